@@ -32,9 +32,8 @@ from pathlib import Path
 import numpy as np
 
 import rbdae
-from rbdae import closed_form, study
+from rbdae import closed_form, papers, study
 from rbdae.models import MODELS
-from rbdae.papers.null_space import claims
 from rbdae.study import Case, Comparison, FinalState, Reference, Target
 
 Form = tuple[str, str, str]
@@ -207,7 +206,7 @@ def words(example: str, found: Comparison) -> str:
         first, *sentence = _winner(target, list(map(_named, forms)))
         text += [*sentence, study.multiples(target, first, operations), ""]
     text += [f"The null-space paper beside these runs, at an error of {chosen.error:.0e}:"]
-    text += [claims.words(example, found, chosen.error), "", *_fixed_steps(found), ""]
+    text += [papers.conclusions(example, found, chosen.error), "", *_fixed_steps(found), ""]
     return "\n".join([*text, "All pairs of form and solver:", str(found.ranking([chosen.error]))])
 
 

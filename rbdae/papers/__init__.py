@@ -1,7 +1,8 @@
 """Figures, tables and equations of the papers that rbdae follows, each beside what the paper says.
 
 `ITEMS` has them by name; ``rbdae papers`` runs them, and docs/papers.md lists them. A new item is a function of `quick`
-that returns a `Finding`, and an `Item` in the tuple `ITEMS` of its paper.
+that returns a `Finding`, and an `Item` in the tuple `ITEMS` of its paper. `conclusions` judges the sentences of [NS]
+section 7 by the runs of any study of its examples.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from rbdae.papers.finding import within_factor as within_factor
 from rbdae.papers.item import Item as Item
 from rbdae.papers.item import missing as missing
 from rbdae.papers.item import run as run
+from rbdae.papers.null_space.claims import CLAIMS as CLAIMS
+from rbdae.papers.null_space.claims import Claim as Claim
+from rbdae.papers.null_space.claims import conclusions as conclusions
 
 PAPERS: Final[Mapping[str, str]] = {
     "null_space": "null-space paper [NS]",
@@ -46,6 +50,6 @@ def table() -> str:
 
 
 __all__ = [
-    "ITEMS", "PAPERS", "Comparison", "Finding", "Item", "at_least", "at_most", "close", "missing", "near", "run",
-    "table", "within_factor",
+    "CLAIMS", "ITEMS", "PAPERS", "Claim", "Comparison", "Finding", "Item", "at_least", "at_most", "close",
+    "conclusions", "missing", "near", "run", "table", "within_factor",
 ]  # fmt: skip

@@ -251,6 +251,7 @@ EXAMPLES: dict[type, Any] = {
     registry.SolverInfo: lambda: rbdae.solvers()[0],
     registry.SolverTable: rbdae.solvers,
     operations.Operations: lambda: operations.Operations(1, 2, 0, 4, 0, 0, {"sin": 1}, 0),
+    papers.Claim: lambda: papers.CLAIMS["A"][0],
     papers.Item: lambda: papers.ITEMS["ns-table-2"],
     papers.Comparison: lambda: papers.close("multipliers", 5, 5),
     papers.Finding: lambda: papers.Finding(("t [s]",), [(0.0,)], ()),

@@ -144,6 +144,26 @@ def test_an_executor_gives_the_same_rows(reference):
     assert [row.errors for row in theirs.rows] == [mine.rows[0].errors]  # equal cases are one
 
 
+def test_an_executor_gets_the_forms_by_turns(reference):
+    """Processes that begin together would compile the same code twice."""
+
+    class Recording(ThreadPoolExecutor):
+        forms = ()
+
+        def submit(self, fn, /, *arguments):
+            self.forms += (arguments[1].formulation,)
+            return super().submit(fn, *arguments)
+
+    forms = ("null-space", "quaternion", "angular"), ("index-0", "quaternion", "coordinate")
+    cases = [Case(*form, "scipy:DOP853", tolerance) for form in forms for tolerance in (1e-3, 1e-4)]
+    with Recording(1) as executor:
+        found = study.compare_cases(
+            rbdae.models.heavy_top(), T_END, cases, reference=reference, executor=executor, repeats=1
+        )
+    assert executor.forms == ("null-space", "index-0") * 2
+    assert [row.case for row in found.rows] == cases
+
+
 def test_what_goes_to_another_process_can_be_pickled(reference):
     system, exact = pickle.loads(pickle.dumps((rbdae.models.linked_bodies(), reference)))
     assert [body.name for body in system.bodies] == ["first", "second"]

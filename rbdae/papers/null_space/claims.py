@@ -119,7 +119,7 @@ CLAIMS: Final[dict[str, tuple[Claim, ...]]] = {
 """By example."""
 
 
-def words(example: str, found: Comparison, error: float) -> str:
+def conclusions(example: str, found: Comparison, error: float) -> str:
     """The paper's sentences on an example, each with the numbers of a study and whether both agree."""
     (target,) = found.ranking([error]).targets
     return "\n".join(line for claim in CLAIMS[example] for line in judged(claim, found, target))
@@ -179,4 +179,4 @@ def energies(found: Comparison, over: Form, under: Form) -> dict[str, float]:
     }
 
 
-__all__ = ["CLAIMS", "Claim", "energies", "judged", "words"]
+__all__ = ["CLAIMS", "Claim", "conclusions", "energies", "judged"]
