@@ -11,7 +11,9 @@
 
 A projected state goes back into all of them without a restart: into the one-step methods through the Fortran
 code's own array, with Dopri5's first stage evaluated again; into ODASSL and LSODAR as the zeroth difference of their
-history, which moves the recent history along, as CVODE's own projection does.
+history, which moves the recent history along, as CVODE's own projection does. With LSODAR errors become a third
+of those without projection on the average; at one tolerance they may be larger (docs/decisions.md, "Projection with
+multistep codes").
 
 Not offered: RungeKutta34, which rejects no steps, GLIMDA, and Assimulo's SUNDIALS solvers (see scikits.odes).
 """
