@@ -22,6 +22,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae.problem.invariants import eta, has_invariants, pi
 from rbdae.problem.norm_closed_forms import has_norm_multipliers, norm_defect
 
 if TYPE_CHECKING:
@@ -230,8 +231,10 @@ REACTIONS = Observable(
 )
 
 NORM_DEFECT = observable("norm_defect", "J", norm_defect, owner="bodies", applies=has_norm_multipliers, between=False)
-
-TABLE: dict[str, Observable] = {each.name: each for each in (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS, NORM_DEFECT)}
+PI = observable("pi", "kg m^2/s", pi, components="0123", owner="bodies", applies=has_invariants)
+ETA = observable("eta", "", eta, owner="bodies", applies=has_invariants)
+_LINES = (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS, NORM_DEFECT, PI, ETA)
+TABLE: dict[str, Observable] = {each.name: each for each in _LINES}
 """All observables by name, in the order in which they are listed."""
 
 

@@ -185,6 +185,76 @@ def test_the_discrete_momentum_map(variational):
     assert np.ptp(J, axis=0).max() < 1e-12 * np.abs(J).max()
 
 
+def test_runs_have_multipliers_and_momenta_of_their_steps(energy_momentum, variational, tmp_path):
+    """Those of the equations; of a body among others, in a run back in time with a shorter last step, too."""
+    q = energy_momentum.y[:, :4]
+    la = equations.step_multiplier(q[:-1], q[1:], middle(q))
+    np.testing.assert_allclose(energy_momentum.step_multipliers["top"], la, rtol=1e-12)
+    q, V = variational.y[:, :4], middle(variational.y[:, :4])
+    given: dict[str, Any] = {"inertia": INERTIA, "step": 0.01}
+    la = equations.node_multiplier(q[:-2], q[1:-1], q[2:], gradients=(V[:-1], V[1:]), **given)
+    J = equations.discrete_momentum_map(q[:-1], q[1:], gradient=V, **given)
+    rbdae_run = rbdae.load(variational.save(tmp_path / "run.npz"), variational.problem)
+    for run in (variational, rbdae_run, solution("rbdae:variational", 0.01, t_eval=[0.0, 0.2])):
+        np.testing.assert_allclose(run.step_multipliers["top"], la, rtol=1e-9)
+        np.testing.assert_allclose(run.step_momenta["top"], J, rtol=0, atol=1e-11 * np.abs(J).max())
+    system = rbdae.models.heavy_top()
+    system.add_body(
+        "stone", mass=2.0, inertia=(1.0, 2.0, 2.5), velocity=(1.0, 0.0, 2.0), angular_velocity=(3.0, 1.0, 2.0)
+    )
+    problem = rbdae.formulate(system, "hamiltonian")
+    back = rbdae.solve(problem, (0.0, -0.024), solver="rbdae:energy-momentum", variant="paper", step=0.005)
+    at = [k for k, label in enumerate(problem.labels) if label.startswith("top.p")]
+    q, p = back.y[:, at[:4]], back.y[:, at[4:]]
+    la, V = back.step_multipliers["top"], middle(q)
+    for k, h in enumerate(np.diff(back.t)):
+        found = equations.energy_momentum_residual(
+            q[k], p[k], q[k + 1], p[k + 1], inertia=INERTIA, step=float(h), gradient=V[k], multiplier=la[k]
+        )
+        assert np.abs(found.p).max() < 1e-13 * np.abs(p).max()
+    assert len(la) == 5 and np.diff(back.t)[-1] == pytest.approx(-0.004) and not back.step_multipliers["stone"].any()
+    back = rbdae.solve(problem, (0.0, -0.024), solver="rbdae:variational", step=0.005)
+    for body, fixed in (("top", [2]), ("stone", [0, 1, 2])):
+        J = back.step_momenta[body]
+        assert J.shape == (5, 3) and np.ptp(J[:, fixed], axis=0).max() < 1e-12 * np.abs(J).max()
+    spin = 2.0 * back.states["stone"].angular_velocity * (1.0, 2.0, 2.5)
+    np.testing.assert_allclose(back.pi["stone"][:, 1:], spin, rtol=0, atol=1e-13 * np.abs(spin).max())
+    assert np.abs(back.eta["stone"] - 1.0).max() < 1e-14
+    frame = back.to_pandas(["pi", "eta"])
+    assert [*frame.columns[:5], frame.columns[-1]] == [
+        *(f"top.pi.{k} [kg m^2/s]" for k in range(4)),
+        "stone.pi.0 [kg m^2/s]",
+        "stone.eta",
+    ]
+
+
+@pytest.mark.parametrize(
+    "solver, form, options, words",
+    [
+        ("rbdae:energy-momentum", "hamiltonian", {}, "variant='rodrigues' has no such steps; solve with .*'paper'"),
+        ("rbdae:dopri5", "hamiltonian-eliminated", {"step": None}, "rbdae:dopri5 has no such steps"),
+        ("rbdae:variational", "hamiltonian", {"order": 4}, "composed of several; solve with order=2"),
+        ("rbdae:variational", "hamiltonian", {"t_eval": [0.0, 0.02], "dense_output": False}, "solve without t_eval"),
+    ],
+)
+def test_other_runs_have_none(solver, form, options, words):
+    problem = rbdae.formulate(rbdae.models.heavy_top(), form)
+    run = rbdae.solve(problem, (0.0, 0.02), solver=solver, **{"step": 0.01, **options})
+    with pytest.raises(ValueError, match=f"step_multipliers: .*{words}"):
+        _ = run.step_multipliers
+
+
+def test_other_systems_have_none():
+    problem = rbdae.formulate(rbdae.models.chain(2), "hamiltonian")
+    run = rbdae.solve(problem, (0.0, 0.002), solver="rbdae:variational", step=0.001)
+    with pytest.raises(ValueError, match=r"step_momenta: .* for bodies without joints"):
+        _ = run.step_momenta
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "hamiltonian", rotation="directors")
+    run = rbdae.solve(problem, (0.0, 0.002), solver="rbdae:energy-momentum", variant="paper", step=0.001)
+    with pytest.raises(ValueError, match=r"step_multipliers: .*rotation='quaternion'"):
+        _ = run.step_multipliers
+
+
 def midpoint_step(case: int, h: float) -> tuple[Any, Any]:
     """The first step of a run, and the equations of its start."""
     problem = rbdae.formulate(rbdae.models.rotations_top(case=case), "index-0")

@@ -701,6 +701,10 @@ def calls() -> dict[str, Call]:
         "Problem.norm_defect": Call(
             lambda: (rates_problem().norm_defect, {"t": 0.0, "y": rates_problem().y0}), {"t": TIME, "y": STATES}
         ),
+        **{
+            f"Problem.{name}": _of_problem(name, {"t": TIME, "y": STATES}, "hamiltonian-eliminated")
+            for name in ("pi", "eta")
+        },
         "Problem.run_multipliers": _of_problem("run_multipliers", {"t": TIME, "y": STATES}, "index-2"),
         **{f"models.{model}": _model(model) for model in MODELS},
         **_calculations(kinematics, "kinematics"),

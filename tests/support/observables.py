@@ -21,6 +21,7 @@ import readings
 import toy_observable
 from inside import Mat, Vec
 from observed import FORMS, PARAMETERS, START, SYSTEMS, TIMES, TOLERANCE, Case, formulated
+from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -793,6 +794,28 @@ def _norm_defect(c: Case) -> None:
     same(found, la - closed, 1e-12, float(np.abs(run.multipliers).max()))
 
 
+def _of_quaternions(c: Case) -> None:
+    """[BS09] (46), (47) of the columns that the labels name; no other problem has them."""
+    p, run = c.problem, c.run
+    of_run: Any = run
+    of_problem: Any = p
+    if c.pairing.rotation != "quaternion" or c.pairing.velocity != "momentum":
+        for name in ("pi", "eta"):
+            with _refused(ValueError):
+                getattr(of_run, name)
+        return
+    for body in c.system.bodies:
+        q, momenta = (run.y[:, [p.labels.index(f"{body.name}.{stem}{k}") for k in range(4)]] for stem in ("p", "pi_p"))
+        size = float(np.abs(momenta).max())
+        same(of_run.eta[body.name], np.sum(q * q, axis=1), 1e-13)
+        found = of_run.pi[body.name]
+        same(found[:, 0], np.sum(q * momenta, axis=1), 1e-12, size)
+        # R pi = E p
+        vector = q[:, :1] * momenta[:, 1:] - momenta[:, :1] * q[:, 1:] + np.cross(q[:, 1:], momenta[:, 1:])
+        same(Rotation.from_quat(np.roll(q, -1, 1)).apply(found[:, 1:]), vector, 1e-12, size)
+        assert np.array_equal(of_problem.pi(_t(c), c.run.y[K])[body.name], found[K])
+
+
 def _scaled_atol(c: Case) -> None:
     """By the sizes of what the unknowns are, with masses and multipliers of our own."""
     p, layout = c.problem, c.problem.layout
@@ -1221,8 +1244,10 @@ _MEASURES = Checked("our own quadrature", _work)
 Table = Mapping[str, "Checked | Elsewhere"]
 
 _NORM_DEFECT = Checked("labels, and the closed form", _norm_defect)
+_INVARIANTS = Checked("labels, and scipy's rotation", _of_quaternions)
 
 OPEN = "test_with_parameters"
+STEP_VALUES = "test_step_equations::test_runs_have_multipliers_and_momenta_of_their_steps"
 
 PROBLEM: Table = {
     "again": Elsewhere(f"{OPEN}::test_other_geometry_is_assembled_anew", "`with_parameters` is it"),
@@ -1256,6 +1281,8 @@ PROBLEM: Table = {
     "n": _COUNTS,
     "n_equations": _COUNTS,
     "norm_defect": _NORM_DEFECT,
+    "eta": _INVARIANTS,
+    "pi": _INVARIANTS,
     "natural": Checked("the chart by scipy, its derivative along the rates; drifted, too", _natural),
     "of": Elsewhere("test_consistency::test_description", "formulate makes problems by it"),
     "parameter_jacobian": _PARAMETERS,
@@ -1302,6 +1329,8 @@ SOLUTION: Table = {
     "momentum": _ROWS,
     "multipliers": _ROWS,
     "norm_defect": _NORM_DEFECT,
+    "eta": _INVARIANTS,
+    "pi": _INVARIANTS,
     "options": _FACTS,
     "plot": Elsewhere("test_solution::test_plot_has_the_default_panels", PICTURE),
     "problem": _FACTS,
@@ -1318,6 +1347,8 @@ SOLUTION: Table = {
     "solver": _FACTS,
     "states": _ROWS,
     "stats": _FACTS,
+    "step_momenta": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
+    "step_multipliers": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
     "steps": _FACTS,
     "success": _FACTS,
     "t": Checked("the reference, between steps and at output times", _run),
@@ -1372,6 +1403,8 @@ LINES: Table = {
     "energy": SOLUTION["energy"],
     "momentum": SOLUTION["momentum"],
     "norm_defect": _NORM_DEFECT,
+    "eta": _INVARIANTS,
+    "pi": _INVARIANTS,
     "reactions": SOLUTION["reactions"],
     "states": SOLUTION["states"],
     **dict.fromkeys(("lagrangian", "middle", "kinetic_energy", "load", "selected"), _TOYS),
