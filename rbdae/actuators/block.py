@@ -30,22 +30,6 @@ _FIELDS = frozenset(
     {"along", "coordinate_name", "first", "function", "given", "held", "memory", "name", "names", "period", "sources"}
     | {"start", "values"}
 )
-    {
-        "given",
-        "names",
-        "period",
-        "memory",
-        "function",
-        "first",
-        "held",
-        "name",
-        "start",
-        "sources",
-        "values",
-        "along",
-        "coordinate_name",
-    }
-)
 """Attributes that are not there before the constructor has set them, as while a copy is made."""
 
 

@@ -54,7 +54,7 @@ def run_one(given: argparse.Namespace) -> int:
             raise
         solution, interrupted = so_far, True
     print(_summary(found.name, solution, problem))
-    _write(solution, given)
+    _write(solution, given, found.name)
     if not solution.success:
         print(f"rbdae: {solution.message}", file=sys.stderr)
         return INTERRUPTED if interrupted else 1
@@ -79,13 +79,13 @@ def _formulated(given: argparse.Namespace, found: Target) -> rbdae.Problem:
         raise ValueError(f"{error}. {again_with(given, '--redundant', 'minimum-norm')}") from error
 
 
-def _write(solution: rbdae.Solution, given: argparse.Namespace) -> None:
+def _write(solution: rbdae.Solution, given: argparse.Namespace, name: str) -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
     write_all(
         {
             "trajectory": (given.save, solution.save),
             "states": (given.csv, lambda path: write_states(solution, path)),
-            "report": (given.report, solution.report),
+            "report": (given.report, lambda path: solution.report(path, title=name)),
             "picture": (given.plot, lambda path: write_picture(solution.plot(), path)),
         }
     )

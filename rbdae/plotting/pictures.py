@@ -11,8 +11,9 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
+from rbdae.plotting.plane_view import Plane, PlaneChoice, plane_of
 from rbdae.plotting.quantities import Panel, Trajectory, drawn, of_joint, of_system, quantities, unique_components
-from rbdae.problem.observables import TABLE, Part
+from rbdae.problem.observables import TABLE, Observable, Part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,7 @@ def plot_solution(
     title: str | None = None,
     marks: Sequence[float] = (),
     between: Trajectory | None = None,
+    plane: PlaneChoice = None,
 ) -> Figure:
     """Small multiples over time: a row for each body or joint, a column for each of its quantities, and below them what
     belongs to the whole system.
@@ -58,6 +60,9 @@ def plot_solution(
     title : above all; None for the solver
     marks : times that are marked by a dotted line, such as those of events
     between : the same run at more times, for smooth curves of all but errors and step sizes
+    plane : a mechanism that moves in a plane is drawn in it: two components of vectors, an angle in place of the
+        quaternion, and of reactions the forces in the plane and the torque about its normal first. None for such a
+        plane if there is one; "xy", "yz", "zx" or their reverse for one by its axes, False for none
 
     Returns
     -------
@@ -69,7 +74,7 @@ def plot_solution(
     ImportError
         without matplotlib
     ValueError, TypeError
-        for unknown names, and for a run without a time
+        for unknown names, for a run without a time, and for a plane that the motion leaves
     """
     need_matplotlib("plot")
     wanted = _chosen_quantities(quantities, joints)
@@ -77,11 +82,13 @@ def plot_solution(
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     smooth = solution if between is None else between
-    rows, left_out = _rows(smooth, wanted, bodies, joints, solution)
-    lone = [p for name in _of("system", wanted) for p in of_system(solution, smooth, name)]
+    flat = plane_of(solution, plane, "plot")
+    rows, left_out = _rows(smooth, wanted, bodies, joints, solution, flat)
+    system = _of("system", wanted, TABLE if flat is None else flat.table(smooth.t))
+    lone = [p for name, (_, parts) in system.items() for p in of_system(solution, smooth, name, parts)]
     figure = _draw(rows, lone, marks)
-    lines = [heading, *left_out]
-    if len(marks):
+    lines = [heading, *([] if flat is None else [flat.said]), *left_out]
+    if marks:
         lines.append("dotted: events" if len(marks) <= _MARKS else f"dotted: the first {_MARKS} of {len(marks)} events")
     figure.suptitle("\n".join(lines), fontsize="medium")
     return figure
@@ -96,9 +103,11 @@ def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None
     return names
 
 
-def _of(owner: str, names: Iterable[str]) -> dict[str, tuple[str, tuple[Part, ...]]]:
+def _of(
+    owner: str, names: Iterable[str], table: Mapping[str, Observable] = TABLE
+) -> dict[str, tuple[str, tuple[Part, ...]]]:
     """Those of these quantities that belong to an owner: the attribute of the run, and what is drawn of it."""
-    known = quantities()
+    known = quantities(table)
     return {name: (known[name][0].name, known[name][1]) for name in names if known[name][0].owner == owner}
 
 
@@ -108,11 +117,13 @@ def _rows(
     bodies: Iterable[str] | None,
     joints: Iterable[str] | None,
     recorded: Trajectory,
+    plane: Plane | None,
 ) -> tuple[list[list[Row]], list[str]]:
     """Blocks of rows, and sentences on what is not drawn; `recorded` has the times of the run alone."""
     blocks: list[list[Row]] = []
     notes: list[str] = []
-    shown = _of("bodies", wanted)
+    table = TABLE if plane is None else plane.table(solution.t)
+    shown = _of("bodies", wanted, table)
     if bodies is not None or shown:
         names, note = _chosen("bodies", "body", bodies, solution.states)
         if shown:
@@ -120,13 +131,25 @@ def _rows(
             read = [(run.t, getattr(run, attribute), parts) for run, attribute, parts in runs]
             blocks.append([(name, [p for t, of, parts in read for p in drawn(parts, t, of[name])]) for name in names])
             notes += note
-    shown = _of("joints", wanted)
+    shown = _of("joints", wanted, table)
     if shown:
         names, note = _chosen("joints", "joint", joints, solution.reactions)
         sides = {name: _first_moving(solution, name) for name in names}
         size = _size(solution)
+        if plane is not None and "reactions" in shown:
+            drawn_of = {name: {body: reaction} for name, (body, reaction) in sides.items()}
+            parts, zero = plane.reaction_parts(drawn_of, size)
+            shown["reactions"] = ("reactions", parts)
+            notes += [f"Zero but for rounding: {', '.join(zero)}."] if zero else []
         rows = [
-            (_on(name, *sides[name]), [p for q in shown for p in of_joint(q, solution, name, sides[name][0], size)])
+            (
+                _on(name, *sides[name], plane),
+                [
+                    p
+                    for q, (_, parts) in shown.items()
+                    for p in of_joint(q, parts, solution, name, sides[name][0], size)
+                ],
+            )
             for name in names
         ]
         blocks += [rows] if rows else []
@@ -158,10 +181,13 @@ def _first_moving(solution: Trajectory, joint: str) -> tuple[str, Any]:
     return body, sides[body]
 
 
-def _on(joint: str, body: str, reaction: Any) -> str:
-    if reaction.unique:
+def _on(joint: str, body: str, reaction: Any, plane: Plane | None) -> str:
+    if reaction.unique or (plane is not None and plane.unique(reaction).all()):
         return f"{joint}\non {body}"
-    sure = unique_components(reaction, "_in_space")
+    if plane is None:
+        sure = unique_components(reaction, "_in_space")
+    else:
+        sure = [name for name, each in zip(plane.reaction_names, plane.unique(reaction), strict=True) if each]
     return f"{joint}\non {body}\n" + (f"(unique: {', '.join(sure)})" if sure else "(not unique)")
 
 

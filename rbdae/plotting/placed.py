@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae.body import Body
 from rbdae.plotting.shapes import Moving
+from rbdae.plotting.skeleton import attachments
 from rbdae.problem.problem import Problem
 from rbdae.system import System
 
@@ -54,6 +56,11 @@ class Placed:
         self._R = {name: state.orientation.as_matrix().reshape(m, 3, 3) for name, state in states.items()}
         self._x[system.ground.name] = np.zeros((m, 3))
         self._R[system.ground.name] = np.broadcast_to(np.eye(3), (m, 3, 3))
+
+    @cached_property
+    def points(self) -> dict[str, Mat]:
+        """Where joints and forces act on the bodies, by their names (`rbdae.plotting.skeleton.attachments`)."""
+        return attachments(self.system)
 
     def at(self, body: Body, point: ArrayLike) -> Moving:
         """A point of a body, (3,) in its frame, in space (m, 3); points (k, 3) give (m, k, 3)."""

@@ -29,11 +29,25 @@ def plane_of_motion(here: Placed, size: float) -> Mat | None:
     return None if normal is None else _frame(normal, here.system.gravity)
 
 
+def departure(here: Placed, normal: Vec, size: float) -> float:
+    """The largest velocity along a normal, or turn across it, as a part of all motion; 0 at rest."""
+    turns, slides = _rates(here, size)
+    largest = max(np.abs(turns).max(initial=0.0), np.abs(slides).max(initial=0.0))
+    if not 0.0 < largest < np.inf:
+        return 0.0
+    across = turns - np.outer(turns @ normal, normal)
+    return float(max(np.abs(across).max(initial=0.0), np.abs(slides @ normal).max(initial=0.0)) / largest)
+
+
+def _rates(here: Placed, size: float) -> tuple[Mat, Mat]:
+    """Angular velocities, and velocities over the size of the mechanism, of all bodies at all times, in space."""
+    turns = [state.orientation.apply(state.angular_velocity).reshape(-1, 3) for state in here.states.values()]
+    slides = [np.asarray(state.velocity).reshape(-1, 3) for state in here.states.values()]
+    return np.concatenate(turns), np.concatenate(slides) / size
+
+
 def _normal(here: Placed, size: float) -> Vec | None:
-    turns = np.concatenate(
-        [state.orientation.apply(state.angular_velocity).reshape(-1, 3) for state in here.states.values()]
-    )
-    slides = np.concatenate([np.asarray(state.velocity).reshape(-1, 3) for state in here.states.values()]) / size
+    turns, slides = _rates(here, size)
     largest = max(np.abs(turns).max(initial=0.0), np.abs(slides).max(initial=0.0))
     if not 0.0 < largest < np.inf:
         return _normal_of_axes(here)
@@ -80,4 +94,4 @@ def _frame(normal: Vec, gravity: Vec) -> Mat:
     return np.stack([right, up, normal])
 
 
-__all__ = ["plane_of_motion"]
+__all__ = ["departure", "plane_of_motion"]

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Protocol, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.problem.observables import STATES, TABLE, Observable, Part, continuous_quaternions
+from rbdae.problem.observables import TABLE, Observable, Part, continuous_quaternions
 
 
 class Trajectory(Protocol):
@@ -89,11 +89,12 @@ def drawn(parts: Iterable[Part], t: Vec, value: Any) -> list[Panel]:
 _STEPS = Observable("steps", ())
 
 
-def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
+def quantities(table: Mapping[str, Observable] = TABLE) -> dict[str, tuple[Observable, tuple[Part, ...]]]:
     """All names that `plot_solution` takes, with the observable and the part of it that is drawn: of states one by
     one."""
-    out: dict[str, tuple[Observable, tuple[Part, ...]]] = {part.name: (STATES, (part,)) for part in STATES.parts}
-    out |= {each.name: (each, each.parts) for each in (*TABLE.values(), _STEPS) if each is not STATES}
+    states = table["states"]
+    out: dict[str, tuple[Observable, tuple[Part, ...]]] = {part.name: (states, (part,)) for part in states.parts}
+    out |= {each.name: (each, each.parts) for each in (*table.values(), _STEPS) if each is not states}
     return out
 
 
@@ -102,14 +103,16 @@ QUANTITIES: Final[tuple[str, ...]] = tuple(name for name, (line, _) in quantitie
 registered."""
 
 
-def of_joint(quantity: str, run: Trajectory, joint: str, body: str, size: float) -> list[Panel]:
+def of_joint(quantity: str, parts: Iterable[Part], run: Trajectory, joint: str, body: str, size: float) -> list[Panel]:
     """Panels of one joint on one body; `size` is that of the system, m."""
-    shown = drawn(TABLE[quantity].parts, run.t, getattr(run, quantity)[joint][body])
+    every, value = list(parts), getattr(run, quantity)[joint][body]
+    shown = drawn(every, run.t, value)
     if quantity != "reactions":
         return shown
-    force = shown[0].values
+    force = np.asarray(value.force)
     largest = np.abs(force[np.isfinite(force)]).max(initial=0.0)
-    return [replace(panel, noise=_ROUNDING * largest * arm) for panel, arm in zip(shown, (1.0, size), strict=True)]
+    arms = [size if part.name == "torque" else 1.0 for part in every]
+    return [replace(panel, noise=_ROUNDING * largest * arm) for panel, arm in zip(shown, arms, strict=True)]
 
 
 def unique_components(reaction: Any, suffix: str = "") -> list[str]:
@@ -157,11 +160,11 @@ _ERRORS: Final[Mapping[str, Callable[[Trajectory, Trajectory], list[Panel]]]] = 
 """Panels from a run at its own times and at more times: errors are those at its own."""
 
 
-def of_system(run: Trajectory, between: Trajectory, quantity: str) -> list[Panel]:
+def of_system(run: Trajectory, between: Trajectory, quantity: str, parts: Iterable[Part]) -> list[Panel]:
     """Panels of the whole system, from a run at its own times and at more times."""
     if quantity in _ERRORS:
         return _ERRORS[quantity](run, between)
-    return drawn(TABLE[quantity].parts, between.t, getattr(between, quantity))
+    return drawn(parts, between.t, getattr(between, quantity))
 
 
 __all__ = [

@@ -18,6 +18,8 @@ from rbdae.plotting import shapes
 from rbdae.plotting.placed import Placed
 from rbdae.plotting.shapes import Moving
 
+_FARTHER = 1.0 + 1e-6
+
 Shown: TypeAlias = Iterator[Moving]
 """Polylines, (m, k, 3)."""
 
@@ -61,6 +63,8 @@ def _axial(joint: AbstractAxialJoint, here: Placed, p: Moving, q: Moving, size: 
     """A joint with an axis: `planes` of its equations keep its point in planes of the first body."""
     u, n, b = _frame(joint, here)
     free = joint.free_motions
+    if "translation" in free and _is_rail(joint, here):
+        p, q = q, p  # the sleeve is on the first body
     if planes >= 2:
         yield _rail(p, q, u if "rotation" not in free or "translation" in free else n, size)
     elif planes == 1:
@@ -79,6 +83,18 @@ def _axial(joint: AbstractAxialJoint, here: Placed, p: Moving, q: Moving, size: 
         yield from _ball(q, 0.3 * size)
     else:
         yield shapes.combined(q, (n, b), 0.5 * size * np.array([(1, 1), (-1, -1), (0, 0), (1, -1), (-1, 1)]))
+
+
+def _is_rail(joint: AbstractAxialJoint, here: Placed) -> bool:
+    """Whether the second body is the rail: the ground is, else the one whose points reach farther along the axis; of
+    two alike the first."""
+    if joint.a.fixed or joint.b.fixed:
+        return joint.b.fixed
+    reaches = [
+        float(np.ptp(here.points[body.name] @ axis))
+        for body, axis in ((joint.a, joint.axis_a), (joint.b, joint.axis_b))
+    ]
+    return reaches[1] > _FARTHER * reaches[0]
 
 
 def _rail(p: Moving, q: Moving, u: Moving, size: float) -> Moving:

@@ -151,7 +151,7 @@ def number(value: float | int | None, digits: int = 6) -> str:
         return str(value)
     if not math.isfinite(value):
         return str(float(value))
-    return f"{value:.{digits}g}"
+    return f"{value + 0.0:.{digits}g}"  # without the sign of a zero
 
 
 def cell(value: Value, digits: int = 6) -> Cell:

@@ -21,10 +21,12 @@ SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "x", "cross", "s
 MOST = 2000
 """Points of a curve: more than a wide screen has columns."""
 
-_PANEL, _FRAME = 165, 90  # heights, px
+_PANEL, _FRAME = 165, 110  # heights, px
+_TOOLBAR = 36  # px above the axes: plotly's buttons are there, and legends below them
+_LONG = 16  # letters of a name that stands in one line beside a panel
 _FEW = 60  # points of a curve that are marked one by one
 _GAP = 0.08  # between panels, as a part of one
-_ROUNDING = 1e-15  # of the largest number in a figure
+ROUNDING = 1e-15  # of the largest number in a figure
 _GREY = "#d8dde2"
 
 
@@ -81,7 +83,7 @@ def layout(**more: Any) -> dict[str, Any]:
         "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": "#1d2733"},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "#ffffff",
-        "margin": {"l": 78, "r": 16, "t": 14, "b": 46},
+        "margin": {"l": 78, "r": 16, "t": _TOOLBAR, "b": 46},
         "hovermode": "closest",
         "hoverlabel": {"namelength": -1, "font": {"size": 12}},
         "legend": {"groupclick": "togglegroup", "font": {"size": 12}, "tracegroupgap": 2},
@@ -93,7 +95,7 @@ def layout(**more: Any) -> dict[str, Any]:
 def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
     """The look of all axes."""
     out = {
-        "title": {"text": escaped(label), "standoff": 8},
+        "title": {"text": escaped(label).replace("\n", "<br>"), "standoff": 8},
         "gridcolor": _GREY,
         "linecolor": "#8a949e",
         "showline": True,
@@ -124,15 +126,24 @@ def over_time(name: str, panels: Sequence[Panel], most: int = MOST, caption: str
         top = 1.0 - row / len(panels)
         domain = [max(top - 1.0 / len(panels) + (0.0 if last else _GAP / len(panels)), 0.0), top]
         ticks = powers(*(curve.y for curve in panel.curves)) if panel.logarithmic else {}
-        axes[f"yaxis{number}"] = axis(panel.label, panel.logarithmic, **ticks, domain=domain, anchor=f"x{number}")
+        axes[f"yaxis{number}"] = axis(
+            _in_two(panel.label), panel.logarithmic, **ticks, domain=domain, anchor=f"x{number}"
+        )
         axes[f"xaxis{number}"] = axis("t [s]" if last else "", anchor=f"y{number}", showticklabels=last) | (
             {"matches": "x"} if row else {}
         )
         shapes += [_mark(t, what, number) for t, what in panel.marks]
     # the legend may be longer than the panels
     height = max(_PANEL * len(panels) + _FRAME if len(panels) > 1 else 300, 20 * len(seen) + _FRAME)
-    spec = {"data": data, "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes)}
+    own = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend
+    spec = {"data": data, "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes), "own": own}
     return Figure(name, as_json(spec), height, caption)
+
+
+def _in_two(label: str) -> str:
+    """A label in one or two lines: beside a panel there is no room for a long one."""
+    name, bracket, unit = label.rpartition(" [")
+    return f"{name}\n[{unit}" if bracket and len(name) > _LONG else label
 
 
 def _largest(y: Vec) -> float:
@@ -142,7 +153,7 @@ def _largest(y: Vec) -> float:
 def _rounded(curve: Curve, largest: float) -> Curve:
     """Zero, where all of it is rounding of the largest number in the figure: an axis would magnify it."""
     size = _largest(curve.y)
-    return replace(curve, y=np.zeros_like(curve.y)) if 0.0 < size < _ROUNDING * largest else curve
+    return replace(curve, y=np.zeros_like(curve.y)) if 0.0 < size < ROUNDING * largest else curve
 
 
 def as_json(spec: Mapping[str, Any]) -> str:
@@ -224,6 +235,7 @@ def _fits(y: Vec) -> bool:
 __all__ = [
     "DASHES",
     "MOST",
+    "ROUNDING",
     "SYMBOLS",
     "Curve",
     "Panel",

@@ -12,7 +12,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.plotting.figures import COLOURS
 from rbdae.plotting.scene import Line, Scene
 from rbdae.reports.blocks import Animation
-from rbdae.reports.figures import as_json, escaped, layout, numbers
+from rbdae.reports.figures import as_json, axis, escaped, layout, numbers
 
 MOMENTS: Final = 301
 """Of an animation: ten seconds at thirty a second."""
@@ -27,7 +27,6 @@ _LOOKS: Final[Mapping[str, tuple[str, str, float]]] = {
     "ground": ("ground", "#8a949e", 2.0),
 }
 _AWAY = 2.4  # of the eye, in radii of the sphere about the box
-_WIDE, _HIGH = 2.4, 1.75  # what a view of parallel rays shows, in units of plotly's
 _SMALLEST_SIDE = 0.25  # of the box that is shown, as a part of its largest
 
 
@@ -43,13 +42,16 @@ def moments(scene_at_start: Scene, times: Vec) -> Vec:
 def animation(name: str, scene: Scene, caption: str) -> Animation:
     """The block of a scene."""
     traces = _traces(scene)
-    spec = {"data": [_at_start(trace) for trace in traces] + _paths(scene), "layout": _space(scene)}
-    coordinates = np.concatenate([line.points for trace in traces for line in trace["lines"]], axis=1)
+    frame = np.eye(3) if scene.plane is None else scene.plane[:2]
+    look = _space(scene) if scene.plane is None else _flat(scene)
+    spec = {"data": [_at_start(trace, frame) for trace in traces] + _paths(scene, frame), "layout": look}
+    coordinates = np.concatenate([line.points for trace in traces for line in trace["lines"]], axis=1) @ frame.T
     lengths = [[line.points.shape[1] for line in trace["lines"]] for trace in traces]
     lower, size = coordinates.min(), np.ptp(coordinates)
     # in whole numbers of the 65535th part of the largest extent, which no screen can show
     unit = float(size) / 65535.0 or 1.0
     motion = {
+        "axes": "xyz"[: len(frame)],
         "t": [float(f"{t:.9g}") for t in scene.t],
         "lengths": lengths,
         "lower": float(lower),
@@ -82,24 +84,22 @@ def _traces(scene: Scene) -> list[dict[str, Any]]:
     return traces
 
 
-def _at_start(trace: Mapping[str, Any]) -> dict[str, Any]:
-    """A trace of plotly; the script fills in the coordinates."""
+def _at_start(trace: Mapping[str, Any], frame: Mat) -> dict[str, Any]:
+    """A trace of plotly; the script fills in the coordinates, which are those along the rows of a frame."""
     lines: list[Line] = trace["lines"]
     texts: list[str | None] = []
     for line in lines:
         texts += [escaped(line.name)] * line.points.shape[1] + [None]
-    first = [_broken([line.points[0, :, k] for line in lines]) for k in range(3)]
+    first = [_broken([line.points[0] @ row for line in lines]) for row in frame]
     return {
-        "type": "scatter3d",
+        "type": _kind(frame),
         "mode": "lines",
         "name": escaped(trace["name"]),
         "legendgroup": escaped(trace["name"]),
         "showlegend": trace["first"],
-        "x": first[0],
-        "y": first[1],
-        "z": first[2],
+        **dict(zip("xyz", first, strict=False)),
         "text": texts[:-1],
-        "hovertemplate": "%{text}<br>(%{x:.4g}, %{y:.4g}, %{z:.4g}) m<extra></extra>",
+        "hovertemplate": f"%{{text}}<br>{_place(frame)}<extra></extra>",
         "line": {"color": trace["color"], "width": trace["width"]},
     }
 
@@ -112,19 +112,29 @@ def _broken(values_of_lines: list[Vec]) -> list[float | None]:
     return out[:-1]
 
 
-def _paths(scene: Scene) -> list[dict[str, Any]]:
+def _kind(frame: Mat) -> str:
+    """The trace of plotly for these coordinates."""
+    return "scatter3d" if len(frame) == 3 else "scatter"
+
+
+def _place(frame: Mat) -> str:
+    """The coordinates in plotly's hover text."""
+    return "(" + ", ".join(f"%{{{axis}:.4g}}" for axis in "xyz"[: len(frame)]) + ") m"
+
+
+def _paths(scene: Scene, frame: Mat) -> list[dict[str, Any]]:
     """The paths of points, as thin lines; one entry in the legend."""
     names = [name for name, path in scene.traces.items() if np.ptp(path, axis=0).max() > 0.0]
     return [
         {
-            "type": "scatter3d",
+            "type": _kind(frame),
             "mode": "lines",
             "name": "paths of the centres of mass",
             "legendgroup": "paths of the centres of mass",
             "showlegend": k == 0,
-            **{axis: numbers(path[:, i]) for i, axis in enumerate("xyz")},
+            **{axis: numbers(path @ row) for axis, row in zip("xyz", frame, strict=False)},
             "text": escaped(name),
-            "hovertemplate": "path of %{text}<br>(%{x:.4g}, %{y:.4g}, %{z:.4g}) m<extra></extra>",
+            "hovertemplate": f"path of %{{text}}<br>{_place(frame)}<extra></extra>",
             "line": {"color": "#aab3bc", "width": 1.5},
         }
         for k, name in enumerate(names)
@@ -132,30 +142,39 @@ def _paths(scene: Scene) -> list[dict[str, Any]]:
     ]
 
 
+def _flat(scene: Scene) -> dict[str, Any]:
+    """Axes of a plane motion with equal scales, which hold all of it."""
+    assert scene.plane is not None
+    bounds = np.sort(scene.bounds() @ scene.plane[:2].T, axis=0)
+    margin = 0.05 * float(np.ptp(bounds, axis=0).max()) or 1.0
+    limits = [[float(low - margin), float(high + margin)] for low, high in bounds.T]
+    x = axis(_direction(scene.plane[0]), range=limits[0], constrain="domain")
+    y = axis(_direction(scene.plane[1]), range=limits[1], scaleanchor="x", constrain="domain")
+    return layout(height=520, xaxis=x, yaxis=y, dragmode="pan", uirevision="motion")
+
+
+def _direction(v: Vec) -> str:
+    """The label of an axis along a unit vector."""
+    k = int(np.argmax(np.abs(v)))
+    if abs(v[k]) < 1.0 - 1e-6:
+        return f"along ({', '.join(f'{x:.3g}' for x in v)}) [m]"
+    return f"{'' if v[k] > 0.0 else '-'}{'xyz'[k]} [m]"
+
+
 def _space(scene: Scene) -> dict[str, Any]:
-    """Axes that hold the whole motion, and an eye that sees it: across a plane motion, else from above and aside."""
+    """Axes that hold the whole motion, and an eye that sees it from above and aside."""
     lower, upper = _box(scene.bounds())
-    frame = scene.plane
     sides = (upper - lower) / (upper - lower).max()
     look = {"gridcolor": "#d8dde2", "backgroundcolor": "#fbfcfd", "showbackground": True, "zeroline": False}
     axes = {
         f"{letter}axis": {**look, "title": {"text": f"{letter} [m]"}, "range": [float(lower[k]), float(upper[k])]}
         for k, letter in enumerate("xyz")
     }
-    if frame is not None:
-        camera = {"eye": _xyz(2.0 * frame[2]), "up": _xyz(frame[1]), "projection": {"type": "orthographic"}}
-        # of parallel rays the size does not depend on the distance
-        width, height = np.abs(frame[:2]) @ sides
-        sides = sides * min(_WIDE / width, _HIGH / height)
-        across = int(np.argmax(np.abs(frame[2])))
-        if abs(frame[2, across]) > 0.999:  # this axis is a point
-            axes[f"{'xyz'[across]}axis"] |= {"title": {"text": ""}, "showticklabels": False}
-    else:
-        up = scene.up
-        side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
-        eye = 0.55 * up + 0.9 * (side + 0.7 * np.cross(side, up)) / np.linalg.norm(side)
-        away = _AWAY * float(np.linalg.norm(0.5 * sides))
-        camera = {"eye": _xyz(away * eye / np.linalg.norm(eye)), "up": _xyz(up)}
+    up = scene.up
+    side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    eye = 0.55 * up + 0.9 * (side + 0.7 * np.cross(side, up)) / np.linalg.norm(side)
+    away = _AWAY * float(np.linalg.norm(0.5 * sides))
+    camera = {"eye": _xyz(away * eye / np.linalg.norm(eye)), "up": _xyz(up)}
     space = {
         "camera": camera,
         "aspectmode": "manual",

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from rbdae import _check
 from rbdae._files import checked
 
 _PACKAGES: Final = {"plotly": "plotly", "jinja2": "jinja2", "itables": "itables"}
@@ -41,4 +42,19 @@ def check_report(path: str | Path) -> Path:
     return target
 
 
-__all__ = ["check_report"]
+def checked_heading(value: object) -> str:
+    """The title of a page.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for what is no text, and for an empty one
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"report: title must be a string, got {_check.show(value)}; pass e.g. 'Slider crank'")
+    if not value.strip():
+        raise ValueError("report: title must not be empty; pass e.g. 'Slider crank', or leave it out")
+    return value
+
+
+__all__ = ["check_report", "checked_heading"]

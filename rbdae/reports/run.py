@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.plotting.plane_view import Plane, PlaneChoice, plane_of
 from rbdae.plotting.scene import chosen, scene
 from rbdae.problem import observables
 from rbdae.problem.problem import Problem
@@ -28,7 +29,14 @@ _BODIES = 12
 """Bodies in the diagrams, if none are chosen: more curves cannot be told apart."""
 
 
-def report_run(run: Run, target: Path, packages: Mapping[str, str], bodies: Iterable[str] | None = None) -> Path:
+def report_run(
+    run: Run,
+    target: Path,
+    packages: Mapping[str, str],
+    bodies: Iterable[str] | None = None,
+    heading: str | None = None,
+    plane: PlaneChoice = None,
+) -> Path:
     """Write the report of a run.
 
     Parameters
@@ -37,6 +45,8 @@ def report_run(run: Run, target: Path, packages: Mapping[str, str], bodies: Iter
     target : the file, from `check_report`
     packages : versions of solver packages by their names
     bodies : names of those that the diagrams show; None for all, or twelve of them if there are more
+    heading : the title of the page; None for form and solver
+    plane : as `rbdae.plotting.plot_solution` takes it
 
     Raises
     ------
@@ -46,10 +56,11 @@ def report_run(run: Run, target: Path, packages: Mapping[str, str], bodies: Iter
     known = isinstance(run.problem, Problem)
     names = _bodies(run.problem, bodies) if known else ()
     run, left_out = _finite(run)
+    flat = plane_of(run, plane, "report") if known or plane else None
     warnings = [*left_out]
     sections = [Section("Summary", ())]
     if known and len(run.t):
-        sections += _of_mechanism(run, names, warnings)
+        sections += _of_mechanism(run, names, warnings, flat, every=plane is False)
     elif len(run.t):
         sections.append(Section("Unknowns", tuple(_unknowns(run))))
     sections += _of_solver(run)
@@ -57,7 +68,7 @@ def report_run(run: Run, target: Path, packages: Mapping[str, str], bodies: Iter
         sections.append(Section("Mechanism", tuple(run_tables.mechanism(run.problem))))
     sections.append(Section("How it was made", _made(run, packages)))
     sections[0] = Section("Summary", tuple(_summary(run, warnings)))
-    return write(_page(run, sections), target)
+    return write(_page(run, sections, heading), target)
 
 
 def _bodies(problem: Problem, bodies: Iterable[str] | None) -> tuple[str, ...]:
@@ -84,7 +95,7 @@ def _finite(run: Any) -> tuple[Any, list[str]]:
     return replace(run, t=run.t[good], y=run.y[good], steps=steps), [said]
 
 
-def _page(run: Run, sections: Sequence[Section]) -> Page:
+def _page(run: Run, sections: Sequence[Section], heading: str | None) -> Page:
     problem = run.problem
     under = f"{len(run.t)} times"
     if len(run.t):
@@ -95,7 +106,11 @@ def _page(run: Run, sections: Sequence[Section]) -> Page:
         under = f"{len(bodies)} {'body' if len(bodies) == 1 else 'bodies'} ({names}); {under}"
     form = getattr(problem, "formulation", "a run")
     verdict = "reached its end" if run.success else "did not reach its end"
-    return Page(f"{form} by {run.solver}", under, verdict, "good" if run.success else "failure", tuple(sections))
+    if heading is not None:
+        under = f"{form} by {run.solver}; {under}"
+    return Page(
+        heading or f"{form} by {run.solver}", under, verdict, "good" if run.success else "failure", tuple(sections)
+    )
 
 
 # ---------------------------------------------------------------- sections
@@ -108,16 +123,18 @@ def _summary(run: Run, warnings: Sequence[str]) -> Iterator[Block]:
     yield run_tables.results(run)
 
 
-def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
+def _of_mechanism(
+    run: Run, names: tuple[str, ...], warnings: list[str], flat: Plane | None, *, every: bool
+) -> Iterator[Section]:
     """The sections that only a problem of rbdae can give, because it knows its unknowns."""
-    shown = Shown(run, refined(run, run.t if run.steps is None else run.steps.t), names)
-    yield Section("Animation", tuple(_motion(run)))
+    shown = Shown(run, refined(run, run.t if run.steps is None else run.steps.t), names, flat, every)
+    yield Section("Animation", tuple(_motion(run, in_space=every)))
     yield Section("Motion", tuple(run_figures.motion(shown)))
     yield Section(
         "States",
         (
             Text("Bodies", "heading"),
-            run_tables.states(shown.smooth),
+            run_tables.states(shown.smooth, shown.table),
             Text("Unknowns, as the solver has them at the times of the run", "heading"),
             run_tables.unknowns(run),
         ),
@@ -128,7 +145,7 @@ def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iter
         yield Section("Observables", tuple(run_figures.further(shown)))
     joints = run.reactions
     if joints:
-        loose = [joint for joint, of in joints.items() if not all(reaction.unique for reaction in of.values())]
+        loose = [joint for joint, of in joints.items() if not all(_unique(reaction, flat) for reaction in of.values())]
         if loose:
             warnings.append(
                 f"The reactions of {_listed(loose)} are not unique: redundant joint equations share the load. Those of "
@@ -139,7 +156,12 @@ def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iter
             warnings.append(
                 f"The reactions of {_listed(wild)} are not finite at some times: the joints are singular there."
             )
-        yield Section("Reactions", (*run_figures.reactions(shown), run_tables.reactions(shown.smooth)))
+        yield Section("Reactions", (*run_figures.reactions(shown), run_tables.reactions(shown.smooth, flat)))
+
+
+def _unique(reaction: Any, plane: Plane | None) -> bool:
+    """Whether a reaction is unique, in a plane its forces there and its torque about the normal."""
+    return bool(reaction.unique or (plane is not None and plane.unique(reaction).all()))
 
 
 def _numbers(reaction: Any) -> bool:
@@ -162,7 +184,7 @@ def _unknowns(run: Run) -> Iterator[Block]:
     yield run_tables.unknowns(run)
 
 
-def _motion(run: Run) -> Iterator[Block]:
+def _motion(run: Run, *, in_space: bool) -> Iterator[Block]:
     times = run.t
     kept = run.steps is None or len(run.steps.t) > 0
     if kept and len(times) > 1:
@@ -170,11 +192,13 @@ def _motion(run: Run) -> Iterator[Block]:
         times = np.linspace(ends[0], ends[-1], MOMENTS)
     times = moments(scene(run, times[:1]), times)
     drawn = scene(run, times)
-    view = "seen at right angles to its plane; " if drawn.plane is not None else ""
+    if in_space:
+        drawn = replace(drawn, plane=None)
+    view = "in its plane; drag to move" if drawn.plane is not None else "drag to turn"
     yield animation(
         "motion",
         drawn,
-        f"{len(drawn.t)} moments, {view}drag to turn, scroll to zoom, click in the legend to hide. Bodies are lines "
+        f"{len(drawn.t)} moments, {view}, scroll to zoom, click in the legend to hide. Bodies are lines "
         "between the points where joints and forces act on them, or boxes with their inertia.",
     )
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, sense
 from rbdae.adapter import Steps
+from rbdae.plotting.plane_view import Plane
 from rbdae.problem import observables
-from rbdae.problem.observables import REACTIONS, STATES, Part
+from rbdae.problem.observables import REACTIONS, Observable, Part
 from rbdae.reports.blocks import Block, Figure, Text
 from rbdae.reports.contract import Run
-from rbdae.reports.figures import Curve, Panel, most_points, over_time
+from rbdae.reports.figures import ROUNDING, Curve, Panel, most_points, over_time
 from rbdae.reports.run_tables import balance_of
 
 _POINTS = 100_000
@@ -29,11 +30,19 @@ _NOISE = 1e-11  # of a torque, as a part of the largest force times its distance
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """A run, the same at more times if it has few, and the bodies that its diagrams show."""
+    """A run, the same at more times if it has few, the bodies that its diagrams show, the plane that its motion stays
+    in, and whether panels that are zero are shown, too."""
 
     run: Run
     smooth: Run
     names: tuple[str, ...]
+    plane: Plane | None = None
+    every: bool = False
+
+    @property
+    def table(self) -> Mapping[str, Observable]:
+        """The observables as they are shown, at the times of smooth curves."""
+        return observables.TABLE if self.plane is None else self.plane.table(self.smooth.t)
 
     @property
     def joints(self) -> tuple[tuple[str, str], ...]:
@@ -71,8 +80,10 @@ def motion(shown: Shown) -> Iterator[Block]:
             f"{len(shown.names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) draws those that you "
             "choose."
         )
+    if shown.plane is not None:
+        yield Text(shown.plane.said)
     said = f" One colour a body; a click in the legend hides it, a double click shows it alone. {_sampled(shown)}"
-    for part in STATES.parts:
+    for part in shown.table["states"].parts:
         if part.anchor:
             values = {name: every[name] for name in shown.names}
             yield _of_owners(shown, part, values, part.anchor, f"{part.caption}{said}")
@@ -90,13 +101,28 @@ def further(shown: Shown) -> Iterator[Block]:
         yield _of_owners(shown, each.parts[0], owned, each.name.replace("_", "-"), each.note, run.t)
 
 
-def _of_owners(shown: Shown, part: Part, values: Mapping[str, Any], anchor: str, caption: str, t: Any = None) -> Figure:
-    """A panel for each component, a curve in it for each owner; at times t, or at those of smooth curves."""
+def _of_owners(
+    shown: Shown, part: Part, values: Mapping[str, Any], anchor: str, caption: str, t: Any = None, floor: float = 0.0
+) -> Figure:
+    """A panel for each component, a curve in it for each owner; at times t, or at those of smooth curves. Curves that
+    stay below the floor are zero."""
     at = shown.smooth.t if t is None else t
-    found = {name: part.values(each) for name, each in values.items()}
+    found = {name: _at_least(part.values(each), floor) for name, each in values.items()}
     labels = part.labels(part.said, " ")
     panels = [Panel(label, _curves(at, found, k)) for k, label in enumerate(labels)]
-    return over_time(anchor, panels, shown.most, caption)
+    largest = max((_largest(curve.y) for panel in panels for curve in panel.curves), default=0.0)
+    full = [p for p in panels if any(_largest(curve.y) > ROUNDING * largest for curve in p.curves)]
+    if shown.every:
+        full = panels
+    if full and len(full) < len(panels):
+        caption += f" Zero at all times: {', '.join(panel.label for panel in panels if panel not in full)}."
+    return over_time(anchor, full or panels[:1], shown.most, caption)
+
+
+def _at_least(values: Mat, floor: float) -> Mat:
+    """The columns (m, k) whose largest magnitude is above the floor; zeros in place of the others."""
+    sizes = np.max(np.abs(values), axis=0, where=np.isfinite(values), initial=0.0)
+    return np.where((sizes <= floor) & np.isfinite(values).all(axis=0), 0.0, values)
 
 
 def _sampled(shown: Shown) -> str:
@@ -157,22 +183,47 @@ def reactions(shown: Shown) -> Iterator[Block]:
     run, joints = shown.smooth, shown.joints
     found = run.reactions
     most = f" {len(joints)} of {len(found)} joints, those with the largest forces." if len(joints) < len(found) else ""
-    for part, where in zip(REACTIONS.parts, ("", ", about the joint's point on it"), strict=True):
+    parts, zero = _reaction_parts(shown)
+    if zero:
+        yield Text(f"Zero but for rounding: {', '.join(zero)}.")
+    for part in parts:
         what = part.name
-        if what == "torque" and (largest := _rounding(shown)) is not None:
-            yield Text(f"The torques are zero but for rounding: at most {largest:.2g} N m.")
-            continue
+        where = "" if what == "force" else ", about the joint's point on it"
         values = {f"{joint} on {body}": found[joint][body] for joint, body in joints}
         caption = (
             f"Reaction {what}s of the joints on the body that is named{where}, in space.{most}{_shared(shown, what)}"
         )
-        yield _of_owners(shown, part, values, part.anchor, caption)
+        yield _of_owners(shown, part, values, part.anchor, caption, floor=_floor(shown, what))
+
+
+def _reaction_parts(shown: Shown) -> tuple[Sequence[Part], list[str]]:
+    """The parts of reactions that are shown, and sentences on those that are zero but for rounding."""
+    if shown.plane is not None:
+        found = {joint: {body: shown.smooth.reactions[joint][body]} for joint, body in shown.joints}
+        return shown.plane.reaction_parts(found, _arm(shown))
+    largest = _rounding(shown)
+    if largest is None:
+        return REACTIONS.parts, []
+    return REACTIONS.parts[:1], [f"reaction torques, at most {largest:.2g} N m"]
+
+
+def _arm(shown: Shown) -> float:
+    """The largest distance of a body from the origin, m."""
+    return max(_largest(state.position) for state in shown.smooth.states.values())
+
+
+def _floor(shown: Shown, what: str) -> float:
+    """What rounding leaves of a force, or of a torque, beside the largest force and its arm."""
+    every = [shown.smooth.reactions[joint][body] for joint, body in shown.joints]
+    return _NOISE * max(_largest(r.force) for r in every) * (1.0 if what == "force" else _arm(shown))
 
 
 def _shared(shown: Shown, what: str) -> str:
     """A sentence on the components that are not unique."""
     found, parts = shown.smooth.reactions, []
     for joint, body in shown.joints:
+        if shown.plane is not None and shown.plane.unique(found[joint][body]).all():
+            continue
         sure = getattr(found[joint][body], f"unique_{what}_in_space")
         loose = [axis for axis, each in zip("xyz", sure, strict=True) if not each]
         parts += [f"{', '.join(loose)} of {joint}"] if loose else []
@@ -184,8 +235,7 @@ def _rounding(shown: Shown) -> float | None:
     run = shown.smooth
     every = [run.reactions[joint][body] for joint, body in shown.joints]
     force, torque = (max(_largest(getattr(r, what)) for r in every) for what in ("force", "torque"))
-    arm = max(_largest(state.position) for state in run.states.values())
-    return torque if torque <= _NOISE * force * arm else None
+    return torque if torque <= _NOISE * force * _arm(shown) else None
 
 
 def _largest(values: Mat) -> float:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.plotting.plane_view import Plane, zero_floors
 from rbdae.plotting.quantities import unique_components
-from rbdae.problem.observables import STATES
+from rbdae.problem.observables import TABLE, Observable
 from rbdae.problem.problem import Problem
 from rbdae.reports.blocks import NOT_REPORTED, Block, Facts, Table, Text, Value, number, table
 from rbdae.reports.contract import Run
@@ -114,13 +115,13 @@ def _each(count: int, steps: int) -> float | None:
     return count / steps if count >= 0 and steps > 0 else None
 
 
-def states(run: Run) -> Table:
-    """Ranges of the motion of all bodies."""
+def states(run: Run, shown: Mapping[str, Observable] = TABLE) -> Table:
+    """Ranges of the motion of all bodies, by the observables as they are shown."""
     rows: list[tuple[Value, ...]] = []
     for body, state in run.states.items():
-        for part in STATES.parts:
+        for part in shown["states"].parts:
             if part.tabled:
-                named = zip(part.components, part.values(state).T, strict=True)
+                named = zip(part.components or ("",), part.values(state).T, strict=True)
                 rows += [(body, part.said, name, part.unit, *_range(column)) for name, column in named]
     head = {"body": "", "quantity": "", "component": "in space; of the angular velocity in the body frame"} | _RANGE
     return table("states", head, rows[:_ENTRIES])
@@ -138,17 +139,19 @@ def unknowns(run: Run) -> Table:
     return table("unknowns", head, rows[:_ENTRIES])
 
 
-def reactions(run: Run) -> Table:
-    """The largest reactions of all joints on all their bodies."""
+def reactions(run: Run, plane: Plane | None = None) -> Table:
+    """The largest reactions of all joints on all their bodies; what rounding leaves is zero."""
     rows: list[tuple[Value, ...]] = []
+    arm = max((_largest(np.abs(state.position)) for state in run.states.values()), default=0.0)
+    floors = zero_floors(run.reactions, arm)
     for joint, of_bodies in run.reactions.items():
         for body, reaction in of_bodies.items():
             row: list[Value] = [joint, body]
-            for vectors in (reaction.force, reaction.torque):
+            for vectors, floor in zip((reaction.force, reaction.torque), floors, strict=True):
                 size = np.linalg.norm(vectors, axis=1)
                 k = int(np.argmax(np.where(np.isfinite(size), size, -1.0)))
-                row += [float(size[k]), float(run.t[k])]
-            rows.append((*row, "yes" if reaction.unique else ", ".join(unique_components(reaction)) or "no"))
+                row += [0.0, None] if size[k] <= floor else [float(size[k]), float(run.t[k])]
+            rows.append((*row, _unique(reaction, plane)))
     head = {
         "joint": "",
         "on body": "",
@@ -156,10 +159,20 @@ def reactions(run: Run) -> Table:
         "at t [s]": "when the force is largest",
         "torque [N m]": "the largest magnitude, about the joint's point on the body",
         "at t [s] ": "when the torque is largest",
-        "unique": "no: redundant equations share the load; or the components in the joint's frame, z along its axis, "
-        "that the motion determines",
+        "unique": "no: redundant equations share the load; or the components that the motion determines, in the "
+        "joint's frame, z along its axis, or in space if the motion is plane",
     }
     return table("reactions", head, rows[:_ENTRIES])
+
+
+def _unique(reaction: Any, plane: Plane | None) -> str:
+    """The components that are unique, in a word or by their names."""
+    if reaction.unique:
+        return "yes"
+    if plane is None:
+        return ", ".join(unique_components(reaction)) or "no"
+    sure = zip(plane.reaction_names, plane.unique(reaction), strict=True)
+    return ", ".join(name for name, each in sure if each) or "no"
 
 
 def events(run: Run) -> Block | None:

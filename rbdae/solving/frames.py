@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae.plotting.plane_view import Plane, PlaneChoice, plane_of
 from rbdae.problem.observables import TABLE, with_unit
 from rbdae.problem.problem import Problem
 
@@ -26,7 +28,7 @@ _VELOCITIES: Final = {
 }
 
 
-def frame(run: Run, quantities: str | Iterable[str]) -> DataFrame:
+def frame(run: Run, quantities: str | Iterable[str], plane: PlaneChoice = False) -> DataFrame:
     """A data frame with the columns of some quantities, in the order of their names.
 
     Raises
@@ -46,7 +48,8 @@ def frame(run: Run, quantities: str | Iterable[str]) -> DataFrame:
         raise ImportError("to_pandas needs pandas: run `pip install 'rbdae[study]'`") from None
     if run.problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
-    listed = [column for name in wanted for column in columns(run, name)]
+    flat = plane_of(run, plane, "to_pandas")
+    listed = [column for name in wanted for column in columns(run, name, flat)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
     if any(values.dtype == bool for _, values in listed):
@@ -57,15 +60,19 @@ def frame(run: Run, quantities: str | Iterable[str]) -> DataFrame:
     )
 
 
-def columns(run: Run, name: str) -> _Columns:
-    """The columns of the unknowns, or of an observable."""
+def columns(run: Run, name: str, plane: Plane | None = None) -> _Columns:
+    """The columns of the unknowns, or of an observable, in a plane if there is one."""
     if name == "unknowns":
         known = units(run.problem) if isinstance(run.problem, Problem) else ("",) * run.y.shape[1]
         yield from zip(map(with_unit, run.problem.labels, known), run.y.T, strict=True)
         return
-    yield from TABLE[name].columns(getattr(run, name))
+    line, value = (TABLE if plane is None else plane.table(run.t))[name], getattr(run, name)
+    if plane is not None and name == "reactions":
+        more, _ = plane.reaction_parts(value, run.problem.model.scales.length)
+        line = replace(line, parts=tuple(dict.fromkeys((*line.parts, *(p for p in more if p.column)))))
+    yield from line.columns(value)
     if name == "reactions":
-        yield from _uniqueness(run)
+        yield from _uniqueness(run, plane)
 
 
 def units(problem: Problem) -> tuple[str, ...]:
@@ -92,13 +99,18 @@ def _velocity_unit(name: str) -> str:
     return _VELOCITIES.get(name, "1/s")
 
 
-def _uniqueness(run: Run) -> _Columns:
-    """Columns that only redundant systems have."""
+def _uniqueness(run: Run, plane: Plane | None) -> _Columns:
+    """Columns that only redundant systems have; of a plane those of its forces and torque."""
     for joint, of_bodies in run.reactions.items():
         for body, reaction in of_bodies.items():
             if not reaction.unique:
-                sure = np.concatenate([reaction.unique_force_in_space, reaction.unique_torque_in_space])
-                names = [f"{joint} on {body}.{what}.{s} is unique" for what in ("force", "torque") for s in "xyz"]
+                if plane is None:
+                    sure = np.concatenate([reaction.unique_force_in_space, reaction.unique_torque_in_space])
+                    each = [f"{what}.{s}" for what in ("force", "torque") for s in "xyz"]
+                else:
+                    sure = plane.unique(reaction)
+                    each = [*(f"force.{s}" for s in plane.letters[:2]), "torque"]
+                names = [f"{joint} on {body}.{part} is unique" for part in each]
                 yield from zip(names, np.repeat(sure[:, None], len(run.t), axis=1), strict=True)
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from rbdae.plotting import Animation
+    from rbdae.plotting.plane_view import PlaneChoice
     from rbdae.plotting.scene import Traces
 
 
@@ -329,12 +330,15 @@ class Solution:
         quantities: Iterable[str] | None = None,
         joints: Iterable[str] | None = None,
         title: str | None = None,
+        plane: PlaneChoice = None,
     ) -> Figure:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
 
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
         "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose what is
-        drawn, see `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between them.
+        drawn, and `plane` whether by two components and an angle: None if the motion stays in a plane, "xy" and the
+        like, or False; see `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between
+        them.
         """
         from rbdae.plotting import plot_solution
         from rbdae.plotting.figures import plain
@@ -348,6 +352,7 @@ class Solution:
             title=plain(self._caption) if title is None else title,
             marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
             between=refined(self, self.t) if isinstance(self.problem, Problem) else None,
+            plane=plane,
         )
 
     def animate(
@@ -395,7 +400,7 @@ class Solution:
         stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
         return f"{what}, rtol = {self.rtol:g}{stopped}"
 
-    def to_pandas(self, quantities: str | Iterable[str] = "unknowns") -> DataFrame:
+    def to_pandas(self, quantities: str | Iterable[str] = "unknowns", *, plane: PlaneChoice = False) -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.
 
         Parameters
@@ -403,17 +408,28 @@ class Solution:
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"`` and ``"reactions"``
             (in space; of redundant joints further columns say which of them are unique); further `rbdae.observables`
+        plane : "xy" and the like, or True for the one that the motion stays in: two components of vectors, an angle in
+            rad without jumps in place of the quaternion; of reactions Fx, Fy, Mz, and the other components if they are
+            not zero. None is True if there is such a plane
 
         Raises
         ------
         ImportError
             without pandas
         ValueError
-            for other quantities, and for a solution that was loaded without its problem
+            for other quantities, for a solution that was loaded without its problem, and for a plane that the motion
+            leaves
         """
-        return frame(self, quantities)
+        return frame(self, quantities, plane)
 
-    def report(self, path: str | Path, *, bodies: Iterable[str] | None = None) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        *,
+        bodies: Iterable[str] | None = None,
+        title: str | None = None,
+        plane: PlaneChoice = None,
+    ) -> Path:
         """Write one HTML file that opens without a network: an animation of the mechanism, diagrams of motion, energy,
         drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made.
 
@@ -421,6 +437,8 @@ class Solution:
         ----------
         path : ending with ``.html``
         bodies : names of those whose motion the diagrams show; None for all, or twelve of them if there are more
+        title : of the page, such as the mechanism's name; None for the form and the solver
+        plane : as in `plot`
 
         Returns
         -------
@@ -432,11 +450,14 @@ class Solution:
         ImportError
             without plotly, jinja2 or itables: ``pip install 'rbdae[report]'``
         OSError, TypeError, ValueError
-            for a path that it cannot be written to, and for bodies that there are not
+            for a path that it cannot be written to, for bodies that there are not, a title that is no text, and a plane
+            that the motion leaves
         """
         from rbdae.reports import check_report, report_run
+        from rbdae.reports.request import checked_heading
 
-        return report_run(self, check_report(path), package_version(self.solver), bodies)
+        heading = None if title is None else checked_heading(title)
+        return report_run(self, check_report(path), package_version(self.solver), bodies, heading, plane)
 
 
 def _along(line: Observable) -> property:

@@ -52,10 +52,13 @@ def browser() -> Iterator[Callable[..., Opened]]:
     with sync_playwright() as playwright:
         # root in a container has no sandbox
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        context = chromium.new_context(viewport={"width": 1366, "height": 850}, offline=True)
+        contexts: dict[tuple[int, str], Any] = {}
 
-        def opened(file: Path, ready: str = "body[data-ready]") -> Opened:
-            page = context.new_page()
+        def opened(file: Path, ready: str = "body[data-ready]", width: int = 1366, scheme: Any = "light") -> Opened:
+            if (width, scheme) not in contexts:
+                view: Any = {"width": width, "height": 850}
+                contexts[width, scheme] = chromium.new_context(viewport=view, offline=True, color_scheme=scheme)
+            page = contexts[width, scheme].new_page()
             out = Opened(page)
             page.on("console", lambda m: out.errors.append(m.text) if m.type == "error" else None)
             page.on("pageerror", lambda error: out.errors.append(str(error)))

@@ -42,9 +42,9 @@ def curves(path: Path) -> list[Drawn]:
     out = []
     for figure, spec in figures(path).items():
         for trace in spec["data"]:
-            if trace["type"] == "scatter":
+            if trace["type"] == "scatter" and "yaxis" in trace:  # that of a mechanism in its plane has none
                 axis = "yaxis" + trace["yaxis"].removeprefix("y")
-                label = html.unescape(spec["layout"][axis]["title"]["text"])
+                label = html.unescape(spec["layout"][axis]["title"]["text"]).replace("<br>", " ")
                 x, y = _numbers(trace["x"]), _numbers(trace["y"])
                 out.append(Drawn(figure, label, html.unescape(trace["name"]), x, y, trace.get("meta")))
     return out
@@ -58,7 +58,7 @@ def motion(path: Path) -> tuple[np.ndarray, np.ndarray]:
     given = json.loads(html.unescape(text))
     whole = np.frombuffer(base64.b64decode(given["points"]), "<u2").astype(float)
     t = np.array(given["t"])
-    return t, given["lower"] + given["unit"] * whole.reshape(len(t), -1, 3)
+    return t, given["lower"] + given["unit"] * whole.reshape(len(t), -1, len(given["axes"]))
 
 
 def points(trace: dict[str, Any]) -> np.ndarray:

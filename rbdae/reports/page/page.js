@@ -5,7 +5,38 @@
   const CONFIG = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
   const SECONDS = [5, 10, 20, 60];
 
-  const specOf = (id) => JSON.parse(document.querySelector(`script[data-for="${CSS.escape(id)}"]`).textContent);
+  const DARK = matchMedia("(prefers-color-scheme: dark)").matches;
+  const IN_THE_DARK = { "#1d2733": "#dde4ea", "#ffffff": "#1a2026", "#fbfcfd": "#1a2026", "#d8dde2": "#343c44", "#000000": "#dde4ea",
+    "#aab3bc": "#5f6b73", "#0072B2": "#4aa3dc", "#5f6b73": "#aab3bc" };
+  const NARROW = 640; // px: legends are below their figures
+
+  // The colours of a dark page, at any depth.
+  function themed(value) {
+    if (typeof value === "string") return IN_THE_DARK[value] ?? value;
+    if (Array.isArray(value)) return value.map(themed);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, themed(each)]));
+  }
+
+  function specOf(id) {
+    const spec = JSON.parse(document.querySelector(`script[data-for="${CSS.escape(id)}"]`).textContent);
+    return DARK ? themed(spec) : spec;
+  }
+
+  // The layout of a figure in its place: on a narrow page the legend is below, and the figure as much higher.
+  function fitted(place, spec) {
+    const layout = spec.layout;
+    if (place.clientWidth >= NARROW || layout.showlegend === false || layout.scene) return layout;
+    const names = new Set(spec.data.filter((trace) => trace.showlegend !== false).map((trace) => trace.name));
+    const widest = Math.max(0, ...[...names].map((name) => String(name ?? "").length));
+    const columns = Math.max(1, Math.floor(place.clientWidth / (56 + 7 * widest)));
+    const room = 22 * Math.ceil(names.size / columns) + 12;
+    const equal = layout.yaxis?.scaleanchor !== undefined; // a mechanism in its plane
+    const height = (spec.own ?? (equal ? Math.min(layout.height, 0.9 * place.clientWidth) : layout.height ?? 450)) + room;
+    place.style.minHeight = "0";
+    const margin = { ...layout.margin, l: 62, r: 6, b: (layout.margin?.b ?? 46) + room };
+    return { ...layout, height, margin, legend: { ...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom" } };
+  }
   const breath = () => new Promise((resolve) => setTimeout(resolve, 0));
 
   function say(place, text) {
@@ -18,7 +49,7 @@
   async function drawFigures() {
     for (const place of document.querySelectorAll("figure:not(.animation) > .plot")) {
       const spec = specOf(place.id);
-      await Plotly.newPlot(place, spec.data, spec.layout, CONFIG);
+      await Plotly.newPlot(place, spec.data, fitted(place, spec), CONFIG);
       await breath();
     }
   }
@@ -32,18 +63,18 @@
     return Float64Array.from(new Uint16Array(bytes.buffer), (n) => motion.lower + motion.unit * n);
   }
 
-  // x, y and z of all traces at a moment; null between two lines of a trace.
-  function placed(points, lengths, moment) {
+  // x, y and in space z of all traces at a moment; null between two lines of a trace.
+  function placed(points, lengths, axes, moment) {
     const total = lengths.flat().reduce((sum, n) => sum + n, 0);
-    const out = { x: [], y: [], z: [] };
-    let at = 3 * total * moment;
+    const out = Object.fromEntries(axes.map((axis) => [axis, []]));
+    let at = axes.length * total * moment;
     for (const lines of lengths) {
-      const x = [], y = [], z = [];
+      const found = axes.map(() => []);
       lines.forEach((n, k) => {
-        if (k) { x.push(null); y.push(null); z.push(null); }
-        for (let i = 0; i < n; i++, at += 3) { x.push(points[at]); y.push(points[at + 1]); z.push(points[at + 2]); }
+        if (k) for (const each of found) each.push(null);
+        for (let i = 0; i < n; i++) for (const each of found) each.push(points[at++]);
       });
-      out.x.push(x); out.y.push(y); out.z.push(z);
+      axes.forEach((axis, k) => out[axis].push(found[k]));
     }
     return out;
   }
@@ -56,17 +87,18 @@
   async function animate(figure) {
     const plot = figure.querySelector(".plot");
     const [play, slider, time, speed] = ["play", "slider", "time", "speed"].map((name) => figure.querySelector(`.${name}`));
-    if (!webgl()) {
+    const motion = JSON.parse(figure.querySelector("script.motion").textContent);
+    const axes = [...motion.axes];
+    if (axes.length === 3 && !webgl()) {
       say(plot, "This browser has no WebGL, which the animation needs.");
       plot.style.minHeight = "0";
       figure.querySelector(".controls").remove();
       return;
     }
-    const motion = JSON.parse(figure.querySelector("script.motion").textContent);
     const points = coordinates(motion), t = motion.t, last = t.length - 1, length = Math.abs(t[last] - t[0]);
     const passed = (moment) => Math.abs(t[moment] - t[0]); // the times of a run back in time fall
     const spec = specOf(plot.id);
-    await Plotly.newPlot(plot, spec.data, spec.layout, CONFIG);
+    await Plotly.newPlot(plot, spec.data, fitted(plot, spec), CONFIG);
 
     const choices = SECONDS.filter((s) => s !== length).map((s) => [s, `${s} s`]);
     if (length > 0) choices.push([length, "as in reality"]);
@@ -81,7 +113,7 @@
       drawing = true;
       while (now !== wanted) {
         now = wanted;
-        await Plotly.restyle(plot, placed(points, motion.lengths, now), indices);
+        await Plotly.restyle(plot, placed(points, motion.lengths, axes, now), indices);
       }
       drawing = false;
     }
@@ -180,6 +212,7 @@
   }
 
   async function main() {
+    document.documentElement.classList.toggle("dark", DARK); // for DataTables
     contents();
     await tables();
     await drawFigures();
