@@ -338,7 +338,7 @@ class System:
                 return free
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """HTML for notebooks."""
         gravity = ", ".join(f"{g:g}" for g in self._gravity)
         kinds = [(body.name, "body", f"{body.mass:g} kg") for body in self.bodies]
         for what, members in (("joint", self.joints), ("force", self.forces)):

@@ -59,7 +59,7 @@ class Placed:
 
     @cached_property
     def points(self) -> dict[str, Mat]:
-        """Where joints and forces act on the bodies, by their names (`rbdae.plotting.skeleton.attachments`)."""
+        """The points where joints and forces act on the bodies, by name (`rbdae.plotting.skeleton.attachments`)."""
         return attachments(self.system)
 
     def at(self, body: Body, point: ArrayLike) -> Moving:

@@ -218,7 +218,7 @@ def _named(name: str) -> Plane:
 
 
 def zero_floors(reactions: Reactions, size: float) -> tuple[float, float]:
-    """What counts as zero beside the largest force of all reactions: of forces, N, and of torques, N m."""
+    """The largest force, N, and torque, N m, that count as zero beside the largest force of all reactions."""
     forces = [np.asarray(r.force) for sides in reactions.values() for r in sides.values()]
     largest = max((float(np.abs(f[np.isfinite(f)]).max(initial=0.0)) for f in forces), default=0.0)
     return _ZERO * largest, _ZERO * largest * size

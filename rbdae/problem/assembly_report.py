@@ -108,7 +108,7 @@ class Assembly:
         return "\n".join(out)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the text of `print`."""
+        """HTML for notebooks: the text of `print`."""
         return _html.block("Assembly", _html.preformatted(str(self)))
 
     def _cells(self, k: int) -> list[str]:

@@ -81,7 +81,7 @@ class Matrices:
         return brief_repr(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """HTML for notebooks."""
         return matrices_html(self)
 
     @property

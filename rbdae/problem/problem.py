@@ -114,7 +114,7 @@ class Problem(Equations):
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the form, its size and its equations."""
+        """HTML for notebooks: the form, its size and its equations."""
         form = self.workspace.settings.formulation
         kind = {"ode": "an ODE", "dae": f"a DAE of index {self.index}"}.get(self.kind, "overdetermined")
         facts = [

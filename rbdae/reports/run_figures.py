@@ -213,7 +213,7 @@ def _arm(shown: Shown) -> float:
 
 
 def _floor(shown: Shown, what: str) -> float:
-    """What rounding leaves of a force, or of a torque, beside the largest force and its arm."""
+    """The rounding of a force, or of a torque, beside the largest force and its arm."""
     every = [shown.smooth.reactions[joint][body] for joint, body in shown.joints]
     return _NOISE * max(_largest(r.force) for r in every) * (1.0 if what == "force" else _arm(shown))
 

@@ -122,7 +122,7 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: how it went, and a small picture if matplotlib is there."""
+        """HTML for notebooks: how it went, and a small picture if matplotlib is there."""
         return solution_html(self)
 
     if not TYPE_CHECKING:
