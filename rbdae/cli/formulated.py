@@ -12,14 +12,14 @@ from rbdae.cli.parser import hold_of
 
 def formulated(
     system: rbdae.System,
-    formulation: str,
-    rotation: str,
-    velocity: str | None,
+    formulation: Any,
+    rotation: Any,
+    velocity: Any,
     redundant: Any,
     given: argparse.Namespace,
     reference: Any,
 ) -> rbdae.Problem:
-    """The problem with the bodies held that `given` names; `redundant` and `reference` are what was typed."""
+    """The problem with the bodies held that `given` names; the names are what was typed."""
     return rbdae.formulate(
         system,
         formulation,

@@ -3,6 +3,8 @@
 `rbdae.formulate` takes a name, or a value with its options: ``Baumgarte(alpha=10.0, beta=25.0)``.
 """
 
+from rbdae._names import FormulationName as FormulationName
+from rbdae._names import VelocityName as VelocityName
 from rbdae._public import show_only
 from rbdae.formulations.absolute import Index1 as Index1
 from rbdae.formulations.absolute import Index2 as Index2
@@ -40,6 +42,7 @@ __all__ = [
     "BaumgarteODE",
     "Explicit",
     "Formulation",
+    "FormulationName",
     "Hamiltonian",
     "HillerAnantharaman",
     "Implicit",
@@ -55,6 +58,7 @@ __all__ = [
     "Projected0",
     "Projected1",
     "Projected2",
+    "VelocityName",
     "WithMultipliers",
     "pairings",
     "parameter",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from rbdae import _check
+from rbdae._names import FormulationName, RotationName, VelocityName
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.rotations import CHARTS, Chart
@@ -46,9 +48,10 @@ def misfit(formulation: Formulation, chart: Chart, velocity: str, asked: Iterabl
     return ""
 
 
-def pairings() -> list[tuple[str, str, str]]:
+def pairings() -> list[tuple[FormulationName, RotationName, VelocityName]]:
     """All (formulation, rotation, velocity) that make sense."""
-    return [(f.name, c, v) for f, c, v in pairings_of(FORMULATIONS.values())]
+    found = [(f.name, c, v) for f, c, v in pairings_of(FORMULATIONS.values())]
+    return cast(list[tuple[FormulationName, RotationName, VelocityName]], found)
 
 
 def pairings_of(formulations: Iterable[Formulation]) -> list[tuple[Formulation, str, str]]:

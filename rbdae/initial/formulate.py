@@ -10,6 +10,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae._names import FormulationName, RotationName, VelocityName
 from rbdae.formulations.base import (
     DirectorConstraints,
     Formulation,
@@ -44,10 +45,10 @@ _SIZES = "check masses, inertias, positions and velocities, and that the laws of
 
 def formulate(
     system: System,
-    formulation: str | Formulation = "index-2",
+    formulation: FormulationName | Formulation = "index-2",
     *,
-    rotation: str = "quaternion",
-    velocity: str | None = None,
+    rotation: RotationName = "quaternion",
+    velocity: VelocityName | None = None,
     consistent: Literal["warn", "project", "check"] = "warn",
     constraint: str | None = None,
     radial_inertia: RadialInertia | None = None,

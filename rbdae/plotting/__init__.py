@@ -4,6 +4,7 @@ from rbdae._public import show_only
 from rbdae.plotting.animation import Animation as Animation
 from rbdae.plotting.animation import animate as animate
 from rbdae.plotting.pictures import plot_solution as plot_solution
+from rbdae.plotting.plane_view import PlaneChoice as PlaneChoice
 from rbdae.plotting.quantities import QUANTITIES as QUANTITIES
 from rbdae.plotting.quantities import Trajectory as Trajectory
 from rbdae.plotting.quantities import continuous_quaternions as continuous_quaternions
@@ -15,6 +16,7 @@ __all__ = [
     "QUANTITIES",
     "Animation",
     "Line",
+    "PlaneChoice",
     "Scene",
     "Trajectory",
     "animate",

@@ -14,6 +14,7 @@ import numpy as np
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._callers import level_outside
 from rbdae._frozen import changed, made
+from rbdae._names import SolverName
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
@@ -53,7 +54,7 @@ def solve(
     problem: Solvable,
     t_span: Sequence[float],
     *,
-    solver: str | None = None,
+    solver: SolverName | str | None = None,
     rtol: float = 1e-6,
     atol: ArrayLike = 1e-6,
     t_eval: ArrayLike | None = None,

@@ -15,6 +15,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._brief import brief_repr
 from rbdae._frozen import by_fields
+from rbdae._names import FrameName, QuantityName
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import write_npz
 from rbdae.machine.reading.host import slices
@@ -327,7 +328,7 @@ class Solution:
         self,
         *,
         bodies: Iterable[str] | None = None,
-        quantities: Iterable[str] | None = None,
+        quantities: Iterable[QuantityName | str] | None = None,
         joints: Iterable[str] | None = None,
         title: str | None = None,
         plane: PlaneChoice = None,
@@ -400,7 +401,9 @@ class Solution:
         stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
         return f"{what}, rtol = {self.rtol:g}{stopped}"
 
-    def to_pandas(self, quantities: str | Iterable[str] = "unknowns", *, plane: PlaneChoice = False) -> DataFrame:
+    def to_pandas(
+        self, quantities: FrameName | str | Iterable[FrameName | str] = "unknowns", *, plane: PlaneChoice = False
+    ) -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.
 
         Parameters

@@ -7,7 +7,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -209,11 +209,13 @@ def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> 
 
 def formulated(system: System, case: Case) -> Problem:
     """A problem of its own for one run."""
+    names: Any = (case.formulation, case.rotation, case.velocity)  # checked by formulate: types know those of rbdae
+    form, rotation, velocity = names
     return formulate(
         system,
-        case.formulation,
-        rotation=case.rotation,
-        velocity=case.velocity,
+        form,
+        rotation=rotation,
+        velocity=velocity,
         redundant=case.redundant,
         hold=case.hold,
         reference=case.reference,

@@ -11,6 +11,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae._names import FormulationName, RotationName
 from rbdae._stacks import to_rotation
 from rbdae.initial.formulate import formulate
 from rbdae.initial.given import Hold
@@ -22,7 +23,10 @@ from rbdae.study.case import Redundant
 from rbdae.study.span import checked_end
 from rbdae.system import System
 
-REFERENCES = (("null-space", "quaternion"), ("hamiltonian-eliminated", "quaternion"))
+REFERENCES: tuple[tuple[FormulationName, RotationName], ...] = (
+    ("null-space", "quaternion"),
+    ("hamiltonian-eliminated", "quaternion"),
+)
 """Formulation and rotation of the two references; a row is measured against one of another formulation."""
 
 _REFERENCE_SOLVER = "scipy:DOP853"

@@ -6,12 +6,18 @@ import copy
 import importlib
 import pickle
 import re
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
+from inside import names
 
 import rbdae
+from rbdae import observables
 from rbdae.adapter import Unsupported
+from rbdae.formulations import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
+from rbdae.plotting import QUANTITIES
+from rbdae.rotations import CHARTS, RotationName
 
 LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
 
@@ -142,3 +148,16 @@ def test_a_failed_run_warns_at_the_users_line(problem):
     ) as caught:
         run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", max_steps=2)
     assert not run.success and caught[0].filename == __file__ and len(caught) == 1
+
+
+def test_types_have_the_names_of_the_registries():
+    """Editors complete them, and a type checker finds "indx-0"; charts of other tests are registered, too."""
+    own = set(get_args(FormulationName))
+    assert own == {*FORMULATIONS, *SPELLINGS}
+    assert set(get_args(RotationName)) <= set(CHARTS) and len(get_args(RotationName)) == 9
+    assert set(get_args(VelocityName)) == {velocity for form in FORMULATIONS.values() for velocity in form.velocities}
+    assert set(get_args(names.SolverName)) == {solver.name for solver in rbdae.solvers()}
+    assert set(get_args(names.QuantityName)) == set(QUANTITIES)
+    assert {"unknowns", *get_args(names.FrameName)} == {"unknowns", *(line for line in observables.TABLE)}
+    hints = get_type_hints(rbdae.formulate)
+    assert set(get_args(get_args(hints["formulation"])[0])) == own and hints["rotation"] == RotationName

@@ -22,6 +22,7 @@ import pytest
 
 import rbdae
 from rbdae import _folders, _forks, _on_disk
+from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
@@ -321,6 +322,7 @@ __all__ = [
     "n_quasi_velocities",
     "n_velocities",
     "named_numbers",
+    "names",
     "natural",
     "near_kernel",
     "nearest",

@@ -79,7 +79,7 @@ def _run(quick: bool) -> Finding:
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
     found: dict[str, Any] = {"lambda": [], "acceleration": [], "end": []}
-    forms: list[tuple[str, tuple[str, str, str]]] = [
+    forms: list[tuple[Any, tuple[str, str, str]]] = [
         ("index-1", form) for form in product(_GYROSCOPIC, _PULL_BACK, _RADIAL)
     ]
     forms += [(name, ("", "", "")) for name in ("projected-1", "projected-0")]

@@ -10,13 +10,14 @@ import numpy as np
 import rbdae
 from rbdae import closed_form
 from rbdae._arrays import Mat, Vec
+from rbdae.formulations import FormulationName
 from rbdae.plotting.figures import COLOURS
 
 if TYPE_CHECKING:
     pass
 
 _MOMENTA: Final = {"velocity": "momentum"}
-SCHEMES: Final[dict[str, tuple[str, dict[str, Any], dict[str, Any]]]] = {
+SCHEMES: Final[dict[str, tuple[FormulationName, dict[str, Any], dict[str, Any]]]] = {
     "QUAT.EM": ("hamiltonian-eliminated", _MOMENTA, {"solver": "rbdae:energy-momentum", "variant": "paper"}),
     "QUAT.EM-R": ("hamiltonian-eliminated", _MOMENTA, {"solver": "rbdae:energy-momentum"}),
     "DIR.EM": (

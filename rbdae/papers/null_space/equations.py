@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 import rbdae
+from rbdae.formulations import FormulationName
 
-FORMS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+FORMS: Final[dict[str, tuple[FormulationName, dict[str, Any]]]] = {
     "q42": ("null-space", {"rotation": "quaternion", "velocity": "angular"}),
     "d25": ("null-space", {"rotation": "directors", "velocity": "angular"}),
     "q40": ("index-0", {"rotation": "quaternion", "velocity": "coordinate"}),
