@@ -31,6 +31,7 @@ from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import ProjectionError as ProjectionError
 from rbdae.problem.projection import Projector as Projector
+from rbdae.solving.event import Event as Event
 from rbdae.solving.loading import load as load
 from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import FailedRunWarning as FailedRunWarning
@@ -43,6 +44,7 @@ __all__ = [
     "Actuator",
     "Assembly",
     "Block",
+    "Event",
     "FailedRunWarning",
     "InitialValuesWarning",
     "NotAddedWarning",

@@ -11,7 +11,7 @@ import numpy as np
 T = TypeVar("T")
 
 
-def fill(value: object, **fields: object) -> None:
+def fill(value: object, /, **fields: object) -> None:
     """Set the fields of a frozen value; only for its own ``__init__``."""
     for field, content in fields.items():
         object.__setattr__(value, field, content)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import freeze
+from rbdae._frozen import freeze, twin
 from rbdae._made import forget
 from rbdae._mistaken import mistaken
 from rbdae._pickles import check_pickles
@@ -63,8 +63,8 @@ class System:
         self._bodies: dict[str, Body] = {self._ground.name: self._ground}
         self._joints: dict[str, AbstractJoint] = {}
         self._forces: dict[str, AbstractForce] = {}
-        # The objects that were passed in: those in the dictionaries above may be named copies of them.
-        self._given: set[object] = set()
+        # The names of the objects that were passed in: those in the dictionaries above may be copies of them.
+        self._given: dict[object, str] = {}
         self._counts: dict[str, int] = {}
         self._inputs: dict[str, Input] = {}
         self._sources: dict[Input, Callable[[float], Any]] = {}
@@ -279,6 +279,10 @@ class System:
         name = self._admit("joint", joint, joint.bodies, self._joints)
         named = joint if joint.name is not None else joint.named(name)
         self._joints[name] = named
+        self._given[named] = name
+        for key, force in self._forces.items():
+            if getattr(force, "joint", None) is joint and named is not joint:
+                self._forces[key] = twin(force, joint=named)
         return named
 
     def add_force(self, force: F) -> F:
@@ -295,11 +299,15 @@ class System:
         forget(getattr(force, "joint", None))  # a force may act along a joint that is no constraint
         name = self._admit("force", force, force.bodies, self._forces)
         bound = force.bound(name, self._ground)
+        joint = getattr(force, "joint", None)
+        if joint is not None and joint in self._given:  # the joint as the system has it
+            bound = twin(bound, joint=self._joints[self._given[joint]])
         self._forces[name] = bound
         if isinstance(bound, Sampled):
             for held in bound.held.values():
                 _check.name("input", held.name, self._inputs)
                 self._inputs[held.name] = held
+        self._given[bound] = name
         return bound
 
     def add_block(self, block: B) -> B:
@@ -312,6 +320,11 @@ class System:
         if not isinstance(block, Block):
             raise TypeError(f"add_block takes a rbdae.Block such as rbdae.block(...), got {_check.show(block)}")
         return self.add_force(block)
+
+    def name_of(self, part: object) -> str | None:
+        """The name under which the system has a joint or force: one that was passed in, or that it has given back; None
+        for others."""
+        return self._given.get(part)
 
     def _admit(
         self, what: str, value: AbstractJoint | AbstractForce, bodies: tuple[Body, ...], taken: dict[str, Any]
@@ -329,13 +342,12 @@ class System:
                 )
         if value in self._given:
             raise ValueError(f"{owner} has been added already; make a new one")
-        self._given.add(value)
-        if name is not None:
-            return name
-        while True:  # a user may have taken the next name
+        while name is None:  # a user may have taken the next name
             self._counts[kind] = count = self._counts.get(kind, 0) + 1
             if (free := f"{kind}-{count}") not in taken:
-                return free
+                name = free
+        self._given[value] = name
+        return name
 
     def _repr_html_(self) -> str:
         """HTML for notebooks."""

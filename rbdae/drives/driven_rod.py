@@ -12,6 +12,8 @@ from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Distance
 from rbdae.kernels.constraints.drives import LENGTH
 from rbdae.motion import Law, Motion
+from rbdae.quantities.coordinate import Coordinate, distance
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -31,6 +33,12 @@ class DrivenRod(AbstractJoint):
         Unique among the joints of the system; without it the system chooses "drivenrod-1" and so on.
     """
 
+    length = Named("Distance of the points, m.")
+    force = Named("Tension, which pulls the points together, N.")
+    rate = Named("Rate of the distance, m/s.")
+    acceleration = Named("Its second derivative, m/s^2.")
+    power = Named("Power of the force, W.")
+
     a: Body
     b: Body
     at_a: Vec
@@ -48,6 +56,10 @@ class DrivenRod(AbstractJoint):
         name: str | None = None,
     ) -> None:
         drive_points(self, a, b, length, 1, at_a, at_b, name)
+
+    def prescribed(self) -> Coordinate:
+        """The distance."""
+        return distance("length", self.at_a, self.at_b)
 
     def velocity_rows(self) -> tuple[None, None]:
         """None: the direction of the rod turns in either body."""

@@ -12,6 +12,7 @@ from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomi
 from rbdae.joints.primitives import Coincidence
 from rbdae.kernels.constraints.drives import OFFSET
 from rbdae.motion import Law, Motion
+from rbdae.quantities.quantity import Named, Quantity
 
 
 @final
@@ -35,6 +36,9 @@ class PointMotion(AbstractJoint):
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
 
+    force = Named("What the drive exerts on a, in space, N.")
+    power = Named("Power of the force, W.")
+
     a: Body
     b: Body
     at_a: Vec
@@ -52,6 +56,15 @@ class PointMotion(AbstractJoint):
         name: str | None = None,
     ) -> None:
         drive_points(self, a, b, vector, 3, at_a, at_b, name)
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """The force and its power."""
+        known = (
+            Quantity(self, "force", "N", aspect="pull", components="xyz"),
+            Quantity(self, "power", "W", aspect="work"),
+        )
+        return {each.name: each for each in known}
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """All rotations."""

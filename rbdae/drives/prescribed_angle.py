@@ -13,6 +13,8 @@ from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Dot1
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.motion import Law, Motion
+from rbdae.quantities.coordinate import Coordinate, angle
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -33,6 +35,12 @@ class PrescribedAngle(AbstractJoint):
         Unique among the joints of the system; without it the system chooses "angle-1" and so on.
     """
 
+    angle = Named("Angle from normal_a to normal_b about axis_a, rad.")
+    torque = Named("What the drive exerts about the axis on b, N m.")
+    rate = Named("Rate of the angle, rad/s.")
+    acceleration = Named("Its second derivative, rad/s^2.")
+    power = Named("Power of the torque, W.")
+
     a: Body
     b: Body
     at_a: Vec
@@ -51,6 +59,10 @@ class PrescribedAngle(AbstractJoint):
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "angle"
+
+    def prescribed(self) -> Coordinate:
+        """The angle."""
+        return angle("angle", self.axis_a, self.normal_a, self.normal_b)
 
     def velocity_rows(self) -> tuple[None, None]:
         """None: the driven joint has them, and the drive takes one of them away."""

@@ -13,6 +13,8 @@ from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Dot2
 from rbdae.kernels.constraints.drives import OFFSET
 from rbdae.motion import Law, Motion
+from rbdae.quantities.coordinate import Coordinate, displacement
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -30,6 +32,12 @@ class PrescribedDisplacement(AbstractJoint):
         Unique among the joints of the system; without it the system chooses "displacement-1" and so on.
     """
 
+    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    force = Named("What the drive exerts along the axis on b, N.")
+    rate = Named("Rate of the displacement, m/s.")
+    acceleration = Named("Its second derivative, m/s^2.")
+    power = Named("Power of the force, W.")
+
     a: Body
     b: Body
     at_a: Vec
@@ -45,6 +53,10 @@ class PrescribedDisplacement(AbstractJoint):
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "displacement"
+
+    def prescribed(self) -> Coordinate:
+        """The displacement."""
+        return displacement("displacement", self.axis_a, self.at_a, self.at_b)
 
     def velocity_rows(self) -> tuple[None, None]:
         """None: the driven joint has them, and the drive takes one of them away."""

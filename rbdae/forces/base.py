@@ -16,6 +16,7 @@ from rbdae.body import Body
 from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
 from rbdae.forces.symbol import Symbol
 from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Quantity, named, of_coordinates
 
 
 class AbstractForce(metaclass=Made):
@@ -34,8 +35,9 @@ class AbstractForce(metaclass=Made):
     6. A force that has internal states says so by a `StateElement`, with their names and initial values, or by an
        angle with a stiffness, which has its winding; `states` reads them there. Law: a force is a function of t, Z,
        Zdot and its states alone. It remembers nothing between calls.
-    7. `symbol`: how pictures show it, if they do.
-    8. `default_name`: only if it is not the name of the class in small letters.
+    7. `coordinates`: those of its two bodies along which it acts, of which its quantities are made.
+    8. `symbol`: how pictures show it, if they do.
+    9. `default_name`: only if it is not the name of the class in small letters.
     """
 
     __slots__ = ("__weakref__",)
@@ -58,6 +60,21 @@ class AbstractForce(metaclass=Made):
     def bound(self, name: str, ground: Body) -> Self:
         """The force as a system has it: with a name, and on the ground if no second body was given."""
         return twin(self, name=name)
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The coordinates of its bodies along which it acts; none if it does not act along any."""
+        return ()
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """What can be named of it, by name: those of its coordinates, such as ``length``, ``rate``, ``force``; its
+        ``power`` on the bodies."""
+        found = of_coordinates(self, self.coordinates())
+        return found or {"power": Quantity(self, "power", "W", aspect="work")}
+
+    def quantity(self, name: str) -> Quantity:
+        """One of its quantities; names of its own fields are no attributes. Raises ValueError for others."""
+        return named(self, name)
 
     @abstractmethod
     def elements(self) -> tuple[AnyElement, ...]:

@@ -11,6 +11,8 @@ from rbdae.forces.element import AnyElement, not_negative
 from rbdae.forces.forms import displacement, rotational_damping
 from rbdae.forces.joint_force import AbstractJointForce, about_axis, describe_force, describe_joint, with_axis
 from rbdae.joints.base import AbstractJoint, FreeMotion
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Quantity, of_rotation
 
 
 @final
@@ -84,6 +86,19 @@ class Friction(AbstractJointForce):
         )
         if "ball" not in free:
             with_axis(owner, joint)
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Those of the joint that have friction; none of a spherical joint."""
+        friction = {"rad": self.rotational, "m": self.translational}
+        return tuple(each for each in self.joint.coordinates() if friction[each.unit])
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """Those of its coordinates; of a spherical joint the torque on its `b`, in the frame of its `a`, and the
+        power."""
+        if "ball" in self.motions and not self.joint.coordinates():
+            return {name: each for name, each in of_rotation(self).items() if name in ("torque", "power")}
+        return super(Friction, self).quantities
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element for each free motion that has friction."""

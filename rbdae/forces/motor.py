@@ -20,6 +20,7 @@ from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
+from rbdae.quantities.coordinate import Coordinate
 
 
 @final
@@ -72,6 +73,10 @@ class Motor(AbstractJointForce):
             force=None if force is None else load_along(owner, "force", force, joint, motion),
             name=name,
         )
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The angle of the joint, or its displacement."""
+        return (self.joint.angle_about_axis() if self.force is None else self.joint.displacement_along_axis(),)
 
     @property
     def symbol(self) -> Symbol:

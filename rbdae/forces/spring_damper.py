@@ -16,6 +16,7 @@ from rbdae.forces.forms import distance
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.quantities import coordinate as coordinates
+from rbdae.quantities.coordinate import Coordinate
 
 
 @final
@@ -86,6 +87,10 @@ class SpringDamper(AbstractPairForce):
             at_b=at_b,
             name=name,
         )
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The distance of the points; ``quantity("force")`` is the tension."""
+        return (coordinates.distance("length", self.at_a, self.at_b),)
 
     @property
     def symbol(self) -> Symbol:

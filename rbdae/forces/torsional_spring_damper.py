@@ -11,6 +11,7 @@ from rbdae.forces.joint_force import AbstractJointForce, about_axis, fill_spring
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.quantities.coordinate import Coordinate
 
 
 @final
@@ -73,6 +74,10 @@ class TorsionalSpringDamper(AbstractJointForce):
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "torsion"
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The angle of the joint."""
+        return (self.joint.angle_about_axis(),)
 
     @property
     def symbol(self) -> Symbol:

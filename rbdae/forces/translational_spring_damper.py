@@ -11,6 +11,7 @@ from rbdae.forces.joint_force import AbstractJointForce, along_axis, fill_spring
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.quantities.coordinate import Coordinate
 
 
 @final
@@ -64,6 +65,10 @@ class TranslationalSpringDamper(AbstractJointForce):
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "slide"
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The displacement of the joint."""
+        return (self.joint.displacement_along_axis(),)
 
     @property
     def symbol(self) -> Symbol:

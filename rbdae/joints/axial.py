@@ -56,6 +56,14 @@ class AbstractAxialJoint(AbstractJoint):
         """How far `at_b` is from `at_a` along `axis_a`."""
         return displacement("displacement", self.axis_a, self.at_a, self.at_b)
 
+    def displacements_across_axis(self) -> tuple[Coordinate, Coordinate]:
+        """How far `at_b` is from `at_a` along `normal_a`, x, and along axis_a x normal_a, y."""
+        across = cross(self.axis_a, self.normal_a)
+        return (
+            displacement("x", self.normal_a, self.at_a, self.at_b),
+            displacement("y", across, self.at_a, self.at_b),
+        )
+
     def _rows(self, side: int, slides: str = "", turns: str = "") -> Mat:
         """Rows on the twist of a body: along its frame's directions "n" (normal), "m" (axis x normal) and "u" (axis)
         for the velocity, then for the angular velocity."""

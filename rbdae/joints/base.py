@@ -16,7 +16,7 @@ from rbdae.body import Body, describe
 from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.quantity import Quantity, of_coordinates
+from rbdae.quantities.quantity import Quantity, named, of_coordinates
 
 FreeMotion: TypeAlias = Literal["rotation", "translation", "plane", "ball"]
 """A relative motion that a joint leaves free and that a force can act on: the rotation about its axis, the translation
@@ -61,7 +61,8 @@ class AbstractJoint(metaclass=Made):
     7. `agreements`, for a joint that keeps the relative rotation: the directions that agree in it, where the equations
        hold half a turn away, too. The start is then found on the side that is meant.
     8. `coordinates`: the numbers that it leaves free, of which its quantities are made (`quantity`). Law: on the
-       constraints the relative motion has no other part.
+       constraints the relative motion has no other part. `prescribed`, for a rod or a drive: the one that its first
+       equation prescribes.
     9. `default_name`: only if it is not the name of the class in small letters.
     """
 
@@ -87,18 +88,20 @@ class AbstractJoint(metaclass=Made):
         """The coordinates that it leaves free, of the body `a` and the body `b`; none if the joint does not say."""
         return ()
 
+    def prescribed(self) -> Coordinate | None:
+        """The coordinate that its first equation prescribes, of a rod or a drive: its own force or torque acts along
+        it."""
+        return None
+
     @property
     def quantities(self) -> dict[str, Quantity]:
         """What can be named of it, by name: ``angle``, ``rate``, ``acceleration``, ``torque``, ``power``, ..."""
-        return of_coordinates(self, self.coordinates())
+        own = self.prescribed()
+        return of_coordinates(self, self.coordinates() if own is None else (*self.coordinates(), own))
 
     def quantity(self, name: str) -> Quantity:
         """One of its quantities; `Revolute` and others have them as attributes, too. Raises ValueError for others."""
-        known = self.quantities
-        if name not in known:
-            kind = type(self).__name__
-            raise _check.unknown(f"quantity of {kind} joints", name, known)
-        return known[name]
+        return named(self, name)
 
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
         """Pairs of unit vectors, in the frames of `a` and `b`, that are the same direction in the joint's position,

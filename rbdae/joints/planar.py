@@ -9,7 +9,7 @@ from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
-from rbdae.quantities.coordinate import Coordinate, displacement
+from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Named
 
 
@@ -55,9 +55,7 @@ class Planar(AbstractAxialJoint):
 
     def coordinates(self) -> tuple[Coordinate, Coordinate, Coordinate]:
         """The angle, and the displacements x along normal_a and y along axis_a x normal_a."""
-        across = cross(self.axis_a, self.normal_a)
-        x, y = (displacement(name, axis, self.at_a, self.at_b) for name, axis in (("x", self.normal_a), ("y", across)))
-        return self.angle_about_axis(), x, y
+        return (self.angle_about_axis(), *self.displacements_across_axis())
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """Two slides in the plane, and the turn."""

@@ -8,6 +8,8 @@ from typing import final
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractPointJoint
 from rbdae.joints.primitives import Dot2
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -28,6 +30,16 @@ class PointOnLine(AbstractPointJoint):
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
+
+    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    rate = Named("Its rate, m/s.")
+    acceleration = Named("Its second derivative, m/s^2.")
+    force = Named("What drives exert along the axis on b, N.")
+    power = Named("Power of the force, W.")
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The displacement along the line."""
+        return (self.displacement_along_axis(),)
 
     def velocity_rows(self) -> tuple[Mat, None]:
         """The rows of the body with the line: the slide along it, and all turns."""

@@ -8,6 +8,8 @@ from typing import final
 from rbdae._arrays import Mat
 from rbdae.joints.axial import AbstractPointJoint
 from rbdae.joints.primitives import Dot2
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -28,6 +30,17 @@ class PointOnPlane(AbstractPointJoint):
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
+
+    x = Named("How far at_b is from at_a along normal_a, m.")
+    y = Named("How far at_b is from at_a along axis_a x normal_a, m.")
+    x_rate = Named("Its rate, m/s.")
+    x_acceleration = Named("Its second derivative, m/s^2.")
+    y_rate = Named("Its rate, m/s.")
+    y_acceleration = Named("Its second derivative, m/s^2.")
+
+    def coordinates(self) -> tuple[Coordinate, Coordinate]:
+        """The displacements x along normal_a and y along axis_a x normal_a."""
+        return self.displacements_across_axis()
 
     def velocity_rows(self) -> tuple[Mat, None]:
         """The rows of the body with the plane: two slides in it, and all turns."""

@@ -12,6 +12,8 @@ from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.joints.base import AbstractJoint, place
 from rbdae.joints.primitives import Distance
+from rbdae.quantities.coordinate import Coordinate, distance
+from rbdae.quantities.quantity import Named, Quantity, of_coordinates
 
 
 @final
@@ -30,6 +32,8 @@ class Rod(AbstractJoint):
     name : str, optional
         Unique among the joints of the system; without it the system chooses "rod-1" and so on.
     """
+
+    force = Named("Tension, which pulls its ends together, N.")
 
     a: Body
     b: Body
@@ -57,6 +61,15 @@ class Rod(AbstractJoint):
         if not 0.0 < 0.5 * l * l < math.inf:
             raise ValueError(f"{owner}: length {l:g} has no square among the floats; use SI units, or {remedy}")
         fill(self, length=l)
+
+    def prescribed(self) -> Coordinate:
+        """The distance of its ends."""
+        return distance("length", self.at_a, self.at_b)
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """The tension: its length is constant."""
+        return {name: each for name, each in of_coordinates(self, [self.prescribed()]).items() if name == "force"}
 
     def velocity_rows(self) -> tuple[None, None]:
         """None: the direction of the rod turns in either body."""

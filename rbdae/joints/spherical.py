@@ -9,6 +9,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, place
 from rbdae.joints.primitives import Coincidence
+from rbdae.quantities.quantity import Named, Quantity, of_rotation
 
 
 @final
@@ -27,6 +28,11 @@ class Spherical(AbstractJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+    angle = Named("Angle of the rotation of b relative to a, in [0, pi], rad.")
+    axis = Named("The axis of this rotation, a unit vector in either body's frame; zero at no angle.")
+    angular_velocity = Named("Angular velocity of b relative to a, in the frame of a, rad/s.")
+    torque = Named("The torque of friction on b, in the frame of a, N m.")
+    power = Named("Power of the torque, W.")
 
     a: Body
     b: Body
@@ -43,6 +49,11 @@ class Spherical(AbstractJoint):
         name: str | None = None,
     ) -> None:
         place(self, a, b, at_a, at_b, name)
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """Those of the relative rotation, which has no three coordinates."""
+        return of_rotation(self)
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """All rotations."""

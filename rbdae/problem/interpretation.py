@@ -33,7 +33,11 @@ from rbdae.multibody.row_selection import (
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.body_state import BodyState, ManyStates, OneState
+from rbdae.problem.coordinate_reader import CoordinateReader
 from rbdae.problem.matrices import Matrices, MatrixView
+from rbdae.problem.measured import Measured
+from rbdae.problem.measures import Measures
+from rbdae.problem.owners import Owners
 from rbdae.problem.quantities import Constraints, Energy, Momentum
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.row_reader import RowReader
@@ -122,6 +126,29 @@ class Interpretation:
         else:
             source = ManyStates(self.reader, times.copy(), values.copy())
         return ByName("body", ((name, source.state(b)) for b, name in enumerate(self.model.names)))
+
+    @cached_property
+    def owners(self) -> Owners:
+        """Joints and forces with their quantities."""
+        return Owners(self.model)
+
+    @cached_property
+    def coordinate_reader(self) -> CoordinateReader:
+        """The reader of their coordinates."""
+        return CoordinateReader(self.model, self.reader.places, self.owners.coordinates)
+
+    def measures(self, t: ArrayLike, y: ArrayLike) -> Measures:
+        """The reader of quantities at rows of their own."""
+        times, values, single = self.rows(t, y)
+        return Measures(self, times.copy(), values.copy(), single)
+
+    def joints(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
+        """Quantities of every joint by name."""
+        return self.measures(t, y).joints()
+
+    def forces(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
+        """Quantities of every force by name."""
+        return self.measures(t, y).forces()
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from rbdae._by_name import ByName
 from rbdae.problem.body_state import BodyState, lazy_state
+from rbdae.problem.measured import Measured
 
 
 def joined(parts: Sequence[Any]) -> Any:
@@ -35,6 +36,8 @@ def joined(parts: Sequence[Any]) -> Any:
         return tuple(joined(column) for column in zip(*parts, strict=True))
     if isinstance(first, BodyState):
         return lazy_state(lambda what: joined([getattr(part, what) for part in parts]))
+    if isinstance(first, Measured):
+        return Measured(first.units, lambda name: joined([getattr(part, name) for part in parts]))
     if is_dataclass(first) and not isinstance(first, type):
         return type(first)(**{f.name: joined([getattr(part, f.name) for part in parts]) for f in fields(first)})
     raise TypeError(f"cannot put together values of type {type(first).__name__}")

@@ -28,11 +28,11 @@ from rbdae.problem.norm_closed_forms import has_norm_multipliers, norm_defect
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
-Owner = Literal["system", "bodies", "joints"]
+Owner = Literal["system", "bodies", "joints", "named"]
 Function = Callable[[Any, Vec, Mat], Any]
 """``of(problem, t, y)``: values at times (m,) and states (m, n) that are read by one selection, that of `problem`."""
 
-_DEPTH = {"system": 0, "bodies": 1, "joints": 2}  # mappings around the values
+_DEPTH = {"system": 0, "bodies": 1, "joints": 2}  # mappings around the values of what users register
 _taken = {"unknowns", "steps"}
 _classes: dict[type, Callable[[Observable], Any]] = {}
 
@@ -91,7 +91,8 @@ class Observable:
     Attributes
     ----------
     name, parts
-    owner : whose it is; values are in a mapping by the names of bodies, or of joints and of their bodies
+    owner : whose it is; values are in a mapping by the names of bodies, or of joints and of their bodies; "named" for
+        quantities that each joint or force has by names of its own
     of : gives the values; None if problems and runs have a method and an attribute of this name with types of their own
     applies : whether a problem has it; files and reports leave it out where it is False
     between : whether states between the steps have it, too; pictures and reports have it at the times of the run if not
@@ -103,6 +104,17 @@ class Observable:
     of: Function | None = None
     applies: Callable[[Any], bool] = lambda problem: True
     between: bool = True
+
+    def parts_of(self, value: Any) -> tuple[Part, ...]:
+        """The parts of the value of one owner."""
+        if self.owner != "named":
+            return self.parts
+        return tuple(
+            Part(
+                name, unit, components, name.replace("_", " "), f"{name.replace('_', ' ')} {{}}" if components else "{}"
+            )
+            for name, (unit, components) in value.units.items()
+        )
 
     @property
     def text(self) -> str:
@@ -122,7 +134,7 @@ class Observable:
         """The values with the names of what they belong to: that of the observable, a body, a joint on a body."""
         if self.owner == "system":
             yield self.name, value
-        elif self.owner == "bodies":
+        elif self.owner in ("bodies", "named"):
             yield from value.items()
         else:
             yield from ((f"{joint} on {body}", each) for joint, sides in value.items() for body, each in sides.items())
@@ -130,7 +142,7 @@ class Observable:
     def columns(self, value: Any) -> Iterator[tuple[str, Vec]]:
         """Names with units, and values (m,)."""
         for owner, each in self.owned(value):
-            for part in self.parts:
+            for part in self.parts_of(each):
                 if part.tabled:
                     stem = ".".join(filter(None, (owner, part.column or part.name)))
                     yield from zip(part.labels(stem), part.values(each).T, strict=True)
@@ -230,10 +242,13 @@ REACTIONS = Observable(
     "joints",
 )
 
+JOINTS, FORCES = Observable("joints", (), "named"), Observable("forces", (), "named")
+
 NORM_DEFECT = observable("norm_defect", "J", norm_defect, owner="bodies", applies=has_norm_multipliers, between=False)
 PI = observable("pi", "kg m^2/s", pi, components="0123", owner="bodies", applies=has_invariants)
 ETA = observable("eta", "", eta, owner="bodies", applies=has_invariants)
-_LINES = (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS, NORM_DEFECT, PI, ETA)
+_LINES = (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS, JOINTS, FORCES, NORM_DEFECT, PI, ETA)
+
 TABLE: dict[str, Observable] = {each.name: each for each in _LINES}
 """All observables by name, in the order in which they are listed."""
 

@@ -26,12 +26,14 @@ from rbdae.problem.constant_mass import ConstantMass
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
+from rbdae.problem.measured import Measured
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
 from rbdae.problem.reactions import Reaction
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
 from rbdae.problem.timed import Changes, Timed
+from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
 
 if TYPE_CHECKING:
@@ -326,6 +328,22 @@ class Problem(Equations):
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
         """Motion of every body by name; vectorised over rows of y."""
         return self.interpretation.states(t, y)
+
+    def joints(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
+        """Quantities of every joint by name, such as ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
+        ``.power``; vectorised over rows of y. Angles are in (-pi, pi]; `Solution.joints` counts turns."""
+        return self.interpretation.joints(t, y)
+
+    def forces(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
+        """Quantities of every force by name, such as ``["spring"].length``, ``.rate``, ``.force``, ``.power``, which is
+        that on the bodies; vectorised over rows of y."""
+        return self.interpretation.forces(t, y)
+
+    def quantity(self, which: Quantity | str, t: ArrayLike, y: ArrayLike) -> Any:
+        """A quantity such as ``pin.angle`` or ``"pin.angle"``, vectorised over rows of y. ValueError for what the
+        system has not."""
+        owner, found = self.interpretation.owners.find(which)
+        return getattr(getattr(self, owner.kind)(t, y)[owner.name], found.name)
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with

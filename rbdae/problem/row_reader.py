@@ -14,9 +14,10 @@ from rbdae._frozen import refuse_copies
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels import outputs
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
+from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import loads, motion, sums
 from rbdae.machine.reading.host import call, slices
-from rbdae.multibody.bound import Kernel, bound, evaluate_each
+from rbdae.multibody.bound import Kernel, bound, evaluate_each, machine_function, machine_of
 from rbdae.multibody.joint_values import joint_force_rows, potential_rows
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
@@ -108,6 +109,13 @@ class RowReader:
         """The kernel for Z."""
         return bound(self._workspace, outputs.natural)
 
+    @cached_property
+    def machine(self) -> MachineFunction:
+        """Z of a state, for loops."""
+        n, width = self._workspace.layout.n, 24 * self._n
+        found = machine_of(self.kernel, [np.empty(n), np.empty(width)])
+        return found or machine_function(self._workspace, outputs.natural, {"y": (n,), "out": (width,)})
+
     def natural(self, t: Vec, y: Mat) -> Mat:
         """Z of all rows."""
         out = np.empty((len(t), 24 * self._n))
@@ -190,14 +198,21 @@ class RowReader:
     def reactions(self, t: Vec, Z: Mat, la: Mat, into: Mat, first: int) -> None:
         """Forces and torques of all joints from rows of Z and of multipliers la of all joint equations, into (2 joints,
         2, rows, 3) from the row `first` on; torques about the joint's points on the bodies."""
-        n = len(self._model.primitives)
-        F = np.empty((len(t), 12 * n))
-        self._joint_forces(t, Z, la, out=F)
+        n, F = len(self._model.primitives), self.primitive_loads(t, Z, la)
         sides, points = self._sides
         call(
             loads.reactions, len(t), first, into.shape[2], self._n, n, len(sides), sides, points, Z, F, np.empty(12),
             into,
         )  # fmt: skip
+
+    def primitive_loads(self, t: Vec, Z: Mat, la: Mat) -> Any:
+        """Forces of all primitives on their two bodies and torques about their reference points, (rows, primitives, 2,
+        6)."""
+        n = len(self._model.primitives)
+        out = np.empty((len(t), 12 * n))
+        if n:
+            self._joint_forces(t, Z, la, out=out)
+        return out.reshape(len(t), n, 2, 6)
 
     def joint_frames(self, Z: Mat, into: Mat, first: int) -> None:
         """The frames of all joints, which turn with their first bodies, into (joints, rows, 3, 3) from the row `first`

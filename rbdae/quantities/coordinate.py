@@ -14,7 +14,7 @@ relative angular velocity about the axis, and -ds/dZ are the natural forces of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -36,12 +36,23 @@ class Coordinate:
     shape : "identity", "root" or "angle"
     forms : (p, 24, 24) array
         H_a, symmetric; two of an angle, one of the others.
+    axis : (3,) array or None
+        The direction of the torque or force along it, in the frame of one body; None for a length, whose direction is
+        the line between its points.
+    side : int
+        0 if that is the frame of the first body, 1 for the second.
+    at_a, at_b : (3,) array
+        The points of the bodies, of a length and a displacement.
     """
 
     name: str
     unit: str
     shape: Shape
     forms: Any
+    axis: Vec | None = None
+    side: int = 0
+    at_a: Vec = field(default_factory=lambda: np.zeros(3))
+    at_b: Vec = field(default_factory=lambda: np.zeros(3))
 
     @property
     def rate_unit(self) -> str:
@@ -123,26 +134,27 @@ def angle(name: str, axis_a: Vec, normal_a: Vec, other: Vec) -> Coordinate:
     """The angle about an axis of the first body, from its normal there to a direction of the second body."""
     b = direction(other, 1)
     sine = product(direction(cross(axis_a, normal_a), 0), b)
-    return Coordinate(name, "rad", "angle", np.array([sine, product(direction(normal_a, 0), b)]))
+    return Coordinate(name, "rad", "angle", np.array([sine, product(direction(normal_a, 0), b)]), axis_a)
 
 
 def turned(name: str, other: Vec, axis_b: Vec, normal_b: Vec) -> Coordinate:
     """The angle about an axis of the second body, from a direction of the first body to its normal there."""
     a = direction(other, 0)
     sine = product(direction(cross(normal_b, axis_b), 1), a)
-    return Coordinate(name, "rad", "angle", np.array([sine, product(direction(normal_b, 1), a)]))
+    return Coordinate(name, "rad", "angle", np.array([sine, product(direction(normal_b, 1), a)]), axis_b, 1)
 
 
 def displacement(name: str, axis_a: Vec, at_a: Vec, at_b: Vec) -> Coordinate:
     """The displacement of the point on the second body from that on the first, along an axis of the first."""
     P = point(at_b, 1.0, 1) + point(at_a, -1.0, 0)
-    return Coordinate(name, "m", "identity", np.array([product(direction(axis_a, 0), P)]))
+    forms = np.array([product(direction(axis_a, 0), P)])
+    return Coordinate(name, "m", "identity", forms, axis_a, at_a=at_a, at_b=at_b)
 
 
 def distance(name: str, at_a: Vec, at_b: Vec) -> Coordinate:
     """The distance of two points."""
     P = point(at_a, 1.0, 0) + point(at_b, -1.0, 1)
-    return Coordinate(name, "m", "root", np.array([product(P, P)]))
+    return Coordinate(name, "m", "root", np.array([product(P, P)]), at_a=at_a, at_b=at_b)
 
 
 __all__ = ["Coordinate", "Shape", "angle", "displacement", "distance", "turned"]

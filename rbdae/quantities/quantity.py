@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final, overload
 
+from rbdae import _check
 from rbdae.quantities.coordinate import Coordinate
 
-Aspect: TypeAlias = Literal["value", "rate", "acceleration", "effort", "power", "own"]
-"""What a quantity is of its coordinate: s, sdot, sddot, the torque or force along it, the power of that; "own" for one
-that belongs to no coordinate, such as an output of an actuator."""
+Aspect: TypeAlias = Literal[
+    "value", "rate", "acceleration", "effort", "power", "turn", "axis", "spin", "moment", "pull", "work", "own"
+]
+"""What a quantity is of its coordinate: s, sdot, sddot, the torque or force along it, the power of that. Without a
+coordinate: the angle, the axis and the angular velocity of the relative rotation, the torque on the second body, the
+force on the first one, the power of everything; "own" for an output of an actuator."""
 
 
 @final
@@ -26,6 +30,7 @@ class Quantity:
     unit : "rad"
     coordinate : the name of the coordinate of its owner from which it follows; "" for one that belongs to none
     aspect : what it is of that coordinate
+    components : names of the components of a vector; "" for a number
     """
 
     owner: Any
@@ -33,11 +38,12 @@ class Quantity:
     unit: str
     coordinate: str = ""
     aspect: Aspect = "own"
+    components: str = ""
 
     @property
     def label(self) -> str:
-        """ "pin.angle"."""
-        return f"{self.owner.name}.{self.name}"
+        """ "pin.angle"; "Revolute.angle" while its owner has no name."""
+        return f"{self.owner.name or type(self.owner).__name__}.{self.name}"
 
     def __repr__(self) -> str:
         return f"Quantity({self.label} [{self.unit}])"
@@ -66,6 +72,29 @@ def of_coordinates(owner: Any, coordinates: Sequence[Coordinate]) -> dict[str, Q
     return out
 
 
+def of_rotation(owner: Any) -> dict[str, Quantity]:
+    """The quantities of a free relative rotation, by name."""
+    known: tuple[tuple[str, str, Aspect, str], ...] = (
+        ("angle", "rad", "turn", ""),
+        ("axis", "", "axis", "123"),
+        ("angular_velocity", "rad/s", "spin", "123"),
+        ("torque", "N m", "moment", "123"),
+        ("power", "W", "work", ""),
+    )
+    return {name: Quantity(owner, name, unit, "", aspect, more) for name, unit, aspect, more in known}
+
+
+def named(owner: Any, name: str) -> Quantity:
+    """One of the quantities of an owner. Raises ValueError for a name that it has not."""
+    known: dict[str, Quantity] = owner.quantities
+    if name not in known:
+        kind = type(owner).__name__
+        if not known:
+            raise ValueError(f"{kind} has no quantities, got the name {_check.show(name)}; see problem.reactions")
+        raise _check.unknown(f"quantity of {kind}", name, known)
+    return known[name]
+
+
 @final
 class Named:
     """An attribute of a class whose value is the quantity of this name: ``angle = Named()``."""
@@ -85,4 +114,4 @@ class Named:
         return self if instance is None else instance.quantity(self.name)
 
 
-__all__ = ["Aspect", "Named", "Quantity", "of_coordinates"]
+__all__ = ["Aspect", "Named", "Quantity", "named", "of_coordinates", "of_rotation"]

@@ -124,7 +124,8 @@ def check_events(events: Event | Sequence[Event] | None) -> tuple[Event, ...]:
     if not isinstance(events, (list, tuple)):
         raise TypeError(f"events must be functions event(t, y), got {_check.show(events)}; pass one, or a list of them")
     for k, event in enumerate(events):
-        _check.takes("solve", f"events[{k}]", event, "t", "y")
+        if not getattr(event, "of_quantity", False):
+            _check.takes("solve", f"events[{k}]", event, "t", "y")
     return tuple(events)
 
 
@@ -146,7 +147,8 @@ def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: 
         chart = problem.workspace.settings.chart
         if recentre == "always" and not chart.centre:
             raise ValueError(f"recentre='always': {chart.name} has no centre; leave it out, or use rotation-vector")
-        if on_singularity == "switch" and events and not chart.whole:
+        by_unknowns = [event for event in events if not getattr(event, "of_quantity", False)]
+        if on_singularity == "switch" and by_unknowns and not chart.whole:
             raise ValueError(
                 f"events are asked in the unknowns of the problem that is solved, and {chart.name} does not reach all "
                 "rotations in them: use another rotation, or leave out on_singularity='switch'"

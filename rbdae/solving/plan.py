@@ -28,6 +28,7 @@ from rbdae.solving.checks import (
     check_times,
     check_tolerances,
 )
+from rbdae.solving.event import check_quantities
 from rbdae.solving.registry import check_pairing, find_method
 
 _ANY = Request(0.0, 1.0, None, 1e-6, 1e-6)
@@ -122,6 +123,7 @@ def planned(
         keep_steps=keeps or method.coarse_output,  # rows between the steps of such methods are made from the steps
         options=options,
     )
+    check_quantities(problem, request.events)
     bind_projection(problem, projection)  # refuses what it cannot bind
     check_backward(problem, t0, t_end, projection)
     policy = check_charts(problem, on_singularity, recentre, request.events)

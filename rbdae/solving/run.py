@@ -24,6 +24,7 @@ from rbdae.problem.projection import Projection, bind_projection, has_drifted
 from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import Event, check_problem, check_progress
 from rbdae.solving.default_solver import default_solver
+from rbdae.solving.event import bound_events
 from rbdae.solving.plan import Plan, planned
 from rbdae.solving.progress import progress_of
 from rbdae.solving.rows import give_multipliers, with_fine_rows
@@ -83,7 +84,8 @@ def solve(
         constraints. The solvers of scipy, solve_dae and Assimulo continue from the projected state; other multistep
         codes do so, by a restart that is counted, only where the drift exceeds
         `rbdae.Projection.restart_tolerance` and ten times the tolerance
-    events : one or more functions ``event(t, y)``, with scipy's attributes `terminal` and `direction`
+    events : one or more `rbdae.Event`, as ``rbdae.Event(pin.angle, above=0.5, terminal=True)``, or functions ``event(t,
+        y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step; one whose
         attribute ``now_and_then`` is true need not be: loops in machine code call it some fifty times a second
     step : step size of fixed-step methods, and only of those
@@ -166,6 +168,8 @@ def _run(
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
     if own is not None:
         own.workspace.check_laws()
+    if asked.events:
+        asked = changed(asked, events=bound_events(problem, asked.events, 1.0 if asked.t_end > asked.t0 else -1.0))
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         wall, processor = time.perf_counter(), time.thread_time()
 

@@ -178,8 +178,17 @@ def remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: So
         t0=t,
         first_step=None if step is None else min(step, abs(request.t_end - t)),
         t_eval=None if request.t_eval is None else request.t_eval[direction * (request.t_eval - t) >= 0.0],
-        events=[_Remaining(event, n, first, here) for event, n in zip(request.events, counts, strict=True)],
+        events=[_event_later(event, n, first, here) for event, n in zip(request.events, counts, strict=True)],
     )
+
+
+def _event_later(event: Any, counted: int, first: Solvable, here: Solvable) -> Any:
+    """An event in a later segment; those of quantities are read in its unknowns."""
+    terminal = int(getattr(event, "terminal", 0) or 0)
+    on = getattr(event, "on", None)
+    if on is not None:
+        return on(here, terminal - counted if terminal else 0)
+    return _Remaining(event, counted, first, here)
 
 
 @final

@@ -21,11 +21,13 @@ from rbdae.io.npz import write_npz
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.mechanism import mechanism
 from rbdae.multibody.selection import to_arrays
+from rbdae.problem.measured import Measured
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum
 from rbdae.problem.reactions import Reaction
+from rbdae.quantities.quantity import Quantity
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run, own_work
 from rbdae.solving.frames import frame
@@ -35,6 +37,7 @@ from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
 from rbdae.solving.step_values import step_momenta, step_multipliers
 from rbdae.solving.stored import signature
+from rbdae.solving.turns_of_angles import along_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -257,6 +260,29 @@ class Solution:
         """J^- of the k steps of a run of ``"rbdae:variational"``, (k, 3), kg m^2/s, in space, by the name of the body:
         [BS09], end of Appendix E. Raises as `step_multipliers` does."""
         return step_momenta(self._problem, self._accepted, self)
+
+    @cached_property
+    def joints(self) -> Mapping[str, Measured]:
+        """Quantities of each joint by name, shape (m,): ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
+        ``.power``. Angles count the turns of the run, which begins in (-pi, pi]."""
+        return along_run(self._problem, "joints", self.t, self.y, self._accepted)
+
+    @cached_property
+    def forces(self) -> Mapping[str, Measured]:
+        """Quantities of each force by name, shape (m,): ``["spring"].length``, ``.rate``, ``.force``, ``.power``."""
+        return along_run(self._problem, "forces", self.t, self.y, self._accepted)
+
+    def quantity(self, which: Quantity | str, t: ArrayLike | None = None) -> Any:
+        """A quantity such as ``pin.angle`` or ``"pin.angle"`` along the run, (m,); at times t within it, between the
+        steps, if they are given. ValueError for what the system has not."""
+        owner, found = self._problem.interpretation.owners.find(which)
+        if t is not None:
+            times = np.atleast_1d(_check.times(t))
+            order = np.argsort(times if self._segments.direction > 0.0 else -times, kind="stable")
+            measured = along_run(self._problem, owner.kind, times[order], self(times[order]), self._accepted)
+            values = getattr(measured[owner.name], found.name)[np.argsort(order, kind="stable")]
+            return values if np.ndim(t) else values[0]
+        return getattr(getattr(self, owner.kind)[owner.name], found.name)
 
     @cached_property
     def _observed(self) -> dict[Observable, Any]:

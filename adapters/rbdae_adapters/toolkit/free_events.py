@@ -10,6 +10,7 @@ from rbdae._arrays import Vec
 from rbdae.adapter import ProjectionError, Reason, Request
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
 from rbdae.machine.loops import watching as at
+from rbdae.machine.quantity_events import both
 from rbdae.problem.contract import CompiledWatch
 from rbdae_adapters.toolkit.accepted import Step
 from rbdae_adapters.toolkit.events import Event, NotFinite
@@ -65,7 +66,11 @@ class EventWatch:
         return at.places(self.memory, self.n_measured, self.n_moving)
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
-        """All measures: an event that is a machine function as it is, others by Python."""
+        """All measures: events that are one machine function as they are, others by Python."""
+        together = _together(request)
+        if together is not None:
+            base = None if self._base is None else self._base.measure
+            return together() if base is None else both(base, self._first, together())
         machine = getattr(request.events[0], "machine", None)
         if machine is not None and self.n_measured == 1:
             only: MachineFunction = machine()
@@ -154,6 +159,16 @@ class EventWatch:
             "t_events": [np.array(ts, dtype=float) for ts in self.t],
             "y_events": [np.array(ys, dtype=float).reshape(len(ys), n) for ys in self.y],
         }
+
+
+def _together(request: Request) -> Any:
+    """What makes the one machine function that has the values of all events; None if there is none."""
+    found: list[Any] = [getattr(event, "machine", None) for event in request.events]
+    places = [(getattr(each, "group", None), getattr(each, "place", None)) for each in found]
+    group = places[0][0]
+    if group is None or places != [(group, k) for k in range(found[0].n)]:
+        return None
+    return found[0]
 
 
 def events_of(request: Request, y0: Vec, base: CompiledWatch | None) -> EventWatch | None:

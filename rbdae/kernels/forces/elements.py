@@ -216,25 +216,29 @@ def law(m: Memory, i: int) -> None:
 def element_forces(m: Memory) -> None:
     """Add the forces of all elements but those by functions with states to the natural forces. Reads `force_states`;
     writes the rates of windings in `force_state_rates`."""
-    C = elements(m)
+    for i in range(head(m).n_elements):
+        if elements(m)[i].shaping != STATEFUL:
+            element_force(m, i)
+
+
+@stage("ii", "elements")
+def element_force(m: Memory, i: int) -> None:
+    """The same of one element."""
+    e = elements(m)[i]
     c = element_memory(m)
     F = c.F
-    for i in range(head(m).n_elements):
-        e = C[i]
-        if e.shaping == STATEFUL:
-            continue
-        if e.shaping == USER:
-            _user_forces(m, i)
-        else:
-            forms(m, i)
-            law(m, i)
-            for k in range(24):
-                F[k] = 0.0
-                for a in range(e.forms):
-                    F[k] -= c.w[a] * c.g[a, k]
-            if e.winding == 1:
-                force_state_rates(m)[e.state] = c.J[0, 0] * c.r[0] + c.J[0, 1] * c.r[1]
-        add_to_bodies(m, i, F)
+    if e.shaping == USER:
+        _user_forces(m, i)
+    else:
+        forms(m, i)
+        law(m, i)
+        for k in range(24):
+            F[k] = 0.0
+            for a in range(e.forms):
+                F[k] -= c.w[a] * c.g[a, k]
+        if e.winding == 1:
+            force_state_rates(m)[e.state] = c.J[0, 0] * c.r[0] + c.J[0, 1] * c.r[1]
+    add_to_bodies(m, i, F)
 
 
 @jit

@@ -72,26 +72,30 @@ def _gather_arguments(m: Memory, i: int) -> None:
 def state_forces(m: Memory) -> None:
     """Add the forces of all elements by functions with states to the natural forces. Reads `force_states`; writes
     `force_state_rates`."""
-    C = elements(m)
+    for i in range(head(m).n_elements):
+        if elements(m)[i].shaping == STATEFUL:
+            state_force(m, i)
+
+
+@stage("ii", "states")
+def state_force(m: Memory, i: int) -> None:
+    """The same of one element."""
+    e = elements(m)[i]
     out = state_results(m)
     rates = force_state_rates(m)
-    for i in range(head(m).n_elements):
-        e = C[i]
-        if e.shaping != STATEFUL:
-            continue
-        _gather_arguments(m, i)
-        n = 12 * e.n_bodies
-        n_in = 2 * n + e.n_states + e.n_inputs
-        x, work = state_arguments(m), _own_tangents(m, e)
-        call_force(e.force, e.jacobian, head(m).time, x, n_in, out, n + e.n_states, 0, work)
-        for b in range(e.n_bodies):
-            o = states(m)[element_bodies(m)[e.first_body + b]]
-            for k in range(3):
-                o.fx[k] += out[12 * b + k]
-            for k in range(9):
-                o.fd[k] += out[12 * b + 3 + k]
-        for k in range(e.n_states):
-            rates[e.state + k] = out[n + k]
+    _gather_arguments(m, i)
+    n = 12 * e.n_bodies
+    n_in = 2 * n + e.n_states + e.n_inputs
+    x, work = state_arguments(m), _own_tangents(m, e)
+    call_force(e.force, e.jacobian, head(m).time, x, n_in, out, n + e.n_states, 0, work)
+    for b in range(e.n_bodies):
+        o = states(m)[element_bodies(m)[e.first_body + b]]
+        for k in range(3):
+            o.fx[k] += out[12 * b + k]
+        for k in range(9):
+            o.fd[k] += out[12 * b + 3 + k]
+    for k in range(e.n_states):
+        rates[e.state + k] = out[n + k]
 
 
 @stage("ii", "states", optional=True)

@@ -15,7 +15,7 @@ from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
 from rbdae.machine.module import NoMachineCode
-from rbdae.machine.reading import collocation, loads, motion, rows, sums
+from rbdae.machine.reading import collocation, coordinates, loads, motion, rows, sums
 from rbdae.machine.sources import sources
 
 _PROGRAM = Program(
@@ -28,6 +28,7 @@ _PROGRAM = Program(
         sums.energies,
         sums.momenta,
         loads.reactions,
+        coordinates.coordinates,
         collocation.collocate,
         collocation.along,
     )

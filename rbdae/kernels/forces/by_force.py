@@ -1,0 +1,98 @@
+"""The natural forces of each bushing and element by itself."""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.jit import entry, jit, stage
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import combine
+from rbdae.kernels.forces.elements import element_force
+from rbdae.kernels.forces.internal_states import gather_force_states, state_force
+from rbdae.kernels.memory import bushings, elements, head, states
+from rbdae.kernels.outputs import locate
+from rbdae.kernels.records import STATEFUL
+
+WIDTH = 25
+"""Numbers of each: F on x and d of its two bodies, and its power F . Zdot."""
+
+
+@entry("ityo")
+def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
+    """out[25 i:25 i + 25] = natural forces and power of the bushings, then of the elements, at y."""
+    set_time(m, t)
+    gather_force_states(m, address(y))
+    locate(m, address(y))
+    _bushings(m, address(out))
+    _elements(m, address(out))
+
+
+@stage("ii", "bushings", optional=True)
+def _bushings(m: Memory, out_at: Address) -> None:
+    out = vector_at(out_at)
+    S = states(m)
+    for i in range(head(m).n_bushings):
+        e = bushings(m)[i]
+        s1 = S[e.body[0]]
+        s2 = S[e.body[1]]
+        P = s1.s
+        F = s1.t
+        combine(e.A, s1.x, s1.d, s2.x, s2.d, P)
+        for k in range(3):
+            F[k] = e.stiffness[k, 0] * P[0] + e.stiffness[k, 1] * P[1] + e.stiffness[k, 2] * P[2]
+        combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)
+        for k in range(3):
+            F[k] += e.damping[k, 0] * P[0] + e.damping[k, 1] * P[1] + e.damping[k, 2] * P[2]
+        at = 25 * i
+        for k in range(8):
+            for l in range(3):
+                out[at + 3 * k + l] = -e.A[k] * F[l]
+        out[at + 24] = -(F[0] * P[0] + F[1] * P[1] + F[2] * P[2])
+
+
+@stage("ii", "elements", optional=True)
+def _elements(m: Memory, out_at: Address) -> None:
+    h = head(m)
+    for i in range(h.n_elements):
+        _clear(m)
+        if elements(m)[i].shaping == STATEFUL:
+            _state_force(m, i)
+        else:
+            element_force(m, i)
+        _collect(m, i, vector_at(out_at), 25 * (h.n_bushings + i))
+
+
+@stage("ii", "states", optional=True)
+def _state_force(m: Memory, i: int) -> None:
+    state_force(m, i)
+
+
+@jit
+def _clear(m: Memory) -> None:
+    """No natural forces, not even weights."""
+    S = states(m)
+    for b in range(head(m).n_bodies + 1):
+        s = S[b]
+        for k in range(3):
+            s.fx[k] = 0.0
+        for k in range(9):
+            s.fd[k] = 0.0
+
+
+@jit
+def _collect(m: Memory, i: int, out: Array, at: int) -> None:
+    e = elements(m)[i]
+    S = states(m)
+    for side in range(2):
+        s = S[e.body[side]]
+        for k in range(3):
+            out[at + 12 * side + k] = s.fx[k]
+        for k in range(9):
+            out[at + 12 * side + 3 + k] = s.fd[k]
+    power = 0.0 * S[e.body[0]].fx[0]
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            power += s.fx[k] * s.xd[k]
+        for k in range(9):
+            power += s.fd[k] * s.dd[k]
+    out[at + 24] = power

@@ -1,0 +1,204 @@
+"""The quantities of joints and forces at rows (t, y): coordinates, efforts along them, powers, accelerations.
+
+An effort is the torque or force on the second body along the coordinate, of everything that acts along it: forces along
+the joint, and drives, by their reactions. That of a length is the tension, which pulls the points together. Power is
+that of the effort on the bodies.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.kernels.forces.by_force import WIDTH, by_force
+from rbdae.machine.reading.host import slices
+from rbdae.multibody.bound import bound, evaluate_each
+from rbdae.problem.measured import Measured
+from rbdae.problem.natural_accelerations import accelerations, frames, on_frame, torques
+from rbdae.problem.owners import Owner
+from rbdae.problem.quantities import angular_velocities
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Quantity
+
+
+@final
+class Measures:
+    """Reads quantities of rows t (m,) and y (m, n), which nobody changes; of one state as numbers if `single`.
+
+    Parameters
+    ----------
+    view : `rbdae.problem.interpretation.Interpretation`, by whose selection the rows are read
+    """
+
+    def __init__(self, view: Any, t: Vec, y: Mat, single: bool) -> None:
+        self._view, self._t, self._y, self._single = view, t, y, single
+        self._owners = view.owners
+
+    def joints(self) -> dict[str, Measured]:
+        """Of all joints by name."""
+        return {name: self._of(owner) for name, owner in self._owners.joints.items()}
+
+    def forces(self) -> dict[str, Measured]:
+        """Of all forces by name."""
+        return {name: self._of(owner) for name, owner in self._owners.forces.items()}
+
+    def _of(self, owner: Owner) -> Measured:
+        return Measured(owner.units, lambda name: self.value(owner, owner.quantities[name]))
+
+    def value(self, owner: Owner, quantity: Quantity) -> Any:
+        """A quantity, (m,) or (m, components), or the one of the only row."""
+        out = self._along(owner, quantity) if quantity.coordinate else self._own(owner, quantity)
+        return out[0] if self._single else out
+
+    def _along(self, owner: Owner, quantity: Quantity) -> Vec:
+        k = owner.coordinates[quantity.coordinate]
+        if quantity.aspect == "value":
+            return np.asarray(self._coordinates[k, 0])
+        if quantity.aspect == "rate":
+            return np.asarray(self._coordinates[k, 1])
+        if quantity.aspect == "acceleration":
+            return np.asarray(self._accelerations[k])
+        effort = self._effort(owner, quantity.coordinate)
+        if quantity.aspect == "power":
+            return np.asarray(effort * self._coordinates[k, 1])
+        return -effort if self._owners.coordinates[k][0].shape == "root" else effort
+
+    def _own(self, owner: Owner, quantity: Quantity) -> Mat:
+        if quantity.aspect == "turn":
+            return np.asarray(self._turn(owner).magnitude())
+        if quantity.aspect == "axis":
+            vector = self._turn(owner).as_rotvec()
+            size = np.linalg.norm(vector, axis=1, keepdims=True)
+            return np.asarray(vector / np.where(size > 0.0, size, 1.0))
+        if quantity.aspect == "spin":
+            return self._spin(owner)
+        if quantity.aspect == "moment":
+            return self._moment(owner)
+        if quantity.aspect == "pull":
+            return np.asarray(self._loads[2 * owner.number, 0])
+        return self._work(owner)
+
+    # ------------------------------------------------------------ motion
+
+    @cached_property
+    def _coordinates(self) -> Any:
+        """s and sdot of all coordinates, (n, 2, m)."""
+        reader = self._view.coordinate_reader
+        out = np.empty((reader.n, 2, len(self._t)))
+        for part in slices(len(self._t), 24 * self._view.model.n + 2 * reader.n):
+            reader.read(self._view.reader.natural(self._t[part], self._y[part]), out, part.start)
+        return out
+
+    @cached_property
+    def _Z(self) -> Mat:
+        return np.asarray(self._view.reader.natural(self._t, self._y))
+
+    def _body(self, b: int) -> Mat:
+        """(x, d, xdot, ddot) of a body, (m, 24); the ground is the last."""
+        if b == self._view.model.n:
+            ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
+            return np.broadcast_to(ground, (len(self._t), 24))
+        place = 24 * self._view.reader.places[b]
+        return self._Z[:, place : place + 24]
+
+    def _turn(self, owner: Owner) -> Any:
+        """R_a^T R_b."""
+        from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+        a, b = (Rotation.from_matrix(frames(self._body(k))) for k in owner.bodies)
+        return a.inv() * b
+
+    def _spin(self, owner: Owner) -> Mat:
+        """The angular velocity of b relative to a, in the frame of a."""
+        a, b = (self._body(k) for k in owner.bodies)
+        in_space = [on_frame(frames(z), angular_velocities(z)) for z in (a, b)]
+        return on_frame(np.swapaxes(frames(a), 1, 2), in_space[1] - in_space[0])
+
+    @cached_property
+    def _accelerations(self) -> Mat:
+        """sddot of all coordinates, (n, m)."""
+        second = accelerations(self._view, self._Z, self._by_force, self._of_primitives)
+        return np.asarray(self._view.coordinate_reader.accelerations(self._Z, second))
+
+    # ------------------------------------------------------------ forces
+
+    @cached_property
+    def _by_force(self) -> Any:
+        """Natural forces and powers of bushings and elements, (m, n, 25)."""
+        model = self._view.model
+        n = len(model.bushings) + len(model.forces.elements)
+        out = np.empty((len(self._t), WIDTH * n))
+        if n:
+            evaluate_each(bound(self._view.workspace, by_force), self._t, (self._y,), out)
+        return out.reshape(len(self._t), n, WIDTH)
+
+    @cached_property
+    def _la(self) -> Mat:
+        """Multipliers of all joint equations."""
+        la = self._view.multipliers(self._t, self._y)
+        return np.ascontiguousarray(la[:, self._view.workspace.layout.n_internal :])
+
+    @cached_property
+    def _loads(self) -> Any:
+        """Forces and torques of joints on bodies, (2 joints, 2, m, 3), torques about the joint's points."""
+        out = np.empty((2 * len(self._view.model.joints), 2, len(self._t), 3))
+        if len(out):
+            self._view.reader.reactions(self._t, self._Z, self._la, out, 0)
+        return out
+
+    @cached_property
+    def _of_primitives(self) -> Mat:
+        """Forces and torques of primitives about reference points, (m, primitives, 2, 6)."""
+        return np.asarray(self._view.reader.primitive_loads(self._t, self._Z, self._la))
+
+    def _on_second(self, owner: Owner) -> tuple[Mat, Mat]:
+        """Force on the second body of what belongs to an owner, and torque about its reference point."""
+        F = self._by_force[:, list(owner.elements), 12:24].sum(axis=1)
+        return F[:, :3], torques(self._body(owner.bodies[1]), F)
+
+    def _effort(self, owner: Owner, name: str) -> Vec:
+        """The torque or force on the second body along a coordinate."""
+        coordinate = self._owners.coordinates[owner.coordinates[name]][0]
+        along = self._direction(owner, coordinate)
+        force, torque = self._on_second(owner)
+        out = np.sum(along * (torque if coordinate.shape == "angle" else force), axis=1)
+        for j in owner.joints[name]:
+            load = self._loads[2 * j + 1, 1 if coordinate.shape == "angle" else 0]
+            out += np.sum(along * load, axis=1)
+        return np.asarray(out)
+
+    def _direction(self, owner: Owner, coordinate: Coordinate) -> Mat:
+        """The direction of a torque or force along a coordinate, in space."""
+        if coordinate.axis is not None:
+            return on_frame(frames(self._body(owner.bodies[coordinate.side])), coordinate.axis)
+        line = self._point(owner, 1, coordinate.at_b) - self._point(owner, 0, coordinate.at_a)
+        return np.asarray(line / np.linalg.norm(line, axis=1, keepdims=True))
+
+    def _point(self, owner: Owner, side: int, at: Vec, first: int = 0) -> Mat:
+        """A point of a body in space, or its velocity from the place 12 on."""
+        b = owner.bodies[side]
+        z = self._body(b)[:, first : first + 12]
+        model = self._view.model
+        arm = at - (model.system.bodies[b].reference if b < model.n else 0.0)
+        return np.asarray(z[:, :3] + np.einsum("k,mkj->mj", arm, z[:, 3:].reshape(-1, 3, 3)))
+
+    def _moment(self, owner: Owner) -> Mat:
+        """The torque on b of what acts along a joint without coordinates, in the frame of a."""
+        _, torque = self._on_second(owner)
+        return on_frame(np.swapaxes(frames(self._body(owner.bodies[0])), 1, 2), torque)
+
+    def _work(self, owner: Owner) -> Vec:
+        """The power of a force on all bodies, of friction in a joint, or of a drive of a point."""
+        if owner.number < 0:
+            return np.asarray(self._by_force[:, list(owner.elements), 24].sum(axis=1))
+        if "torque" in owner.quantities:
+            return np.asarray(np.sum(self._moment(owner) * self._spin(owner), axis=1))
+        joint = self._view.model.system.joints[owner.number]
+        rate = self._point(owner, 0, joint.at_a, 12) - self._point(owner, 1, joint.at_b, 12)
+        return np.asarray(np.sum(self._loads[2 * owner.number, 0] * rate, axis=1))
+
+
+__all__ = ["Measures"]
