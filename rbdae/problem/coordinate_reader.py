@@ -42,8 +42,8 @@ class CoordinateReader:
         shift = [body.reference for body in model.system.bodies] + [np.zeros(3)]
         for coordinate, pair in found:
             bounds = [len(entries)]
-            for H in coordinate.forms:
-                entries += _entries(_moved(H, [shift[b] for b in pair]), [_place(places, b) for b in pair])
+            for H in coordinate.referred(shift[pair[0]], shift[pair[1]]).forms:
+                entries += _entries(H, [_place(places, b) for b in pair])
                 bounds.append(len(entries))
             heads.append((_SHAPES[coordinate.shape], bounds[0], bounds[1], bounds[-1]))
         self.heads: Ints = np.array(heads, dtype=np.int64).reshape(-1, native.HEAD)
@@ -65,15 +65,6 @@ class CoordinateReader:
 
 def _place(places: Sequence[int], body: int) -> int | None:
     return 24 * places[body] if body < len(places) else None
-
-
-def _moved(H: Mat, references: Sequence[Vec]) -> Mat:
-    """A form of natural coordinates with the reference points, from that with the origins of the frames."""
-    S = np.eye(24)
-    for side, r in enumerate(references):
-        for k in range(3):
-            S[12 * side : 12 * side + 3, 12 * side + 3 + 3 * k : 12 * side + 6 + 3 * k] = -r[k] * np.eye(3)
-    return np.asarray(S.T @ H @ S)
 
 
 _GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
