@@ -25,6 +25,9 @@ from rbdae.joints.base import AbstractJoint
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
+_OF_JOINTS = ("joint", "along")
+"""Fields of forces along joints."""
+
 J = TypeVar("J", bound=AbstractJoint)
 F = TypeVar("F", bound=AbstractForce)
 B = TypeVar("B", bound=Block)
@@ -281,8 +284,9 @@ class System:
         self._joints[name] = named
         self._given[named] = name
         for key, force in self._forces.items():
-            if getattr(force, "joint", None) is joint and named is not joint:
-                self._forces[key] = twin(force, joint=named)
+            for field in _OF_JOINTS:
+                if getattr(force, field, None) is joint and named is not joint:
+                    self._forces[key] = twin(force, **{field: named})
         return named
 
     def add_force(self, force: F) -> F:
@@ -299,9 +303,10 @@ class System:
         forget(getattr(force, "joint", None))  # a force may act along a joint that is no constraint
         name = self._admit("force", force, force.bodies, self._forces)
         bound = force.bound(name, self._ground)
-        joint = getattr(force, "joint", None)
-        if joint is not None and joint in self._given:  # the joint as the system has it
-            bound = twin(bound, joint=self._joints[self._given[joint]])
+        for field in _OF_JOINTS:
+            joint = getattr(force, field, None)
+            if isinstance(joint, AbstractJoint) and joint in self._given:  # the joint as the system has it
+                bound = twin(bound, **{field: self._joints[self._given[joint]]})
         self._forces[name] = bound
         if isinstance(bound, Sampled):
             for held in bound.held.values():

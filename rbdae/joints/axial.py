@@ -6,7 +6,7 @@ Without `axis_b` it is the direction of `axis_a` at the start: the joint fits th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class AbstractAxialJoint(AbstractJoint):
 
     def angle_about_axis(self) -> Coordinate:
         """The angle from `normal_a` to `normal_b` about `axis_a`."""
-        return angle("angle", self.axis_a, self.normal_a, self.normal_b)
+        return replace(angle("angle", self.axis_a, self.normal_a, self.normal_b), at_a=self.at_a, at_b=self.at_b)
 
     def displacement_along_axis(self) -> Coordinate:
         """How far `at_b` is from `at_a` along `axis_a`."""

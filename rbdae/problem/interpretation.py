@@ -15,6 +15,7 @@ from rbdae._frozen import by_fields
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
+from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.machine.function import MachineFunction
@@ -136,6 +137,11 @@ class Interpretation:
     def coordinate_reader(self) -> CoordinateReader:
         """The reader of their coordinates."""
         return CoordinateReader(self.model, self.reader.places, self.owners.coordinates)
+
+    @cached_property
+    def by_force(self) -> Kernel:
+        """The kernel for the natural forces of each force."""
+        return self._kernel(by_force)
 
     def measures(self, t: ArrayLike, y: ArrayLike) -> Measures:
         """The reader of quantities at rows of their own."""

@@ -12,12 +12,13 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.kernels.forces.by_force import WIDTH, by_force
+from rbdae._arrays import Mat, Vec, cross
+from rbdae.kernels.forces.by_force import WIDTH
 from rbdae.machine.reading.host import slices
-from rbdae.multibody.bound import bound, evaluate_each
+from rbdae.multibody.bound import evaluate_each
 from rbdae.problem.measured import Measured
 from rbdae.problem.natural_accelerations import accelerations, frames, on_frame, torques
+from rbdae.problem.network_values import Values, network_values
 from rbdae.problem.owners import Owner
 from rbdae.problem.quantities import angular_velocities
 from rbdae.quantities.coordinate import Coordinate
@@ -64,9 +65,12 @@ class Measures:
         effort = self._effort(owner, quantity.coordinate)
         if quantity.aspect == "power":
             return np.asarray(effort * self._coordinates[k, 1])
-        return -effort if self._owners.coordinates[k][0].shape == "root" else effort
+        tension = self._owners.coordinates[k][0].shape == "root" and not owner.blocks
+        return -effort if tension else effort
 
     def _own(self, owner: Owner, quantity: Quantity) -> Mat:
+        if quantity.aspect == "own":
+            return self._of_blocks[owner.blocks[0][0], quantity.name]
         if quantity.aspect == "turn":
             return np.asarray(self._turn(owner).magnitude())
         if quantity.aspect == "axis":
@@ -120,20 +124,29 @@ class Measures:
     @cached_property
     def _accelerations(self) -> Mat:
         """sddot of all coordinates, (n, m)."""
-        second = accelerations(self._view, self._Z, self._by_force, self._of_primitives)
+        second = accelerations(self._view, self._Z, self._applied[0], self._of_primitives)
         return np.asarray(self._view.coordinate_reader.accelerations(self._Z, second))
 
     # ------------------------------------------------------------ forces
 
     @cached_property
-    def _by_force(self) -> Any:
-        """Natural forces and powers of bushings and elements, (m, n, 25)."""
-        model = self._view.model
+    def _applied(self) -> tuple[Any, Any]:
+        """Applied forces on bodies as they are in memory, (m, bodies, 12), and natural forces and powers of bushings
+        and elements, (m, n, 25)."""
+        model, m = self._view.model, len(self._t)
         n = len(model.bushings) + len(model.forces.elements)
-        out = np.empty((len(self._t), WIDTH * n))
+        out = np.zeros((m, 12 * model.n + WIDTH * n))
         if n:
-            evaluate_each(bound(self._view.workspace, by_force), self._t, (self._y,), out)
-        return out.reshape(len(self._t), n, WIDTH)
+            evaluate_each(self._view.by_force, self._t, (self._y,), out)
+        return out[:, : 12 * model.n].reshape(m, model.n, 12), out[:, 12 * model.n :].reshape(m, n, WIDTH)
+
+    @cached_property
+    def _of_blocks(self) -> Values:
+        """Efforts and outputs of blocks."""
+        out: Values = {}
+        for network, number in self._owners.networks:
+            out |= network_values(self._view, network, number, self._t, self._Z, self._y)
+        return out
 
     @cached_property
     def _la(self) -> Mat:
@@ -156,7 +169,7 @@ class Measures:
 
     def _on_second(self, owner: Owner) -> tuple[Mat, Mat]:
         """Force on the second body of what belongs to an owner, and torque about its reference point."""
-        F = self._by_force[:, list(owner.elements), 12:24].sum(axis=1)
+        F = self._applied[1][:, list(owner.elements), 12:24].sum(axis=1)
         return F[:, :3], torques(self._body(owner.bodies[1]), F)
 
     def _effort(self, owner: Owner, name: str) -> Vec:
@@ -164,7 +177,13 @@ class Measures:
         coordinate = self._owners.coordinates[owner.coordinates[name]][0]
         along = self._direction(owner, coordinate)
         force, torque = self._on_second(owner)
-        out = np.sum(along * (torque if coordinate.shape == "angle" else force), axis=1)
+        if coordinate.shape == "angle":
+            arm = self._point(owner, 1, coordinate.at_b) - self._body(owner.bodies[1])[:, :3]
+            force = torque - cross(arm, force)
+        out = np.sum(along * force, axis=1)
+        for block, along in owner.blocks:
+            if along == name:
+                out += self._of_blocks[block, "effort"]
         for j in owner.joints[name]:
             load = self._loads[2 * j + 1, 1 if coordinate.shape == "angle" else 0]
             out += np.sum(along * load, axis=1)
@@ -193,7 +212,7 @@ class Measures:
     def _work(self, owner: Owner) -> Vec:
         """The power of a force on all bodies, of friction in a joint, or of a drive of a point."""
         if owner.number < 0:
-            return np.asarray(self._by_force[:, list(owner.elements), 24].sum(axis=1))
+            return np.asarray(self._applied[1][:, list(owner.elements), 24].sum(axis=1))
         if "torque" in owner.quantities:
             return np.asarray(np.sum(self._moment(owner) * self._spin(owner), axis=1))
         joint = self._view.model.system.joints[owner.number]

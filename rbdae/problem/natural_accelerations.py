@@ -26,28 +26,24 @@ def torques(Z: Mat, F: Mat) -> Mat:
     return np.asarray(cross(d, f).sum(axis=-2))
 
 
-def accelerations(view: Any, Z: Mat, by_force: Any, of_primitives: Any) -> Mat:
+def accelerations(view: Any, Z: Mat, applied: Any, of_primitives: Any) -> Mat:
     """xddot and dddot at the places of x and d in rows Z (m, 24 bodies), zero elsewhere.
 
     Parameters
     ----------
     view : `rbdae.problem.interpretation.Interpretation`
     Z : rows of natural coordinates, with the bodies as they are in memory
-    by_force : (m, n, 25), natural forces of bushings and elements
+    applied : (m, bodies, 12), applied forces on them as they are in memory
     of_primitives : (m, primitives, 2, 6), forces and torques of the joints' primitives about the reference points
     """
     model, n = view.model, view.model.n
     B, order, m = model.bodies, list(view.workspace.layout.order[:n]), len(Z)
-    F = np.zeros((m, n + 1, 12))
-    F[:, :n, :3], F[:, :n, 3:] = B["weight"][:n], B["weight_d"][:n]
-    for k, pair in enumerate([*model.bushings["body"], *model.forces.elements["body"]]):
-        for side, b in enumerate(pair):
-            F[:, b] += by_force[:, k, 12 * side : 12 * side + 12]
+    F = applied + np.concatenate([B["weight"], B["weight_d"]], axis=1)[order]
     loads = np.zeros((m, n + 1, 6))
     for k, pair in enumerate(model.primitives["body"]):
         for side, b in enumerate(pair):
             loads[:, b] += of_primitives[:, k, side]
-    z, F, loads = Z.reshape(m, n, 24), F[:, order], loads[:, order]
+    z, loads = Z.reshape(m, n, 24), loads[:, order]
     free, J = (B["nt"][order] == 3)[:, None], B["inertia"][order]
     R, Om = frames(z), angular_velocities(z)
     moment = on_frame(np.swapaxes(R, -1, -2), torques(z, F) + loads[..., 3:]) - cross(Om, on_frame(J, Om))

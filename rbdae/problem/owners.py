@@ -9,6 +9,9 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
+from rbdae.actuators.block import Block
+from rbdae.actuators.network import Network, networks
+from rbdae.forces.element import PointSpring
 from rbdae.multibody.model import Model
 from rbdae.problem.coordinate_reader import OnBodies
 from rbdae.problem.measured import Units
@@ -29,6 +32,7 @@ class Owner:
     joints : numbers of the joints whose reactions are among its efforts, of each coordinate by name: drives along it
     elements : numbers among bushings and elements, of the forces whose efforts are its own
     number : its own among joints, -1 for a force
+    blocks : actuators along it, with the names of their coordinates, or the block that it is itself
     """
 
     name: str
@@ -39,6 +43,7 @@ class Owner:
     joints: dict[str, tuple[int, ...]]
     elements: tuple[int, ...]
     number: int = -1
+    blocks: tuple[tuple[Block, str], ...] = ()
 
     @property
     def kind(self) -> str:
@@ -54,6 +59,7 @@ class Owners:
     ----------
     joints, forces : by name
     coordinates : of all of them
+    networks : with the number of the element of each
     """
 
     def __init__(self, model: Model) -> None:
@@ -62,7 +68,8 @@ class Owners:
         self.joints: dict[str, Owner] = {}
         self.forces: dict[str, Owner] = {}
         number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
-        elements = _elements(model)
+        elements, self.networks = _elements(model)
+        actuators = [each for network, _ in self.networks for each in network.blocks if each.coordinate is not None]
         pairs = [packed.bodies for packed in model.joints]
         prescribed = [(k, joint.prescribed()) for k, joint in enumerate(system.joints)]
         for k, joint in enumerate(system.joints):
@@ -72,13 +79,16 @@ class Owners:
                 c.name: tuple(j for j, each in prescribed if pairs[j] == pairs[k] and _same(each, c)) for c in found
             }
             acting = [n for force in system.forces if _acts_along(force, joint) for n in elements[force.name or ""]]
-            self.joints[joint.name or ""] = self._owner(joint, pairs[k], found, along, acting, k)
+            driving = tuple((each, each.coordinate_name) for each in actuators if each.along is joint)
+            self.joints[joint.name or ""] = self._owner(joint, pairs[k], found, along, acting, k, driving)
         for force in system.forces:
-            first, *rest = (number[id(body)] for body in force.bodies)
-            pair = (first, rest[0] if rest else len(system.bodies))
-            own = list(force.coordinates())
-            mine = elements[force.name or ""]
-            self.forces[force.name or ""] = self._owner(force, pair, own, {c.name: () for c in own}, mine)
+            a, b = [*(number[id(body)] for body in force.bodies), len(system.bodies), len(system.bodies)][:2]
+            of_block = [force.coordinate] if isinstance(force, Block) and force.coordinate is not None else []
+            own = [*force.coordinates(), *of_block]
+            mine = ((force, of_block[0].name if of_block else ""),) if isinstance(force, Block) else ()
+            self.forces[force.name or ""] = self._owner(
+                force, (a, b), own, {c.name: () for c in own}, elements[force.name or ""], -1, mine
+            )
 
     def _owner(
         self,
@@ -87,14 +97,15 @@ class Owners:
         found: list[Coordinate],
         along: dict[str, tuple[int, ...]],
         elements: Iterable[int],
-        number: int = -1,
+        number: int,
+        blocks: tuple[tuple[Block, str], ...],
     ) -> Owner:
         first = len(self.coordinates)
         self.coordinates += [(c, pair) for c in found]
         places = {c.name: first + k for k, c in enumerate(found)}
         quantities = of.quantities
         units = {name: (each.unit, each.components) for name, each in quantities.items()}
-        return Owner(of.name, quantities, units, pair, places, along, tuple(elements), number)
+        return Owner(of.name, quantities, units, pair, places, along, tuple(elements), number, blocks)
 
     def find(self, quantity: object) -> tuple[Owner, Quantity]:
         """The owner of a quantity here, and what it is called there; by the object or by its label, "pin.angle".
@@ -133,10 +144,8 @@ def _acts_along(force: Any, joint: Any) -> bool:
     return getattr(force, "joint", None) is joint
 
 
-def _elements(model: Model) -> dict[str, list[int]]:
-    """The numbers of the bushings and elements of each force by name, in the order of the kernels."""
-    from rbdae.forces.element import PointSpring
-
+def _elements(model: Model) -> tuple[dict[str, list[int]], list[tuple[Network, int]]]:
+    """The numbers of the bushings and elements of each force by name, in the order of the kernels, and of networks."""
     out: dict[str, list[int]] = {}
     bushings, others = 0, len(model.bushings)
     for force in model.system.forces:
@@ -148,7 +157,8 @@ def _elements(model: Model) -> dict[str, list[int]]:
             else:
                 mine.append(others)
                 others += 1
-    return out
+    found = networks(model.system.forces, model.system.joints)
+    return out, [(network, others + k - len(model.bushings)) for k, network in enumerate(found)]
 
 
 __all__ = ["Owner", "Owners"]

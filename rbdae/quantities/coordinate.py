@@ -42,7 +42,7 @@ class Coordinate:
     side : int
         0 if that is the frame of the first body, 1 for the second.
     at_a, at_b : (3,) array
-        The points of the bodies, of a length and a displacement.
+        The points of the bodies, about which torques count.
     """
 
     name: str

@@ -112,7 +112,7 @@ def bound_events(problem: Any, events: Sequence[Any], sense: float) -> Sequence[
 
 
 def _bound(event: Event, group: _Group) -> Any:
-    return OfCoordinate(event, group) if event in group.places else OfMeasure(event, group.view)
+    return _OfCoordinate(event, group) if event in group.places else _OfMeasure(event, group.view)
 
 
 @final
@@ -178,7 +178,7 @@ class _Together:
 
 
 @final
-class OfCoordinate:
+class _OfCoordinate:
     """An event of a coordinate or a rate in one run."""
 
     def __init__(self, event: Event, group: _Group, terminal: bool | int | None = None) -> None:
@@ -192,13 +192,13 @@ class OfCoordinate:
         """The quantity less the value."""
         return self._group.at(self.machine.place, t, y)
 
-    def on(self, problem: Problem, terminal: int) -> OfCoordinate:
+    def on(self, problem: Problem, terminal: int) -> _OfCoordinate:
         """The same in a later segment, whose unknowns are those of another problem."""
-        return OfCoordinate(self._event, self._group.on(problem.interpretation), terminal)
+        return _OfCoordinate(self._event, self._group.on(problem.interpretation), terminal)
 
 
 @final
-class OfMeasure:
+class _OfMeasure:
     """An event of a torque, a force, an acceleration or a power."""
 
     def __init__(self, event: Event, view: Interpretation, terminal: bool | int | None = None) -> None:
@@ -213,9 +213,9 @@ class OfMeasure:
         measures = Measures(self._view, np.array([t]), np.array(y, dtype=float)[None], True)
         return float(measures.value(*self._found)) - self._event.value
 
-    def on(self, problem: Problem, terminal: int) -> OfMeasure:
+    def on(self, problem: Problem, terminal: int) -> _OfMeasure:
         """The same in a later segment."""
-        return OfMeasure(self._event, problem.interpretation, terminal)
+        return _OfMeasure(self._event, problem.interpretation, terminal)
 
 
 __all__ = ["Event", "bound_events", "check_quantities"]

@@ -19,7 +19,7 @@ NEEDED = {
     "assemble it": {"Assembly", "InitialValuesWarning", "NotAddedWarning", "assemble"},
     "formulate it": {"formulate", "formulations", "norm_multipliers", "pairings", "Problem"},
     "project": {"Projection", "ProjectionError", "Projector"},
-    "solve": {"FailedRunWarning", "Solution", "load", "solve", "solvers"},
+    "solve": {"Event", "FailedRunWarning", "Solution", "load", "solve", "solvers"},
     "observe": {"observables", "scaled_atol", "skeel_condition"},
     "compare": {"compare", "study"},
     "calculate by hand": {"closed_form", "kinematics", "rotations", "step_equations"},

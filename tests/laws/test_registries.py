@@ -39,6 +39,7 @@ from inside import (
     compiled_watch,
     consistent,
     contract,
+    coordinate_reader,
     dense,
     differences,
     element_directors,
@@ -57,6 +58,8 @@ from inside import (
     layout,
     mass_matrix,
     matrices,
+    measured,
+    measures,
     memories,
     merit,
     monitor,
@@ -66,6 +69,7 @@ from inside import (
     newton,
     open_numbers,
     operations,
+    owners,
     pairing,
     parameter_tangents,
     placed,
@@ -139,6 +143,7 @@ from rbdae.joints import (
     Universal,
 )
 from rbdae.problem import Callbacks
+from rbdae.quantities import Coordinate, Named, Quantity
 from rbdae.rotations import CHARTS
 
 
@@ -367,6 +372,15 @@ EXAMPLES: dict[type, Any] = {
     schemes.Scheme: lambda: SCHEMES["QUAT.EM-R"],
     rbdae.observables.Observable: lambda: rbdae.observables.TABLE["energy"],
     rbdae.observables.Part: lambda: rbdae.observables.TABLE["energy"].parts[0],
+    Coordinate: lambda: _axial("revolute").coordinates()[0],
+    Quantity: lambda: _axial("revolute").quantity("angle"),
+    Named: lambda: vars(Revolute)["angle"],
+    measured.Measured: lambda: _problem().joints(0.0, _problem().y0)["spherical-1"],
+    measures.Measures: lambda: _problem().interpretation.measures(0.0, _problem().y0),
+    owners.Owners: lambda: _problem().interpretation.owners,
+    owners.Owner: lambda: _problem().interpretation.owners.joints["spherical-1"],
+    coordinate_reader.CoordinateReader: lambda: _problem().interpretation.coordinate_reader,
+    rbdae.Event: lambda: rbdae.Event("spherical-1.angle", above=0.5),
     interpretation.Interpretation: lambda: _problem().interpretation,
     RowReader: lambda: _problem().interpretation.reader,
     OneState: lambda: OneState(_problem().model, np.zeros((1, 72)), [0, 1, 2]),

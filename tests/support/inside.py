@@ -137,9 +137,13 @@ from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     contract,
+    coordinate_reader,
     interpretation,
     matrices,
+    measured,
+    measures,
     moving,
+    owners,
     problem,
     quantities,
     reactions,

@@ -1249,6 +1249,12 @@ _INVARIANTS = Checked("labels, and scipy's rotation", _of_quaternions)
 OPEN = "test_with_parameters"
 STEP_VALUES = "test_step_equations::test_runs_have_multipliers_and_momenta_of_their_steps"
 
+_QUANTITIES = "test_joint_quantities"
+_JOINTS = Elsewhere(f"{_QUANTITIES}::test_they_are_the_same_in_every_form_and_chart", "in every form, beside definitions")
+_FORCES = Elsewhere(f"{_QUANTITIES}::test_their_powers_change_the_energy", "in every form")
+_NAMED = Elsewhere(f"{_QUANTITIES}::test_quantities_are_found_by_the_joint_that_was_given", "a name")
+_TURNS = Elsewhere(f"{_QUANTITIES}::test_angles_count_a_hundred_turns", "turns of a run")
+
 PROBLEM: Table = {
     "again": Elsewhere(f"{OPEN}::test_other_geometry_is_assembled_anew", "`with_parameters` is it"),
     "assembly": _ASSEMBLY,
@@ -1277,6 +1283,9 @@ PROBLEM: Table = {
     "laws": _NAMES,
     "model": _NAMES,
     "momentum": Checked("bodies one by one", _momentum),
+    "joints": _JOINTS,
+    "forces": _FORCES,
+    "quantity": _NAMED,
     "multipliers": Checked("reactions, and that no shorter ones do", _multipliers),
     "n": _COUNTS,
     "n_equations": _COUNTS,
@@ -1325,6 +1334,9 @@ SOLUTION: Table = {
     "drift": _ROWS,
     "energy": _MEASURES,
     "events": Checked("where the reference has the level", _events),
+    "joints": _TURNS,
+    "forces": _TURNS,
+    "quantity": _TURNS,
     "message": _FACTS,
     "momentum": _ROWS,
     "multipliers": _ROWS,
@@ -1401,6 +1413,8 @@ _TOYS = Checked("Newton and Euler, and single states of the run", _toys)
 LINES: Table = {
     "drift": SOLUTION["drift"],
     "energy": SOLUTION["energy"],
+    "joints": SOLUTION["joints"],
+    "forces": SOLUTION["forces"],
     "momentum": SOLUTION["momentum"],
     "norm_defect": _NORM_DEFECT,
     "eta": _INVARIANTS,

@@ -18,10 +18,14 @@ WIDTH = 25
 
 @entry("ityo")
 def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
-    """out[25 i:25 i + 25] = natural forces and power of the bushings, then of the elements, at y."""
+    """out[12 b:12 b + 12] = applied forces on x and d of every body, without its weight; then 25 numbers of each
+    bushing and each element: natural forces on its first two bodies, and power; at y."""
+    h = head(m)
     set_time(m, t)
     gather_force_states(m, address(y))
     locate(m, address(y))
+    for k in range(12 * h.n_bodies):
+        out[k] = 0.0
     _bushings(m, address(out))
     _elements(m, address(out))
 
@@ -29,8 +33,9 @@ def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
 @stage("ii", "bushings", optional=True)
 def _bushings(m: Memory, out_at: Address) -> None:
     out = vector_at(out_at)
+    h = head(m)
     S = states(m)
-    for i in range(head(m).n_bushings):
+    for i in range(h.n_bushings):
         e = bushings(m)[i]
         s1 = S[e.body[0]]
         s2 = S[e.body[1]]
@@ -42,10 +47,14 @@ def _bushings(m: Memory, out_at: Address) -> None:
         combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)
         for k in range(3):
             F[k] += e.damping[k, 0] * P[0] + e.damping[k, 1] * P[1] + e.damping[k, 2] * P[2]
-        at = 25 * i
+        at = 12 * h.n_bodies + 25 * i
         for k in range(8):
             for l in range(3):
                 out[at + 3 * k + l] = -e.A[k] * F[l]
+        for side in range(2):
+            if e.body[side] < h.n_bodies:
+                for k in range(12):
+                    out[12 * e.body[side] + k] += out[at + 12 * side + k]
         out[at + 24] = -(F[0] * P[0] + F[1] * P[1] + F[2] * P[2])
 
 
@@ -58,7 +67,7 @@ def _elements(m: Memory, out_at: Address) -> None:
             _state_force(m, i)
         else:
             element_force(m, i)
-        _collect(m, i, vector_at(out_at), 25 * (h.n_bushings + i))
+        _collect(m, i, vector_at(out_at), 12 * h.n_bodies + 25 * (h.n_bushings + i))
 
 
 @stage("ii", "states", optional=True)
@@ -93,6 +102,8 @@ def _collect(m: Memory, i: int, out: Array, at: int) -> None:
         s = S[b]
         for k in range(3):
             power += s.fx[k] * s.xd[k]
+            out[12 * b + k] += s.fx[k]
         for k in range(9):
             power += s.fd[k] * s.dd[k]
+            out[12 * b + 3 + k] += s.fd[k]
     out[at + 24] = power
