@@ -11,7 +11,7 @@ from typing import Any
 
 import rbdae
 from rbdae._files import harmless, is_special, replacing
-from rbdae.problem.observables import STATES, further
+from rbdae.problem.observables import FORCES, JOINTS, STATES, further
 from rbdae.reports import check_report
 
 
@@ -102,11 +102,10 @@ def write_all(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -
 
 
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
-    """Times, the states of all bodies, and observables that were registered; the columns of `Solution.to_pandas`, with
-    units. A name that a spreadsheet would evaluate has an apostrophe before it."""
-    columns = [
-        column for each in (STATES, *further(solution.problem)) for column in each.columns(getattr(solution, each.name))
-    ]
+    """Times, the states of all bodies, the quantities of joints and forces, and observables that were registered; the
+    columns of `Solution.to_pandas`, with units. A name that a spreadsheet would evaluate has an apostrophe before it."""
+    lines = STATES, JOINTS, FORCES, *further(solution.problem)
+    columns = [column for each in lines for column in each.columns(getattr(solution, each.name))]
     with replacing(path) as new, open(new, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
         writer.writerow(["t [s]", *(harmless(name) for name, _ in columns)])

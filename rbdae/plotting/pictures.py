@@ -12,7 +12,16 @@ from rbdae._arrays import Vec
 from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
 from rbdae.plotting.plane_view import Plane, PlaneChoice, plane_of
-from rbdae.plotting.quantities import Panel, Trajectory, drawn, of_joint, of_system, quantities, unique_components
+from rbdae.plotting.quantities import (
+    Panel,
+    Trajectory,
+    drawn,
+    named_rows,
+    of_joint,
+    of_system,
+    quantities,
+    unique_components,
+)
 from rbdae.problem.observables import TABLE, Observable, Part
 
 if TYPE_CHECKING:
@@ -52,11 +61,12 @@ def plot_solution(
     bodies : names; None for all, the first 12 of more
     quantities : names from `rbdae.plotting.QUANTITIES`, and of further observables (`rbdae.observables`), in the order
         in which they are drawn: "center_of_mass", "position" and "velocity" (of the origin of the frame),
-        "orientation" (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "reactions" of joints, on the
-        first of their bodies that moves; "energy" (kinetic, potential, work, total, and the balance on an axis of its
+        "orientation" (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "joints" and "forces" (angles,
+        displacements, lengths with rates, accelerations, torques, powers); "reactions" of joints, on the first of
+        their bodies that moves; "energy" (kinetic, potential, work, total, and the balance on an axis of its
         own), "momentum", "drift" and "steps" (sizes) of the system. None for center_of_mass, orientation, energy, drift
         and steps; with `joints` also reactions
-    joints : names of those whose reactions are drawn; None for all, the first 12 of more
+    joints : names of those whose quantities and reactions are drawn; None for all, the first 12 of more
     title : above all; None for the solver
     marks : times that are marked by a dotted line, such as those of events
     between : the same run at more times, for smooth curves of all but errors and step sizes
@@ -98,8 +108,11 @@ def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None
     if given is None:
         return [*DEFAULT, *(() if joints is None else ["reactions"])]
     names = choices.names("quantities", "quantity", given, quantities())
-    if joints is not None and not _of("joints", names):
-        raise ValueError(f"plot: joints= chooses whose reactions are drawn; add 'reactions' to quantities, got {names}")
+    if joints is not None and not _of("joints", names) and "joints" not in names:
+        raise ValueError(
+            f"plot: joints= chooses whose reactions and quantities are drawn; add 'reactions' or 'joints' to quantities, "
+            f"got {names}"
+        )
     return names
 
 
@@ -131,6 +144,12 @@ def _rows(
             read = [(run.t, getattr(run, attribute), parts) for run, attribute, parts in runs]
             blocks.append([(name, [p for t, of, parts in read for p in drawn(parts, t, of[name])]) for name in names])
             notes += note
+    for kind in _of("named", wanted, table):
+        found = getattr(solution, kind)
+        one = kind.removesuffix("s")
+        names, note = _chosen(kind, one, joints if kind == "joints" else None, found)
+        blocks += named_rows(kind, solution.t, {name: found[name] for name in names})
+        notes += note
     shown = _of("joints", wanted, table)
     if shown:
         names, note = _chosen("joints", "joint", joints, solution.reactions)

@@ -115,6 +115,24 @@ def of_joint(quantity: str, parts: Iterable[Part], run: Trajectory, joint: str, 
     return [replace(panel, noise=_ROUNDING * largest * arm) for panel, arm in zip(shown, arms, strict=True)]
 
 
+def named_rows(kind: str, t: Vec, found: Mapping[str, Any]) -> list[list[tuple[str, list[Panel]]]]:
+    """Blocks of rows of the "joints" or "forces": those with the same quantities are in one. What is zero at all times
+    in all of them, as the torques of joints that nothing drives, is left out."""
+    out = []
+    alike: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
+    for name, each in found.items():
+        alike.setdefault(tuple((q, *each.units[q]) for q in each), []).append(name)
+    for names in alike.values():
+        parts = [
+            part
+            for part in TABLE[kind].parts_of(found[names[0]])
+            if any(np.any(part.values(found[name]) != 0.0) for name in names)
+        ]
+        if parts:
+            out.append([(name, [p for part in parts for p in drawn([part], t, found[name])]) for name in names])
+    return out
+
+
 def unique_components(reaction: Any, suffix: str = "") -> list[str]:
     """The components from "Fx" to "Mz" that are unique in the joint's frame; with the suffix "_in_space" spatial
     components. None of a reaction that is not unique and tells no more."""

@@ -141,6 +141,8 @@ def _of_mechanism(
     )
     yield Section("Energy", tuple(run_figures.energy(shown)))
     yield Section("Drift", tuple(run_figures.drift(shown)))
+    if figures := tuple(run_figures.quantities(shown)):
+        yield Section("Joints and forces", figures)
     if observables.further(run.problem):
         yield Section("Observables", tuple(run_figures.further(shown)))
     joints = run.reactions

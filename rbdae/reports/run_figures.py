@@ -101,6 +101,28 @@ def further(shown: Shown) -> Iterator[Block]:
         yield _of_owners(shown, each.parts[0], owned, each.name.replace("_", "-"), each.note, run.t)
 
 
+def quantities(shown: Shown) -> Iterator[Block]:
+    """Angles, displacements and lengths with their rates, torques, forces and powers: a figure for each sort, a curve
+    for each joint or force that has it. What is zero at all times is left out."""
+    for kind, what in (("joints", "joint"), ("forces", "force")):
+        found = getattr(shown.smooth, kind)
+        sorts: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for name, each in found.items():
+            for quantity in each:
+                sorts.setdefault((quantity, *each.units[quantity]), {})[name] = each
+        for (quantity, unit, components), owners in sorts.items():
+            if unit.endswith("/s^2"):
+                continue  # tables have them
+            part = Part(quantity, unit, components)
+            moving = {name: each for name, each in owners.items() if _largest(part.values(each)) > 0.0}
+            some = dict(list(moving.items())[:_JOINTS])
+            if some:
+                caption = f"One colour a {what}." + (
+                    f" {len(some)} of {len(moving)}." if len(some) < len(moving) else ""
+                )
+                yield _of_owners(shown, part, some, f"{kind}-{quantity.replace('_', '-')}", caption)
+
+
 def _of_owners(
     shown: Shown, part: Part, values: Mapping[str, Any], anchor: str, caption: str, t: Any = None, floor: float = 0.0
 ) -> Figure:
