@@ -22,6 +22,7 @@ from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
 from rbdae.initial.changed import NotAddedWarning as NotAddedWarning
 from rbdae.initial.formulate import formulate as formulate
+from rbdae.inputs import Table as Table
 from rbdae.problem import observables as observables
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
@@ -57,6 +58,7 @@ __all__ = [
     "Solution",
     "System",
     "actuators",
+    "Table",
     "assemble",
     "block",
     "closed_form",

@@ -1,9 +1,20 @@
-"""`Input`: a number that comes from outside of a mechanism."""
+"""`Input`: a number that comes from outside of a mechanism, and `Table`: values of one over time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+from rbdae.laws.tables import piecewise
+
+Interpolation: TypeAlias = Literal["linear", "cubic", "previous"]
+_KINDS = ("linear", "cubic", "previous")
 
 
 @final
@@ -23,4 +34,111 @@ class Input:
     unit: str = ""
 
 
-__all__ = ["Input"]
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Table:
+    """Values at times, and what is between them: a function of the time. Before the first time and after the last one
+    the value stays.
+
+    Parameters
+    ----------
+    t : (k,) array_like
+        Rising times, s.
+    values : (k,) array_like
+    kind : ``"linear"``, ``"cubic"`` or ``"previous"``
+        Lines, a cubic spline (not-a-knot, two continuous derivatives), or steps: each value from its time on.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for times that do not rise, other lengths, and a cubic spline of less than four values
+    """
+
+    t: Vec
+    values: Vec
+    kind: Interpolation
+    _between: Callable[[Any], Any] = field(repr=False)
+
+    def __init__(self, t: ArrayLike, values: ArrayLike, kind: Interpolation = "linear") -> None:
+        times = _times(t)
+        if kind not in _KINDS:
+            raise _check.unknown("kind of table", kind, _KINDS)
+        least = 4 if kind == "cubic" else 1
+        if len(times) < least:
+            raise ValueError(f"table: kind={kind!r} needs at least {least} times, got {len(times)}; give more")
+        numbers = _check.array("table", "values", values, (len(times),), remedy="give a value for each time")
+        fill(self, t=times, values=numbers, kind=kind, _between=_between(times, numbers, kind))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made again."""
+        return Table, (self.t, self.values, self.kind)
+
+    def __call__(self, t: Any) -> Any:
+        """The value at a time."""
+        return self._between(t)
+
+
+def _times(t: ArrayLike) -> Vec:
+    raw = np.asarray(t)
+    times = _check.array("table", "t", t, (raw.shape[0] if raw.ndim == 1 and len(raw) else 1,))
+    if not (np.diff(times) > 0.0).all():
+        raise ValueError(f"table: the times must rise, got {_check.show(t)}; sort them and leave out equal ones")
+    return times
+
+
+def _between(t: Vec, values: Vec, kind: Interpolation) -> Callable[[Any], Any]:
+    if kind == "linear":
+        return lambda x: np.interp(x, t, values)
+    if kind == "previous":
+        return lambda x: values[np.maximum(np.searchsorted(t, x, side="right") - 1, 0)]
+    from scipy.interpolate import CubicSpline
+
+    spline = piecewise(CubicSpline(t, values))
+    first, last = float(t[0]), float(t[-1])
+    return lambda x: spline(np.minimum(np.maximum(x, first), last))
+
+
+Given: TypeAlias = float | Callable[[float], Any] | Table | tuple[Any, ...]
+"""A value of an input over a run: a number, a function of the time, a table, or (t, values) or (t, values, kind) of
+one."""
+
+
+def given(owner: str, name: str, value: object) -> float | Callable[[float], Any]:
+    """A number, or a function of the time, checked; a table is one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for anything else
+    """
+    if isinstance(value, Table):
+        return value
+    if isinstance(value, tuple) and len(value) in (2, 3):
+        return Table(*value)
+    if callable(value):
+        _check.takes(owner, f"input {name!r}", value, "t")
+        return value
+    return _check.number(owner, f"input {name!r}", value)
+
+
+def values_of(owner: str, inputs: Sequence[Input], u: object, present: Vec) -> Vec:
+    """Values of inputs, (len(inputs),): of a mapping by name, whose others have their present value, or of an array in
+    the order of the inputs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for a name that there is not, and for what is not finite real numbers of this length
+    """
+    if not isinstance(u, Mapping):
+        return _check.array(owner, "u, the inputs in the order of add_input,", u, (len(inputs),))
+    out = present.copy()
+    places = {each.name: k for k, each in enumerate(inputs)}
+    for name, value in u.items():
+        if name not in places:
+            raise _check.unknown("input", name, places)
+        out[places[name]] = _check.number(owner, f"input {name!r}", value)
+    return out
+
+
+__all__ = ["Given", "Input", "Interpolation", "Table", "given", "values_of"]

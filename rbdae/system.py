@@ -144,13 +144,16 @@ class System:
             )
         return self._sources.get(given, lambda t: given.value)
 
-    def with_sources(self, sources: Mapping[str, Callable[[float], Any]]) -> System:
-        """A system with the same parts in which these inputs, by name, are functions of the time."""
+    def with_sources(self, sources: Mapping[str, Callable[[float], Any] | None]) -> System:
+        """A system with the same parts in which these inputs, by name, are functions of the time, or, for None, are no
+        longer."""
         out = copy.copy(self)
         for name, function in sources.items():
             if name not in self._inputs:
                 raise _check.unknown("input", name, self._inputs)
-            out._sources[self._inputs[name]] = function
+            out._sources.pop(self._inputs[name], None)
+            if function is not None:
+                out._sources[self._inputs[name]] = function
         return out
 
     def add_input(self, name: str, value: float = 0.0, *, unit: str = "") -> Input:

@@ -100,6 +100,11 @@ class Packed:
         for winding in self.windings:
             angle = winding.angle(Z[list(winding.bodies), :12].ravel())
             out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
+        return self.with_unknowns(t, Z, out, inputs)
+
+    def with_unknowns(self, t: float, Z: Mat, states: Vec, inputs: Vec | None) -> Vec:
+        """Internal states with the algebraic unknowns that belong to the others; Newton's method begins at theirs."""
+        out = states.copy()
         u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
         for each in self.unknowns:
             motion = Z[list(each.bodies)]

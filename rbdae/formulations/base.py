@@ -31,18 +31,22 @@ class Derivative:
     Parameters
     ----------
     of : a residual, or a right-hand side
+    by : ``"state"``, or ``"inputs"``, for which there are no dual numbers
     """
 
     of: Entry
+    by: Literal["state", "inputs"] = "state"
 
     @property
     def name(self) -> str:
         """For messages."""
-        return f"{self.of.name}_jacobian"
+        return f"{self.of.name}_jacobian" if self.by == "state" else f"{self.of.name}_input_jacobian"
 
     @property
     def signs(self) -> str:
         """As those of `rbdae.compiler.jit.Entry`."""
+        if self.by == "inputs":
+            return f"{self.of.signs[:-1]}M"
         return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs]
 
 

@@ -164,6 +164,8 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
+    if model.forces.inputs:
+        selection = selection.with_inputs(np.array([each.value for each in model.forces.inputs]))
     workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
@@ -172,12 +174,13 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
 
-def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, new: Changed) -> Problem:
-    """The system of a problem with other numbers, formulated in the same way."""
+def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, new: Changed | System) -> Problem:
+    """The system of a problem with other numbers, or another one, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
-        out = renumbered(problem, new)
+        out = None if isinstance(new, System) else renumbered(problem, new)
         if out is None:
-            return _formulated(compiled(new.system(), t0, choices.explicit), choices, t0, False, hold, code)
+            system = new if isinstance(new, System) else new.system()
+            return _formulated(compiled(system, t0, choices.explicit), choices, t0, False, hold, code)
         _refuse_not_finite(out.start, out.layout.labels)
         return out
 

@@ -31,6 +31,7 @@ from rbdae.multibody.recording import (
     Recording,
     Run,
     finished,
+    input_places,
     recorded,
     run,
     selection_numbers,
@@ -65,7 +66,7 @@ def recorded_kernel(
     ran, found = derivative_rows(workspace, kernel, {**shapes, "out": (n_rows,)}, point, most_nodes)
     zero = ran.recorder.graph.const(0.0)
     if pattern is None:
-        entries = [row.get(j, zero) for row in found for j in range(n)]
+        entries = [row.get(j, zero) for row in found for j in range(shapes["out"][1])]
     else:
         places = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
         entries = [found[i].get(j, zero) for i, j in places]
@@ -79,19 +80,21 @@ def derivative_rows(
     point: tuple[float, Vec, Vec, float],
     most_nodes: int,
 ) -> tuple[Run, Rows]:
-    """The run of the kernel on symbols, and by rows the nodes of dF/dy + c dF/dyd that are not zero whatever the state;
-    `shapes` has that of F as `out`."""
+    """The run of the kernel on symbols, and by rows the nodes of dF/dy + c dF/dyd, or of dF/du, that are not zero
+    whatever the state; `shapes` has that of F as `out`."""
     n = workspace.layout.n
     ran = run(workspace, kernel.of, shapes, point, most_nodes)
     recorder, g = ran.recorder, ran.recorder.graph
     outputs = [recorder.number(value) for value in ran.out]
     one, c = g.const(1.0), g.node("input", "c", 0)
-    seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(inputs_of(g, "y", n))}
+    inputs = [symbol.node for symbol in recorder.inputs("selection")[input_places(workspace)]]
+    by = inputs_of(g, "y", n) if kernel.by == "state" else inputs
+    seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
     kernels = workspace.settings.kernels
     solved = dict(kernels.solved).get(kernel.of) if isinstance(kernels, Explicit) else None
     if solved is not None:
-        seeds |= _of_solution(workspace, solved, ran, seeds)
-    if "yd" in shapes:
+        seeds |= _of_solution(workspace, solved, ran, seeds, len(by))
+    if "yd" in shapes and kernel.by == "state":
         seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
     return ran, tangents(g, outputs, seeds)
 
@@ -102,7 +105,8 @@ def evaluated(
     """A derivative without machine code: recorded at the state and evaluated in Python, slowly."""
 
     def fill(t: float, y: Vec, *others: Any) -> None:
-        yd, c, out = others if len(others) == 3 else (y, 0.0, *others)
+        *given, out = others
+        yd, c = (*given, 0.0)[:2] if given else (y, 0.0)
         found = recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)
         numbers = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)}
         functions = [function.plain for function in found.functions]
@@ -117,12 +121,13 @@ def evaluated(
 
 
 def _of_solution(
-    workspace: Workspace, solved: Solved, ran: Run, seeds: Mapping[int, Mapping[int, int]]
+    workspace: Workspace, solved: Solved, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
 ) -> dict[int, Mapping[int, int]]:
-    """The derivatives of the solution of a linear system that a kernel has left in the memory."""
+    """The derivatives, by as many numbers as `width` says, of the solution of a linear system that a kernel has left in
+    the memory."""
     recorder, m = ran.recorder, ran.m
     g, features = recorder.graph, workspace.memory.features
-    n_v, n_la, width = m.head.n_v, m.head.n_la, workspace.layout.n
+    n_v, n_la = m.head.n_v, m.head.n_la
     vd = [recorder.number(value) for value in plain(solution, features)(m)[:n_v]]
     x = [*vd, *(recorder.number(value) for value in plain(multipliers, features)(m)[:n_la])]
     placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])

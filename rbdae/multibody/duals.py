@@ -111,6 +111,8 @@ def _memory(workspace: Workspace) -> Any:
     head.arrays = {name: _widen(workspace.arrays[name]) for name in needed}
     for name, array in head.arrays.items():
         head[name] = array.ctypes.data
+    if "inputs" in workspace.owned:
+        workspace.inputs_at.append(head.arrays["inputs"][:, 0])
     return head
 
 

@@ -64,13 +64,26 @@ def selection_numbers(workspace: Workspace) -> Vec:
     at one place."""
     if workspace.numbers is None:
         workspace.numbers = np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
+        if "inputs" in workspace.owned:
+            workspace.inputs_at.append(workspace.numbers[input_places(workspace)])
     return workspace.numbers
+
+
+def input_places(workspace: Workspace) -> slice:
+    """The places of the inputs among the numbers of the selection; none if there are no inputs."""
+    first = 1
+    for name, array in selected(workspace).items():
+        if name == "inputs":
+            return slice(first, first + array.size)
+        first += array.size
+    return slice(first, first)
 
 
 def opened_numbers(workspace: Workspace) -> OpenNumbers:
     """The numbers of the model that are inputs of open code, those of this selection."""
     if workspace.open_numbers is None:
-        workspace.open_numbers = OpenNumbers.of(constants(workspace))
+        same = workspace.of_same_records
+        workspace.open_numbers = OpenNumbers.of(constants(workspace)) if same is None else opened_numbers(same)
     return workspace.open_numbers
 
 
@@ -249,6 +262,7 @@ __all__ = [
     "constants",
     "finished",
     "first_numbers",
+    "input_places",
     "opened_numbers",
     "own_constants",
     "recorded",

@@ -55,7 +55,7 @@ class Selection:
     velocities : the independent velocities of loops; None in all other forms
     references : R_ref of each body in R = R_ref R(a), (n, 3, 3) in the order of addition; None where all are I. The
         material angular velocity does not notice a constant R_ref ([GR95] (159), (160)), so K(a) stays
-    inputs : the values of the inputs in their order; None for those that they begin with
+    inputs : the values of the inputs in their order; None if there are none
     """
 
     rows: KeptRows = KeptRows()
@@ -93,6 +93,9 @@ def to_arrays(selections: Sequence[Selection]) -> dict[str, Any]:
     if velocities:
         out["selection_S"] = np.stack([v.S for v in velocities])
         out["selection_sizes"] = np.stack([v.sizes for v in velocities])
+    inputs = [s.inputs for s in selections if s.inputs is not None]
+    if len(inputs) == len(selections) and inputs[0].size:
+        out["selection_inputs"] = np.stack(inputs)
     known = next((s.references for s in selections if s.references is not None), None)
     if known is not None:
         space = np.tile(np.eye(3), (len(known), 1, 1))
@@ -131,6 +134,8 @@ def _from_row(arrays: Mapping[str, Any], k: int, first: Selection) -> Selection:
         out = out.with_rows(KeptRows(dropped, float(strength), float(closeness), floor))
     if "selection_S" in arrays:
         out = out.with_velocities(IndependentVelocities(arrays["selection_S"][k], arrays["selection_sizes"][k]))
+    if "selection_inputs" in arrays:
+        out = out.with_inputs(arrays["selection_inputs"][k])
     if "selection_references" in arrays:
         out = out.with_references(arrays["selection_references"][k])
     return out

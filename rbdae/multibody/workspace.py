@@ -29,7 +29,7 @@ from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
 from rbdae.multibody.newton import newton_equations
-from rbdae.multibody.open_numbers import OpenNumbers
+from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import square_pattern
@@ -51,9 +51,11 @@ class Workspace:
         self._plain: PlainMemory | None = None
         self._addressed = False
         self.open_numbers: OpenNumbers | None = None
+        self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.element_recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
+        self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
         if selection.rows.dropped:
             self.own("primitives", _with_kept_rows(memory, selection.rows.dropped))
         if selection.rows.pivot_floor is not None:
@@ -61,9 +63,9 @@ class Workspace:
         if selection.references is not None:
             # a body moves by its place in y
             self.own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
-        if memory.filled.like.forces.inputs:
-            first = [each.value for each in memory.filled.like.forces.inputs]
-            self.own("inputs", np.array(first if selection.inputs is None else selection.inputs, dtype=float))
+        if selection.inputs is not None:
+            self.own("inputs", np.array(selection.inputs, dtype=float))
+            self.inputs_at.append(self._arrays["inputs"])
         if selection.velocities is not None:
             self.own("velocity_selection", selection.velocities.S)
             measures = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes, memory.metric.reach**2]
@@ -84,6 +86,12 @@ class Workspace:
             self.head[name] = array.ctypes.data
         if self._plain is not None:
             self._plain.own(name, array)
+
+    def write_inputs(self, values: Vec) -> None:
+        """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
+        for workspaces that nobody else has."""
+        for place in self.inputs_at:
+            place[:] = values
 
     def _own_square(self, S: Mat) -> None:
         """Own the pattern of [G; S], and room for it."""
@@ -215,7 +223,12 @@ class Workspace:
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""
-        return self if selection is self.selection else Workspace(self.memory, selection)
+        if selection is self.selection:
+            return self
+        out = Workspace(self.memory, selection)
+        if selection.rows is self.selection.rows and self._arrays.keys().isdisjoint({*RECORDS} - {"primitives"}):
+            out.of_same_records = self.of_same_records or self
+        return out
 
     def make_null_space(self) -> None:
         """Have room for T of the null-space forms."""

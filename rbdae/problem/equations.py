@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
@@ -23,9 +24,14 @@ from rbdae.multibody.recording import own_constants, selected
 from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.driven import Driven, InputTangents, inputs_of, present
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
+
+
+Inputs: TypeAlias = Mapping[str, float] | ArrayLike | None
+"""Values of inputs: by name, or in the order of `rbdae.System.add_input`; None for those of the problem."""
 
 
 class Equations(ABC):
@@ -103,21 +109,24 @@ class Equations(ABC):
 
     # ------------------------------------------------------------ checked evaluations
 
-    def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
-        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms.
+    def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None, *, u: Inputs = None) -> Vec:
+        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms. Like all that follow, it
+        takes values `u` of the inputs: by name, or an array in the order of `inputs`; without them it has its own.
 
         For ODE kinds F = yd - f(t, y), but for `null-space`: the rows of its nu are T^T (M vdot - psi), [NS] (7), so
         that F = E (yd - f) with E = T^T M T in these rows (``matrices(t, y)``) and the identity in the others.
         """
-        here = self._at(t)
+        here = self._under("residual", t, u)
         result: Vec = _out(out, (here.n_equations,))
         y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
         here.callbacks.residual(_check.time("residual", t), y, yd, result)
         return result
 
-    def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
+    def jacobian(
+        self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None, *, u: Inputs = None
+    ) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
-        here = self._at(t)
+        here = self._under("jacobian", t, u)
         result: Mat = _out(out, (here.n_equations, self.n))
         target = _addressable(result)
         t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
@@ -126,28 +135,77 @@ class Equations(ABC):
             result[:] = target
         return result
 
-    def sparse_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None) -> csc_matrix:
+    def sparse_jacobian(
+        self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None, *, u: Inputs = None
+    ) -> csc_matrix:
         """dF/dy + c dF/dyd as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
         from scipy.sparse import csc_matrix
 
-        here = self._at(t)
+        here = self._under("sparse_jacobian", t, u)
         pattern = here.sparsity
         data = _out(out, (pattern.nnz,))
         t, c = _check.time("sparse_jacobian", t), _check.number("sparse_jacobian", "c", c)
         here.callbacks.jacobian_data(t, self._apart("y", y, out), self._apart("yd", yd, out), c, data)
         return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
-    def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
+    def rhs(self, t: float, y: ArrayLike, out: Vec | None = None, *, u: Inputs = None) -> Vec:
         """f(t, y) with yd = f, shape (n,); ODE kinds only."""
         result: Vec = _out(out, (self.n,))
-        self._at(t).callbacks.rhs(_check.time("rhs", t), self._apart("y", y, out), result)
+        self._under("rhs", t, u).callbacks.rhs(_check.time("rhs", t), self._apart("y", y, out), result)
         return result
 
-    def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
+    def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None, *, u: Inputs = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
         result: Mat = _out(out, (self.n, self.n))
         target = _addressable(result)
-        self._at(t).callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
+        here = self._under("rhs_jacobian", t, u)
+        here.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
+        if target is not result:
+            result[:] = target
+        return result
+
+    @cached_property
+    def _driven(self) -> Driven:
+        """The twin whose inputs are written in place."""
+        return Driven(self)
+
+    def _under(self, owner: str, t: float, u: Inputs) -> Equations:
+        """The equations at time t with these inputs, or with their own."""
+        here = self._at(t)
+        return here if u is None else here._driven.under(owner, u)
+
+    @property
+    def inputs(self) -> Mapping[str, float]:
+        """The values of the inputs by name, in the order of `rbdae.System.add_input`, read only; without those that are
+        functions of the time."""
+        named = [each.name for each in inputs_of(self.workspace)]
+        return MappingProxyType(dict(zip(named, present(self.workspace).tolist(), strict=True)))
+
+    @cached_property
+    def _input_tangents(self) -> InputTangents:
+        """Derivatives with respect to inputs."""
+        return InputTangents(self.workspace, self.n_equations)
+
+    def input_jacobian(
+        self,
+        t: float,
+        y: ArrayLike,
+        yd: ArrayLike | None = None,
+        out: Mat | None = None,
+        *,
+        u: Inputs = None,
+    ) -> Mat:
+        """dF/du, shape (n_equations, n_u), at fixed unknowns, with u in the order of `inputs`; without yd that of the
+        right-hand side, df/du, (n, n_u), for ODE kinds only. It is exact: derived from what is recorded of the
+        equations."""
+        here = self._under("input_jacobian", t, u)
+        if yd is None:
+            here.callbacks.check_explicit()
+        result: Mat = _out(out, (self.n if yd is None else here.n_equations, len(self.inputs)))
+        target = _addressable(result)
+        t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
+        if result.size:
+            here._input_tangents.fill(t, y, None if yd is None else self._apart("yd", yd, out), target)
         if target is not result:
             result[:] = target
         return result

@@ -14,6 +14,7 @@ from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.latex import equations
+from rbdae.inputs import Given
 from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed, changed
@@ -23,6 +24,7 @@ from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.constant_mass import ConstantMass
+from rbdae.problem.driven import with_inputs
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -45,7 +47,7 @@ _INSIDERS = {
     "switches", "translated", "with_selection", "workspace",
 }  # fmt: skip
 
-Again: TypeAlias = Callable[["Problem", Changed], "Problem"]
+Again: TypeAlias = Callable[["Problem", Changed | System], "Problem"]
 
 
 @final
@@ -65,7 +67,12 @@ def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly)
     workspace, layout = view.workspace, view.workspace.layout
     n = layout.n_differential
     y0, yd0 = y.copy(), np.zeros(layout.n)
-    rates, la = view.rates_of_selection(t, y)
+    forces = workspace.memory.filled.like.forces
+    if forces.algebraic.any():
+        ground = np.concatenate([np.zeros(3), np.eye(3).ravel(), np.zeros(12)])
+        Z = np.vstack([view.natural(t, y), ground])
+        y0[layout.s] = forces.with_unknowns(t, Z, y[layout.s], workspace.selection.inputs)
+    rates, la = view.rates_of_selection(t, y0)
     yd0[:n] = rates
     if workspace.settings.formulation.multipliers == "integrals":
         yd0[layout.la] = layout.among_unknowns(la)
@@ -242,6 +249,33 @@ class Problem(Equations):
         if selection.rows is not self.selection.rows:
             project_drift(out, t, y)
         return replace(out, start=consistent_start(out._view, t, y, self.assembly))
+
+    def at(self, t: float, y: ArrayLike) -> Problem:
+        """This problem from the state (t, y) on: its `t0`, and its `y0` and `yd0` with consistent multipliers, rates
+        and algebraic unknowns. A state that has drifted from the constraints is projected."""
+        t, y = _check.time("at", t), self._vector("y", y).copy()
+        here = self._at(t)
+        project_drift(here, t, y)
+        return here._on(here.workspace)._begun(t, y)
+
+    def _begun(self, t: float, y: Vec) -> Problem:
+        """The same from a state on that satisfies the constraints."""
+        return replace(self, start=consistent_start(self._view, t, y, self.assembly))
+
+    def with_inputs(self, values: Mapping[str, Given]) -> Problem:
+        """This problem with other inputs, by name: numbers, functions of the time, `rbdae.Table` s, or (t, values)
+        of tables whose values are joined by lines.
+
+        Numbers cost microseconds: code and memory are shared. Functions and tables become laws of the system, which is
+        formulated again, with code of its own. The start is the same state.
+
+        Raises
+        ------
+        TypeError, ValueError
+            for a name that there is not, and for what is none of these; for tables of ``"previous"`` values, which jump
+            on the way: `rbdae.solve` has them as ``inputs=``
+        """
+        return with_inputs(self, values)
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""

@@ -60,7 +60,8 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         if isinstance(problem, Problem) and _has_selections(problem, arrays):
             chosen, left_out = problem.selection.velocities, len(problem.selection.rows.dropped)
             n_nu, n_v = None if chosen is None else len(chosen.S), problem.layout.n_velocities
-            check_selections(path, arrays, problem.layout.n_rows, left_out, n_nu, n_v, problem.model.n)
+            counts = problem.layout.n_rows, left_out, n_nu, n_v, problem.model.n, len(problem.inputs)
+            check_selections(path, arrays, *counts)
             problem, segments = _restored(problem, arrays, _direction(arrays, metadata))
     t, y = arrays["t"], arrays["y"]
     atol = np.asarray(metadata["atol"], dtype=float)

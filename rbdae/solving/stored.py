@@ -119,10 +119,17 @@ def _check_arrays(arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> Non
 
 
 def check_selections(
-    path: str | Path, arrays: Mapping[str, Any], rows: int, left_out: int, velocities: int | None, n_v: int, bodies: int
+    path: str | Path,
+    arrays: Mapping[str, Any],
+    rows: int,
+    left_out: int,
+    velocities: int | None,
+    n_v: int,
+    bodies: int,
+    inputs: int,
 ) -> None:
     """Refuse selections that do not belong to a model with that many joint rows, rows that are left out of them,
-    independent velocities and bodies."""
+    independent velocities, bodies and inputs."""
     try:
         times = _times(arrays, "selection_t") if "selection_t" in arrays else np.zeros(0)
         count = len(times) + 1
@@ -139,6 +146,8 @@ def check_selections(
         if "selection_S" in arrays or velocities is not None:
             _finite(arrays, "selection_S", count, velocities, n_v)
             _finite(arrays, "selection_sizes", count, velocities)
+        if "selection_inputs" in arrays:
+            _finite(arrays, "selection_inputs", count, inputs)
         if "selection_references" in arrays:
             _check_rotations(arrays, count, bodies)
     except (TypeError, ValueError) as error:

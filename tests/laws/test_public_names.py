@@ -18,6 +18,7 @@ NEEDED = {
     "describe a system": {"System", "joints", "drives", "forces", "models"},
     "assemble it": {"Assembly", "InitialValuesWarning", "NotAddedWarning", "assemble"},
     "formulate it": {"formulate", "formulations", "norm_multipliers", "pairings", "Problem"},
+    "give inputs": {"Table"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Event", "FailedRunWarning", "Solution", "load", "solve", "solvers"},
     "observe": {"observables", "scaled_atol", "skeel_condition"},

@@ -42,6 +42,7 @@ from inside import (
     coordinate_reader,
     dense,
     differences,
+    driven,
     element_directors,
     element_groups,
     element_numbers,
@@ -123,6 +124,7 @@ from rbdae.forces import (
     UserForce,
     element,
 )
+from rbdae.inputs import Input
 from rbdae.joints import (
     AbstractAxialJoint,
     AbstractJoint,
@@ -240,6 +242,10 @@ EXAMPLES: dict[type, Any] = {
     Body: lambda: _bodies()[0],
     rbdae.System: cases.linked_bodies,
     rbdae.Problem: _problem,
+    Input: lambda: Input("torque", 0.5, "N m"),
+    rbdae.Table: lambda: rbdae.Table((0.0, 1.0), (2.0, 3.0)),
+    driven.Driven: lambda: driven.Driven(_problem()),
+    driven.InputTangents: lambda: driven.InputTangents(_problem().workspace, _problem().n_equations),
     layout.Layout: lambda: _problem().layout,
     layout.BodyMotion: lambda: _motion(),
     Callbacks: lambda: _problem().callbacks,

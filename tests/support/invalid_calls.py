@@ -464,6 +464,9 @@ def calls() -> dict[str, Call]:
                 "allow_unphysical": FLAG,
             },
         ),
+        "System.add_input": Call(
+            lambda: (rbdae.System().add_input, {"name": "torque", "value": 1.0}), {"name": TEXT, "value": NUMBER}
+        ),
         "System.add_joint": _add("joint"),
         "System.add_force": _add("force"),
         "Projection": _plain(
@@ -678,6 +681,16 @@ def calls() -> dict[str, Call]:
         "Problem.rhs": _of_problem("rhs", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}),
         "Problem.rhs_jacobian": _of_problem(
             "rhs_jacobian", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}
+        ),
+        "Problem.input_jacobian": _of_problem("input_jacobian", {"t": TIME, "y": STATES}),
+        "Problem.with_inputs": _of_problem("with_inputs", {"values": also(THING, "dict")}, values={}),
+        "Problem.at": _of_problem("at", {"t": TIME, "y": STATE}),
+        "Table": _plain(
+            rbdae.Table,
+            {"t": _role("array", "zeros"), "values": _role("array", "zeros"), "kind": TEXT},
+            t=(0.0, 1.0, 2.0),
+            values=(0.0, 1.0, 2.0),
+            kind="linear",
         ),
         "Problem.matrices": _of_problem("matrices", {"t": TIME, "y": STATES, "sparse": optional(FLAG)}),
         "Problem.project": _of_problem(

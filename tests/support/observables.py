@@ -1254,10 +1254,13 @@ _JOINTS = Elsewhere(f"{_QUANTITIES}::test_they_are_the_same_in_every_form_and_ch
 _FORCES = Elsewhere(f"{_QUANTITIES}::test_their_powers_change_the_energy", "in every form")
 _NAMED = Elsewhere(f"{_QUANTITIES}::test_quantities_are_found_by_the_joint_that_was_given", "a name")
 _TURNS = Elsewhere(f"{_QUANTITIES}::test_angles_count_a_hundred_turns", "turns of a run")
+INPUTS = "test_inputs"
+OF_INPUTS = "on a mechanism that has some"
 
 PROBLEM: Table = {
     "again": Elsewhere(f"{OPEN}::test_other_geometry_is_assembled_anew", "`with_parameters` is it"),
     "assembly": _ASSEMBLY,
+    "at": Elsewhere(f"{INPUTS}::test_a_problem_from_another_state", "another start"),
     "by_time": Elsewhere(AS_SAVED, SEGMENTS),
     "callbacks": _CALLBACKS,
     "code": _NAMES,
@@ -1267,6 +1270,8 @@ PROBLEM: Table = {
     "equations": Elsewhere(f"{ALONG}::test_equations_along_a_run", "every evaluation goes through it"),
     "formulation": _NAMES,
     "index": _CLASSES,
+    "input_jacobian": Elsewhere(f"{INPUTS}::test_the_input_jacobian_is_that_of_differences", OF_INPUTS),
+    "inputs": Elsewhere(f"{INPUTS}::test_all_code_has_the_values_of_its_inputs", OF_INPUTS),
     "interpretation": Elsewhere(f"{SWITCHES}::test_a_run_is_read_without_a_seam", "every quantity goes through it"),
     "jacobian": _JACOBIAN,
     "kind": _CLASSES,
@@ -1275,6 +1280,7 @@ PROBLEM: Table = {
     "with_constant_mass": Elsewhere(
         "test_constant_mass::test_rows_are_those_of_the_residual", "on mechanisms of its own"
     ),
+    "with_inputs": Elsewhere(f"{INPUTS}::test_all_code_has_the_values_of_its_inputs", OF_INPUTS),
     "with_parameters": Elsewhere(
         f"{OPEN}::test_open_code_with_other_numbers_is_that_of_a_model_of_its_own", "on mechanisms of its own"
     ),

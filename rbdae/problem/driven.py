@@ -1,0 +1,137 @@
+"""A problem under other values of its inputs, which are written where its code reads them.
+
+The values are a part of the selection, and recorded code has them as numbers that it loads. So a twin of a problem with
+a workspace of its own takes other values for the price of copying them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Mat, Vec
+from rbdae._frozen import refuse_copies
+from rbdae.formulations.base import Derivative, Explicit
+from rbdae.inputs import Given, Input, Table, given, values_of
+from rbdae.machine.function import Shapes
+from rbdae.multibody.derived import evaluated
+from rbdae.multibody.traced import traced
+from rbdae.multibody.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rbdae.problem.problem import Problem
+
+
+def inputs_of(workspace: Workspace) -> tuple[Input, ...]:
+    """The inputs that are numbers, in the order of addition."""
+    found: tuple[Input, ...] = workspace.memory.filled.like.forces.inputs
+    return found
+
+
+def present(workspace: Workspace) -> Vec:
+    """Their values in the selection of a workspace."""
+    return workspace.owned["inputs"].copy() if inputs_of(workspace) else np.zeros(0)
+
+
+def with_inputs(problem: Problem, values: Mapping[str, Given]) -> Problem:
+    """`rbdae.Problem.with_inputs`."""
+    owner = "with_inputs"
+    if not isinstance(values, Mapping):
+        raise TypeError(f'{owner}: values must be a mapping by name, got {_check.show(values)}; give {{"torque": 2.0}}')
+    known = {each.name: each for each in problem.system.inputs}
+    for name in values:
+        if name not in known:
+            raise _check.unknown("input", name, known)
+    asked = {name: given(owner, name, value) for name, value in values.items()}
+    numbers = {name: value for name, value in asked.items() if isinstance(value, float)}
+    sources: dict[str, Callable[[float], Any] | None] = {}
+    for name, value in asked.items():
+        if isinstance(value, Table) and value.kind == "previous":
+            raise ValueError(
+                f"{owner}: the input {name!r} jumps at the times of a table of 'previous' values; give it to "
+                "rbdae.solve(..., inputs=), which cuts the run there"
+            )
+        if not isinstance(value, float):
+            sources[name] = value
+        elif known[name] in problem.system.sources:
+            sources[name] = None
+    out = problem.again(problem, problem.system.with_sources(sources)) if sources else problem
+    before = problem.inputs
+    present = np.array([before.get(each.name, each.value) for each in inputs_of(out.workspace)])
+    new = values_of(owner, inputs_of(out.workspace), numbers, present)
+    return out.with_selection(problem.selection.with_inputs(new))._begun(problem.t0, problem.y0)
+
+
+@final
+class Driven:
+    """A twin of a problem whose inputs are written in place.
+
+    Attributes
+    ----------
+    problem : the twin; its equations have the values that were written last, and nothing else of it is asked
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        own = Workspace(problem.workspace.memory, problem.selection)
+        self.problem = problem._on(own)
+        self.problem.callbacks.count_with(problem.callbacks)
+        self.inputs = inputs_of(own)
+        self._own = present(own)
+        self._workspace = own
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def under(self, owner: str, u: object) -> Problem:
+        """The twin under these values, checked."""
+        self.write(values_of(owner, self.inputs, u, self._own))
+        return self.problem
+
+    def write(self, values: Vec) -> None:
+        """Take other values, one for each input."""
+        self._workspace.write_inputs(values)
+
+
+@final
+class InputTangents:
+    """dF/du and df/du of a workspace, derived from what its kernels have recorded; compiled where its code is, else
+    evaluated in Python, slowly."""
+
+    def __init__(self, workspace: Workspace, n_equations: int) -> None:
+        self._workspace = workspace
+        self._n_equations = n_equations
+        self._n_inputs = len(inputs_of(workspace))
+        self._bound: dict[bool, Callable[..., None]] = {}
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def fill(self, t: float, y: Vec, yd: Vec | None, out: Mat) -> None:
+        """dF/du into out, (n_equations, n_u), or without yd df/du, (n, n_u)."""
+        explicit = yd is None
+        if explicit not in self._bound:
+            self._bound[explicit] = self._made(explicit)
+        if yd is None:
+            self._bound[explicit](t, y, out)
+        else:
+            self._bound[explicit](t, y, yd, out)
+
+    def _made(self, explicit: bool) -> Callable[..., None]:
+        workspace, kernels = self._workspace, self._workspace.settings.kernels
+        n = workspace.layout.n
+        if explicit:
+            assert isinstance(kernels, Explicit)
+            kernel = Derivative(kernels.rates, "inputs")
+            shapes: Shapes = {"y": (n,), "out": (n, self._n_inputs)}
+        else:
+            kernel = Derivative(kernels.residual, "inputs")
+            shapes = {"y": (n,), "yd": (n,), "out": (self._n_equations, self._n_inputs)}
+        slow = workspace.raising(evaluated(workspace, kernel, shapes, None))
+        found = traced(workspace, kernel, shapes, generic=lambda: slow) if workspace.memory.traced else None
+        return slow if found is None else found.call
+
+
+__all__ = ["Driven", "InputTangents", "inputs_of", "present"]
