@@ -164,10 +164,10 @@ class Equations(ABC):
             result[:] = target
         return result
 
-    @cached_property
+    @property
+    @abstractmethod
     def _driven(self) -> Driven:
         """The twin whose inputs are written in place."""
-        return Driven(self)
 
     def _under(self, owner: str, t: float, u: Inputs) -> Equations:
         """The equations at time t with these inputs, or with their own."""

@@ -24,7 +24,7 @@ from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.constant_mass import ConstantMass
-from rbdae.problem.driven import with_inputs
+from rbdae.problem.driven import Driven, with_inputs
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -261,6 +261,11 @@ class Problem(Equations):
     def _begun(self, t: float, y: Vec) -> Problem:
         """The same from a state on that satisfies the constraints."""
         return replace(self, start=consistent_start(self._view, t, y, self.assembly))
+
+    @cached_property
+    def _driven(self) -> Driven:
+        """The twin whose inputs are written in place."""
+        return Driven(self)
 
     def with_inputs(self, values: Mapping[str, Given]) -> Problem:
         """This problem with other inputs, by name: numbers, functions of the time, `rbdae.Table` s, or (t, values)
