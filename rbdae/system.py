@@ -157,7 +157,7 @@ class System:
         return out
 
     def add_input(self, name: str, value: float = 0.0, *, unit: str = "") -> Input:
-        """Add an input: a number that laws of forces read and that is given from outside while a run goes on.
+        """Add an input: a number that laws of forces read and that is given from outside during a run.
 
         Parameters
         ----------

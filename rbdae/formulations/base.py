@@ -40,14 +40,12 @@ class Derivative:
     @property
     def name(self) -> str:
         """For messages."""
-        return f"{self.of.name}_jacobian" if self.by == "state" else f"{self.of.name}_input_jacobian"
+        return f"{self.of.name}{'' if self.by == 'state' else '_input'}_jacobian"
 
     @property
     def signs(self) -> str:
         """As those of `rbdae.compiler.jit.Entry`."""
-        if self.by == "inputs":
-            return f"{self.of.signs[:-1]}M"
-        return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs]
+        return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs] if self.by == "state" else f"{self.of.signs[:-1]}M"
 
 
 Callback: TypeAlias = Entry | Derivative

@@ -7,7 +7,7 @@ a workspace of its own takes other values for the price of copying them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, final
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from rbdae.machine.function import Shapes
 from rbdae.multibody.derived import evaluated
 from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
+from rbdae.system import System
 
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
+E = TypeVar("E")
+
+Source: TypeAlias = Callable[[float], Any]
+"""An input as a function of the time."""
 
 
 def inputs_of(workspace: Workspace) -> tuple[Input, ...]:
@@ -36,63 +39,55 @@ def present(workspace: Workspace) -> Vec:
     return workspace.owned["inputs"].copy() if inputs_of(workspace) else np.zeros(0)
 
 
-def with_inputs(problem: Problem, values: Mapping[str, Given]) -> Problem:
-    """`rbdae.Problem.with_inputs`."""
-    owner = "with_inputs"
+def asked(owner: str, system: System, values: Mapping[str, Given]) -> tuple[dict[str, float], dict[str, Source | None]]:
+    """The inputs of a system that become numbers, and those that become functions of the time; None for functions that
+    become numbers. Raises TypeError and ValueError for what `rbdae.Problem.with_inputs` refuses."""
     if not isinstance(values, Mapping):
         raise TypeError(f'{owner}: values must be a mapping by name, got {_check.show(values)}; give {{"torque": 2.0}}')
-    known = {each.name: each for each in problem.system.inputs}
-    for name in values:
+    known = {each.name: each for each in system.inputs}
+    numbers: dict[str, float] = {}
+    sources: dict[str, Source | None] = {}
+    for name, value in values.items():
         if name not in known:
             raise _check.unknown("input", name, known)
-    asked = {name: given(owner, name, value) for name, value in values.items()}
-    numbers = {name: value for name, value in asked.items() if isinstance(value, float)}
-    sources: dict[str, Callable[[float], Any] | None] = {}
-    for name, value in asked.items():
-        if isinstance(value, Table) and value.kind == "previous":
+        found = given(owner, name, value)
+        if isinstance(found, Table) and found.kind == "previous":
             raise ValueError(
                 f"{owner}: the input {name!r} jumps at the times of a table of 'previous' values; give it to "
                 "rbdae.solve(..., inputs=), which cuts the run there"
             )
-        if not isinstance(value, float):
-            sources[name] = value
-        elif known[name] in problem.system.sources:
+        if not isinstance(found, float):
+            sources[name] = found
+            continue
+        numbers[name] = found
+        if known[name] in system.sources:
             sources[name] = None
-    out = problem.again(problem, problem.system.with_sources(sources)) if sources else problem
-    before = problem.inputs
-    present = np.array([before.get(each.name, each.value) for each in inputs_of(out.workspace)])
-    new = values_of(owner, inputs_of(out.workspace), numbers, present)
-    return out.with_selection(problem.selection.with_inputs(new))._begun(problem.t0, problem.y0)
+    return numbers, sources
 
 
 @final
-class Driven:
-    """A twin of a problem whose inputs are written in place.
+class Driven(Generic[E]):
+    """Equations on a workspace of their own, whose inputs are written in place.
 
-    Attributes
+    Parameters
     ----------
-    problem : the twin; its equations have the values that were written last, and nothing else of it is asked
+    equations : have the values that were written last; nothing else of them is asked
+    workspace : theirs alone
     """
 
-    def __init__(self, problem: Problem) -> None:
-        own = Workspace(problem.workspace.memory, problem.selection)
-        self.problem = problem._on(own)
-        self.problem.callbacks.count_with(problem.callbacks)
-        self.inputs = inputs_of(own)
-        self._own = present(own)
-        self._workspace = own
+    def __init__(self, equations: E, workspace: Workspace) -> None:
+        self.equations = equations
+        self.inputs = inputs_of(workspace)
+        self._own = present(workspace)
+        self._workspace = workspace
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
 
-    def under(self, owner: str, u: object) -> Problem:
-        """The twin under these values, checked."""
-        self.write(values_of(owner, self.inputs, u, self._own))
-        return self.problem
-
-    def write(self, values: Vec) -> None:
-        """Take other values, one for each input."""
-        self._workspace.write_inputs(values)
+    def under(self, owner: str, u: object) -> E:
+        """The equations under these values, checked."""
+        self._workspace.write_inputs(values_of(owner, self.inputs, u, self._own))
+        return self.equations
 
 
 @final
@@ -134,4 +129,4 @@ class InputTangents:
         return slow if found is None else found.call
 
 
-__all__ = ["Driven", "InputTangents", "inputs_of", "present"]
+__all__ = ["Driven", "InputTangents", "asked", "inputs_of", "present"]

@@ -25,6 +25,7 @@ from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.driven import Driven, InputTangents, inputs_of, present
+from rbdae.problem.result_arrays import addressable, array_for
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -117,7 +118,7 @@ class Equations(ABC):
         that F = E (yd - f) with E = T^T M T in these rows (``matrices(t, y)``) and the identity in the others.
         """
         here = self._under("residual", t, u)
-        result: Vec = _out(out, (here.n_equations,))
+        result: Vec = array_for(out, (here.n_equations,))
         y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
         here.callbacks.residual(_check.time("residual", t), y, yd, result)
         return result
@@ -127,8 +128,8 @@ class Equations(ABC):
     ) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
         here = self._under("jacobian", t, u)
-        result: Mat = _out(out, (here.n_equations, self.n))
-        target = _addressable(result)
+        result: Mat = array_for(out, (here.n_equations, self.n))
+        target = addressable(result)
         t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
         here.callbacks.jacobian(t, self._apart("y", y, out), self._apart("yd", yd, out), c, target)
         if target is not result:
@@ -143,21 +144,21 @@ class Equations(ABC):
 
         here = self._under("sparse_jacobian", t, u)
         pattern = here.sparsity
-        data = _out(out, (pattern.nnz,))
+        data = array_for(out, (pattern.nnz,))
         t, c = _check.time("sparse_jacobian", t), _check.number("sparse_jacobian", "c", c)
         here.callbacks.jacobian_data(t, self._apart("y", y, out), self._apart("yd", yd, out), c, data)
         return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
     def rhs(self, t: float, y: ArrayLike, out: Vec | None = None, *, u: Inputs = None) -> Vec:
         """f(t, y) with yd = f, shape (n,); ODE kinds only."""
-        result: Vec = _out(out, (self.n,))
+        result: Vec = array_for(out, (self.n,))
         self._under("rhs", t, u).callbacks.rhs(_check.time("rhs", t), self._apart("y", y, out), result)
         return result
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None, *, u: Inputs = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
-        result: Mat = _out(out, (self.n, self.n))
-        target = _addressable(result)
+        result: Mat = array_for(out, (self.n, self.n))
+        target = addressable(result)
         here = self._under("rhs_jacobian", t, u)
         here.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
         if target is not result:
@@ -166,10 +167,10 @@ class Equations(ABC):
 
     @property
     @abstractmethod
-    def _driven(self) -> Driven:
-        """The twin whose inputs are written in place."""
+    def _driven(self) -> Driven[Self]:
+        """The same equations, with inputs that are written in place."""
 
-    def _under(self, owner: str, t: float, u: Inputs) -> Equations:
+    def _under(self, owner: str, t: float, u: Inputs) -> Self:
         """The equations at time t with these inputs, or with their own."""
         here = self._at(t)
         return here if u is None else here._driven.under(owner, u)
@@ -196,13 +197,12 @@ class Equations(ABC):
         u: Inputs = None,
     ) -> Mat:
         """dF/du, shape (n_equations, n_u), at fixed unknowns, with u in the order of `inputs`; without yd that of the
-        right-hand side, df/du, (n, n_u), for ODE kinds only. It is exact: derived from what is recorded of the
-        equations."""
+        right-hand side, df/du, (n, n_u), for ODE kinds only. It is derived from what is recorded, exactly."""
         here = self._under("input_jacobian", t, u)
         if yd is None:
             here.callbacks.check_explicit()
-        result: Mat = _out(out, (self.n if yd is None else here.n_equations, len(self.inputs)))
-        target = _addressable(result)
+        result: Mat = array_for(out, (self.n if yd is None else here.n_equations, len(self.inputs)))
+        target = addressable(result)
         t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
         if result.size:
             here._input_tangents.fill(t, y, None if yd is None else self._apart("yd", yd, out), target)
@@ -295,29 +295,6 @@ def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{owner}: names must be a list of names, got {_check.show(names)}")
     return _check.time(owner, t)
-
-
-def _out(out: Any, shape: tuple[int, ...]) -> Any:
-    if out is None:
-        return np.empty(shape)
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
-        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
-    if out.ndim == 1 and not (out.flags.c_contiguous and out.flags.aligned):
-        raise ValueError("out must be contiguous and aligned; give a copy")
-    return out
-
-
-def _addressable(matrix: Mat) -> Mat:
-    """The matrix, or a fresh one if its strides are not those of whole numbers forwards: kernels would write
-    elsewhere."""
-    forward = matrix.flags.aligned and all(s > 0 and s % 8 == 0 for s in matrix.strides)
-    return matrix if forward else np.empty(matrix.shape)
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return type(value).__name__
 
 
 __all__ = ["Equations"]

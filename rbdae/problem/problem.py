@@ -14,7 +14,7 @@ from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.latex import equations
-from rbdae.inputs import Given
+from rbdae.inputs import Given, values_of
 from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed, changed
@@ -24,7 +24,7 @@ from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.constant_mass import ConstantMass
-from rbdae.problem.driven import Driven, with_inputs
+from rbdae.problem.driven import Driven, asked, inputs_of
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -263,9 +263,10 @@ class Problem(Equations):
         return replace(self, start=consistent_start(self._view, t, y, self.assembly))
 
     @cached_property
-    def _driven(self) -> Driven:
-        """The twin whose inputs are written in place."""
-        return Driven(self)
+    def _driven(self) -> Driven[Problem]:
+        twin = self._on(Workspace(self.workspace.memory, self.selection))
+        twin.callbacks.count_with(self.callbacks)
+        return Driven(twin, twin.workspace)
 
     def with_inputs(self, values: Mapping[str, Given]) -> Problem:
         """This problem with other inputs, by name: numbers, functions of the time, `rbdae.Table` s, or (t, values)
@@ -280,7 +281,12 @@ class Problem(Equations):
             for a name that there is not, and for what is none of these; for tables of ``"previous"`` values, which jump
             on the way: `rbdae.solve` has them as ``inputs=``
         """
-        return with_inputs(self, values)
+        numbers, sources = asked("with_inputs", self.system, values)
+        out = self.again(self, self.system.with_sources(sources)) if sources else self
+        new, known = inputs_of(out.workspace), self.inputs
+        before = np.array([known.get(each.name, each.value) for each in new])
+        chosen = self.selection.with_inputs(values_of("with_inputs", new, numbers, before))
+        return out.with_selection(chosen)._begun(self.t0, self.y0)
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""

@@ -9,7 +9,7 @@ import pytest
 from input_systems import pendulum
 
 import rbdae
-from rbdae.inputs import Table
+from rbdae import Table
 
 U = {"torque": 2.0, "voltage": -1.1}
 

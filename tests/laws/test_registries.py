@@ -52,6 +52,7 @@ from inside import (
     energy_balance,
     filled_memory,
     given,
+    inputs,
     interpretation,
     joint_pairs,
     joint_pattern,
@@ -124,7 +125,6 @@ from rbdae.forces import (
     UserForce,
     element,
 )
-from rbdae.inputs import Input
 from rbdae.joints import (
     AbstractAxialJoint,
     AbstractJoint,
@@ -242,9 +242,9 @@ EXAMPLES: dict[type, Any] = {
     Body: lambda: _bodies()[0],
     rbdae.System: cases.linked_bodies,
     rbdae.Problem: _problem,
-    Input: lambda: Input("torque", 0.5, "N m"),
+    inputs.Input: lambda: inputs.Input("torque", 0.5, "N m"),
     rbdae.Table: lambda: rbdae.Table((0.0, 1.0), (2.0, 3.0)),
-    driven.Driven: lambda: driven.Driven(_problem()),
+    driven.Driven: lambda: driven.Driven(_problem(), _problem().workspace),
     driven.InputTangents: lambda: driven.InputTangents(_problem().workspace, _problem().n_equations),
     layout.Layout: lambda: _problem().layout,
     layout.BodyMotion: lambda: _motion(),

@@ -9,7 +9,6 @@ import numpy as np
 
 import rbdae
 from rbdae.forces import AbstractForce, Motor, StateElement
-from rbdae.inputs import Input
 from rbdae.joints import Revolute
 
 
@@ -20,7 +19,7 @@ class Fan(AbstractForce):
     of voltage and rate, torque 0.5 i, and a draught w with 0.3 wdot = u^2 - w that brakes."""
 
     joint: Any
-    voltage: Input
+    voltage: Any
     name: str | None = None
 
     @property

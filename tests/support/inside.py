@@ -23,6 +23,7 @@ import pytest
 import rbdae
 from rbdae import _folders, _forks, _on_disk
 from rbdae import _names as names
+from rbdae import _folders, _forks, _on_disk, inputs
 from rbdae._arrays import Mat, Vec
 from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
@@ -294,6 +295,7 @@ __all__ = [
     "impatient_forks",
     "in_plain_python",
     "independent_columns",
+    "inputs",
     "internal_constraints",
     "interpretation",
     "is_derivative",
