@@ -38,7 +38,7 @@ class Sampled(Block):
     period : float
         T, s.
     law : function (t, u, m)
-        Returns the outputs, a sequence in their order; or (outputs, memory), where memory is a mapping with the names of
+        Returns the outputs, a sequence in their order; or (outputs, memory), where memory is a mapping with names of
         `memory`, which the next call gets as m. u and m have their numbers by name and in order.
     outputs : names
         Quantities of this block, for other blocks and actuators.

@@ -103,7 +103,7 @@ class Packed:
         return self.with_unknowns(t, Z, out, inputs)
 
     def with_unknowns(self, t: float, Z: Mat, states: Vec, inputs: Vec | None) -> Vec:
-        """Internal states with the algebraic unknowns that belong to the others; Newton's method begins at theirs."""
+        """Internal states with the algebraic unknowns that belong to the others."""
         out = states.copy()
         u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
         for each in self.unknowns:

@@ -110,7 +110,7 @@ def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None
     names = choices.names("quantities", "quantity", given, quantities())
     if joints is not None and not _of("joints", names) and "joints" not in names:
         raise ValueError(
-            f"plot: joints= chooses whose reactions and quantities are drawn; add 'reactions' or 'joints' to quantities, "
+            f"plot: joints= is for reactions and quantities of joints; add 'reactions' or 'joints' to quantities, "
             f"got {names}"
         )
     return names

@@ -181,8 +181,8 @@ class Measures:
             arm = self._point(owner, 1, coordinate.at_b) - self._body(owner.bodies[1])[:, :3]
             force = torque - cross(arm, force)
         out = np.sum(along * force, axis=1)
-        for block, along in owner.blocks:
-            if along == name:
+        for block, coordinate_name in owner.blocks:
+            if coordinate_name == name:
                 out += self._of_blocks[block, "effort"]
         for j in owner.joints[name]:
             load = self._loads[2 * j + 1, 1 if coordinate.shape == "angle" else 0]

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
+from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block
 from rbdae.actuators.network import Network, networks
 from rbdae.forces.element import PointSpring
@@ -69,7 +70,7 @@ class Owners:
         self.forces: dict[str, Owner] = {}
         number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
         elements, self.networks = _elements(model)
-        actuators = [each for network, _ in self.networks for each in network.blocks if each.coordinate is not None]
+        actuators = [each for network, _ in self.networks for each in network.blocks if isinstance(each, Actuator)]
         pairs = [packed.bodies for packed in model.joints]
         prescribed = [(k, joint.prescribed()) for k, joint in enumerate(system.joints)]
         for k, joint in enumerate(system.joints):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from rbdae._frozen import changed, made
 from rbdae._names import SolverName
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
+from rbdae.inputs import Given
 from rbdae.problem.contract import Solvable
 from rbdae.problem.moving import moving
 from rbdae.problem.problem import Problem
@@ -24,12 +25,13 @@ from rbdae.problem.projection import Projection, bind_projection, has_drifted
 from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import Event, check_problem, check_progress
 from rbdae.solving.default_solver import default_solver
+from rbdae.solving.driven import InputSteps, driven
 from rbdae.solving.event import bound_events
 from rbdae.solving.plan import Plan, planned
 from rbdae.solving.progress import progress_of
 from rbdae.solving.rows import give_multipliers, with_fine_rows
-from rbdae.solving.sampling import run_sampled, sampled_of
-from rbdae.solving.segments import Segments, run_segments
+from rbdae.solving.sampling import AllChanges, Samples, sampled_of
+from rbdae.solving.segments import Changes, Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 from rbdae.solving.tolerances import advice
 from rbdae.solving.watched import run_once
@@ -66,6 +68,7 @@ def solve(
     dense_output: bool = True,
     on_singularity: Literal["stop", "switch"] = "stop",
     recentre: Literal["due", "always"] = "due",
+    inputs: Mapping[str, Given] | None = None,
     **options: Any,
 ) -> Solution:
     """Integrate a problem.
@@ -99,6 +102,9 @@ def solve(
         reactions and ``solution(t)`` read every row by its own
     recentre : ``"due"``, or ``"always"`` with ``"switch"``: after every accepted step. One-step methods then work in
         canonical coordinates from step to step, as Lie-group methods do
+    inputs : of `rbdae.System.add_input`, by name: numbers, functions of the time, `rbdae.Table` s, or (t, values) or
+        (t, values, kind) of tables, see `rbdae.Problem.with_inputs`. Steps of ``"previous"`` values cut the run into
+        segments: the solver ends at each, and restarts there with the size of its last step
     **options : the package's own options, by its own names; unknown ones are refused
 
     Returns
@@ -124,6 +130,9 @@ def solve(
     try:
         with run:
             check_progress(progress)
+            changes: InputSteps | None = None
+            if inputs is not None:
+                problem, changes = driven(problem, inputs, t_span)
             named = solver is not None
             if solver is None:
                 check_problem("solve", problem)
@@ -132,7 +141,7 @@ def solve(
                 problem, t_span, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
                 recentre, options,
             )  # fmt: skip
-            solution = _run(problem, solver, plan, projection, progress, run.pending)
+            solution = _run(problem, solver, plan, projection, progress, run.pending, changes)
             if not named:
                 solution = replace(solution, message=f"{solution.message}; no solver was named: {solver} was chosen")
             run.solution = solution
@@ -160,6 +169,7 @@ def _run(
     projection: Projection | bool | None,
     progress: bool | Callable[[float], None],
     pending: Pending,
+    changes: InputSteps | None = None,
 ) -> Solution:
     """The run, and what it has found."""
     adapter, method, asked, policy = plan.adapter, plan.method, plan.request, plan.policy
@@ -172,23 +182,21 @@ def _run(
         asked = changed(asked, events=bound_events(problem, asked.events, 1.0 if asked.t_end > asked.t0 else -1.0))
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         wall, processor = time.perf_counter(), time.thread_time()
-
-        def in_segments(first: Any, request: Request) -> tuple[Outcome, Segments]:
-            return run_segments(
-                first,
-                request,
-                lambda here, request: run_once(adapter, solver, method, here, request, pending),
-                lambda here: bind_projection(here, projection),
-                lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
-                lambda here: moving(here, policy),
-            )
-
-        controllers = sampled_of(problem)
-        request = asked if advance is None else changed(asked, advance=advance)
-        if controllers and own is not None:
-            outcome, segments = run_sampled(own, request, controllers, in_segments)
-        else:
-            outcome, segments = in_segments(problem, request)
+        at_times: Changes | None = changes
+        controllers = [] if own is None else sampled_of(own)
+        if own is not None and controllers:
+            samples = Samples(controllers, asked.t0, asked.t_end)
+            problem = own = samples.resumed(own, asked.t0, own.y0)
+            at_times = samples if changes is None else AllChanges((changes, samples))
+        outcome, segments = run_segments(
+            problem,
+            asked if advance is None else changed(asked, advance=advance),
+            lambda here, request: run_once(adapter, solver, method, here, request, pending),
+            lambda here: bind_projection(here, projection),
+            lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
+            lambda here: moving(here, policy),
+            at_times,
+        )
         if own is not None:
             give_multipliers(own, method, outcome, segments)
         stats = outcome.stats

@@ -59,6 +59,16 @@ class InPlace(Protocol):
         to it from there on. None where it cannot be had: then nothing has changed."""
 
 
+class Changes(Protocol):
+    """Changes of a problem at known times, such as steps of inputs."""
+
+    def next(self, t: float) -> float | None:
+        """The time of the next one after t in the direction of the run; None if there is none."""
+
+    def resumed(self, problem: Any, t: float, y: Vec) -> Solvable:
+        """The problem from (t, y) on, at the time of one."""
+
+
 def _still(problem: Solvable) -> InPlace | None:
     """Nothing is changed in place."""
     return None
@@ -71,8 +81,9 @@ def run_segments(
     bind: Callable[[Solvable], StateProjector | None],
     switches_of: Callable[[Solvable], Sequence[Switch]],
     moving_of: Callable[[Solvable], InPlace | None] = _still,
+    changes: Changes | None = None,
 ) -> tuple[Outcome, Segments]:
-    """Run a solver, and restart it from every accepted state at which a switch is due.
+    """Run a solver, and restart it from every accepted state at which a switch is due, and at the times of `changes`.
 
     `bind` gives each segment its projector, `switches_of` its switches, `moving_of` what changes a problem in place for
     solvers that continue then (`_Watch.continued`): from the first change on, one run has many segments. Rows at the
@@ -89,26 +100,34 @@ def run_segments(
         switches = switches_of(here)
         watch = _Watch(switches, moving) if switches else None
         bare = watch is None and projector is None
-        outcome = once(here, asked if bare else changed(asked, watch=watch, projector=projector))
+        stop = None if changes is None else changes.next(asked.t0)
+        until = asked if stop is None else _until(asked, stop)
+        outcome = once(here, until if bare else changed(until, watch=watch, projector=projector))
         outcomes.append(outcome)
         if watch is not None and watch.left:
             times += [t for t, _ in watch.left]
             problems += [each for _, each in watch.left]
             outcome.stats.restarts += len(watch.left)
+        if changes is not None and stop is not None and outcome.reason is Reason.FINISHED:
+            problems.append(changes.resumed(problems[-1], stop, (outcome.steps or outcome).y[-1]))
+            times.append(stop)
+            _leave_to_next(outcome, stop, problems[-1].y0, direction)
+            asked = _remaining(request, outcomes, stop, problem, problems[-1])
+            continue
         if watch is None or outcome.reason is not Reason.INTERRUPTED:
-            return joined_outcomes(outcomes), Segments(tuple(problems), tuple(times), direction)
+            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
         t, y = watch.state
         ending = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), None)
         if ending is not None:
             outcome.reason, outcome.detail = Reason.CHART, ending.why
             if not ending.readable:
                 _drop_from(outcome, t, direction)
-            return joined_outcomes(outcomes), Segments(tuple(problems), tuple(times), direction)
+            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
         here = problems[-1]
         problems.append(_resumed(here, switches, switches_of, watch.due, t, y))
         times.append(t)
-        left_to_next(outcome, t, problems[-1].y0, direction)
-        asked = remaining(request, outcomes, t, problem, problems[-1])
+        _leave_to_next(outcome, t, problems[-1].y0, direction)
+        asked = _remaining(request, outcomes, t, problem, problems[-1])
 
 
 @final
@@ -168,7 +187,16 @@ def _resumed(
     return out
 
 
-def remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
+def _until(request: Request, t: float) -> Request:
+    """A request up to t, whose last row is the state there."""
+    if request.t_eval is None:
+        return changed(request, t_end=t)
+    direction = 1.0 if request.t0 < request.t_end else -1.0
+    before = request.t_eval[direction * (request.t_eval - t) < 0.0]
+    return changed(request, t_end=t, t_eval=np.append(before, t))
+
+
+def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
     """The rest of a request from t on."""
     step = outcomes[-1].next_step
     direction = 1.0 if request.t0 < request.t_end else -1.0
@@ -208,7 +236,7 @@ class _Remaining:
         return self._event(t, self._here.translated(t, y, self._first))
 
 
-def left_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
+def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
     """Leave the state at the change to the next segment; events there are in its unknowns."""
     _drop_from(outcome, t, direction)
     for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
@@ -228,7 +256,7 @@ def _drop_from(outcome: Outcome, t: float, direction: float) -> None:
         outcome.steps = Steps(steps.t[:k], steps.y[:k])
 
 
-def joined_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
+def _joined(outcomes: Sequence[Outcome]) -> Outcome:
     """The outcome of a run in segments."""
     last = outcomes[-1]
     if len(outcomes) == 1:
@@ -263,4 +291,4 @@ def _joined_steps(of_segments: Sequence[Steps | None]) -> Steps | None:
     return Steps(np.concatenate([steps.t for steps in known]), np.concatenate([steps.y for steps in known]))
 
 
-__all__ = ["Segments", "joined_outcomes", "left_to_next", "remaining", "run_segments"]
+__all__ = ["Changes", "Segments", "run_segments"]

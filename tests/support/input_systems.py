@@ -42,9 +42,9 @@ class Fan(AbstractForce):
         return (StateElement(law, None, ("w", "i"), np.array([0.1, 0.4]), 1, (self.voltage,)),)
 
 
-def pendulum(torque: float = 0.5, voltage: float = 0.7, fan: bool = True) -> rbdae.System:
+def pendulum(torque: float = 0.5, voltage: float = 0.7, fan: bool = True, weight: bool = True) -> rbdae.System:
     """A pendulum with a motor whose torque is an input, and a fan under a voltage."""
-    system = rbdae.System()
+    system = rbdae.System(gravity=(0, 0, -9.81 * weight))
     u = system.add_input("torque", torque, unit="N m")
     body = system.add_body("bob", mass=1.5, inertia=(0.3, 0.2, 0.1), position=(0, 0, -1), angular_velocity=(0.3, 0, 0))
     pin = system.add_joint(Revolute(system.ground, body, at_b=(0, 0, 1), axis_a=(1, 0, 0), name="pin"))

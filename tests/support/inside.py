@@ -21,9 +21,8 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _folders, _forks, _on_disk
-from rbdae import _names as names
 from rbdae import _folders, _forks, _on_disk, inputs
+from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
@@ -138,14 +137,10 @@ from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     contract,
-    coordinate_reader,
     driven,
     interpretation,
     matrices,
-    measured,
-    measures,
     moving,
-    owners,
     problem,
     quantities,
     reactions,

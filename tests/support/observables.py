@@ -1250,11 +1250,14 @@ OPEN = "test_with_parameters"
 STEP_VALUES = "test_step_equations::test_runs_have_multipliers_and_momenta_of_their_steps"
 
 _QUANTITIES = "test_joint_quantities"
-_JOINTS = Elsewhere(f"{_QUANTITIES}::test_they_are_the_same_in_every_form_and_chart", "in every form, beside definitions")
+_JOINTS = Elsewhere(
+    f"{_QUANTITIES}::test_they_are_the_same_in_every_form_and_chart", "in every form, beside definitions"
+)
 _FORCES = Elsewhere(f"{_QUANTITIES}::test_their_powers_change_the_energy", "in every form")
 _NAMED = Elsewhere(f"{_QUANTITIES}::test_quantities_are_found_by_the_joint_that_was_given", "a name")
 _TURNS = Elsewhere(f"{_QUANTITIES}::test_angles_count_a_hundred_turns", "turns of a run")
 INPUTS = "test_inputs"
+INPUTS, RUNS_WITH_INPUTS = "test_inputs", "test_inputs_of_runs"
 OF_INPUTS = "on a mechanism that has some"
 
 PROBLEM: Table = {
@@ -1309,6 +1312,7 @@ PROBLEM: Table = {
     "reference_rotations": Checked("attitudes by scipy's chart", _references),
     "residual": Checked("zero at the accelerations of Newton and Euler, and not beside", _residual),
     "resumed": Elsewhere(f"{SWITCHES}::test_switches_compose_in_either_order", SEGMENTS),
+    "resumed_with_inputs": Elsewhere(f"{RUNS_WITH_INPUTS}::test_steps_of_inputs_cut_a_run", SEGMENTS),
     "rhs": Checked("Newton and Euler", _rates),
     "rhs_jacobian": Checked("differences of the right-hand side", _rhs_jacobian),
     "rhs_parameter_jacobian": Checked("differences between systems", _rhs_parameter_jacobian),

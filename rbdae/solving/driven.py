@@ -1,0 +1,79 @@
+"""Inputs of a run: numbers, functions of the time, and tables; steps of a table cut the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae.inputs import Given, Table, given
+from rbdae.problem.contract import Solvable
+from rbdae.problem.problem import Problem
+from rbdae.solving.checks import check_problem, check_span
+
+
+@final
+class InputSteps:
+    """Inputs that are constant between times: what a run does at these.
+
+    Parameters
+    ----------
+    tables : of ``"previous"`` values by the names of the inputs
+    t0, t_end : of the run; those of a run back in time fall
+    """
+
+    def __init__(self, tables: Mapping[str, Table], t0: float, t_end: float) -> None:
+        self._tables = tables
+        self._direction = 1.0 if t0 < t_end else -1.0
+        times = np.unique(np.concatenate([np.zeros(0), *(table.t for table in tables.values())]))
+        first, last = min(t0, t_end), max(t0, t_end)
+        self._times: Vec = times[(times > first) & (times < last)]
+        self._ends: Vec = np.array([first, *self._times, last])
+
+    def next(self, t: float) -> float | None:
+        """The next time at which an input steps, after t in the direction of the run; None if there is none."""
+        left = self._times[self._direction * (self._times - t) > 0.0]
+        return float(left[0 if self._direction > 0.0 else -1]) if len(left) else None
+
+    def values(self, t: float) -> dict[str, float]:
+        """The values from t on, in the direction of the run."""
+        k = int(np.searchsorted(self._ends, t, side="right" if self._direction > 0.0 else "left"))
+        k = min(max(k, 1), len(self._ends) - 1)
+        middle = 0.5 * (self._ends[k - 1] + self._ends[k])
+        return {name: float(table(middle)) for name, table in self._tables.items()}
+
+    def resumed(self, problem: Any, t: float, y: Vec) -> Solvable:
+        """The problem from (t, y) on, with the values there."""
+        out: Solvable = problem.resumed_with_inputs(t, y, self.values(t))
+        return out
+
+
+def driven(problem: Solvable, inputs: Mapping[str, Given], t_span: Sequence[float]) -> tuple[Problem, InputSteps]:
+    """The problem of a run with these inputs, and what becomes of them on the way.
+
+    Raises
+    ------
+    TypeError, ValueError
+        as `rbdae.Problem.with_inputs`, and for problems that have no inputs
+    """
+    check_problem("solve", problem)
+    if not isinstance(problem, Problem):
+        raise TypeError("solve: inputs= needs a problem of rbdae.formulate; formulate the system first")
+    if not isinstance(inputs, Mapping):
+        raise TypeError(f'solve: inputs must be a mapping by name, got {_check.show(inputs)}; give {{"torque": 2.0}}')
+    t0, t_end = check_span(problem, t_span)
+    names = {each.name for each in problem.system.inputs}
+    asked: dict[str, Given] = {}
+    for name, value in inputs.items():
+        if name not in names:
+            raise _check.unknown("input", name, names)
+        asked[name] = given("solve", name, value)
+    tables = {name: each for name, each in asked.items() if isinstance(each, Table) and each.kind == "previous"}
+    steps = InputSteps(tables, t0, t_end)
+    return problem.with_inputs({**asked, **steps.values(t0)}), steps
+
+
+__all__ = ["InputSteps", "driven"]
