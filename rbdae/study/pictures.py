@@ -108,11 +108,12 @@ def _framed(axes: Sequence[Axes], agreement: float) -> None:
 
 
 def _scale(axis: Axis) -> None:
-    """Numbers at 1, 2 and 5 of each decade, for a picture may span less than one; where it spans more, fewer."""
+    """Numbers at 1, 2 and 5 of each decade, for a picture may span less than one; fewer or more as it spans."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
-    subs = (1.0, 2.0, 5.0) if high < 30.0 * low else (1.0, 3.0) if high < 300.0 * low else (1.0,)
+    densest = ((4.0, (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)), (30.0, (1.0, 2.0, 5.0)), (300.0, (1.0, 3.0)), (math.inf, (1.0,)))
+    subs = next(subs for span, subs in densest if high < span * low)
     axis.set_major_locator(LogLocator(base=10.0, subs=subs))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

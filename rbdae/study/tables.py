@@ -118,12 +118,14 @@ def multiples(target: Target, to: str, operations: Mapping[str, int] | None = No
         cells += ["-" if math.isnan(mean) else f"x {mean:.2f}" for mean in means]
         cells += [] if operations is None else [str(operations.get(form, "-"))]
         lines.append((cells.count("-"), means[0], form, cells))
-    rows = [["", *heads], *([form, *cells] for *_, form, cells in sorted(lines))]
+    # names of solvers are split over lines, the last one at the bottom
+    split = [head.replace(":", ":\n").replace(" (", "\n(").split("\n") for head in ("", *heads)]
+    deep = max(map(len, split))
+    above = [[""] * (deep - len(name)) + name for name in split]
+    rows = [*map(list, zip(*above, strict=True)), *([form, *cells] for *_, form, cells in sorted(lines))]
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
-    return "\n".join(
-        f"{row[0]:{widths[0]}}" + "".join(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))
-        for row in rows
-    )
+    text = [[f"{row[0]:{widths[0]}}", *(f"{row[k]:>{widths[k]}}" for k in range(1, len(row)))] for row in rows]
+    return "\n".join("".join(cells).rstrip() for cells in text)
 
 
 def mean_ratio(ratios: Mapping[str, float]) -> float:

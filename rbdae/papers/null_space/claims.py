@@ -28,7 +28,7 @@ _NAMES: Final[dict[Form, str]] = {
 }
 _SENTENCES: Final[dict[Measure, str]] = {
     "evaluations": "takes {much} times the evaluations of the {under}",
-    "energy": "loses {much} times the energy that the {under} does, at equal tolerances",
+    "energy": "has {much} times the error of energy of the {under}, at equal tolerances",
 }
 _ROUNDING = 1e-15
 """Errors of the energy below this are as good as each other."""
@@ -160,7 +160,7 @@ def _told(what: Measure, over: str, under: str, ratios: Mapping[str, float]) -> 
     missed, ahead = (sum(ratio == value for ratio in ratios.values()) for value in (math.inf, 0.0))
     said = []
     if finite:
-        much = f"{finite[0]:.2g} to {finite[-1]:.2g}" if len(finite) > 1 else f"{finite[0]:.2g}"
+        much = " to ".join(f"{float(f'{ratio:.2g}'):g}" for ratio in dict.fromkeys((finite[0], finite[-1])))
         said.append(_SENTENCES[what].format(much=much, under=under))
     if missed:
         said.append(f"does not reach the error with {missed} of {len(ratios)} solvers")
