@@ -674,7 +674,9 @@ def calls() -> dict[str, Call]:
         "Problem.parameter_jacobian": _of_problem(
             "parameter_jacobian", {"t": TIME, "y": STATES, "yd": STATES}, names=["gravity.z"]
         ),
-        "Problem.with_parameters": _of_problem("with_parameters", {"values": THING}, values={"gravity.z": -9.0}),
+        "Problem.with_parameters": _of_problem(
+            "with_parameters", {"values": also(THING, "dict")}, values={"gravity.z": -9.0}
+        ),
         "Problem.rhs_parameter_jacobian": _of_problem(
             "rhs_parameter_jacobian", {"t": TIME, "y": STATES}, names=["gravity.z"]
         ),
