@@ -45,7 +45,7 @@ def show_only(package: str, further: Iterable[str] = ()) -> None:
     """Give a package its `__dir__`, with the names of its ``__all__`` and some more, and its error for others. Called
     at its end; type checkers see no `__getattr__`."""
     module = sys.modules[package]
-    names = [*module.__all__, *further]
+    names = [*getattr(module, "__all__", ()), *further]
 
     def missing(name: str) -> None:
         raise no_attribute(module, name)
@@ -80,7 +80,7 @@ def _hint(package: str, name: str) -> str:
 def _names(package: str) -> Iterator[str]:
     """All public names, those of the package itself first."""
     own = sys.modules[package]
-    yield from (f"{package}.{name}" for name in own.__all__)
+    yield from (f"{package}.{name}" for name in dir(own) if not name.startswith("_"))
     for place in ("", *_PACKAGES):
         full = f"rbdae.{place}" if place else "rbdae"
         if full != package:

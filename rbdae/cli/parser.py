@@ -109,6 +109,8 @@ def _add_report(report: argparse.ArgumentParser) -> None:
     report.add_argument(
         "--model", metavar="MODEL", help=f"the mechanism of a run, for its motion and reactions: {_SYSTEM}"
     )
+    report.add_argument("--title", metavar="TEXT", help="the title of the page of a run, such as the mechanism's name")
+    report.add_argument("further", nargs="*", metavar="", help=argparse.SUPPRESS)
     _add_assembly(report)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 import rbdae
@@ -23,16 +24,25 @@ def write_report(given: argparse.Namespace) -> int:
             f"report: {file} must end with .npz, as `rbdae run --save` writes it, or with .json, as "
             "`rbdae compare --json` does"
         )
+    if given.further:
+        raise ValueError(f"report: the page is named by --out. {_with_out(given)}")
     page = file.with_suffix(".report.html") if given.out is None else given.out
     check_report(page)
     check_outputs({"--out": page}, str(file))
     if file.suffix == ".npz":
-        written = _solution(given, file).report(page)
+        written = _solution(given, file).report(page, title=given.title)
     else:
         _refuse_a_model(given)
         written = Comparison.from_json(file).report(page)
     print(f"report written to {written}")
     return 0
+
+
+def _with_out(given: argparse.Namespace) -> str:
+    """The line that was meant."""
+    page = given.further[-1]
+    words = [word for word in given.typed if word not in given.further]
+    return f"Type: rbdae {shlex.join([*words, '--out', page])}"
 
 
 def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
@@ -56,8 +66,10 @@ def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
 
 
 def _refuse_a_model(given: argparse.Namespace) -> None:
-    if given.model is not None or given.redundant != "error" or given.hold:
-        raise ValueError("report: a comparison has its mechanism with it; leave --model, --redundant and --hold out")
+    if given.title is not None or given.model is not None or given.redundant != "error" or given.hold:
+        raise ValueError(
+            "report: a comparison has its mechanism with it; leave --model, --redundant, --hold and --title out"
+        )
 
 
 __all__ = ["write_report"]

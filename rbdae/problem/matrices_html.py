@@ -36,7 +36,7 @@ def matrices_html(matrices: Any) -> str:
 
 def _grid(value: Any) -> str:
     dense: Mat = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
-    rows = dense.reshape(len(dense), -1)
+    rows = dense if dense.ndim == 2 else dense[None]
     small = _ROUNDING * float(np.abs(rows).max(initial=0.0))
     shown = [["\N{MIDDLE DOT}" if abs(x) <= small else f"{x:.4g}" for x in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]

@@ -17,7 +17,7 @@ from rbdae import observables
 from rbdae.adapter import Unsupported
 from rbdae.formulations import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
 from rbdae.plotting import QUANTITIES
-from rbdae.rotations import CHARTS, RotationName
+from rbdae.rotations import CHARTS, RotationName, rodrigues
 
 LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
 
@@ -33,7 +33,8 @@ def solution(problem: rbdae.Problem) -> rbdae.Solution:
 
 
 @pytest.mark.parametrize("name", ["joints", "drives", "forces", "formulations", "models", "study", "plotting",
-                                  "kinematics", "rotations", "closed_form", "step_equations"])  # fmt: skip
+                                  "kinematics", "rotations", "closed_form", "step_equations", "actuators", "quantities",
+                                  "rotations.quaternions", "problem.observables"])  # fmt: skip
 def test_a_package_lists_its_public_names_alone(name):
     module = importlib.import_module(f"rbdae.{name}")
     listed = dir(module)
@@ -161,3 +162,12 @@ def test_types_have_the_names_of_the_registries():
     assert {"unknowns", *get_args(names.FrameName)} == {"unknowns", *(line for line in observables.TABLE)}
     hints = get_type_hints(rbdae.formulate)
     assert set(get_args(get_args(hints["formulation"])[0])) == own and hints["rotation"] == RotationName
+
+
+def test_a_chart_lists_its_functions_alone():
+    assert {"matrix", "tangent", "parameters", "compose"} <= set(dir(rodrigues))
+    assert not {"np", "Any", "sqrt", "axial", "Chart"} & set(dir(rodrigues))
+    with pytest.raises(
+        AttributeError, match=r"did you mean rbdae.rotations.rodrigues.tangent\?"
+    ):
+        rodrigues.tangnt  # noqa: B018

@@ -73,6 +73,7 @@ def test_a_notebook_shows_matrices_with_dots_for_zeros(problem):
     assert page.count("<summary>") == 8 and "G: 11 x 12" in page
     first = re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.S)[0].splitlines()
     assert first[0].split() == ["1"] + 11 * ["\N{MIDDLE DOT}"] and first[-1].split()[-1] == "2"
+    assert "psi: 12" in page and len(re.findall(r"psi: 12.*?<pre[^>]*>(.*?)</pre>", page, re.S)[0].splitlines()) == 1
     chain = rbdae.formulate(rbdae.models.chain(12), "index-0")
     page = chain.matrices(0.0, chain.y0)._repr_html_()
     assert "M: 72 x 72, (72, 72)" in page and len(page) < 3000

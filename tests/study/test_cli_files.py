@@ -221,9 +221,9 @@ def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
     assert main(["run", f"{mechanism}:bar", "--t-end", "0.1", "--formulation", "index-1", "--save", "run.npz"]) == 0
     assert main(["report", "run.npz"]) == 0
     alone = (tmp_path / "run.report.html").read_text(encoding="utf-8")
-    assert main(["report", "run.npz", "--model", f"{mechanism}:bar", "--out", "whole.html"]) == 0
+    assert main(["report", "run.npz", "--model", f"{mechanism}:bar", "--out", "whole.html", "--title", "A bar"]) == 0
     whole = (tmp_path / "whole.html").read_text(encoding="utf-8")
-    assert "Reactions" in whole and "Reactions" not in alone
+    assert "<title>A bar</title>" in whole and "Reactions" in whole and "Reactions" not in alone
     study.compare(
         rbdae.models.pendulum(),
         0.05,
@@ -248,6 +248,8 @@ def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
         (["there_is_none.json", "--model", "pendulum"], "leave --model"),
         (["there_is_none.npz", "--out", "page.pdf"], "must end with .html"),
         (["there_is_none.npz", "--out", "nowhere/page.html"], "there is no folder nowhere"),
+        (["there_is_none.npz", "page.html"], "Type: rbdae report there_is_none.npz --out page.html"),
+        (["there_is_none.json", "--title", "A crank"], "--hold and --title out"),
     ],
 )
 def test_report_refuses_what_it_cannot_read_or_write(arguments, message, capsys, tmp_path, monkeypatch):
