@@ -108,8 +108,11 @@ def test_tables_have_its_columns(run):
 def test_files_of_the_command_line_have_its_columns(run, tmp_path):
     inside.write_states(run, tmp_path / "states.csv")
     head, *rows = csv.reader((tmp_path / "states.csv").read_text().splitlines())
-    assert head[27:] == [column for each in COLUMNS.values() for column in each]
-    values = np.array(rows, dtype=float)[:, 27:]
+    wanted = [column for each in COLUMNS.values() for column in each]
+    assert head[27:] == [*run.to_pandas(["joints", "forces"]).columns, *wanted] and "elbow.rate [rad/s]" in head
+    values = np.array(rows, dtype=float)
+    np.testing.assert_array_equal(values[:, head.index("elbow.rate [rad/s]")], run.joints["elbow"].rate)
+    values = values[:, -len(wanted) :]
     assert np.allclose(values, np.hstack([right(run, name, run.t) for name in COLUMNS]), rtol=1e-12, atol=1e-12)
 
 

@@ -1,0 +1,154 @@
+"""Events by quantity: they happen where the closed form says, with every solver, in machine code as through Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+from cases import Pairing
+from inside import JIT
+from wheel import FRICTION, SPIN, K, wheel
+from wheel import time as _at
+
+import rbdae
+from rbdae import Event
+from rbdae.adapter import Reason
+
+
+def _run(problem: Any, end: float, solver: str, events: Any, **more: Any) -> rbdae.Solution:
+    tolerance = 1e-7 if solver == "sundials:ida" else 1e-9
+    return rbdae.solve(problem, (0.0, end), solver=solver, rtol=tolerance, atol=tolerance, events=events, **more)
+
+
+SOLVERS = {
+    "rbdae:dopri5": "index-0",
+    "rbdae:dop853": "null-space",
+    "rbdae:odex": "index-0",
+    "scipy:DOP853": "index-0",
+    "sundials:ida": "index-2",
+    "sundials:cvode": "index-0",
+    "assimulo:Dopri5": "null-space",
+}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_an_angle_counts_its_turns_up_to_the_event(solver):
+    """Ten turns, which end the run; a rate and a torque on the way. Twice the same: nothing is left in the event."""
+    cases.need(solver)
+    system, pin = wheel()
+    problem = rbdae.formulate(system, SOLVERS[solver])
+    events = [
+        Event(pin.angle, above=20 * np.pi, terminal=True),
+        Event(pin.rate, below=6.25),
+        Event("grease.torque", crossing=-0.006255),
+        Event(pin.angle, below=20.0),
+    ]
+    runs = [_run(problem, 50.0, solver, events) for _ in range(2)]
+    for run in runs:
+        assert run.reason is Reason.EVENT and run.t[-1] == run.events[0].t[0]
+        found = [each.t.tolist() for each in run.events]
+        wanted = [[_at(20 * np.pi)], [np.log(SPIN / 6.25) / K], [np.log(SPIN * FRICTION / 0.006255) / K], []]
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-2 if solver == "sundials:ida" else 3e-4)
+        np.testing.assert_allclose(found[0], wanted[0], rtol=1e-5)
+        assert np.isclose(run.quantity(pin.angle)[-1], 20 * np.pi, rtol=1e-9)
+    assert [each.t.tolist() for each in runs[0].events] == [each.t.tolist() for each in runs[1].events]
+
+
+@pytest.mark.skipif(not JIT, reason="without the JIT there are no loops in machine code")
+@pytest.mark.parametrize("solver", ["rbdae:dopri5", "rbdae:dop853", "sundials:cvode"])
+def test_loops_in_machine_code_find_the_same_as_python(solver):
+    """The same bits as a run that comes back to Python after every step."""
+    cases.need(solver)
+    system, pin = wheel()
+    problem = rbdae.formulate(system, "index-0")
+    events = [Event(pin.angle, crossing=7.0 * k) for k in range(1, 5)] + [Event(pin.rate, below=6.27)]
+    free, asked = (_run(problem, 8.0, solver, events, progress=progress) for progress in (False, lambda t: None))
+    for one, other in zip(free.events, asked.events, strict=True):
+        assert len(one.t) == 1
+        np.testing.assert_array_equal(one.t, other.t)
+    np.testing.assert_array_equal(free.t, _run(problem, 8.0, solver, None).t)  # steps are those without events
+
+
+def test_back_in_time_an_angle_falls():
+    system, pin = wheel()
+    problem = rbdae.formulate(system, "index-0")
+    for solver in ("rbdae:dopri5", "scipy:RK45"):
+        run = _run(problem, -30.0, solver, Event(pin.angle, below=-20.5 * np.pi, terminal=True))
+        assert np.isclose(run.t[-1], _at(-20.5 * np.pi), rtol=1e-6)
+
+
+def test_the_second_of_them_can_end_a_run():
+    problem = rbdae.formulate(_swing(), "index-0")
+    run = _run(problem, 20.0, "rbdae:dopri5", Event("pin.angle", above=0.0, terminal=2))
+    assert run.reason is Reason.EVENT and len(run.events[0].t) == 2
+    assert np.all(run.quantity("pin.rate", run.events[0].t) > 0.0)
+
+
+def _swing() -> rbdae.System:
+    system = rbdae.System()
+    bob = system.add_body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1), angular_velocity=(0, 2.0, 0))
+    system.add_joint(rbdae.joints.Revolute(system.ground, bob, at_b=(0, 0, 1), axis_a=(0, 1, 0), name="pin"))
+    return system
+
+
+@pytest.mark.parametrize("kind", ["loops", "rotation vector"])
+def test_events_beside_switches(kind):
+    """Where a run selects its unknowns again, the turns go on, and no unknowns have to be translated."""
+    if kind == "loops":
+        system = cases.turning_four_bar("plain", pendulum=True)
+        problem = cases.formulate(system, Pairing("null-space", "quaternion", "angular"), code="traced")
+        joint, given = system.joints[0].name, {}
+    else:
+        system, _ = wheel()
+        problem = rbdae.formulate(system, "index-0", rotation="rotation-vector")
+        joint, given = "revolute-1", {"on_singularity": "switch"}
+    whole = _run(problem, 4.0, "rbdae:dopri5", None, **given)
+    assert kind == "loops" or len(whole.segments.times) > 0
+    angle = whole.joints[joint].angle
+    target = 0.3 * angle[0] + 0.7 * angle[-1]
+    for progress in (False, lambda t: None):
+        run = _run(problem, 4.0, "rbdae:dopri5", Event(f"{joint}.angle", crossing=target), progress=progress, **given)
+        assert len(run.events[0].t) == 1
+        assert np.isclose(whole.quantity(f"{joint}.angle", run.events[0].t[0]), target, atol=1e-6)
+
+
+def test_functions_are_events_as_they_were():
+    problem = rbdae.formulate(_swing(), "index-0")
+
+    def clock(t, y):
+        return t
+
+    event = Event(clock, above=0.4, terminal=True)
+    assert event(0.5, problem.y0) == pytest.approx(0.1) and event.__name__ == "clock above 0.4"
+    assert _run(problem, 1.0, "scipy:RK45", event).t[-1] == pytest.approx(0.4)
+    both = _run(problem, 1.0, "rbdae:dopri5", [event, Event("pin.rate", crossing=0.0), lambda t, y: t - 0.2])
+    assert both.t[-1] == pytest.approx(0.4) and both.events[2].t[0] == pytest.approx(0.2)
+    assert both.options["events"].startswith("clock above 0.4, pin.rate crossing 0, ")
+
+
+def test_wrong_events_are_refused():
+    system = _swing()
+    problem = rbdae.formulate(system, "index-0")
+    pin = system.joints[0]
+    for given, error, message in (
+        ({}, ValueError, "give one of above=, below= and crossing=, got none"),
+        ({"above": 1.0, "below": 2.0}, ValueError, r"got \['above', 'below'\]"),
+        ({"above": np.nan}, ValueError, "above"),
+        ({"above": 1.0, "terminal": -1}, ValueError, "terminal"),
+    ):
+        with pytest.raises(error, match=message):
+            Event(pin.angle, **given)
+    with pytest.raises(TypeError, match=r"must be a function \(t, y\)"):
+        Event(lambda t: 0.0)
+    with pytest.raises(TypeError, match=r"pass it to rbdae\.solve"):
+        Event(pin.angle, above=1.0)(0.0, problem.y0)
+    with pytest.raises(ValueError, match=r"did you mean 'pin\.angle'"):
+        _run(problem, 1.0, "scipy:RK45", Event("pin.angel", above=1.0))
+    ball = rbdae.joints.Spherical(system.ground, system.bodies[0])
+    with pytest.raises(ValueError, match="is a vector"):
+        Event(ball.axis, above=1.0)
+    with pytest.raises(ValueError, match="is not in the system of this problem"):
+        _run(problem, 1.0, "scipy:RK45", Event(ball.angle, above=1.0))
