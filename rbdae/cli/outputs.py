@@ -102,8 +102,8 @@ def write_all(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -
 
 
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
-    """Times, the states of all bodies, the quantities of joints and forces, and observables that were registered; the
-    columns of `Solution.to_pandas`, with units. A name that a spreadsheet would evaluate begins with an apostrophe."""
+    """Times, the states of all bodies, the quantities of joints and forces, and observables that were registered: the
+    columns of `Solution.to_pandas`. A name that a spreadsheet would evaluate has an apostrophe before it."""
     lines = STATES, JOINTS, FORCES, *further(solution.problem)
     columns = [column for each in lines for column in each.columns(getattr(solution, each.name))]
     with replacing(path) as new, open(new, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:

@@ -304,6 +304,15 @@ def test_angles_back_in_time_and_over_steps_longer_than_a_turn():
     problem = rbdae.formulate(system, "index-0")
     run = rbdae.solve(problem, (0.0, -40.0), solver="scipy:RK45", rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(run.joints["revolute-1"].angle, wheel.angle(run.t), atol=1e-4)
+    run = rbdae.solve(
+        rbdae.formulate(system, "null-space"),
+        (0.0, 40.0),
+        solver="scipy:DOP853",
+        rtol=1e-3,
+        t_eval=np.arange(0, 40, 0.1),
+    )
+    assert np.diff(run.steps.t).max() > 0.6  # turns; rows are read from the step before them
+    np.testing.assert_allclose(run.joints["revolute-1"].angle, wheel.angle(run.t), atol=0.05)
     t = np.arange(0.0, 40.0, 1.3)  # more than a turn from row to row, and nothing is known between them
     run = rbdae.solve(problem, (0.0, 40.0), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, t_eval=t, dense_output=False)
     np.testing.assert_allclose(run.joints["revolute-1"].angle, wheel.angle(t), atol=1e-5)
