@@ -311,7 +311,7 @@ def test_angles_back_in_time_and_over_steps_longer_than_a_turn():
         rtol=1e-3,
         t_eval=np.arange(0, 40, 0.1),
     )
-    assert np.diff(run.steps.t).max() > 0.6  # turns; rows are read from the step before them
+    assert np.diff(run.steps.t).max() > 0.55  # turns; rows are read from the step before them
     np.testing.assert_allclose(run.joints["revolute-1"].angle, wheel.angle(run.t), atol=0.05)
     t = np.arange(0.0, 40.0, 1.3)  # more than a turn from row to row, and nothing is known between them
     run = rbdae.solve(problem, (0.0, 40.0), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, t_eval=t, dense_output=False)
