@@ -43,6 +43,7 @@ from rbdae.problem.quantities import Constraints, Energy, Momentum
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.row_reader import RowReader
 from rbdae.problem.timed import as_rows
+from rbdae.quantities.quantity import Quantity
 
 Kernel = Callable[..., None]
 
@@ -147,6 +148,20 @@ class Interpretation:
         """The reader of quantities at rows of their own."""
         times, values, single = self.rows(t, y)
         return Measures(self, times.copy(), values.copy(), single)
+
+    def gradient(self, which: Quantity | str, t: float, y: Vec) -> Vec:
+        """The derivative of a coordinate or a rate with respect to y, (n,)."""
+        owner, found = self.owners.find(which)
+        if found.aspect not in ("value", "rate"):
+            raise ValueError(
+                f"gradient: {owner.name}.{found.name} is no coordinate and no rate; others follow from the forces"
+            )
+        times, rows, _ = self.rows(t, y)
+        J = np.empty((24 * self.model.n, rows.shape[1]))
+        self.reader.jacobian(float(times[0]), rows[0], J)
+        Z = self.reader.natural(times, rows)[0]
+        of_value, of_rate = self.coordinate_reader.gradients(owner.coordinates[found.coordinate], Z)
+        return np.asarray((of_value if found.aspect == "value" else of_rate) @ J)
 
     def joints(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
         """Quantities of every joint by name."""

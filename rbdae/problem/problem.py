@@ -396,6 +396,16 @@ class Problem(Equations):
         owner, found = self.interpretation.owners.find(which)
         return getattr(getattr(self, owner.kind)(t, y)[owner.name], found.name)
 
+    def gradient(self, which: Quantity | str, t: float, y: ArrayLike) -> Vec:
+        """The derivative of a coordinate or of a rate, such as ``pin.angle``, with respect to y, (n,).
+
+        Raises
+        ------
+        ValueError
+            for other quantities, and for what the system has not
+        """
+        return self._at(t).interpretation.gradient(which, _check.time("t", t), self._vector("y", y))
+
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with
         its own mass matrix, which differ where the state has drifted from the constraints."""

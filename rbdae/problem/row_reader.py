@@ -11,6 +11,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.formulations.base import Derivative
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels import outputs
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
@@ -18,9 +19,11 @@ from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import loads, motion, sums
 from rbdae.machine.reading.host import call, slices
 from rbdae.multibody.bound import Kernel, bound, evaluate_each, machine_function, machine_of
+from rbdae.multibody.duals import derivative_kernel
 from rbdae.multibody.joint_values import joint_force_rows, potential_rows
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
+from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
 
 _KINDS = {ANGULAR: sums.ANGULAR, DIRECTOR_RATE: sums.DIRECTORS, QUATERNION_RATE: sums.QUATERNIONS}
@@ -115,6 +118,19 @@ class RowReader:
         n, width = self._workspace.layout.n, 24 * self._n
         found = machine_of(self.kernel, [np.empty(n), np.empty(width)])
         return found or machine_function(self._workspace, outputs.natural, {"y": (n,), "out": (width,)})
+
+    @cached_property
+    def jacobian(self) -> Callable[..., None]:
+        """f(t, y, out): dZ/dy of a state, (24 bodies, n)."""
+        workspace, kernel = self._workspace, Derivative(outputs.natural)
+        n = workspace.layout.n
+        shapes = {"y": (n,), "out": (24 * self._n, n)}
+
+        def generic() -> Callable[..., None]:
+            return derivative_kernel(workspace, kernel, shapes, None)
+
+        found = traced(workspace, kernel, shapes, generic=generic) if workspace.memory.traced else None
+        return generic() if found is None else found.call
 
     def natural(self, t: Vec, y: Mat) -> Mat:
         """Z of all rows."""

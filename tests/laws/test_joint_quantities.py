@@ -171,6 +171,24 @@ def _value_of(each: Any, rate: str) -> str:
     return rate.removesuffix("_rate") if rate != "rate" else next(iter(each))
 
 
+@pytest.mark.parametrize("pairing", FORMS, ids=str)
+def test_gradients_are_derivatives_by_the_unknowns(pairing):
+    """Off the constraints, too."""
+    problem = cases.formulate(_system("universal"), pairing)
+    t, y, h = problem.t0, problem.y0 + 0.01 * np.cos(np.arange(problem.n)), 1e-3
+    for label in ("inner.angle_a", "inner.angle_b_rate", "outer.angle_b", "spring.length", "spring.rate"):
+        found = problem.gradient(label, t, y)
+        for k, unit in enumerate(np.eye(problem.n)):
+            first, second = (
+                (problem.quantity(label, t, y + j * h * unit) - problem.quantity(label, t, y - j * h * unit))
+                / (2 * j * h)
+                for j in (1, 2)
+            )
+            assert np.isclose(found[k], (4 * first - second) / 3, rtol=1e-8, atol=1e-8), (label, problem.labels[k])
+    with pytest.raises(ValueError, match=r"spring\.force is no coordinate and no rate"):
+        problem.gradient("spring.force", t, y)
+
+
 # ------------------------------------------------------------ powers
 
 
