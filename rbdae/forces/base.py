@@ -109,7 +109,7 @@ def placed(bodies: tuple[Body, ...]) -> Vec:
 def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> Vec:
     """Its value where the bodies were placed, (1,)."""
     with np.errstate(invalid="ignore"):  # a length of zero has no rate
-        return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0])
+        return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
 
 
 class AbstractPairForce(AbstractForce):

@@ -5,6 +5,7 @@ Each acts along forms of the natural coordinates Z of its two bodies (`rbdae.for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,12 @@ def along(
     if isinstance(u, MotionLaw):
         return Element(forms, rows, K, D, s0, NONE, sign, coordinate.shape, force=u)
     return Element(forms, rows, K, D, s0, u, sign, coordinate.shape)
+
+
+def together(coordinates: Sequence[Coordinate], u: MotionLaw) -> Element:
+    """An element on several displacements of its two bodies, with one law for all of them."""
+    forms, n = np.concatenate([each.forms for each in coordinates]), len(coordinates)
+    return Element(forms, np.zeros((n, 24)), *_zeros(n), TimeFunction(_check.frozen(np.zeros(n))), force=u)
 
 
 def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
@@ -135,5 +142,6 @@ __all__ = [
     "distance",
     "point_force",
     "rotational_damping",
+    "together",
     "torque",
 ]

@@ -15,6 +15,7 @@ from rbdae.forces.motion_law import MotionLaw
 from rbdae.joints import JOINTS
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, FreeMotion
+from rbdae.quantities.coordinate import Coordinate
 
 
 class AbstractJointForce(AbstractForce):
@@ -97,6 +98,23 @@ def describe_force(kind: str, joint: object, name: str | None) -> str:
     return describe("force", kind, joint.a, joint.b, name)
 
 
+def coordinate_of(owner: str, joint: AbstractJoint, name: str | None) -> Coordinate:
+    """The coordinate of a joint by its name, or its only one. Raises ValueError if there is none, or several."""
+    known = {each.name: each for each in joint.coordinates()}
+    if not known:
+        raise ValueError(
+            f"{owner}: {describe_joint(joint)} has no coordinate to act on; revolute and prismatic ones do"
+        )
+    if name is None and len(known) > 1:
+        first = next(iter(known))
+        raise ValueError(
+            f"{owner}: {describe_joint(joint)} has the coordinates {', '.join(known)}; give e.g. coordinate={first!r}"
+        )
+    if name is not None and name not in known:
+        raise ValueError(f"{owner}: {_check.unknown('coordinate', name, known)}")
+    return known[name or next(iter(known))]
+
+
 def describe_joint(joint: AbstractJoint) -> str:
     """A joint in messages."""
     return f"joint {joint.name!r}" if joint.name is not None else f"joint {type(joint).__name__}"
@@ -131,6 +149,7 @@ __all__ = [
     "AbstractJointForce",
     "about_axis",
     "along_axis",
+    "coordinate_of",
     "describe_force",
     "describe_joint",
     "fill_spring_damper",

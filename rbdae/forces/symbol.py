@@ -9,7 +9,7 @@ from rbdae._arrays import Vec
 from rbdae.body import Body
 from rbdae.forces.element import TimeFunction
 
-Look: TypeAlias = Literal["spring", "coil", "arrow", "turn", "force", "torque"]
+Look: TypeAlias = Literal["spring", "coil", "arrow", "turn", "force", "torque", "stops", "surface"]
 
 
 @final
@@ -20,9 +20,11 @@ class Symbol:
     Attributes
     ----------
     look : "spring" (a zigzag between two points), "arrow" (between two points), "coil" or "turn" (about an axis at the
-        first point), "force" or "torque" (at the first point, by the `law`)
+        first point), "force" or "torque" (at the first point, by the `law`), "stops" (bars at all points, across the
+        axis), "surface" (a piece of a plane at the first point, whose normal is the axis, or a sphere of the `radius`
+        about it)
     points : a body and a point in its frame, (3,), for each end
-    axis : (3,) in the frame of the first point's body, for "coil" and "turn"
+    axis : (3,) in the frame of the first point's body, for "coil", "turn" and "stops", and of a plane
     law : components of a "force" or "torque" over time, with `turning` in the frame of its body, else in space
     """
 
@@ -31,6 +33,7 @@ class Symbol:
     axis: Vec | None = None
     law: TimeFunction | None = None
     turning: bool = False
+    radius: float = 0.0
 
 
 __all__ = ["Look", "Symbol"]

@@ -30,11 +30,11 @@ Part: TypeAlias = Any
 _AXES = "xyz"
 _OF_BODIES = ("mass", "inertia", "center_of_mass")
 _OF_JOINTS = ("at_a", "at_b", "length")
-_POSITIVE = frozenset({"mass"})
+_POSITIVE = frozenset({"mass", "radius", "velocity", "exponent"})
 _NOT_NEGATIVE = frozenset(
-    {"length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
+    {"mu", "length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
 )
-_NOT_OF_FORCES = frozenset({"rest", "A", "difference_step"})
+_NOT_OF_FORCES = frozenset({"rest", "A", "difference_step", "axis_b"})
 _NOTHING: Mapping[int, Part] = MappingProxyType({})
 
 

@@ -132,6 +132,8 @@ def force_lines(force: AbstractForce, here: Placed, times: Vec, size: float, eye
             yield shapes.arrow(p, 4.0 * size * v, e1, size)
         else:
             yield shapes.turning_arrow(p, e1, np.cross(shapes.unit(v), e1), 1.5 * size)
+    elif symbol.look in ("stops", "surface"):
+        yield from _obstacles(symbol, here, size, eye)
     elif symbol.axis is not None:
         axis = here.along(symbol.points[0][0], symbol.axis)
         e1 = shapes.across(axis, eye)
@@ -144,6 +146,25 @@ def force_lines(force: AbstractForce, here: Placed, times: Vec, size: float, eye
             yield shapes.zigzag(p, q, side, size)
         else:
             yield shapes.arrow(p, q - p, side, size)
+
+
+def _obstacles(symbol: Symbol, here: Placed, size: float, eye: Vec) -> Shown:
+    """Bars across an axis, a square in a plane, or three circles of a sphere."""
+    body, point = symbol.points[0]
+    if symbol.axis is None:
+        e = [here.along(body, axis) for axis in np.eye(3)]
+        for k in range(3):
+            yield shapes.arc(here.at(body, point), e[k], e[k - 1], symbol.radius)
+        return
+    axis = here.along(body, symbol.axis)
+    if symbol.look == "surface":
+        e1 = shapes.across(axis, eye)
+        square = 3.0 * size * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1), (1, 1)])
+        yield shapes.combined(here.at(body, point), (e1, np.cross(axis, e1)), square)
+        return
+    for body, point in symbol.points:
+        side = shapes.across(axis, eye)
+        yield shapes.combined(here.at(body, point), (side,), size * np.array([(-1.0,), (1.0,)]))
 
 
 def _vectors(force: AbstractForce, symbol: Symbol, here: Placed, times: Vec) -> Moving:

@@ -12,7 +12,7 @@ from force_cases import FORCES, system_of
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae.forces import Bushing, Force, SpringDamper, Torque
+from rbdae.forces import Bushing, Contact, Force, Limit, SpringDamper, Torque
 from rbdae.joints import Coincidence, Distance
 from rbdae.plotting import Scene, scene
 
@@ -218,6 +218,20 @@ def test_every_force_is_drawn_where_it_acts(kind):
         lines = of(shown, force.name, "spring") + of(shown, force.name, "drive")
         if symbol is None:
             assert not lines
+            continue
+        if isinstance(force, Contact):
+            away = np.concatenate(lines) - place(start, force.b, force.at_b)
+            if force.radius is not None:
+                assert len(lines) == 3
+                np.testing.assert_allclose(np.linalg.norm(away, axis=1), force.radius)
+            else:
+                R = start.problem.states(start.t[0], start.y[0])[force.b.name].orientation
+                np.testing.assert_allclose(away @ R.apply(np.array(force.axis_b)), 0.0, atol=1e-12)
+            continue
+        if isinstance(force, Limit):
+            for line, end in zip(lines, (force.low, force.high), strict=True):
+                joint = force.joint
+                assert np.allclose(line.mean(axis=0), place(start, joint.a, joint.at_a + end * joint.axis_a))
             continue
         (line,) = lines
         if isinstance(force, (SpringDamper, Bushing)):

@@ -16,8 +16,11 @@ import rbdae
 from rbdae.body import Body
 from rbdae.forces import (
     Bushing,
+    Contact,
+    Coulomb,
     Force,
     Friction,
+    Limit,
     Motor,
     SpringDamper,
     Torque,
@@ -184,6 +187,17 @@ FORCES: dict[str, Make] = {
         SpringDamper(a, b, force=lambda t, length, rate: 9.0 * length**3 + 0.5 * length * rate, at_a=P, at_b=Q),
         TorsionalSpringDamper(axial(s.ground, b, "cylindrical"), torque=lambda t, angle, rate: -0.3 * rate**3),
     ],
+    "dry": lambda s, a, b: [
+        Coulomb(axial(a, b, "revolute"), 0.3, normal=5.0, radius=0.4, velocity=1.1),
+        Coulomb(axial(a, b, "prismatic"), 0.3, normal=wave, velocity=0.8),
+        Coulomb(axial(s.ground, b, "planar"), 0.2, normal=6.0, velocity=0.9),
+        Limit(axial(a, b, "revolute"), 2.5, stiffness=3.0, exponent=1.7, damping=0.3),
+        Limit(axial(a, b, "prismatic"), -4.0, -3.0, stiffness=2.0, damping=0.2),
+    ],
+    "contact": lambda s, a, b: [
+        Contact(a, b, at_a=P, at_b=(0, 0, 3.0), stiffness=2.0, damping=0.1, mu=0.4, velocity=0.7),
+        Contact(b, radius=4.0, at_a=Q, at_b=P, stiffness=1.5, exponent=2.0, damping=0.1, mu=0.3, velocity=0.9),
+    ],
     "bushing": lambda s, a, b: [
         Bushing(a, b, stiffness=STIFF, damping=DAMP, rotational_stiffness=STIFF, rotational_damping=DAMP, at_a=P),
         Bushing(b, stiffness=0.0, rotational_stiffness=(3.0, 5.0, 0.0), rest=turn(0.5, 0.2, 0.3)),
@@ -192,8 +206,8 @@ FORCES: dict[str, Make] = {
 }
 # between a and b alone: their sum is zero
 INTERNAL = [
-    *("spring", "damper", "actuator", "torsion", "slide", "friction", "ball friction", "motor", "laws", "bushing"),
-    "user",
+    *("spring", "damper", "actuator", "torsion", "slide", "friction", "ball friction", "motor", "laws", "contact"),
+    *("bushing", "user"),
 ]
 
 
