@@ -78,6 +78,8 @@ class Coulomb(AbstractJointForce):
     ) -> None:
         owner = describe_force("Coulomb", joint, name)
         law = time_function(owner, "normal", normal)
+        if law.inputs:
+            raise ValueError(f"{owner}: normal must be a number or a function of the time, not an input")
         if law.function is None:
             not_negative(owner, "normal", float(law.constant[0]))
         if coordinate is None and "plane" in joint.free_motions:
@@ -103,7 +105,7 @@ class Coulomb(AbstractJointForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         of = [each for each in self.joint.coordinates() if each.name in self.coordinates]
-        users = self.normal.functions
+        users = () if self.normal.function is None else (self.normal.function,)
         constant = [] if users else [self.normal.constant[0]]
         p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])
         place = np.concatenate([near(each, self.joint.bodies) for each in of])
