@@ -23,6 +23,7 @@ DOCUMENTS = (
     "docs/conserving.md",
     "docs/decisions.md",
     "docs/euler-parameters.md",
+    "docs/forces.md",
     "docs/papers.md",
     "docs/peers.md",
     "docs/references.md",

@@ -221,6 +221,22 @@ def test_dry_friction_slows(make, start, gravity, rate):
     assert found.energy.work[-1] == pytest.approx(-found.energy.kinetic[0] + found.energy.kinetic[-1], rel=1e-7)
 
 
+@pytest.mark.parametrize("form, solver", [("index-2", "sksundae:ida"), ("ggl", "solve_dae:Radau")])
+def test_what_does_not_slide_creeps(form, solver):
+    """On a slope, with tan(slope) = 0.2 below mu = 0.3: v = v0 artanh(0.2 / 0.3), by implicit solvers."""
+    slope = math.atan(0.2)
+    system = one_body(
+        lambda ground, body: (
+            Prismatic(ground, body, axis_a=(math.cos(slope), 0, -math.sin(slope))),
+            lambda joint: Coulomb(joint, 0.3, normal=M * 9.0 * math.cos(slope), velocity=1e-3),
+        ),
+        gravity=(0, 0, -9.0),
+    )
+    found = run(system, 5.0, form, solver, rtol=1e-8, atol=1e-10)
+    speed = np.linalg.norm(found.states["body"].velocity[-1])
+    assert speed == pytest.approx(1e-3 * math.atanh(0.2 / 0.3), rel=1e-6)
+
+
 def test_contact_by_hand():
     """A point off the centre of a body that turns, on a sphere, moving across and inwards: force and moment."""
     arm, v, spin = np.array((0.2, 0.1, -0.3)), np.array((0.4, -0.3, -0.7)), np.array((0.5, 0.9, -0.4))

@@ -143,7 +143,8 @@ def test_forces_drives_and_further_forms_are_the_whole_model(monkeypatch, rng, m
 
 
 @pytest.mark.parametrize(
-    "kind", ["spring", "actuator", "spring to the ground", "torsion", "slide", "friction", "motor"]
+    "kind",
+    ["spring", "actuator", "spring to the ground", "torsion", "slide", "friction", "motor", "laws", "dry", "contact"],
 )
 def test_forces_of_every_kind_are_those_of_the_whole_model(monkeypatch, rng, kind):
     """Between bodies with a joint, whose element it is, and to the ground."""
