@@ -37,6 +37,8 @@ from rbdae.solving.loading import load as load
 from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import FailedRunWarning as FailedRunWarning
 from rbdae.solving.run import solve as solve
+from rbdae.solving.simulator import Simulator as Simulator
+from rbdae.solving.simulator import StepError as StepError
 from rbdae.solving.solution import Solution as Solution
 from rbdae.solving.tolerances import scaled_atol as scaled_atol
 from rbdae.system import System as System
@@ -55,7 +57,9 @@ __all__ = [
     "ProjectionError",
     "Projector",
     "Sampled",
+    "Simulator",
     "Solution",
+    "StepError",
     "System",
     "Table",
     "actuators",

@@ -23,7 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from rbdae._arrays import Mat, Vec
 from rbdae.problem.contract import ProjectionError, Solvable, StateProjector
@@ -203,6 +203,32 @@ class Outcome:
     next_step: float | None = None
 
 
+class Stepper(Protocol):
+    """A run that its owner continues step by step, see `AbstractAdapter.stepper`. The right-hand side is that of the
+    problem that it was made for, whose inputs may change between two calls."""
+
+    @property
+    def t(self) -> float:
+        """The time that it has reached."""
+
+    @property
+    def y(self) -> Vec:
+        """The state there, (n,); a copy."""
+
+    def advance(self, t_end: float) -> tuple[Reason, str]:
+        """Continue to a later time: ``Reason.FINISHED``, or why it has stopped before, with a detail; then it stands at
+        the last accepted state. Raises what a function of the user has raised."""
+
+    def disturbed(self) -> None:
+        """Evaluate the right-hand side again at the present state: it has changed."""
+
+    def steps(self) -> Steps:
+        """The start and all accepted steps, if they are kept; copies."""
+
+    def stats(self) -> Stats:
+        """The cost so far."""
+
+
 class Unsupported(ValueError):
     """The package cannot do what was asked; the message says what can."""
 
@@ -230,6 +256,11 @@ class AbstractAdapter(ABC):
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Integrate. Never raises because the solver gave up."""
 
+    def stepper(self, problem: Solvable, method: Method, request: Request) -> Stepper | None:
+        """A run of a request that its owner continues beyond `Request.t_end`, which says how long steps are; None if
+        the method has none here, which is no mistake. `Request.keep_steps` says whether accepted steps are kept."""
+        return None
+
     def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
         """The work (k,), in J, of all that has no potential, from the first of the steps of a run to times (k,), as the
         method itself counts it; None if it has no counting of its own, and the power is to be integrated.
@@ -254,6 +285,7 @@ __all__ = [
     "Solvable",
     "StateProjector",
     "Stats",
+    "Stepper",
     "Steps",
     "Unsupported",
 ]

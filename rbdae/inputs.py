@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, final
 
@@ -121,9 +122,9 @@ def given(owner: str, name: str, value: object) -> float | Callable[[float], Any
     return _check.number(owner, f"input {name!r}", value)
 
 
-def values_of(owner: str, inputs: Sequence[Input], u: object, present: Vec) -> Vec:
-    """Values of inputs, (len(inputs),): of a mapping by name, whose others have their present value, or of an array in
-    the order of the inputs.
+def values_of(owner: str, places: Mapping[str, int], u: object, present: Vec) -> Vec:
+    """Values of inputs, as many as there are places: of a mapping by name, whose others have their present value, or of
+    an array in the order of the inputs.
 
     Raises
     ------
@@ -131,13 +132,15 @@ def values_of(owner: str, inputs: Sequence[Input], u: object, present: Vec) -> V
         for a name that there is not, and for what is not finite real numbers of this length
     """
     if not isinstance(u, Mapping):
-        return _check.array(owner, "u, the inputs in the order of add_input,", u, (len(inputs),))
+        if type(u) is np.ndarray and u.dtype == np.float64 and u.shape == present.shape and math.isfinite(u @ u):
+            return u.copy()
+        return _check.array(owner, "u, the inputs in the order of add_input,", u, (len(places),))
     out = present.copy()
-    places = {each.name: k for k, each in enumerate(inputs)}
     for name, value in u.items():
         if name not in places:
             raise _check.unknown("input", name, places)
-        out[places[name]] = _check.number(owner, f"input {name!r}", value)
+        known = type(value) is float and math.isfinite(value)
+        out[places[name]] = value if known else _check.number(owner, f"input {name!r}", value)
     return out
 
 

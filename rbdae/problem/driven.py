@@ -34,6 +34,11 @@ def inputs_of(workspace: Workspace) -> tuple[Input, ...]:
     return found
 
 
+def places_of(workspace: Workspace) -> dict[str, int]:
+    """Their places by name."""
+    return {each.name: k for k, each in enumerate(inputs_of(workspace))}
+
+
 def present(workspace: Workspace) -> Vec:
     """Their values in the selection of a workspace."""
     return workspace.owned["inputs"].copy() if inputs_of(workspace) else np.zeros(0)
@@ -77,7 +82,7 @@ class Driven(Generic[E]):
 
     def __init__(self, equations: E, workspace: Workspace) -> None:
         self.equations = equations
-        self.inputs = inputs_of(workspace)
+        self._places = places_of(workspace)
         self._own = present(workspace)
         self._workspace = workspace
 
@@ -86,7 +91,7 @@ class Driven(Generic[E]):
 
     def under(self, owner: str, u: object) -> E:
         """The equations under these values, checked."""
-        self._workspace.write_inputs(values_of(owner, self.inputs, u, self._own))
+        self._workspace.write_inputs(values_of(owner, self._places, u, self._own))
         return self.equations
 
 
@@ -129,4 +134,4 @@ class InputTangents:
         return slow if found is None else found.call
 
 
-__all__ = ["Driven", "InputTangents", "asked", "inputs_of", "present"]
+__all__ = ["Driven", "InputTangents", "asked", "inputs_of", "places_of", "present"]

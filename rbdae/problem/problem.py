@@ -24,7 +24,7 @@ from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.constant_mass import ConstantMass
-from rbdae.problem.driven import Driven, asked, inputs_of, present
+from rbdae.problem.driven import Driven, asked, inputs_of, places_of, present
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 _INSIDERS = {
     "again", "by_time", "equations", "interpretation", "model", "of", "resumed", "resumed_with_inputs", "selection",
-    "singular_row", "start",
-    "switches", "translated", "with_selection", "workspace",
+    "singular_row", "start", "switches", "translated", "with_selection", "workspace",
 }  # fmt: skip
 
 Again: TypeAlias = Callable[["Problem", Changed | System], "Problem"]
@@ -286,12 +285,12 @@ class Problem(Equations):
         out = self.again(self, self.system.with_sources(sources)) if sources else self
         new, known = inputs_of(out.workspace), self.inputs
         before: Vec = np.array([known.get(each.name, each.value) for each in new])
-        chosen = self.selection.with_inputs(values_of("with_inputs", new, numbers, before))
+        chosen = self.selection.with_inputs(values_of("with_inputs", places_of(out.workspace), numbers, before))
         return out.with_selection(chosen)._begun(self.t0, self.y0)
 
     def resumed_with_inputs(self, t: float, y: Vec, values: Mapping[str, float]) -> Problem:
         """The same motion from (t, y) on, with other numbers of inputs."""
-        new = values_of("inputs", inputs_of(self.workspace), values, present(self.workspace))
+        new = values_of("inputs", places_of(self.workspace), values, present(self.workspace))
         return self.with_selection(self.selection.with_inputs(new))._begun(t, y)
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:

@@ -100,9 +100,9 @@ def run_segments(
         switches = switches_of(here)
         watch = _Watch(switches, moving) if switches else None
         bare = watch is None and projector is None
-        stop = None if changes is None else changes.next(asked.t0)
-        until = asked if stop is None else _until(asked, stop)
-        outcome = once(here, until if bare else changed(until, watch=watch, projector=projector))
+        stop = None if changes is None else changes.next(asked.t0, asked.t_end)
+        piece = asked if stop is None else until(asked, stop)
+        outcome = once(here, piece if bare else changed(piece, watch=watch, projector=projector))
         outcomes.append(outcome)
         if watch is not None and watch.left:
             times += [t for t, _ in watch.left]

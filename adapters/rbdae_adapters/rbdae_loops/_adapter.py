@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +10,15 @@ from functools import cache
 from typing import Any, final
 
 from rbdae._arrays import Vec
+from rbdae._frozen import changed
 from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Steps
-from rbdae.machine.loops.methods import METHODS, ODEX, OneStep
+from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _fixed
 from rbdae_adapters.rbdae_loops._function import right_hand_side
 from rbdae_adapters.rbdae_loops._loop import OneStepRun
+from rbdae_adapters.rbdae_loops._stepper import LoopStepper
 from rbdae_adapters.toolkit import free_loop, stepwise_loop, take_options
 from rbdae_adapters.toolkit import options as check
 
@@ -147,9 +150,7 @@ class LoopsAdapter(AbstractAdapter):
         if method.name in _fixed.SCHEMES:
             own = take_options(request.options, _fixed.options_of(method.name), f"rbdae:{method.name}")
             return _fixed.run(problem, method.name, request, own)
-        scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
-        known = _OPTIONS if scheme is not ODEX else {name: _OPTIONS[name] for name in _OPTIONS if name != "beta"}
-        options = request.options and take_options(request.options, known, f"rbdae:{method.name}")
+        scheme, options = self._scheme(method, request)
         function = right_hand_side(problem, request.direction)
         inside = free_loop.inside(problem, request)
         if inside is not None:
@@ -162,6 +163,25 @@ class LoopsAdapter(AbstractAdapter):
             request,
             options.get("max_steps"),
         )
+
+    def stepper(self, problem: Solvable, method: Method, request: Request) -> LoopStepper | None:
+        """A run of a method with a tableau, or of ODEX, that its owner continues; None for methods of fixed step size,
+        and where a projection or a switch is asked in Python."""
+        if method.name in _fixed.SCHEMES or request.events or request.watch is not None:
+            return None
+        scheme, options = self._scheme(method, request)
+        inside = free_loop.inside(problem, changed(request, each_step=False))
+        if inside is None:
+            return None
+        function = right_hand_side(problem)
+        run = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
+        return LoopStepper(run, inside.y0, options.get("max_step", math.inf), keeps=request.keep_steps)
+
+    def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
+        """A method and its options, checked."""
+        scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
+        known = _OPTIONS if scheme is not ODEX else {name: _OPTIONS[name] for name in _OPTIONS if name != "beta"}
+        return scheme, request.options and take_options(request.options, known, f"rbdae:{method.name}")
 
     def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
         """The work of the steps of methods with a fixed step size: forces times increments, multipliers times what

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.access import Address, Array, Memory, chosen, rely, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities, work
+from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.null_space.spherical_trees import ROOT
 
 
@@ -51,8 +52,10 @@ def factorise_tree(m: Memory) -> None:
         for k in range(6):
             best = k
             for i in range(k + 1, 6):
-                if abs(A[i, k]) > abs(A[best, k]):
+                if chosen(abs(A[i, k]) > abs(A[best, k])):
                     best = i
+            for i in range(k, 6):
+                rely(abs(A[i, k]) <= ALMOST * abs(A[best, k]))
             e.pivot[k] = best
             if best != k:
                 for j in range(6):

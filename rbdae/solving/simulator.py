@@ -1,0 +1,286 @@
+"""`Simulator`: a mechanism that is driven step by step from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal, NoReturn, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import changed, refuse_copies
+from rbdae.adapter import Reason, Stepper
+from rbdae.inputs import values_of
+from rbdae.problem.driven import places_of
+from rbdae.problem.problem import Problem
+from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.quantities import BodyState
+from rbdae.solving.checks import check_problem
+from rbdae.solving.default_solver import default_solver
+from rbdae.solving.engines import Engine, InPieces, InPlace
+from rbdae.solving.plan import Plan, planned
+from rbdae.solving.registry import find_method
+from rbdae.solving.run import solve
+from rbdae.solving.solution import Solution
+
+Inputs = Mapping[str, float] | ArrayLike | None
+
+
+class StepError(ArithmeticError):
+    """A solver gave up within a step of a simulator, which stands at the last state that was accepted."""
+
+
+@final
+class Simulator:
+    """A mechanism that is driven step by step: inputs go in, time goes on by `dt`, and its state can be read.
+
+    Inputs are constant within a step. With solvers of the package ``"rbdae"`` that have an error estimate, such as
+    ``"rbdae:dop853"``, and a problem that no switch changes on its way, a step runs in a compiled loop that stays from
+    step to step: it keeps its step size, and the rates at the end of a step where the inputs stay. All other solvers
+    begin again in each step, and give the same answers.
+
+    Parameters
+    ----------
+    problem : Problem
+        From `rbdae.formulate`, or `rbdae.Problem.at`.
+    solver : str, optional
+        ``"package:method"``; as in `rbdae.solve`.
+    dt : float
+        Length of a step, s.
+    rtol, atol : float or (n,) array_like
+        Tolerances, as in `rbdae.solve`. The solver takes as many steps of its own within a step as they need.
+    projection : bool or Projection, optional
+        As in `rbdae.solve`.
+    record : bool
+        Whether `solution` has all steps; without them memory does not grow, and it has the last state.
+    on_singularity : ``"stop"`` or ``"switch"``
+        As in `rbdae.solve`.
+    **options
+        Those of the solver.
+
+    Raises
+    ------
+    TypeError, ValueError
+        as `rbdae.solve`
+
+    Examples
+    --------
+    >>> import rbdae
+    >>> system = rbdae.System(gravity=(0, 0, 0))
+    >>> wheel = system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    >>> pin = system.add_joint(rbdae.joints.Revolute(system.ground, wheel, axis_a=(0, 0, 1), name="pin"))
+    >>> motor = system.add_force(rbdae.forces.Motor(pin, torque=system.add_input("torque")))
+    >>> sim = rbdae.Simulator(rbdae.formulate(system, "null-space"), dt=0.1)
+    >>> sim.step({"torque": 4.0})
+    >>> round(float(sim.states["wheel"].angular_velocity[2]), 9)
+    0.2
+    """
+
+    _problem: Problem  # from the last reset on
+    _known: Problem | None  # with the present inputs, once asked for
+    _places: dict[str, int]  # of inputs by name
+    _values: Vec
+    _since: float  # the time of the last step of another length, and the steps since then
+    _steps: int
+    _engine: Engine
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: str | None = None,
+        *,
+        dt: float = 1e-3,
+        rtol: float = 1e-6,
+        atol: ArrayLike = 1e-6,
+        projection: Projection | bool | None = None,
+        record: bool = True,
+        on_singularity: Literal["stop", "switch"] = "stop",
+        **options: Any,
+    ) -> None:
+        check_problem("Simulator", problem)
+        if not isinstance(problem, Problem):
+            raise TypeError("Simulator: it needs a problem of rbdae.formulate; formulate the system first")
+        self._dt = _check.positive("Simulator", "dt", dt, "give a time in seconds")
+        self._records = _check.flag("Simulator", "record", record)
+        self.solver = default_solver(problem, None) if solver is None else solver
+        step = options.pop("step", self._dt if find_method(self.solver)[1].fixed_step else None)
+        self._asked: dict[str, Any] = {
+            "rtol": rtol,
+            "atol": atol,
+            "projection": projection,
+            "on_singularity": on_singularity,
+        }
+        self._asked |= {"step": step, **options}
+        span = (problem.t0, problem.t0 + self._dt)
+        self._plan: Plan = planned(
+            problem, span, self.solver, rtol, atol, None, projection, None, step, True, on_singularity, "due", options
+        )
+        self._base = problem
+        self._begin(problem)
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def __repr__(self) -> str:
+        return f"Simulator({self.solver}, t={self.t:g}, dt={self.dt:g}, inputs={dict(self.inputs)})"
+
+    # ------------------------------------------------------------ the present state
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that is simulated, from the last reset on, with the inputs of that time."""
+        return self._problem
+
+    @property
+    def dt(self) -> float:
+        """Length of a step, s."""
+        return self._dt
+
+    @property
+    def t(self) -> float:
+        """The time, s."""
+        return self._engine.t
+
+    @property
+    def y(self) -> Vec:
+        """The unknowns (n,), in the order of ``problem.labels``; a copy."""
+        return self._engine.y
+
+    @property
+    def inputs(self) -> Mapping[str, float]:
+        """The inputs of the last step by name, read only."""
+        return MappingProxyType(dict(zip(self._places, self._values.tolist(), strict=True)))
+
+    @property
+    def states(self) -> dict[str, BodyState]:
+        """Motion of every body by name, now."""
+        return self._here.states(self.t, self.y)
+
+    @property
+    def _here(self) -> Problem:
+        """The problem with the present inputs."""
+        if self._known is None:
+            self._known = self._problem.with_selection(self._problem.selection.with_inputs(self._values.copy()))
+        return self._known
+
+    # ------------------------------------------------------------ steps
+
+    def step(self, u: Inputs = None, dt: float | None = None) -> None:
+        """Take a step.
+
+        Parameters
+        ----------
+        u : mapping or (n_u,) array_like, optional
+            Inputs within the step, by name, or all of them in the order of `rbdae.System.add_input`. Those that are not
+            given stay as they were.
+        dt : float, optional
+            Another length than that of the simulator, s.
+
+        Raises
+        ------
+        StepError
+            if the solver gives up
+        TypeError, ValueError
+            for inputs that there are not, and what is no number
+        """
+        if u is not None:
+            self._drive(u)
+        engine = self._engine
+        if dt is None:
+            self._steps += 1
+            end = self._since + self._steps * self._dt
+        else:
+            self._since = end = engine.t + _check.positive("step", "dt", dt, "give a time in seconds")
+            self._steps = 0
+        reached, said = engine.advance(end)
+        if not reached:
+            self._since, self._steps = engine.t, 0
+            raise StepError(f"{self.solver} did not reach t = {end:.9g}, and stands at t = {engine.t:.9g}: {said}")
+
+    def _drive(self, u: Inputs) -> None:
+        values = values_of("step", self._places, u, self._values)
+        if values.tobytes() != self._values.tobytes():
+            self._values, self._known = values, None
+            self._engine.drive(values)
+
+    def reset(
+        self, t: float | None = None, y: ArrayLike | None = None, inputs: Mapping[str, float] | None = None
+    ) -> None:
+        """Go back to the start of the problem, or to another state, and forget all steps.
+
+        Parameters
+        ----------
+        t : float, optional
+            Time, s; that of the problem if it is left out.
+        y : (n,) array_like, optional
+            Unknowns; consistent, or projected.
+        inputs : mapping, optional
+            Inputs by name; those of the problem if they are left out.
+        """
+        problem = self._base
+        if t is not None or y is not None:
+            problem = problem.at(problem.t0 if t is None else t, problem.y0 if y is None else y)
+        if inputs is not None:
+            new = values_of("reset", self._places, dict(inputs), np.array([*problem.inputs.values()]))
+            named = dict(zip(problem.inputs, new.tolist(), strict=True))
+            problem = problem.resumed_with_inputs(problem.t0, problem.y0, named)
+        self._begin(problem)
+
+    # ------------------------------------------------------------ the run so far
+
+    def solution(self) -> Solution:
+        """All steps since the last reset as one run, with dense output; its segments are where inputs have changed."""
+        steps, segments, stats = self._engine.collected()
+        first, *later = segments.problems
+        t = (float(steps.t[0]), float(steps.t[-1]))
+        return Solution(
+            problem=first.by_time(later, segments.times, segments.direction),
+            t=steps.t,
+            y=steps.y,
+            solver=self.solver,
+            reason=Reason.FINISHED,
+            message=f"{self.solver} was driven from t = {t[0]:.9g} to {t[1]:.9g} by a simulator",
+            stats=stats,
+            rtol=self._plan.request.rtol,
+            atol=self._plan.request.atol,
+            segments=segments,
+            options={**self._plan.said, "t_span": f"({t[0]!r}, {t[1]!r})", "dt": repr(self._dt)},
+        )
+
+    # ------------------------------------------------------------ engines
+
+    def _begin(self, problem: Problem) -> None:
+        problem.workspace.check_laws()
+        self._problem = problem
+        self._places = places_of(problem.workspace)
+        self._values = np.array([*problem.inputs.values()], dtype=float)
+        self._known = problem
+        self._since, self._steps = problem.t0, 0
+        self._engine = self._made(problem)
+
+    def _made(self, problem: Problem) -> Engine:
+        if problem.kind == "ode" and not problem.switches(self._plan.policy):
+            found = InPlace(problem, partial(self._stepper, problem.t0))
+            if found.stepper is not None:
+                return found
+        return InPieces(problem, self._run, keeps=self._records)
+
+    def _stepper(self, t0: float, twin: Problem) -> Stepper | None:
+        plan = self._plan
+        request = changed(
+            plan.request,
+            t0=t0,
+            t_end=t0 + self._dt,
+            projector=bind_projection(twin, self._asked["projection"]),
+            keep_steps=self._records,
+        )
+        return plan.adapter.stepper(twin, plan.method, request)
+
+    def _run(self, problem: Problem, t_end: float) -> Solution:
+        return solve(problem, (problem.t0, t_end), solver=self.solver, **self._asked)
+
+
+__all__ = ["Simulator", "StepError"]
