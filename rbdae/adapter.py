@@ -223,7 +223,7 @@ class Stepper(Protocol):
         """Evaluate the right-hand side again at the present state: it has changed."""
 
     def steps(self) -> Steps:
-        """The start and all accepted steps, if they are kept; copies."""
+        """The start and all accepted steps, or none if they are not kept; copies."""
 
     def stats(self) -> Stats:
         """The cost so far."""

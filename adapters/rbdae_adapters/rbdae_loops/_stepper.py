@@ -30,8 +30,7 @@ class LoopStepper:
     def __init__(self, run: OneStepRun, y0: Vec, max_step: float, *, keeps: bool) -> None:
         self._run, self._max_step, self._keeps = run, max_step, keeps
         self._loop = loop = run.loop
-        self._s, self._w = loop.s, loop.w
-        self._s[at.BUDGET] = _BUDGET
+        loop.s.budget = _BUDGET
         loop.y[:] = y0  # the end of a step that is none yet
         self._began = time.perf_counter()
 
@@ -50,15 +49,15 @@ class LoopStepper:
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
         """Continue to a later time."""
-        loop, w = self._loop, self._w
-        w[at.T_END] = t_end
-        w[at.H_MAX] = min(self._max_step, t_end - w[at.T_NEW])
+        loop, s = self._loop, self._loop.s
+        s.t_end = t_end
+        s.h_max = min(self._max_step, t_end - s.t_new)
         try:
             while (status := loop.run()) != at.FINISHED:
                 if status == at.FULL:
                     loop.grow(keep=self._keeps)
                 elif status == at.PAUSED:
-                    self._s[at.BUDGET] = _BUDGET
+                    s.budget = _BUDGET
                 else:
                     self._run.failed(status)
         except GaveUp as end:
@@ -67,16 +66,18 @@ class LoopStepper:
 
     def disturbed(self) -> None:
         """Evaluate the right-hand side again at the present state."""
-        self._s[at.STALE] = 1
+        self._loop.s.stale = 1
 
     def steps(self) -> Steps:
-        """The start and all accepted steps; copies, since the rows grow in place."""
+        """The start and all accepted steps; copies, since the rows grow in place. None if they are not kept."""
         t, y = self._loop.steps()
+        if not self._keeps:
+            return Steps(t[:0].copy(), y[:0].copy())
         return Steps(t.copy(), y.copy())
 
     def stats(self) -> Stats:
         """The cost so far."""
-        out = Stats(steps=int(self._s[at.STEPS]), seconds=time.perf_counter() - self._began)
+        out = Stats(steps=self._loop.s.steps, seconds=time.perf_counter() - self._began)
         self._run.finish(out)
         return out
 
