@@ -22,8 +22,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.problem.invariants import eta, has_invariants, pi
 from rbdae._public import show_only
+from rbdae.problem.invariants import eta, has_invariants, pi
 from rbdae.problem.norm_closed_forms import has_norm_multipliers, norm_defect
 
 if TYPE_CHECKING:

@@ -167,7 +167,5 @@ def test_types_have_the_names_of_the_registries():
 def test_a_chart_lists_its_functions_alone():
     assert {"matrix", "tangent", "parameters", "compose"} <= set(dir(rodrigues))
     assert not {"np", "Any", "sqrt", "axial", "Chart"} & set(dir(rodrigues))
-    with pytest.raises(
-        AttributeError, match=r"did you mean rbdae.rotations.rodrigues.tangent\?"
-    ):
+    with pytest.raises(AttributeError, match=r"did you mean rbdae.rotations.rodrigues.tangent\?"):
         rodrigues.tangnt  # noqa: B018
