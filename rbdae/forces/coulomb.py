@@ -62,7 +62,7 @@ class Coulomb(AbstractJointForce):
     normal: TimeFunction
     radius: float | None
     velocity: float
-    coordinates: tuple[str, ...]
+    slides: tuple[str, ...]
     name: str | None
 
     def __init__(
@@ -98,13 +98,13 @@ class Coulomb(AbstractJointForce):
             normal=law,
             radius=None if radius is None else _check.positive(owner, "radius", radius, "give e.g. 0.01"),
             velocity=_check.positive(owner, "velocity", velocity, "give e.g. 1e-3"),
-            coordinates=tuple(each.name for each in of),
+            slides=tuple(each.name for each in of),
             name=name,
         )
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        of = [each for each in self.joint.coordinates() if each.name in self.coordinates]
+        of = [each for each in self.joint.coordinates() if each.name in self.slides]
         users = () if self.normal.function is None else (self.normal.function,)
         constant = [] if users else [self.normal.constant[0]]
         p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])

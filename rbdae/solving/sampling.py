@@ -39,11 +39,12 @@ class Samples:
             )
         self._controllers = controllers
         self._memories = {each: each.first_memory() for each in controllers}
+        self._t_end = t_end
 
-    def next(self, t: float, t_end: float) -> float | None:
-        """The time of the first sample after t and before t_end; None if there is none."""
+    def next(self, t: float) -> float | None:
+        """The time of the first sample after t; None if it is not before the end of the run."""
         time = min(_after(each, t) for each in self._controllers)
-        return time if time < t_end else None
+        return time if time < self._t_end else None
 
     def resumed(self, problem: Problem, t: float, y: Vec) -> Problem:
         """The problem from (t, y) on, with what is held after the samples at t; before the first one what there is."""
@@ -66,9 +67,9 @@ class AllChanges:
     def __init__(self, sorts: Sequence[Changes]) -> None:
         self._sorts = sorts
 
-    def next(self, t: float, t_end: float) -> float | None:
-        """The time of the first of them after t and before t_end."""
-        times = [time for time in (each.next(t, t_end) for each in self._sorts) if time is not None]
+    def next(self, t: float) -> float | None:
+        """The time of the first of them after t."""
+        times = [time for time in (each.next(t) for each in self._sorts) if time is not None]
         return min(times, key=lambda time: abs(time - t), default=None)
 
     def resumed(self, problem: Any, t: float, y: Vec) -> Any:

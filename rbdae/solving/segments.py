@@ -100,9 +100,9 @@ def run_segments(
         switches = switches_of(here)
         watch = _Watch(switches, moving) if switches else None
         bare = watch is None and projector is None
-        stop = None if changes is None else changes.next(asked.t0, asked.t_end)
-        piece = asked if stop is None else until(asked, stop)
-        outcome = once(here, piece if bare else changed(piece, watch=watch, projector=projector))
+        stop = None if changes is None else changes.next(asked.t0)
+        until = asked if stop is None else _until(asked, stop)
+        outcome = once(here, until if bare else changed(until, watch=watch, projector=projector))
         outcomes.append(outcome)
         if watch is not None and watch.left:
             times += [t for t, _ in watch.left]
@@ -189,11 +189,12 @@ def _resumed(
 
 def _until(request: Request, t: float) -> Request:
     """A request up to t, whose last row is the state there."""
-    if request.t_eval is None:
-        return changed(request, t_end=t)
-    direction = 1.0 if request.t0 < request.t_end else -1.0
-    before = request.t_eval[direction * (request.t_eval - t) < 0.0]
-    return changed(request, t_end=t, t_eval=np.append(before, t))
+    first, t_eval = request.first_step, request.t_eval
+    if t_eval is not None:
+        direction = 1.0 if request.t0 < request.t_end else -1.0
+        t_eval = np.append(t_eval[direction * (t_eval - t) < 0.0], t)
+    first = None if first is None else min(first, abs(t - request.t0))
+    return changed(request, t_end=t, t_eval=t_eval, first_step=first)
 
 
 def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:

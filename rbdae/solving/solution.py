@@ -362,8 +362,8 @@ class Solution:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
 
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
-        "joints", "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose what is
-        drawn, and `plane` whether by two components and an angle: None if the motion stays in a plane, "xy" and the
+        "joints", "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and
+        `joints` choose what is drawn, and `plane` whether by two components and an angle: None if the motion stays in a plane, "xy" and the
         like, or False; see `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between
         them.
         """
@@ -436,7 +436,8 @@ class Solution:
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
-            ``"forces"`` (their quantities), ``"reactions"`` (in space; of redundant joints further columns say which of them are unique); further `rbdae.observables`
+            ``"forces"`` (their quantities), ``"reactions"`` (in space; of redundant joints further columns say which of
+            them are unique); further `rbdae.observables`
         plane : "xy" and the like, or True for the one that the motion stays in: two components of vectors, an angle in
             rad without jumps in place of the quaternion; of reactions Fx, Fy, Mz, and the other components if they are
             not zero. None is True if there is such a plane
