@@ -107,7 +107,7 @@ class Actuator(Block):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Those of the joint, or of the points."""
+        """The bodies of the joint, or of the points."""
         out: tuple[Body, ...] = self.along.bodies
         return out
 

@@ -163,7 +163,7 @@ class Block(AbstractForce):
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """What can be named of it, by name."""
+        """Its quantities by name."""
         return {name: Quantity(self, name, self.units.get(name, "")) for name in self.own_names()}
 
     def quantity(self, name: str) -> Quantity:
@@ -250,7 +250,7 @@ def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
 
 
 def _source(owner: str, what: str, value: Any) -> Any:
-    """Where an input comes from, checked."""
+    """The source of an input, checked."""
     if isinstance(value, (Input, Quantity)):
         if isinstance(value, Quantity) and value.aspect in ("acceleration", "effort", "power"):
             raise ValueError(

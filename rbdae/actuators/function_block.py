@@ -57,7 +57,7 @@ class FunctionBlock(Block):
         super().__init__(name=name, **dict(inputs or {}))
 
     def __getattribute__(self, name: str) -> Any:
-        """What a class has is given to this one block."""
+        """An attribute; this block has given ones in place of those of its class."""
         if name in _GIVEN:
             return object.__getattribute__(self, "given")[name]
         return object.__getattribute__(self, name)

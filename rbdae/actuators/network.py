@@ -11,13 +11,13 @@ for full turns, without drift.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from rbdae.actuators.block import Block
-from rbdae.actuators.sampled import Sampled
+from rbdae.actuators.evaluation import Evaluation, Motion
+from rbdae.actuators.sources import Owners, held_by
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, StateElement
@@ -25,17 +25,6 @@ from rbdae.inputs import Input
 from rbdae.laws.law import NotRecorded, recorded_law
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Motion:
-    """A coordinate of two bodies: `owner` has it, `first` is the place of its bodies in the element; `turn` that of its
-    turn among the states, or -1."""
-
-    coordinate: Coordinate
-    bodies: tuple[int, int]
-    turn: int
 
 
 @final
@@ -50,9 +39,9 @@ class Network:
 
     def __init__(self, blocks: Sequence[Block], systems: Callable[[Quantity], Any]) -> None:
         self.blocks = tuple(blocks)
-        self._owner_of = systems
+        self.owner_of = systems
         self._bodies: list[Body] = []
-        self._motions: dict[tuple[int, str], _Motion] = {}
+        self._motions: dict[tuple[int, str], Motion] = {}
         self._turns: list[tuple[str, Coordinate, tuple[Body, Body]]] = []
         self._inputs: list[Input] = []
         for block in self.blocks:
@@ -63,18 +52,18 @@ class Network:
         if block.coordinate is not None:
             self._add_motion(block, block.coordinate, unwound=_reads_position(block))
         for given in block.sources.values():
-            source = self._resolved(given)
+            source = self.resolved(given)
             if isinstance(source, Input):
                 if source not in self._inputs:
                     self._inputs.append(source)
             elif isinstance(source, Quantity) and source.aspect in ("value", "rate"):
-                owner = self._owner_of(source)
+                owner = self.owner_of(source)
                 of = next(each for each in _coordinates(owner) if each.name == source.coordinate)
                 self._add_motion(owner, of, unwound=source.aspect == "value")
 
-    def _resolved(self, source: Any) -> Any:
+    def resolved(self, source: Any) -> Any:
         """A source; the input of the system for what a sampled controller holds."""
-        return held_by(source, self._owner_of)
+        return held_by(source, self.owner_of)
 
     def _add_motion(self, owner: Any, coordinate: Coordinate, *, unwound: bool) -> None:
         carrier = getattr(owner, "along", owner)
@@ -91,21 +80,21 @@ class Network:
                 self._bodies.append(body)
             places.append(self._bodies.index(body))
         a, b = carrier.bodies
-        self._motions[key] = _Motion(coordinate.referred(a.reference, b.reference), (places[0], places[1]), turn)
+        self._motions[key] = Motion(coordinate.referred(a.reference, b.reference), (places[0], places[1]), turn)
 
     def _lay_out(self) -> None:
         names = [label for label, _, _ in self._turns]
         start = [_placed(coordinate, bodies) for _, coordinate, bodies in self._turns]
-        self._states: dict[int, list[int]] = {}
+        self.states: dict[int, list[int]] = {}
         for block in self.blocks:
             first = len(names)
-            self._states[id(block)] = list(range(first, first + block.n_states))
+            self.states[id(block)] = list(range(first, first + block.n_states))
             names += [f"{block.name}.{each}" for each in block.states]
             start += [block.start[each] for each in block.states]
         self.n_differential = len(names)
         for block in self.blocks:
             first = len(names)
-            self._states[id(block)] += range(first, first + len(block.algebraic))
+            self.states[id(block)] += range(first, first + len(block.algebraic))
             names += [f"{block.name}.{each}" for each in block.algebraic]
             start += [block.start[each] for each in block.algebraic]
         self.names, self.start = tuple(names), np.array(start, dtype=float)
@@ -128,7 +117,7 @@ class Network:
     def law(self, t: Any, x: Any, out: Any) -> None:
         """(F, sdot, g) of the element at x = (Z, Zdot, s, z, u)."""
         n, k = 12 * len(self._bodies), len(self.names)
-        at = _Evaluation(self, t, x)
+        at = Evaluation(self, t, x)
         for i in range(n + k):
             out[i] = 0.0
         for motion in self._motions.values():
@@ -143,12 +132,12 @@ class Network:
                     for i in range(12):
                         place = 12 * motion.bodies[side] + i
                         out[place] = out[place] + effort * gradient[12 * side + i]
-            for place, value in zip(self._states[id(block)], [*rates, *residuals], strict=True):
+            for place, value in zip(self.states[id(block)], [*rates, *residuals], strict=True):
                 out[n + place] = value
 
     def values(self, t: Any, x: Any) -> dict[tuple[Block, str], Any]:
         """Efforts, outputs, inputs and unknowns of all blocks at x = (Z, Zdot, s, z, u), by block and name."""
-        at = _Evaluation(self, t, x)
+        at = Evaluation(self, t, x)
         out: dict[tuple[Block, str], Any] = {}
         for block in self.blocks:
             arguments = at.arguments(block)
@@ -161,13 +150,13 @@ class Network:
                 out[block, "value"], out[block, "rate"] = at.motion(self.motion_of(block))
         return out
 
-    def motion_of(self, block: Any) -> _Motion:
+    def motion_of(self, block: Any) -> Motion:
         """The coordinate of an actuator."""
         return self._motions[id(block.along), block.coordinate.name]
 
-    def source_motion(self, source: Quantity) -> _Motion:
+    def source_motion(self, source: Quantity) -> Motion:
         """The coordinate of a quantity that a block reads."""
-        owner = self._owner_of(source)
+        owner = self.owner_of(source)
         return self._motions[id(getattr(owner, "along", owner)), source.coordinate]
 
     @property
@@ -186,90 +175,12 @@ class Network:
         return tuple(self._inputs)
 
 
-@final
-class _Evaluation:
-    """What a law needs at one x, each computed once."""
-
-    def __init__(self, of: Network, t: Any, x: Any) -> None:
-        self._of, self._t, self._x = of, t, x
-        self._known: dict[Any, Any] = {}
-        self._asked: list[Block] = []
-
-    def _coordinate(self, motion: _Motion) -> Any:
-        if motion not in self._known:
-            n = 12 * self._of.n_bodies
-            at = [12 * b + i for b in motion.bodies for i in range(12)]
-            picked = [self._x[i] for i in at] + [self._x[n + i] for i in at]
-            self._known[motion] = motion.coordinate.at(picked)
-        return self._known[motion]
-
-    def motion(self, motion: _Motion) -> tuple[Any, Any]:
-        """A coordinate, unwound if it has a turn, and its rate."""
-        s, rate, _ = self._coordinate(motion)
-        if motion.turn < 0:
-            return s, rate
-        turn = self._x[24 * self._of.n_bodies + motion.turn]
-        return turn + np.arctan2(np.sin(s - turn), np.cos(s - turn)), rate
-
-    def gradient(self, motion: _Motion) -> Any:
-        """ds/dZ of a coordinate."""
-        return self._coordinate(motion)[2]
-
-    def unknowns(self, block: Block) -> list[Any]:
-        """The states and algebraic unknowns of a block."""
-        first = 24 * self._of.n_bodies
-        return [self._x[first + k] for k in self._of._states[id(block)]]
-
-    def inputs(self, block: Block) -> list[Any]:
-        """The inputs of a block."""
-        return [self._input(source) for source in block.sources.values()]
-
-    def _input(self, given: Any) -> Any:
-        source = self._of._resolved(given)
-        if isinstance(source, Input):
-            return self._x[24 * self._of.n_bodies + len(self._of.names) + self._of._inputs.index(source)]
-        if isinstance(source, Quantity):
-            owner = self._of._owner_of(source)
-            if source.aspect == "own":
-                return self._own(owner, source.name)
-            return self.motion(self._of.source_motion(source))[source.aspect == "rate"]
-        return source(self._t) if callable(source) else source
-
-    def _own(self, block: Block, name: str) -> Any:
-        if name in block.unknown_names:
-            return self.unknowns(block)[block.unknown_names.index(name)]
-        if name in block.inputs:
-            return self._input(block.sources[name])
-        return self.outputs(block)[name]
-
-    def arguments(self, block: Block) -> Any:
-        """The arguments of its law."""
-        if (block, "law") not in self._known:
-            motion = None if block.coordinate is None else self.motion(self._of.motion_of(block))
-            self._known[block, "law"] = block.arguments(self._t, motion, self.unknowns(block), self.inputs(block))
-        return self._known[block, "law"]
-
-    def outputs(self, block: Block) -> dict[str, Any]:
-        """Its outputs; refuses those that depend on themselves."""
-        if (block, "outputs") not in self._known:
-            if block in self._asked:
-                names = " -> ".join(str(each.name) for each in [*self._asked[self._asked.index(block) :], block])
-                raise ValueError(
-                    f"the outputs of {names} depend on each other; make one of them an algebraic unknown or a state"
-                )
-            self._asked.append(block)
-            self._known[block, "outputs"] = block.observed(self.arguments(block))
-            self._asked.pop()
-        found: dict[str, Any] = self._known[block, "outputs"]
-        return found
-
-
 def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Network]:
     """The networks of a system: blocks that read each other's unknowns and outputs are in one."""
     blocks = [force for force in forces if isinstance(force, Block)]
     if not blocks:
         return []
-    owner_of = _Owners([*blocks, *forces, *joints])
+    owner_of = Owners([*blocks, *forces, *joints])
     group = {block: {block} for block in blocks}
     for block in blocks:
         for source in block.sources.values():
@@ -288,36 +199,6 @@ def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Net
             done.add(id(group[block]))
             out.append(Network([each for each in blocks if each in group[block]], owner_of))
     return out
-
-
-def held_by(source: Any, owner_of: Callable[[Quantity], Any]) -> Any:
-    """A source; the input of the system for what a sampled controller holds."""
-    if isinstance(source, Quantity) and source.aspect == "own" and isinstance(source.owner, Sampled):
-        held: Input | None = owner_of(source).held.get(source.name)
-        return source if held is None else held
-    return source
-
-
-@final
-class _Owners:
-    """The parts of a system to which quantities belong: a part that was given without a name has a named twin."""
-
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self._parts = parts
-
-    def __call__(self, quantity: Quantity) -> Any:
-        owner = quantity.owner
-        for part in self._parts:
-            if part is owner:
-                return part
-        named = [part for part in self._parts if type(part) is type(owner) and part.name == owner.name]
-        if owner.name is not None and len(named) == 1:
-            return named[0]
-        if getattr(owner, "coordinates", None) is not None and owner.name is not None:
-            return owner  # a joint that is no constraint of the system, and points
-        raise ValueError(
-            f"{quantity!r} belongs to a part that is not in the system; use what add_joint and add_force return"
-        )
 
 
 def _coordinates(owner: Any) -> Sequence[Coordinate]:

@@ -21,7 +21,7 @@ class Source(Actuator):
     inputs: ClassVar = ("effort",)
 
     def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """What is given."""
+        """The given effort."""
         return u.effort
 
 

@@ -67,7 +67,7 @@ class AbstractForce(metaclass=Made):
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """What can be named of it, by name: those of its coordinates, such as ``length``, ``rate``, ``force``; its
+        """Its quantities, by name: those of its coordinates, such as ``length``, ``rate``, ``force``; its
         ``power`` on the bodies."""
         found = of_coordinates(self, self.coordinates())
         return found or {"power": Quantity(self, "power", "W", aspect="work")}

@@ -88,13 +88,13 @@ class Friction(AbstractJointForce):
             with_axis(owner, joint)
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """Those of the joint that have friction; none of a spherical joint."""
+        """The coordinates of the joint that have friction; none of a spherical joint."""
         friction = {"rad": self.rotational, "m": self.translational}
         return tuple(each for each in self.joint.coordinates() if friction[each.unit])
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """Those of its coordinates; of a spherical joint the torque on its `b`, in the frame of its `a`, and the
+        """The quantities of its coordinates; of a spherical joint the torque on `b`, in the frame of `a`, and its
         power."""
         if "ball" in self.motions and not self.joint.coordinates():
             return {name: each for name, each in of_rotation(self).items() if name in ("torque", "power")}

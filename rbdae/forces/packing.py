@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Ints, Mat, Vec, of_scalars
+from rbdae._arrays import Mat, Vec, of_scalars
 from rbdae.compiler.user_functions import UserFunction, is_compiled, like
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
 from rbdae.forces.functions import (
@@ -22,9 +22,9 @@ from rbdae.forces.functions import (
     pack_states,
     user_function,
 )
+from rbdae.forces.packed import Algebraic, Packed, Winding, values_of_forms
 from rbdae.inputs import Input
 from rbdae.kernels import records as kb
-from rbdae.laws.eliminated import Unknowns
 from rbdae.laws.recorded import Recorded, of_time, points_at
 from rbdae.quantities.forms import moved
 
@@ -36,84 +36,6 @@ _COINCIDE = 1e-12
 
 _TURN = 2.0 * np.pi
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Winding:
-    """An internal state that counts the turns of an angle: the coefficients of its sine and cosine."""
-
-    state: int
-    bodies: tuple[int, ...]
-    H: Any
-    c: Mat
-
-    def angle(self, Z: Vec) -> float:
-        """The angle in (-pi, pi] at Z (24,)."""
-        sine, cosine = _values(self.H, self.c, Z)
-        return float(np.arctan2(sine, cosine))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Algebraic:
-    """Algebraic unknowns of one element: where its states begin, how many there are, its bodies and inputs."""
-
-    of: Unknowns
-    state: int
-    n_states: int
-    bodies: tuple[int, ...]
-    inputs: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Packed:
-    """Constants of the elements, coefficients of their forms, and the user's functions, which must live as long.
-
-    The internal states of all elements follow one another, each at the offset `state` of its element: `state_labels`
-    are "force.state", `state_start` has their initial values. Of a winding that is the angle in (-pi, pi] where the
-    bodies are placed; `states_at` has the one next to it in another position. `algebraic` is 1 for those that are
-    algebraic unknowns, which `unknowns` solve for at the start.
-
-    `bodies` are those of the elements by functions with states, `inputs` what elements read from outside, and
-    `element_inputs` which of them, one element after the other.
-    """
-
-    elements: Any
-    entries: Any
-    functions: tuple[UserFunction, ...]
-    state_labels: tuple[str, ...] = ()
-    state_start: Vec = field(default_factory=lambda: np.zeros(0))
-    windings: tuple[_Winding, ...] = ()
-    algebraic: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    unknowns: tuple[_Algebraic, ...] = ()
-    bodies: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    inputs: tuple[Input, ...] = ()
-    element_inputs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-
-    @property
-    def n_states(self) -> int:
-        """Number of internal states."""
-        return len(self.state_labels)
-
-    def states_at(self, t: float, Z: Mat, inputs: Vec | None) -> Vec:
-        """Internal states at the start t, with the bodies at Z (bodies and the ground, 24) and these inputs."""
-        out = self.state_start.copy()
-        for winding in self.windings:
-            angle = winding.angle(Z[list(winding.bodies), :12].ravel())
-            out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
-        return self.with_unknowns(t, Z, out, inputs)
-
-    def with_unknowns(self, t: float, Z: Mat, states: Vec, inputs: Vec | None) -> Vec:
-        """Internal states with the algebraic unknowns that belong to the others."""
-        out = states.copy()
-        u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
-        for each in self.unknowns:
-            motion = Z[list(each.bodies)]
-            states = out[each.state : each.state + each.n_states]
-            n = each.of.at - 24 * len(motion)  # the differential ones
-            x = [motion[:, :12].ravel(), motion[:, 12:].ravel(), states[:n], np.zeros(each.of.n), u[list(each.inputs)]]
-            found = each.of.solved(t, np.concatenate(x))  # refused by name in explicit forms, too
-            states[n:] = found[: each.n_states - n]
-        return out
 
 
 def pack(
@@ -130,74 +52,104 @@ def pack(
     frames, `start` their initial (x, d1, d2, d3) with x the reference point. `explicit` forms have no algebraic
     unknowns."""
     rows = np.zeros(len(elements), dtype=of_scalars(kb.ELEMENT, scalar))
-    entries: list[Any] = []
-    functions: list[UserFunction] = []
-    states: dict[str, float] = {}
-    windings: list[_Winding] = []
-    algebraic: list[int] = []
-    unknowns: list[_Algebraic] = []
-    bodies: list[int] = []
-    read: list[int] = []
-    place = {each: k for k, each in enumerate(each for each in inputs if each not in sources)}
-    for row, (name, element, pair) in zip(rows, elements, strict=True):
-        row["body"] = (*pair, len(start) - 1, len(start) - 1)[:2]
+    packing = _Packing(shift, start, inputs, sources, explicit)
+    for row, (name, element, bodies) in zip(rows, elements, strict=True):
+        row["body"] = (*bodies, len(start) - 1, len(start) - 1)[:2]
         if isinstance(element, UserElement):
-            row["shaping"] = kb.USER
-            points = points_at(start[list(pair)].ravel(), 24)
-            functions += pack_functions(f"force {name!r}", row, element.force, element.jacobian, points, 24, BY_RATES)
-            if element.potential is not None:
-                at_rest = [(t, x[:24]) for t, x in points]
-                functions.append(user_function(f"force {name!r}", "potential", element.potential, at_rest, 1)[0])
-                row["potential"] = functions[-1].address
+            packing.add_user(row, name, element, bodies)
         elif isinstance(element, StateElement):
-            mine = tuple(place[each] for each in element.inputs if each in place)
-            row["shaping"], row["state"] = kb.STATEFUL, len(states)
-            row["first_body"], row["n_bodies"] = len(bodies), len(pair)
-            row["first_input"], row["n_inputs"] = len(read), len(mine)
-            bodies += pair
-            read += mine
-            begin = np.asarray(element.start.real if np.iscomplexobj(element.start) else element.start, dtype=float)
-            made, of = pack_states(
-                f"force {name!r}", row, element, begin, start[list(pair)].ravel(), sources, explicit=explicit
-            )
-            functions += made
-            left = element.names[: len(element.names) - element.algebraic * explicit]
-            row["n_states"] = len(left)
-            some = element.bodies is None and not element.inputs
-            _add_states(states, "" if element.labelled else name, left, begin[: len(left)], some=some)
-            algebraic += [int(k >= len(element.names) - element.algebraic) for k in range(len(left))]
-            if of is not None:
-                unknowns.append(_Algebraic(of, int(row["state"]), len(left), pair, mine))
+            packing.add_stateful(row, name, element, bodies)
         else:
-            law = of_sources(element.law, sources)
-            if law.inputs:
-                row["first_input"], row["n_inputs"] = len(read), len(law.inputs)
-                read += [place[each] for each in law.inputs]
-            functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
-            _pack_constants(row, element)
-            if element.force is not None:
-                functions += element.force.pack(f"force {name!r}", row)
-            Z = start[list(pair)].ravel()
-            H, c = _pack_forms(row, name, element, moved(*(shift[b] for b in pair)), Z, entries)
-            if element.winding:
-                number = sum(f"{name}.{winding_name(k)}" in states for k in range(len(elements)))
-                windings.append(_Winding(len(states), pair, H.real, c.real))
-                row["winding"], row["state"], row["n_states"] = 1, len(states), 1
-                _add_states(states, name, (winding_name(number),), np.array([windings[-1].angle(Z)]))
-                algebraic.append(0)
-    return Packed(
-        elements=rows,
-        entries=np.array(entries, dtype=of_scalars(kb.ENTRY, scalar)),
-        functions=tuple(functions),
-        state_labels=tuple(states),
-        state_start=_check.frozen(np.array(list(states.values()), dtype=float)),
-        windings=tuple(windings),
-        algebraic=np.array(algebraic, dtype=np.int64),
-        unknowns=tuple(unknowns),
-        bodies=np.array(bodies, dtype=np.int64),
-        inputs=tuple(place),
-        element_inputs=np.array(read, dtype=np.int64),
-    )
+            packing.add_along(row, name, element, bodies)
+    return packing.packed(rows, scalar)
+
+
+@final
+class _Packing:
+    """The arrays that elements fill, one after the other."""
+
+    def __init__(self, shift: list[Vec], start: Mat, inputs: Sequence[Input], sources: Sources, explicit: bool) -> None:
+        self._shift, self._start, self._sources, self._explicit = shift, start, sources, explicit
+        self._place = {each: k for k, each in enumerate(each for each in inputs if each not in sources)}
+        self._entries: list[Any] = []
+        self._functions: list[UserFunction] = []
+        self._states: dict[str, float] = {}
+        self._windings: list[Winding] = []
+        self._algebraic: list[int] = []
+        self._unknowns: list[Algebraic] = []
+        self._bodies: list[int] = []
+        self._read: list[int] = []
+
+    def add_user(self, row: Any, name: str, element: UserElement, bodies: tuple[int, ...]) -> None:
+        """Natural forces by functions."""
+        owner, points = f"force {name!r}", points_at(self._start[list(bodies)].ravel(), 24)
+        row["shaping"] = kb.USER
+        self._functions += pack_functions(owner, row, element.force, element.jacobian, points, 24, BY_RATES)
+        if element.potential is not None:
+            at_rest = [(t, x[:24]) for t, x in points]
+            self._functions.append(user_function(owner, "potential", element.potential, at_rest, 1)[0])
+            row["potential"] = self._functions[-1].address
+
+    def add_stateful(self, row: Any, name: str, element: StateElement, bodies: tuple[int, ...]) -> None:
+        """Natural forces by functions with states."""
+        mine = self._reads(row, [each for each in element.inputs if each in self._place])
+        row["shaping"], row["state"] = kb.STATEFUL, len(self._states)
+        row["first_body"], row["n_bodies"] = len(self._bodies), len(bodies)
+        self._bodies += bodies
+        begin = np.asarray(element.start.real if np.iscomplexobj(element.start) else element.start, dtype=float)
+        Z = self._start[list(bodies)].ravel()
+        made, of = pack_states(f"force {name!r}", row, element, begin, Z, self._sources, explicit=self._explicit)
+        self._functions += made
+        n = len(element.names) - element.algebraic
+        left = element.names[:n] if self._explicit else element.names
+        row["n_states"] = len(left)
+        some = element.bodies is None and not element.inputs
+        _add_states(self._states, "" if element.labelled else name, left, begin[: len(left)], some=some)
+        self._algebraic += [int(k >= n) for k in range(len(left))]
+        if of is not None:
+            self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine))
+
+    def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
+        """A force along forms."""
+        law = of_sources(element.law, self._sources)
+        self._reads(row, law.inputs)
+        self._functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
+        _pack_constants(row, element)
+        if element.force is not None:
+            self._functions += element.force.pack(f"force {name!r}", row)
+        Z, S = self._start[list(bodies)].ravel(), moved(*(self._shift[b] for b in bodies))
+        H, c = _pack_forms(row, name, element, S, Z, self._entries)
+        if element.winding:
+            number = 0
+            while f"{name}.{winding_name(number)}" in self._states:
+                number += 1
+            self._windings.append(Winding(len(self._states), bodies, H.real, c.real))
+            row["winding"], row["state"], row["n_states"] = 1, len(self._states), 1
+            _add_states(self._states, name, (winding_name(number),), np.array([self._windings[-1].angle(Z)]))
+            self._algebraic.append(0)
+
+    def _reads(self, row: Any, inputs: Sequence[Input]) -> tuple[int, ...]:
+        """The numbers of inputs that an element reads."""
+        mine = tuple(self._place[each] for each in inputs)
+        row["first_input"], row["n_inputs"] = len(self._read), len(mine)
+        self._read += mine
+        return mine
+
+    def packed(self, rows: Any, scalar: Any) -> Packed:
+        """The arrays of all elements."""
+        return Packed(
+            elements=rows,
+            entries=np.array(self._entries, dtype=of_scalars(kb.ENTRY, scalar)),
+            functions=tuple(self._functions),
+            state_labels=tuple(self._states),
+            state_start=_check.frozen(np.array(list(self._states.values()), dtype=float)),
+            windings=tuple(self._windings),
+            algebraic=np.array(self._algebraic, dtype=np.int64),
+            unknowns=tuple(self._unknowns),
+            bodies=np.array(self._bodies, dtype=np.int64),
+            inputs=tuple(self._place),
+            element_inputs=np.array(self._read, dtype=np.int64),
+        )
 
 
 def _add_states(
@@ -252,18 +204,13 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
     row["last"] = len(entries)
     touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
     row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
-    q = _values(H.real, c.real, Z)
-    if element.shape == "root" and not q[0] > _COINCIDE**2 * _values(np.abs(H), c.real, np.abs(Z))[0]:
+    q = values_of_forms(H.real, c.real, Z)
+    if element.shape == "root" and not q[0] > _COINCIDE**2 * values_of_forms(np.abs(H), c.real, np.abs(Z))[0]:
         raise ValueError(
             f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
             "move one, or use rbdae.forces.Bushing"
         )
     return H, c
-
-
-def _values(H: Any, c: Mat, Z: Mat) -> Mat:
-    """Values of forms at Z (..., 24)."""
-    return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
 
 
 def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:

@@ -36,7 +36,8 @@ from rbdae.multibody.recording import selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.problem import Problem, Start, consistent_start
+from rbdae.problem.problem import Problem
+from rbdae.problem.start import Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System
 

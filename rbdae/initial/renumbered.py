@@ -16,7 +16,8 @@ from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.problem import Problem, consistent_start
+from rbdae.problem.problem import Problem
+from rbdae.problem.start import consistent_start
 from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")

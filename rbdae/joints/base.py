@@ -95,7 +95,7 @@ class AbstractJoint(metaclass=Made):
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """What can be named of it, by name: ``angle``, ``rate``, ``acceleration``, ``torque``, ``power``, ..."""
+        """Its quantities, by name: ``angle``, ``rate``, ``acceleration``, ``torque``, ``power``, ..."""
         own = self.prescribed()
         return of_coordinates(self, self.coordinates() if own is None else (*self.coordinates(), own))
 

@@ -52,7 +52,7 @@ class Spherical(AbstractJoint):
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """Those of the relative rotation, which has no three coordinates."""
+        """Quantities of the relative rotation, which has no three coordinates."""
         return of_rotation(self)
 
     def velocity_rows(self) -> tuple[Mat, Mat]:

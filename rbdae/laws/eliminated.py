@@ -30,7 +30,7 @@ _SMALL = 1e-8
 
 @final
 class Unknowns:
-    """Which results and arguments of a law are equations and algebraic unknowns.
+    """The results and arguments of a law that are equations and algebraic unknowns.
 
     Parameters
     ----------

@@ -39,11 +39,11 @@ class Measures:
         self._owners = view.owners
 
     def joints(self) -> dict[str, Measured]:
-        """Of all joints by name."""
+        """The quantities of all joints by name."""
         return {name: self._of(owner) for name, owner in self._owners.joints.items()}
 
     def forces(self) -> dict[str, Measured]:
-        """Of all forces by name."""
+        """The quantities of all forces by name."""
         return {name: self._of(owner) for name, owner in self._owners.forces.items()}
 
     def _of(self, owner: Owner) -> Measured:

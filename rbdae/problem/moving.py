@@ -18,7 +18,8 @@ from rbdae.multibody.recording import selected, selection_numbers
 from rbdae.multibody.references import centred
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.problem import Problem, consistent_start
+from rbdae.problem.problem import Problem
+from rbdae.problem.start import consistent_start
 from rbdae.problem.switches import SWITCHES, ChartPolicy, ChartSwitch
 
 

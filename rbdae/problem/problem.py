@@ -33,6 +33,7 @@ from rbdae.problem.observables import Observable, attach
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
 from rbdae.problem.reactions import Reaction
+from rbdae.problem.start import Start, consistent_start
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
 from rbdae.problem.timed import Changes, Timed
 from rbdae.quantities.quantity import Quantity
@@ -48,38 +49,6 @@ _INSIDERS = {
 }  # fmt: skip
 
 Again: TypeAlias = Callable[["Problem", Changed | System], "Problem"]
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Start:
-    """A consistent state (t0, y0, yd0), and how it was found."""
-
-    t0: float
-    y0: Vec
-    yd0: Vec
-    assembly: Assembly
-
-
-def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly) -> Start:
-    """The start at (t, y) with the rates and multipliers that belong to its positions and velocities; those of the
-    kinematic correction are zero."""
-    workspace, layout = view.workspace, view.workspace.layout
-    n = layout.n_differential
-    y0, yd0 = y.copy(), np.zeros(layout.n)
-    forces = workspace.memory.filled.like.forces
-    if forces.algebraic.any():
-        ground = np.concatenate([np.zeros(3), np.eye(3).ravel(), np.zeros(12)])
-        Z = np.vstack([view.natural(t, y), ground])
-        y0[layout.s] = forces.with_unknowns(t, Z, y[layout.s], workspace.selection.inputs)
-    rates, la = view.rates_of_selection(t, y0)
-    yd0[:n] = rates
-    if workspace.settings.formulation.multipliers == "integrals":
-        yd0[layout.la] = layout.among_unknowns(la)
-    elif workspace.settings.formulation.multipliers == "values":
-        y0[layout.la] = layout.among_unknowns(la)
-        y0[layout.mu] = 0.0
-    return Start(t, y0, yd0, assembly)
 
 
 @final

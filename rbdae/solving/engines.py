@@ -19,7 +19,8 @@ from rbdae._frozen import refuse_copies
 from rbdae.adapter import Reason, Stats, Stepper, Steps
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.problem import Problem, Start
+from rbdae.problem.problem import Problem
+from rbdae.problem.start import Start
 from rbdae.solving.run import FailedRunWarning
 from rbdae.solving.segments import Segments
 from rbdae.solving.solution import Solution

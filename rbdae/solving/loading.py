@@ -16,7 +16,8 @@ from rbdae.io.npz import read_npz
 from rbdae.multibody.mechanism import difference
 from rbdae.multibody.selection import from_arrays
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.problem import Problem, consistent_start
+from rbdae.problem.problem import Problem
+from rbdae.problem.start import consistent_start
 from rbdae.solving.checks import check_problem
 from rbdae.solving.segments import Segments
 from rbdae.solving.solution import EventLog, Solution

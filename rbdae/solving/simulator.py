@@ -35,7 +35,7 @@ class StepError(ArithmeticError):
 
 @final
 class Simulator:
-    """A mechanism that is driven step by step: inputs go in, time goes on by `dt`, and its state can be read.
+    """A mechanism that is driven step by step: inputs go in, time advances by `dt`, and its state can be read.
 
     Inputs are constant within a step. With solvers of the package ``"rbdae"`` that have an error estimate, such as
     ``"rbdae:dop853"``, and a problem that no switch changes on its way, a step runs in a compiled loop that stays from

@@ -1,0 +1,105 @@
+"""`Evaluation`: what blocks of a network get, on numbers of any kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from rbdae.actuators.block import Block
+from rbdae.inputs import Input
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Quantity
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A coordinate of two bodies: `owner` has it, `first` is the place of its bodies in the element; `turn` that of its
+    turn among the states, or -1."""
+
+    coordinate: Coordinate
+    bodies: tuple[int, int]
+    turn: int
+
+
+@final
+class Evaluation:
+    """The arguments of laws at one x, each computed once."""
+
+    def __init__(self, of: Any, t: Any, x: Any) -> None:
+        self._of, self._t, self._x = of, t, x
+        self._known: dict[Any, Any] = {}
+        self._asked: list[Block] = []
+
+    def _coordinate(self, motion: Motion) -> Any:
+        if motion not in self._known:
+            n = 12 * self._of.n_bodies
+            at = [12 * b + i for b in motion.bodies for i in range(12)]
+            picked = [self._x[i] for i in at] + [self._x[n + i] for i in at]
+            self._known[motion] = motion.coordinate.at(picked)
+        return self._known[motion]
+
+    def motion(self, motion: Motion) -> tuple[Any, Any]:
+        """A coordinate, unwound if it has a turn, and its rate."""
+        s, rate, _ = self._coordinate(motion)
+        if motion.turn < 0:
+            return s, rate
+        turn = self._x[24 * self._of.n_bodies + motion.turn]
+        return turn + np.arctan2(np.sin(s - turn), np.cos(s - turn)), rate
+
+    def gradient(self, motion: Motion) -> Any:
+        """ds/dZ of a coordinate."""
+        return self._coordinate(motion)[2]
+
+    def unknowns(self, block: Block) -> list[Any]:
+        """The states and algebraic unknowns of a block."""
+        first = 24 * self._of.n_bodies
+        return [self._x[first + k] for k in self._of.states[id(block)]]
+
+    def inputs(self, block: Block) -> list[Any]:
+        """The inputs of a block."""
+        return [self._input(source) for source in block.sources.values()]
+
+    def _input(self, given: Any) -> Any:
+        source = self._of.resolved(given)
+        if isinstance(source, Input):
+            return self._x[24 * self._of.n_bodies + len(self._of.names) + self._of.inputs.index(source)]
+        if isinstance(source, Quantity):
+            owner = self._of.owner_of(source)
+            if source.aspect == "own":
+                return self._own(owner, source.name)
+            return self.motion(self._of.source_motion(source))[source.aspect == "rate"]
+        return source(self._t) if callable(source) else source
+
+    def _own(self, block: Block, name: str) -> Any:
+        if name in block.unknown_names:
+            return self.unknowns(block)[block.unknown_names.index(name)]
+        if name in block.inputs:
+            return self._input(block.sources[name])
+        return self.outputs(block)[name]
+
+    def arguments(self, block: Block) -> Any:
+        """The arguments of its law."""
+        if (block, "law") not in self._known:
+            motion = None if block.coordinate is None else self.motion(self._of.motion_of(block))
+            self._known[block, "law"] = block.arguments(self._t, motion, self.unknowns(block), self.inputs(block))
+        return self._known[block, "law"]
+
+    def outputs(self, block: Block) -> dict[str, Any]:
+        """Its outputs; refuses those that depend on themselves."""
+        if (block, "outputs") not in self._known:
+            if block in self._asked:
+                names = " -> ".join(str(each.name) for each in [*self._asked[self._asked.index(block) :], block])
+                raise ValueError(
+                    f"the outputs of {names} depend on each other; make one of them an algebraic unknown or a state"
+                )
+            self._asked.append(block)
+            self._known[block, "outputs"] = block.observed(self.arguments(block))
+            self._asked.pop()
+        found: dict[str, Any] = self._known[block, "outputs"]
+        return found
+
+
+__all__ = ["Evaluation", "Motion"]

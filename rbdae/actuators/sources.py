@@ -1,0 +1,44 @@
+"""The owners of quantities that blocks read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from rbdae.actuators.sampled import Sampled
+from rbdae.inputs import Input
+from rbdae.quantities.quantity import Quantity
+
+
+def held_by(source: Any, owner_of: Callable[[Quantity], Any]) -> Any:
+    """A source; the input of the system for what a sampled controller holds."""
+    if isinstance(source, Quantity) and source.aspect == "own" and isinstance(source.owner, Sampled):
+        held: Input | None = owner_of(source).held.get(source.name)
+        return source if held is None else held
+    return source
+
+
+@final
+class Owners:
+    """The joints, forces and blocks of a system, to which quantities belong; one that was given without a name has a
+    named twin there."""
+
+    def __init__(self, owners: Sequence[Any]) -> None:
+        self._owners = owners
+
+    def __call__(self, quantity: Quantity) -> Any:
+        owner = quantity.owner
+        for each in self._owners:
+            if each is owner:
+                return each
+        named = [each for each in self._owners if type(each) is type(owner) and each.name == owner.name]
+        if owner.name is not None and len(named) == 1:
+            return named[0]
+        if getattr(owner, "coordinates", None) is not None and owner.name is not None:
+            return owner  # a joint that is no constraint of the system, and points
+        raise ValueError(
+            f"{quantity!r} belongs to a part that is not in the system; use what add_joint and add_force return"
+        )
+
+
+__all__ = ["Owners", "held_by"]
