@@ -112,15 +112,11 @@ class Reference:
         given = [_finished(solution) for solution in (first, second) if solution is not None]
         times = [float(solution.t[-1]) for solution in given]
         if times[0] != times[-1]:
-            raise ValueError(
-                f"the runs of a reference end at {times[0]:g} and {times[-1]:g}; give runs to one end time"
-            )
+            raise ValueError(f"runs of a reference end at {times[0]:g} and {times[-1]:g}; give runs to one end time")
         states = [_end_of(solution) for solution in given]
         if states[0].position.shape != states[-1].position.shape:
-            raise ValueError(
-                f"the runs of a reference have {len(states[0].position)} and {len(states[-1].position)} bodies; give "
-                "runs of one system"
-            )
+            bodies = f"{len(states[0].position)} and {len(states[-1].position)} bodies"
+            raise ValueError(f"the runs of a reference have {bodies}; give runs of one system")
         agreement = errors(*states) if len(states) == 2 else Errors(float("nan"), float("nan"), float("nan"))
         ends = [(solution.problem_at(times[0]), solution) for solution in given]
         about = " and ".join(f"{p.formulation} ({p.rotation}) by {s.solver} at {s.rtol:.0e}" for p, s in ends)
