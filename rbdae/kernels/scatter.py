@@ -4,12 +4,10 @@ data of a CSC matrix, the target.
 The sparsity pattern is recorded from the kernel itself: in the mode RECORD each block leaves its place and size
 instead of its values, so that there is no second description of the pattern that could disagree. In the mode
 COLUMNS `block_starts` says where each column of each block begins in the CSC data; the rows of a block are neighbours
-there. Indices into the target are unsigned, because a loop whose index might count from the end makes no vector code.
+there.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
@@ -86,70 +84,43 @@ def scatter_identity(m: Memory, row: int, column: int, n: int, value: float) -> 
 @jit
 def scatter_block(m: Memory, row: int, column: int, A: Array, n_rows: int, n_columns: int, scale: float) -> None:
     """target[row + i, column + j] += scale A[i, j]."""
-    _scatter_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
-
-
-@stage("iiiiiiif")
-def _scatter_block(
-    m: Memory, row: int, column: int, A_at: Address, step: int, n_rows: int, n_columns: int, scale: float
-) -> None:
-    A = matrix_at(A_at, step)
-    h = head(m)
-    out = target(m)
-    if h.mode == STRIDED:
-        rs = h.row_stride
-        cs = h.column_stride
-        start = row * rs + column * cs
-        if cs == 1:
-            for i in range(n_rows):
-                first = start + i * rs
-                for j in range(n_columns):
-                    out[np.uint64(first + j)] += scale * A[i, j]
-        else:
-            for j in range(n_columns):
-                first = start + j * cs
-                for i in range(n_rows):
-                    out[first + i * rs] += scale * A[i, j]
-    elif h.mode == COLUMNS:
-        start = h.cursor
-        where = block_starts(m)
-        for j in range(n_columns):
-            first = where[start + j]
-            for i in range(n_rows):
-                out[first + i] += scale * A[i, j]
-        h.cursor = start + n_columns
-    else:
-        _record(m, row, column, n_rows, n_columns)
+    _scatter_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, 0, scale)
 
 
 @jit
 def scatter_transposed(m: Memory, row: int, column: int, A: Array, n_rows: int, n_columns: int, scale: float) -> None:
     """target[row + i, column + j] += scale A[j, i]."""
-    _scatter_transposed(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
+    _scatter_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, 1, scale)
 
 
-@stage("iiiiiiif")
-def _scatter_transposed(
-    m: Memory, row: int, column: int, A_at: Address, step: int, n_rows: int, n_columns: int, scale: float
+@stage("iiiiiiiif")
+def _scatter_block(
+    m: Memory,
+    row: int,
+    column: int,
+    A_at: Address,
+    step: int,
+    n_rows: int,
+    n_columns: int,
+    transposed: int,
+    scale: float,
 ) -> None:
     A = matrix_at(A_at, step)
     h = head(m)
     out = target(m)
-    if h.mode == STRIDED:
-        rs = h.row_stride
-        cs = h.column_stride
-        start = row * rs + column * cs
-        for j in range(n_columns):
-            first = start + j * cs
-            for i in range(n_rows):
-                out[first + i * rs] += scale * A[j, i]
-    elif h.mode == COLUMNS:
-        start = h.cursor
-        where = block_starts(m)
-        for j in range(n_columns):
-            first = where[start + j]
-            for i in range(n_rows):
-                out[first + i] += scale * A[j, i]
-        h.cursor = start + n_columns
-    else:
+    if h.mode == RECORD:
         _record(m, row, column, n_rows, n_columns)
+        return
+    next_row = h.row_stride if h.mode == STRIDED else 1
+    for j in range(n_columns):
+        if h.mode == STRIDED:
+            first = row * h.row_stride + (column + j) * h.column_stride
+        else:
+            first = block_starts(m)[h.cursor + j]
+        for i in range(n_rows):
+            if transposed == 1:
+                out[first + i * next_row] += scale * A[j, i]
+            else:
+                out[first + i * next_row] += scale * A[i, j]
+    if h.mode == COLUMNS:
+        h.cursor += n_columns

@@ -32,7 +32,7 @@ _NEVER = 1 << 62
 
 
 def _room(n: int, steps: float) -> int:
-    """The rows of a run of n steps, with that of the start: all of them, if they are not too many. They are the
+    """The rows of a run of this many steps, with that of the start: all of them, if they are not too many. They are the
     memory of arrays, which comes from an earlier run where its results are gone: the system is asked for none."""
     all_of_them = (steps + 2.0) * (n + 1) <= CHUNK
     return ceil(steps - at.ALMOST) + 1 if all_of_them else max(_ROOM // (n + 1), 16)
