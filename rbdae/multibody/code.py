@@ -6,29 +6,33 @@ It is recorded, written as text and compiled; or found on disk by its structure,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from rbdae.compiler.options import collector_off
-from rbdae.formulations.base import Callback
+from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.data import Data
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import Context, Shapes
+from rbdae.machine.implicit_step import MEMORY
 from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
 from rbdae.machine.python_calls import supported
 from rbdae.multibody import rhs_elements
-from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements, text_of_runs
+from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements, text_of_runs, text_of_step
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.elements import apply_to, elements_of
 from rbdae.multibody.recording import (
     MOST_NODES,
     Recording,
+    called,
+    finished,
     opened_numbers,
     recording_point,
+    run,
     selection_numbers,
 )
 from rbdae.multibody.workspace import Workspace
@@ -85,7 +89,7 @@ class Code:
 class Wanted:
     """A kernel, the shapes of y, yd and out, and how a Jacobian is filled (`rbdae.multibody.traced.traced`)."""
 
-    kernel: Callback
+    kernel: Callback | ImplicitStep
     shapes: Shapes
     pattern: Pattern | None
     sparse: bool
@@ -124,6 +128,8 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
 
 def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int, ...], CodeText]:
     """The functions of the user that code of a kernel calls, and its text."""
+    if isinstance(wanted.kernel, ImplicitStep):
+        return _of_step(workspace, wanted.kernel, wanted.shapes)
     made = _of_elements(workspace, wanted, signs)
     if made is not None:
         return (), made
@@ -164,11 +170,25 @@ def _of_runs(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | Non
     return None if found is None else text_of_runs(found, signs, wanted.shapes)
 
 
+def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[tuple[int, ...], CodeText]:
+    """The functions that code of a step calls, and its text."""
+    n = (shapes["yd"][0] - MEMORY) // 2
+    at = recording_point(workspace, {**shapes, "yd": (n + 1,)})
+    ran = run(workspace, step.newton, {"out": (n + 1,)}, at, _most_nodes(workspace))
+    newton = finished(workspace, ran, [ran.recorder.number(value) for value in ran.out])
+    guards = dict(newton.guards)
+    out = called(workspace, ran.recorder, ran.m, step.advance, shapes["out"])
+    both = finished(workspace, ran, [ran.recorder.number(value) for value in out])
+    later = {guard: fall for guard, fall in both.guards.items() if guard not in guards}
+    text = text_of_step(replace(newton, guards=guards), replace(both, guards=later), n)
+    return _addresses(both), text
+
+
 def _addresses(recording: Recording) -> tuple[int, ...]:
     return tuple(function.address for function in recording.functions)
 
 
-def _not_had(workspace: Workspace, kernel: Callback, why: str) -> None:
+def _not_had(workspace: Workspace, kernel: Callback | ImplicitStep, why: str) -> None:
     """A warning where code of the model was asked for and cannot be had."""
     if workspace.memory.code == "traced":
         names = workspace.model.names

@@ -23,6 +23,7 @@ from rbdae.machine.element_text import declarations
 from rbdae.machine.elements import Element, length_of_work, looped
 from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import FIRST_FUNCTION, Shapes
+from rbdae.machine.implicit_step import implicit_step
 from rbdae.machine.matrix import matrix, places
 from rbdae.machine.module import as_it_comes
 from rbdae.machine.rolled import rolled
@@ -109,6 +110,19 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
     return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed))
 
 
+def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> CodeText:
+    """The module of a step in one function, from recordings with one graph."""
+    numbers = Table(FIRST_FUNCTION)
+    kernels = [
+        _straight(recording, recording.outputs, {name: None}, numbers)
+        for name, recording in (("newton", newton), ("advance", advance))
+    ]
+    step = implicit_step("machine", "newton", "advance", n_unknowns, len(advance.outputs))
+    text, data = "\n".join([DECLARATIONS, *kernels, step]), Data.of(Table(), numbers, 1, newton.loaded)
+    length = sum(len(one.graph.needed([*one.guards, *one.outputs])) for one in (newton, advance))
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), length)
+
+
 def text_of_elements(elements: Sequence[Element], size: int, n_numbers: int, signs: str, shapes: Shapes) -> CodeText:
     """The module of elements: `size` is the number of results, `n_numbers` that of the numbers that are loaded."""
     body, indices = looped("straight", elements, size)
@@ -166,4 +180,14 @@ def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[i
     return short, few_alive(short.graph, [*short.guards, *short.outputs])
 
 
-__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text", "in_order", "is_long", "text_of_elements", "text_of_runs"]
+__all__ = [
+    "MOST_STORES",
+    "CodeText",
+    "Pattern",
+    "code_text",
+    "in_order",
+    "is_long",
+    "text_of_elements",
+    "text_of_runs",
+    "text_of_step",
+]

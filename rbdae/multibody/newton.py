@@ -110,7 +110,7 @@ def _bodies_before(graph: _Graph, bodies: Any) -> dict[Node, set[int]]:
     so that rows that are independent in the model are independent there. A pivot is a joint of the tree, too.
     """
     ground = len(bodies) - 1
-    edges = [(b, ground) for b in range(ground) if bodies["nt"][b] == 0]
+    edges: list[tuple[int, int]] = [(b, ground) for b in range(ground) if bodies["nt"][b] == 0]
     pivots = len(edges)
     edges += [(node[0], node[1]) for node in graph.size if len(node) == 2]
     tree = spanning_tree(ground, [False] * ground, edges)
@@ -129,9 +129,8 @@ def _bodies_before(graph: _Graph, bodies: Any) -> dict[Node, set[int]]:
 
 def _from_the_root(tree: Tree) -> list[int]:
     """The bodies, parents first."""
-    order = list[int]()
+    order, roots = list[int](), list[int]()
     children: dict[int, list[int]] = {}
-    roots = list[int]()
     for b, parent in enumerate(tree.parent):
         (roots if tree.joint[b] < 0 or parent == len(tree.parent) else children.setdefault(parent, [])).append(b)
     while roots:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
 
+from rbdae.formulations.base import ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.graph.symbols import NotStraight
@@ -85,6 +86,7 @@ def counted(workspace: Workspace, wanted: Wanted) -> Operations:
             one["add"] += sum(output.how == "add" for output in element.outputs)
             seen.update({kind: times * count for kind, count in one.items()})
         return _summed(seen)
+    assert not isinstance(wanted.kernel, ImplicitStep), "a step has kernels that are counted"
     at = recording_point(workspace, wanted.shapes)
     recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, MOST_NODES, wanted.pattern)
     needed = recording.graph.needed([*recording.guards, *recording.outputs])

@@ -172,14 +172,19 @@ def run(
     recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
     loaded = LoadedNumbers(opened_numbers(workspace).values) if workspace.memory.opened else None
     m = symbolic_memory(workspace, recorder, _records(workspace, recorder, loaded) if loaded is not None else {})
+    return Run(recorder, m, called(workspace, recorder, m, kernel, shapes["out"]), loaded)
+
+
+def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) -> Any:
+    """The results, of this shape, of a kernel on the symbols of a recorder."""
     numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
     vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
-    out = np.zeros(shapes["out"], dtype=object)
+    out = np.zeros(shape, dtype=object)
     given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
     arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
     function: Callable[..., None] = plain(kernel, workspace.memory.features)
     function(m, *arguments)
-    return Run(recorder, m, out, loaded)
+    return out
 
 
 def finished(workspace: Workspace, ran: Run, outputs: list[int]) -> Recording:
@@ -258,6 +263,7 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
 __all__ = [
     "Recording",
     "Run",
+    "called",
     "changed_numbers",
     "constants",
     "finished",

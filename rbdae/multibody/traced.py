@@ -17,7 +17,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from rbdae import _forks
-from rbdae.formulations.base import Callback
+from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code import Code, Wanted, code_of
@@ -100,7 +100,7 @@ class TracedKernel:
 
 def traced(
     workspace: Workspace,
-    kernel: Callback,
+    kernel: Callback | ImplicitStep,
     shapes: Shapes,
     *,
     generic: Callable[[], Kernel],
@@ -158,7 +158,7 @@ def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     t, y, yd, c = recording_point(workspace, shapes)
     out = np.empty(prod(shapes["out"]))
     run = PROTOTYPE(code.module.address("machine"))
-    holds = not run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+    holds: bool = run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data) != 1
     if own and holds:
         workspace.contexts[code] = context  # for the kernel that is made next
     return holds

@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 
 from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES, Scheme
 from rbdae.conserving.entries import predict
+from rbdae.formulations.base import ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.machine.function import MachineFunction, Shapes
+from rbdae.machine.implicit_step import MEMORY
 from rbdae.multibody.bound import in_memory, machine_function
-from rbdae.multibody.traced import Tally, traced
+from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
+
+HowMade: TypeAlias = Literal["traced", "folded", "generic", "mixed"]
 
 IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
 """What these are in director momenta: the paper's scheme there, whose increments have Rodrigues parameters."""
@@ -25,7 +29,8 @@ IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunctions:
-    """``newton``, ``advance`` and ``predict`` of a scheme, see `rbdae.machine.loops.fixed`; a step has `n_unknowns`,
+    """``newton``, ``advance`` and ``predict`` of a scheme, and all of a `step` in one function where there is one, see
+    `rbdae.machine.loops.fixed_stages`; a step has `n_unknowns`,
     of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there; `turns` are the
     bodies with the places of their increments b."""
 
@@ -33,14 +38,15 @@ class StepFunctions:
     newton: MachineFunction
     advance: MachineFunction
     predict: MachineFunction
+    step: MachineFunction | None
     n_unknowns: int
     n_rows: int
-    code: Literal["traced", "folded", "generic", "mixed"]
+    code: HowMade
     turns: tuple[tuple[str, int], ...]
 
     def check(self) -> None:
         """Raise what a Python function behind one of them has raised."""
-        for function in (self.newton, self.advance, self.predict):
+        for function in (self.newton, self.advance, self.predict):  # a step in one function calls nothing of the user
             function.check()
 
 
@@ -64,29 +70,52 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
 
     shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,)}
-    newton, newton_code = _made(workspace, found.newton, {**shapes, "out": (n + 1,)}, tally)
-    advance, advance_code = _made(workspace, found.advance, {**shapes, "out": (layout.n,)}, tally)
-    first, first_code = _made(workspace, predict, {**shapes, "out": (n + 1,)}, tally)
-    codes = {newton_code, advance_code, first_code}
+    kernels = {"newton": (found.newton, n + 1), "advance": (found.advance, layout.n), "predict": (predict, n + 1)}
+    own = {name: _own(workspace, kernel, {**shapes, "out": (size,)}, tally) for name, (kernel, size) in kernels.items()}
+    newton, advance, first = (
+        _function(workspace, kernel, {**shapes, "out": (size,)}, own[name]) for name, (kernel, size) in kernels.items()
+    )
+    codes: set[HowMade] = {"generic" if one is None else workspace.memory.name for one in own.values()}
     code = codes.pop() if len(codes) == 1 else "mixed"
-    return StepFunctions(scheme, newton, advance, first, n, layout.n_rows, code, _turns(workspace))
+    step = _step(workspace, found, n, own["newton"], own["advance"])
+    return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code, _turns(workspace))
 
 
 def work_function(workspace: Workspace, steps: StepFunctions, tally: Tally) -> MachineFunction:
     """The work of what has no potential in a step, see `rbdae.kernels.conserving.work`."""
     shapes: Shapes = {"y": (workspace.layout.n,), "yd": (steps.n_unknowns + 1,), "out": (1,)}
-    return _made(workspace, SCHEMES[steps.scheme].work, shapes, tally)[0]
+    kernel = SCHEMES[steps.scheme].work
+    return _function(workspace, kernel, shapes, _own(workspace, kernel, shapes, tally))
 
 
-def _made(
-    workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
-) -> tuple[MachineFunction, Literal["traced", "folded", "generic"]]:
-    """A kernel as a machine function, of this model alone if there is code of it; and which code it is."""
-    if workspace.memory.traced:
-        own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
-        if own is not None:
-            return own.function(), workspace.memory.name
-    return machine_function(workspace, kernel, shapes), "generic"
+def _own(workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally) -> TracedKernel | None:
+    """Code of this model, if there is one."""
+    if not workspace.memory.traced:
+        return None
+    return traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
+
+
+def _function(workspace: Workspace, kernel: Entry, shapes: Shapes, own: TracedKernel | None) -> MachineFunction:
+    """A kernel as a machine function, of this model alone if there is code of it."""
+    return machine_function(workspace, kernel, shapes) if own is None else own.function()
+
+
+LONGEST_STEP = 1500
+"""Nodes of a step up to which it is one function: in longer ones nothing is gained by that."""
+
+
+def _step(
+    workspace: Workspace, scheme: Scheme, n: int, newton: TracedKernel | None, advance: TracedKernel | None
+) -> MachineFunction | None:
+    """All of a step in one function, where its kernels are short and call nothing of the user."""
+    if newton is None or advance is None or newton.code.functions or advance.code.functions:
+        return None
+    if newton.code.n_nodes + advance.code.n_nodes > LONGEST_STEP:
+        return None
+    kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
+    shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
+    found = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, scheme.newton))
+    return None if found is None else found.bare()
 
 
 def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:

@@ -56,6 +56,8 @@ from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
+from rbdae.kernels.conserving import elimination as step_elimination
+from rbdae.kernels.conserving import increments
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
@@ -153,6 +155,7 @@ from rbdae.problem import (
     timed,
     violations,
 )
+from rbdae.problem import steps as step_functions
 from rbdae.problem.body_state import ManyStates, OneState
 from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.constant_mass import ConstantMass
@@ -294,6 +297,7 @@ __all__ = [
     "has_sparse_loops",
     "impatient_forks",
     "in_plain_python",
+    "increments",
     "independent_columns",
     "inputs",
     "internal_constraints",
@@ -654,6 +658,40 @@ def values_of_machine_code(
     assert machine_call(code.address("straight"))(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
     assert out[-1] == np.pi  # nothing behind the last one
     return out[:-1]
+
+
+def straight_text(graph: Any, nodes: Sequence[int], outputs: Sequence[int]) -> str:
+    """Straight code in LLVM IR."""
+    return straight.straight("straight", graph, nodes, outputs, {}, Table())
+
+
+def no_step_in_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of the conserving schemes call their kernels one by one."""
+    monkeypatch.setattr(step_functions, "LONGEST_STEP", 0)
+
+
+def solved_blocks(A: Mat, b: Mat) -> Mat:
+    """The solution of A x = b, small matrices, as the blocks of a step's equations are factorised."""
+    n, columns = b.shape
+    memory = np.concatenate([A.ravel(), b.ravel()])
+    plain(step_elimination._factor)(memory, 0, n)
+    plain(step_elimination._solve)(memory, 0, n * n, n, columns)
+    out: Mat = memory[n * n :].reshape(n, columns)
+    return out
+
+
+def increment_and_arms(b: Vec, scheme: int) -> tuple[Vec, Vec]:
+    """(e0, g, e0', g', n2, v) and (l0, l1, l2, l0', l1', l2') of a rotation's half increment."""
+    state = SimpleNamespace(wd=b, Vd=np.zeros((2, 9)))
+    kernel = plain(increments.set_increment)
+    before = kernel.__globals__["half_increment"], kernel.__globals__["increment"], kernel.__globals__["arms"]
+    names = kernel.__globals__
+    try:
+        names.update(half_increment=lambda m, k: m.wd, increment=lambda m, k: m.Vd[0], arms=lambda m, k: m.Vd[1])
+        kernel(state, 0, scheme)
+    finally:
+        names.update(half_increment=before[0], increment=before[1], arms=before[2])
+    return state.Vd[0, :6], state.Vd[1, :6]
 
 
 def machine_context(selection: Vec, functions: Sequence[int], data: Any) -> Any:

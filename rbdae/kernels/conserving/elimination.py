@@ -1,8 +1,7 @@
-"""The solution of the Newton equations, by blocks in an order that was found once (`multibody.elimination`).
+"""The solution of the Newton equations, by blocks in an order that was found once (`rbdae.multibody.newton`).
 
-Blocks are factorised without row exchanges, three rows at a time. A body's has positive diagonal
-blocks (`rbdae.kernels.conserving.bodies`),
-and what becomes of a joint's, after one of its bodies, is minus G A^-1 G^T.
+Blocks are factorised without row exchanges, three rows at a time. A body's has positive diagonal blocks
+(`rbdae.kernels.conserving.bodies`), and what becomes of a joint's, after one of its bodies, is minus G A^-1 G^T.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from typing import Any
 from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import states
-from rbdae.rotations.coefficients import ALPHA, polynomial
+from rbdae.rotations.coefficients import ALPHA
 
 RODRIGUES = 0
 PAPER = 1
@@ -56,11 +56,10 @@ def widest(scheme: int) -> Any:
 _BEYOND = 10.0
 """Of b . b: more than a turn, where the exponential map is taken as constant. No step may go there, only iterates."""
 
-_SINE_EVEN, _SINE_ODD = ALPHA[0:11:2], ALPHA[1:11:2]
-"""sin(x) / x as a series in x^2, even and odd powers: exact to rounding up to half a turn, a step's most."""
+_SINE = ALPHA[:12]
+"""sin(x) / x as a series in x^2: exact to rounding up to half a turn, a step's most."""
 
-_SLOPE = tuple(k * c for k, c in enumerate(ALPHA[:11]))[1:]
-_SLOPE_EVEN, _SLOPE_ODD = _SLOPE[0::2], _SLOPE[1::2]
+_SLOPE = tuple(k * c for k, c in enumerate(ALPHA[:13]))[1:]
 """Its derivative."""
 
 
@@ -84,16 +83,21 @@ def arms(m: Memory, b: int) -> Any:
 
 
 @jit
-def _series(even: tuple[float, ...], odd: tuple[float, ...], s: float) -> Any:
-    """The polynomial in s with these coefficients; neither sum waits for the other."""
-    return polynomial(even, s * s) + s * polynomial(odd, s * s)
+def _series(c: tuple[float, ...], s: float) -> Any:
+    """A polynomial with 12 coefficients, by halves: no sum waits long for another."""
+    s2 = s * s
+    s4 = s2 * s2
+    one = c[0] + c[1] * s + s2 * (c[2] + c[3] * s)
+    two = c[4] + c[5] * s + s2 * (c[6] + c[7] * s)
+    three = c[8] + c[9] * s + s2 * (c[10] + c[11] * s)
+    return one + s4 * (two + s4 * three)
 
 
 @jit
 def _exponential(s: float, e: Array) -> None:
     x2 = select(s < _BEYOND, s, _BEYOND)
-    e[1] = _series(_SINE_EVEN, _SINE_ODD, x2)
-    e[3] = _series(_SLOPE_EVEN, _SLOPE_ODD, x2)
+    e[1] = _series(_SINE, x2)
+    e[3] = _series(_SLOPE, x2)
     e[0] = e[1] + 2.0 * x2 * e[3]
     e[2] = -0.5 * e[1]
     e[4] = 1.0
@@ -146,18 +150,20 @@ def set_increment(m: Memory, b: int, scheme: int) -> None:
             a[3 + k] = -t * t
         return
     _exponential(s, e)
-    if scheme == ENERGY:
-        f = e[1] / e[0]
-        fd = (e[3] - f * e[2]) / e[0]
-    else:
-        f = 1.0
-        fd = 0.0
-    a[0] = f * e[0] * e[0]
-    a[1] = f * e[0] * e[1]
-    a[2] = f * e[1] * e[1]
-    a[3] = fd * e[0] * e[0] + f * 2.0 * e[0] * e[2]
-    a[4] = fd * e[0] * e[1] + f * (e[2] * e[1] + e[0] * e[3])
-    a[5] = fd * e[1] * e[1] + f * 2.0 * e[1] * e[3]
+    if scheme == ENERGY:  # 2 tan(theta / 2) / theta = e1 / e0 times those of the exponential map
+        a[0] = e[0] * e[1]
+        a[1] = e[1] * e[1]
+        a[2] = e[1] * a[1] / e[0]
+        a[3] = e[0] * e[3] + e[1] * e[2]
+        a[4] = 2.0 * e[1] * e[3]
+        a[5] = (3.0 * a[1] * e[3] - a[2] * e[2]) / e[0]
+        return
+    a[0] = e[0] * e[0]
+    a[1] = e[0] * e[1]
+    a[2] = e[1] * e[1]
+    a[3] = 2.0 * e[0] * e[2]
+    a[4] = e[2] * e[1] + e[0] * e[3]
+    a[5] = 2.0 * e[1] * e[3]
 
 
 @jit

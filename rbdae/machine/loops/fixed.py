@@ -1,128 +1,11 @@
-"""A loop of implicit steps of fixed size: Newton's method with three machine functions of a scheme.
-
-``newton`` makes the unknowns of a step after one more iteration of those before, and the relative size of the
-correction, or of what the balances lacked before it if that is more; ``advance`` the state at the end of the step, or
-within it; ``predict`` the unknowns to begin with. All of them have the arguments (t, y, u, h, out), with the state y at
-the start of the step; back in time (direction) t and h change their signs.
-
-A step is accepted only if its balances hold: if its last size c, whose correction is applied, is at most tolerance, and
-q c is at most `EXACT`, q being c over the size before. What balances lack after a correction is q c with a tangent that
-is wrong by the part q, and q^2 c by Newton's method. In the first iteration, with no size before, c has to be at most
-`EXACT`. Corrections that no longer fall, at round-off, have q = 1.
-
-A step may consist of several stages, steps of the scheme of the sizes WEIGHTS (`rbdae.machine.loops.composition`). A
-stage begins with its unknowns in the step before. Where it does not converge, it begins again with ``predict``.
-"""
+"""A loop of implicit steps of fixed size (`rbdae.machine.loops.fixed_stages`), and the rows of output times."""
 
 from __future__ import annotations
 
-from math import isfinite
-
-from rbdae.machine.language.words import Vec, evaluate
+from rbdae.machine.language.words import Vec
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.fixed_memory import FixedMemory
-
-EXACT = 1e-11
-"""What the balances of an accepted step may lack, relative to its increments, by the estimate of a wrong tangent."""
-
-
-def iterate(s: FixedMemory, t: float, y: Vec, h: float, u: Vec) -> int:
-    """Newton's method from the unknowns u; the last correction is applied."""
-    here = u
-    there = s.vectors[at.FURTHER * s.m :]
-    before = 0.0
-    status = at.NOT_CONVERGED
-    turned = False
-    for k in range(s.most):
-        s.iterations += 1
-        s.budget -= 1
-        if evaluate(s.newton, s.newton_context, s.direction * t, y, here, s.direction * h, there) != 0:
-            status = at.CALLBACK
-            break
-        correction = there[s.unknowns]
-        s.correction = correction
-        if not isfinite(correction):
-            status = at.NOT_FINITE
-            break
-        free = here
-        here = there
-        there = free
-        turned = not turned
-        if correction <= s.tolerance:
-            if k == 0:
-                before = correction
-            if correction * correction <= EXACT * before:
-                status = at.DONE
-                break
-        before = correction
-    if turned:
-        for i in range(s.unknowns):
-            u[i] = here[i]
-    return status
-
-
-def begin(s: FixedMemory, t: float, y: Vec, h: float, u: Vec) -> int:
-    """The unknowns u as the scheme predicts them."""
-    further = s.vectors[at.FURTHER * s.m :]
-    if evaluate(s.predict, s.predict_context, s.direction * t, y, u, s.direction * h, further) != 0:
-        return at.CALLBACK
-    for i in range(s.unknowns):
-        u[i] = further[i]
-    return at.DONE
-
-
-def state_at(s: FixedMemory, t: float, y: Vec, h: float, u: Vec, r: float, out: Vec) -> int:
-    """The state (n,) at t + r h, in or at the end of a step of the scheme."""
-    u[s.unknowns] = r
-    if evaluate(s.advance, s.advance_context, s.direction * t, y, u, s.direction * h, out) != 0:
-        return at.CALLBACK
-    zero = 0.0
-    other = 0.0
-    for i in range(0, s.n - 1, 2):  # two sums, so that neither waits for the other
-        zero += 0.0 * out[i]
-        other += 0.0 * out[i + 1]
-    if s.n % 2 == 1:
-        zero += 0.0 * out[s.n - 1]
-    return at.DONE if zero + other == 0.0 else at.NOT_FINITE
-
-
-def composed(s: FixedMemory, t: float, y: Vec, h: float, known: bool, own: bool, out: Vec) -> int:
-    """All stages of a step of size h from the state y (n,), which stays, to that at its end in `out`.
-
-    Parameters
-    ----------
-    known : whether the unknowns of the stages are there to begin with
-    own : whether they are kept, or those of a state within the step are made, from which nothing begins
-    """
-    m = s.m
-    here = y
-    there = out
-    other = s.vectors[at.BETWEEN * m :]
-    if s.stages % 2 == 0:
-        there = other
-        other = out
-    for k in range(s.stages):
-        part = s.vectors[at.WEIGHTS * m + k] * h
-        place = at.U + k if own else at.U + s.stages
-        u = s.vectors[place * m :]
-        status = at.NOT_CONVERGED
-        if known:
-            status = iterate(s, t, here, part, u)
-            if status == at.CALLBACK:
-                return status
-        if status != at.DONE:
-            status = begin(s, t, here, part, u)
-            if status == at.DONE:
-                status = iterate(s, t, here, part, u)
-        if status == at.DONE:
-            status = state_at(s, t, here, part, u, 1.0, there)
-        if status != at.DONE:
-            return status
-        here = there
-        there = other
-        other = here
-        t += part
-    return at.DONE
+from rbdae.machine.loops.fixed_stages import composed, state_at, taken
 
 
 def within(s: FixedMemory, r: float, out: Vec) -> int:
@@ -185,6 +68,44 @@ def outputs(s: FixedMemory, times: Vec, rows: Vec) -> int:
     return at.DONE
 
 
+def stride(s: FixedMemory, times: Vec, steps_t: Vec, steps_y: Vec) -> None:
+    """Steps in one function, from row to row, until something else is to be done: the first and the last step, output
+    times, and what the other functions do."""
+    n = s.n
+    m = s.m
+    u = s.vectors[at.U * m :]
+    end = s.vectors[(1 - s.end) * m :]
+    start = s.vectors[s.end * m :]
+    before = start
+    y = start
+    h = s.h
+    first = s.rows
+    t = s.t_new
+    while s.rows < s.room and s.steps < s.max_steps and s.budget > 0:
+        t_new = s.t0 + (s.steps + 1) * h
+        if t_new > s.t_end - at.ALMOST * h:
+            break
+        if s.outputs < s.times and times[s.outputs] <= t_new:
+            break
+        row = steps_y[s.rows * n :]
+        if not taken(s, t, y, h, u, row):
+            break
+        steps_t[s.rows] = t_new
+        s.rows += 1
+        s.steps += 1
+        s.t = t
+        t = t_new
+        before = y
+        y = row
+    if s.rows > first:
+        for i in range(n):
+            end[i] = y[i]
+        for i in range(n):
+            start[i] = before[i]
+        s.t_new = t
+        s.end = 1 - s.end
+
+
 def run(s: FixedMemory, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> int:
     """Take steps until the end, or until the caller has something to do; called again, it continues.
 
@@ -196,6 +117,8 @@ def run(s: FixedMemory, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> in
     """
     n = s.n
     while True:
+        if s.whole != 0 and s.stages == 1 and s.known != 0 and s.h_done == s.h:
+            stride(s, times, steps_t, steps_y)
         if s.t_new >= s.t_end:
             return at.FINISHED
         if s.steps >= s.max_steps:

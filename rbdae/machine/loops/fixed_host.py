@@ -32,7 +32,7 @@ _NEVER = 1 << 62
 
 
 def _room(n: int, steps: float) -> int:
-    """The rows of a run of this many steps, with that of the start: all of them, if they are not too many. They are the
+    """The rows of a run of this number of steps, with that of the start: all of them, if there is space. They are the
     memory of arrays, which comes from an earlier run where its results are gone: the system is asked for none."""
     all_of_them = (steps + 2.0) * (n + 1) <= CHUNK
     return ceil(steps - at.ALMOST) + 1 if all_of_them else max(_ROOM // (n + 1), 16)
@@ -57,7 +57,8 @@ class FixedLoop:
 
     Parameters
     ----------
-    functions : `newton`, `advance` and `predict` as machine functions, and `n_unknowns` of a step
+    functions : `newton`, `advance` and `predict` as machine functions, `step` if there is one, and `n_unknowns` of a
+        step
     span : start and end
     y0 : (n,)
     step : the step size
@@ -93,7 +94,7 @@ class FixedLoop:
         self.functions = functions
         self._run, self._within = _entries()
         stages = len(weights)
-        self._m = m = max(n, functions.n_unknowns + 1, stages)
+        self._m = m = max(n, 2 * functions.n_unknowns + 2, stages)
         size = len(FixedMemory.names)
         self._memory = np.zeros(size + at.vectors(stages) * m)
         self._vectors = self._memory[size:].reshape(-1, m)
@@ -106,6 +107,9 @@ class FixedLoop:
         s.tolerance, s.direction = tolerance, direction
         for name in ("newton", "advance", "predict"):
             self._set(name, getattr(functions, name))
+        if functions.step is not None:
+            s.whole = 1
+            self._set("step", functions.step)
         self._vectors[at.WEIGHTS, :stages] = weights
         self.y[:] = y0
         self.times = np.empty(0) if times is None else np.ascontiguousarray(times)

@@ -19,6 +19,9 @@ class FixedMemory(LoopMemory):
     advance_context: Address
     predict: Function
     predict_context: Address
+    step: Function
+    """All of a step, where `whole` says that there is such a function."""
+    step_context: Address
     work_of: Function
     work_of_context: Address
     unknowns: int
@@ -33,11 +36,14 @@ class FixedMemory(LoopMemory):
     """Number of steps of the scheme in a step."""
     end: int
     """Which of the first two vectors has the state at the end of the last step; the other one has that at its start."""
+    whole: int
     t0: float
     tolerance: float
     """Relative size of a correction, and of what the balances lack, at which the iteration may end."""
     correction: float
     """Relative size of the last correction, or of what the balances lacked before it if that is more."""
+    first: float
+    """Relative size of the first correction of the last step."""
     work: float
     """Of what has no potential, up to the start of the step at hand (`rbdae.machine.loops.fixed_work`)."""
 
@@ -50,8 +56,8 @@ BETWEEN = 3
 WEIGHTS = 4
 """The sizes of the stages, relative to that of the step."""
 U = 5
-"""The unknowns of the stages of the last step, a vector each, and then a number for `advance`; after them those of a
-state within it."""
+"""A vector for each stage of the last step, and one for a state within it: the unknowns, two numbers for `advance` and
+for a step in one function, and the unknowns to begin the next step with."""
 
 
 def vectors(stages: int) -> int:

@@ -1,6 +1,6 @@
 """The work of a run of fixed steps, step by step: its states are there, the unknowns of its steps are found again.
 
-``work_of`` is a machine function with the arguments of the others (`rbdae.machine.loops.fixed`): out[0] is the work of
+``work_of`` is a machine function with the arguments of the others (`rbdae.machine.loops.fixed_stages`): out[0] is the work of
 a step of the scheme with the unknowns u.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from rbdae.machine.language.words import Vec, evaluate
 from rbdae.machine.loops import fixed_memory as at
-from rbdae.machine.loops.fixed import composed, state_at
 from rbdae.machine.loops.fixed_memory import FixedMemory
+from rbdae.machine.loops.fixed_stages import composed, state_at
 
 
 def along(s: FixedMemory, t: float, h: float, known: bool, out: Vec) -> int:
-    """The step of size h from (t, Y), and its work in out[0]."""
+    """The step of size h from t and the first vector, and its work in out[0]."""
     m = s.m
     y = s.vectors[at.BETWEEN * m :]
     start = s.vectors
