@@ -25,6 +25,8 @@ PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
 
 PAIR = "<2 x double>"
 
+_LATER = 25  # cycles
+
 _INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64", "floor": "llvm.floor.f64"}
 _LIBRARY = {
     "sin": "sin",
@@ -287,19 +289,14 @@ def straight(
 def _beside(stored: Sequence[tuple[int, int]], cycles: Mapping[int, int]) -> Iterator[tuple[int, list[int]]]:
     """Pairs of results that stand beside each other, and the place of the first; memory takes one store in a cycle, so
     that they are stored at once. Four at once are no quicker: some of them are in two lines of the cache. A result does
-    not wait for one that comes `_LATER`, as the size of a correction does after the correction. `cycles` until each
-    node is there; without them there are no pairs."""
+    not wait for one that comes `_LATER`. `cycles` until each node is there; without them there are no pairs."""
     i = 0
     while i < len(stored):
         place, first = stored[i]
-        both = bool(cycles) and i + 1 < len(stored) and stored[i + 1][0] == place + 1
-        both = both and abs(cycles[first] - cycles[stored[i + 1][1]]) < _LATER
-        yield place, [first, stored[i + 1][1]] if both else [first]
+        next_place, other = stored[min(i + 1, len(stored) - 1)]
+        both = bool(cycles) and next_place == place + 1 and abs(cycles[first] - cycles[other]) < _LATER
+        yield place, [first, other] if both else [first]
         i += 1 + both
-
-
-_LATER = 25
-"""Cycles."""
 
 
 __all__ = ["ARGUMENTS", "DECLARATIONS", "LONGEST", "PASSED", "Part", "agreement", "instruction", "real", "straight"]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from rbdae.compiler.options import collector_off
-from rbdae.formulations.base import Callback, ImplicitStep
+from rbdae.formulations.base import Callback
+from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
@@ -37,9 +38,9 @@ from rbdae.multibody.recording import (
 )
 from rbdae.multibody.workspace import Workspace
 
-LARGEST = 120_000
-"""Nodes in LLVM's text beyond which code of one model is not made: it would be megabytes, and no quicker than generic
-code, which is loops (docs/decisions.md)."""
+LARGEST = 400_000
+"""Nodes in LLVM's text beyond which code of one model is not made: it would be more megabytes, and take longer than ten
+seconds (docs/decisions.md)."""
 
 MOST_BODIES = 1000
 """Bodies up to which models are recorded as a whole with ``code="auto"``; beyond, it takes seconds in every process."""
@@ -48,7 +49,7 @@ _FINE, _USUAL = 1500, 50_000
 """Nodes up to which LLVM's most thorough passes pay, and those that are usual; beyond, code that is written down as it
 comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
 
-_RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 2_000, 600_000
+_RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
 """Nodes that a recording may have with ``code="auto"``: what repeats has few for each body."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES, Scheme
 from rbdae.conserving.entries import predict
-from rbdae.formulations.base import ImplicitStep
+from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.machine.implicit_step import MEMORY

@@ -336,6 +336,9 @@ EXAMPLES: dict[type, Any] = {
     element.UserElement: lambda: UserForce(_bodies()[0], max, max).elements()[0],
     formulations.base.Implicit: lambda: formulations.FORMULATIONS["index-2"].kernels,
     formulations.base.Derivative: lambda: formulations.FORMULATIONS["index-2"].kernels.jacobian,
+    formulations.implicit_step.ImplicitStep: lambda: formulations.implicit_step.ImplicitStep(
+        SCHEMES["QUAT.EM"].newton, SCHEMES["QUAT.EM"].advance
+    ),
     formulations.base.Solved: lambda: formulations.FORMULATIONS["index-0"].kernels.solved[0][1],
     formulations.base.Explicit: lambda: formulations.FORMULATIONS["index-0"].kernels,
     tree_velocities.TreeVelocity: lambda: tree_velocities.TreeVelocity((), np.zeros((0, 6))),

@@ -103,6 +103,17 @@ def _exponential(s: float, e: Array) -> None:
     e[4] = 1.0
 
 
+@jit
+def _energy_arms(e: Array, a: Array) -> None:
+    """Those of the exponential map times 2 tan(theta / 2) / theta = e1 / e0."""
+    a[0] = e[0] * e[1]
+    a[1] = e[1] * e[1]
+    a[2] = e[1] * a[1] / e[0]
+    a[3] = e[0] * e[3] + e[1] * e[2]
+    a[4] = 2.0 * e[1] * e[3]
+    a[5] = (3.0 * a[1] * e[3] - a[2] * e[2]) / e[0]
+
+
 @stage("iii")
 def set_increment(m: Memory, b: int, scheme: int) -> None:
     """`increment` and `arms` of a body. Reads `half_increment`."""
@@ -150,13 +161,8 @@ def set_increment(m: Memory, b: int, scheme: int) -> None:
             a[3 + k] = -t * t
         return
     _exponential(s, e)
-    if scheme == ENERGY:  # 2 tan(theta / 2) / theta = e1 / e0 times those of the exponential map
-        a[0] = e[0] * e[1]
-        a[1] = e[1] * e[1]
-        a[2] = e[1] * a[1] / e[0]
-        a[3] = e[0] * e[3] + e[1] * e[2]
-        a[4] = 2.0 * e[1] * e[3]
-        a[5] = (3.0 * a[1] * e[3] - a[2] * e[2]) / e[0]
+    if scheme == ENERGY:
+        _energy_arms(e, a)
         return
     a[0] = e[0] * e[0]
     a[1] = e[0] * e[1]

@@ -1,0 +1,36 @@
+"""A step of an integration scheme, for which code of a model can be asked as for a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae.compiler.jit import Entry
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ImplicitStep:
+    """A step of an integration scheme, for code of a model that has all of it in one function
+    (`rbdae.machine.implicit_step`).
+
+    Parameters
+    ----------
+    newton, advance : the kernels of one iteration, and of the end of the step
+    """
+
+    newton: Entry
+    advance: Entry
+
+    @property
+    def name(self) -> str:
+        """For messages and files."""
+        return f"{self.newton.name}_and_{self.advance.name.rpartition(':')[2]}"
+
+    @property
+    def signs(self) -> str:
+        """As those of its kernels."""
+        return self.newton.signs
+
+
+__all__ = ["ImplicitStep"]
