@@ -51,13 +51,26 @@ def write(key: bytes, beside: bytes, code: bytes) -> None:
 
 def bytes_from_cache(made_of: object, make: Callable[[], bytes]) -> bytes:
     """The result of `make`, which is kept as an entry without code. `made_of` says all that it depends on."""
-    key = hashlib.sha256(repr((made_of, __version__)).encode()).digest()
-    found = read(key)
-    if found is not None:
-        return found[0]
-    out = make()
-    write(key, out, b"")
-    return out
+    found = kept(made_of)
+    if found is None:
+        found = make()
+        keep(made_of, found)
+    return found
+
+
+def kept(made_of: object) -> bytes | None:
+    """What has been kept under all that it depends on; None if there is nothing."""
+    found = read(_key(made_of))
+    return None if found is None else found[0]
+
+
+def keep(made_of: object, what: bytes) -> None:
+    """Keep an entry without code."""
+    write(_key(made_of), what, b"")
+
+
+def _key(made_of: object) -> bytes:
+    return hashlib.sha256(repr((made_of, __version__)).encode()).digest()
 
 
 def _place(key: bytes) -> Path | None:
@@ -120,4 +133,4 @@ def say_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-__all__ = ["bytes_from_cache", "folder", "read", "say_once", "write"]
+__all__ = ["bytes_from_cache", "folder", "keep", "kept", "read", "say_once", "write"]

@@ -23,9 +23,7 @@ LONGEST = 4000
 ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c, ptr noalias %out"
 PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
 
-PAIR = "<2 x double>"
-
-_LATER = 25  # cycles
+PAIR, _LATER = "<2 x double>", 25  # cycles
 
 _INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64", "floor": "llvm.floor.f64"}
 _LIBRARY = {

@@ -16,7 +16,7 @@ from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.data import Data
-from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.entries_on_disk import keep, kept, say_once
 from rbdae.machine.function import Context, Shapes
 from rbdae.machine.implicit_step import MEMORY
 from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
@@ -115,7 +115,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
                 None if wanted.pattern is None else (wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes())
             )
             key = (known, signs, sorted(wanted.shapes.items()), pattern, variant)
-            return _of_structure(key, lambda: _texts(workspace, wanted, signs)[1], signs, wanted.shapes)
+            return _of_structure(key, lambda: _text_of_structure(workspace, wanted, signs, key), signs, wanted.shapes)
         except _NotHad as error:
             _not_had(workspace, wanted.kernel, str(error))
         except NoMachineCode as error:
@@ -125,6 +125,20 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
             name = wanted.kernel.name
             say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
     return None
+
+
+def _text_of_structure(workspace: Workspace, wanted: Wanted, signs: str, key: object) -> CodeText:
+    """The text of a kernel that calls no functions. That it is refused is kept on disk: other processes record nothing
+    to find it out again."""
+    about = "refused", key, _most_nodes(workspace), LARGEST
+    refused = kept(about)
+    if refused is not None:
+        raise _NotHad(refused.decode())
+    try:
+        return _texts(workspace, wanted, signs)[1]
+    except _NotHad as error:
+        keep(about, str(error).encode())
+        raise
 
 
 def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int, ...], CodeText]:

@@ -328,3 +328,17 @@ def test_numbers_that_cannot_be_are_refused_by_name(values, kind, words):
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
     with pytest.raises(kind, match=words):
         problem.with_parameters(values)
+
+
+def test_what_is_refused_is_known_on_disk(monkeypatch, tmp_path):
+    """Another process does not record a model to find out again that its code would be too long."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(inside.code_of_kernels, "LARGEST", 100)
+    for first in (True, False):
+        inside.forget_code(monkeypatch, on_disk=False)
+        if not first:
+            inside.record_nothing(monkeypatch)
+        problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0", code="auto")
+        out = np.empty(problem.n)
+        problem.callbacks.rhs(0.0, problem.y0, out)
+        assert problem.callbacks.code("rhs") == "generic"
