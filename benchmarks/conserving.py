@@ -62,9 +62,7 @@ def by_hand(n: int) -> Callable[[], object]:
     def run() -> object:
         rows = np.empty((n + 1, len(y0)))
         pointers = c_library.pointer(y0), c_library.pointer(rows)
-        iterations = function(
-            pointers[0], ctypes.c_double(STEP), ctypes.c_long(n), ctypes.c_double(1e-8), pointers[1]
-        )
+        iterations = function(pointers[0], ctypes.c_double(STEP), ctypes.c_long(n), ctypes.c_double(1e-8), pointers[1])
         return rows, iterations
 
     return run
@@ -120,11 +118,8 @@ def of_joints(quick: bool) -> None:
                     least, iterations = min(least, time.process_time() - began), run.stats.evaluations
                 found.append(least / iterations)
                 code = problem.callbacks.steps(scheme).code
-                print(
-                    f"{what}({size}), {scheme}: {1e6 * found[-1]:.2f} us an iteration, {iterations / steps:.2f} of them a "
-                    f"step, {code}",
-                    flush=True,
-                )
+                line = f"{what}({size}), {scheme}: {1e6 * found[-1]:.2f} us an iteration"
+                print(f"{line}, {iterations / steps:.2f} of them a step, {code}", flush=True)
             print(f"exponent: {math.log(found[-1] / found[0]) / math.log(sizes[-1] / sizes[0]):.2f}")
 
 

@@ -335,7 +335,7 @@ def test_what_is_refused_is_known_on_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(inside.code_of_kernels, "LARGEST", 100)
     for first in (True, False):
-        inside.forget_code(monkeypatch, on_disk=False)
+        inside.forget_code(monkeypatch)
         if not first:
             inside.record_nothing(monkeypatch)
         problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0", code="auto")

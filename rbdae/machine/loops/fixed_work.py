@@ -1,7 +1,7 @@
 """The work of a run of fixed steps, step by step: its states are there, the unknowns of its steps are found again.
 
-``work_of`` is a machine function with the arguments of the others (`rbdae.machine.loops.fixed_stages`): out[0] is the work of
-a step of the scheme with the unknowns u.
+``work_of`` is a machine function with the arguments of the others (`rbdae.machine.loops.fixed_stages`): out[0] is the
+work of a step of the scheme with the unknowns u.
 """
 
 from __future__ import annotations
