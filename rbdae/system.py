@@ -329,11 +329,6 @@ class System:
             raise TypeError(f"add_block takes a rbdae.Block such as rbdae.block(...), got {_check.show(block)}")
         return self.add_force(block)
 
-    def name_of(self, part: object) -> str | None:
-        """The name under which the system has a joint or force: one that was passed in, or that it has given back; None
-        for others."""
-        return self._given.get(part)
-
     def _admit(
         self, what: str, value: AbstractJoint | AbstractForce, bodies: tuple[Body, ...], taken: dict[str, Any]
     ) -> str:
@@ -374,6 +369,12 @@ class System:
         return f"System({', '.join(f'{part}={names}' for part, names in parts.items())})"
 
 
+def name_in(system: System, part: object) -> str | None:
+    """The name under which a system has a joint or force: one that was passed in, or that it has given back; None for
+    others."""
+    return system._given.get(part)
+
+
 def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:
     """Refuse a given position or velocity that contradicts the pivot."""
     if position is not None and not _same(_check.vector(owner, "position", position), pivot):
@@ -393,4 +394,4 @@ def _same(x: Vec, y: Vec) -> bool:
     return math.dist(x, y) <= 1e-12 * max(math.hypot(*x), math.hypot(*y))
 
 
-__all__ = ["Body", "System"]
+__all__ = ["Body", "System", "name_in"]

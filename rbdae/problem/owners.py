@@ -18,6 +18,7 @@ from rbdae.problem.coordinate_reader import OnBodies
 from rbdae.problem.measured import Units
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
+from rbdae.system import name_in
 
 
 @final
@@ -117,7 +118,7 @@ class Owners:
             for what this system has not
         """
         if isinstance(quantity, Quantity):
-            name = self._system.name_of(quantity.owner)
+            name = name_in(self._system, quantity.owner)
             if name is None:
                 raise ValueError(
                     f"{quantity.label}: its {type(quantity.owner).__name__} is not in the system of this problem; add "
@@ -127,7 +128,10 @@ class Owners:
             owner = table[name]
             return owner, owner.quantities[quantity.name]
         if not isinstance(quantity, str):
-            raise TypeError(f"a quantity is e.g. pin.angle or 'pin.angle', got {_check.show(quantity)}")
+            raise TypeError(
+                f"quantity must be one of a joint or force, got {_check.show(quantity)}; pass e.g. pin.angle or its label "
+                "'pin.angle'"
+            )
         labels = {f"{o.name}.{q}": (o, each) for o in self._all() for q, each in o.quantities.items()}
         if quantity not in labels:
             raise _check.unknown("quantity", quantity, labels)

@@ -358,13 +358,13 @@ class Problem(Equations):
         that on the bodies; vectorised over rows of y."""
         return self.interpretation.forces(t, y)
 
-    def quantity(self, which: Quantity | str, t: ArrayLike, y: ArrayLike) -> Any:
+    def quantity(self, quantity: Quantity | str, t: ArrayLike, y: ArrayLike) -> Any:
         """A quantity such as ``pin.angle`` or ``"pin.angle"``, vectorised over rows of y. ValueError for what the
         system has not."""
-        owner, found = self.interpretation.owners.find(which)
+        owner, found = self.interpretation.owners.find(quantity)
         return getattr(getattr(self, owner.kind)(t, y)[owner.name], found.name)
 
-    def gradient(self, which: Quantity | str, t: float, y: ArrayLike) -> Vec:
+    def gradient(self, quantity: Quantity | str, t: float, y: ArrayLike) -> Vec:
         """The derivative of a coordinate or of a rate, such as ``pin.angle``, with respect to y, (n,).
 
         Raises
@@ -372,7 +372,7 @@ class Problem(Equations):
         ValueError
             for other quantities, and for what the system has not
         """
-        return self._at(t).interpretation.gradient(which, _check.time("t", t), self._vector("y", y))
+        return self._at(t).interpretation.gradient(quantity, _check.time("t", t), self._vector("y", y))
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with

@@ -272,10 +272,10 @@ class Solution:
         """Quantities of each force by name, shape (m,): ``["spring"].length``, ``.rate``, ``.force``, ``.power``."""
         return along_run(self._problem, "forces", self.t, self.y, self._accepted)
 
-    def quantity(self, which: Quantity | str, t: ArrayLike | None = None) -> Any:
+    def quantity(self, quantity: Quantity | str, t: ArrayLike | None = None) -> Any:
         """A quantity such as ``pin.angle`` or ``"pin.angle"`` along the run, (m,); at times t within it, between the
         steps, if they are given. ValueError for what the system has not."""
-        owner, found = self._problem.interpretation.owners.find(which)
+        owner, found = self._problem.interpretation.owners.find(quantity)
         if t is not None:
             times = np.atleast_1d(_check.times(t))
             order = np.argsort(times if self._segments.direction > 0.0 else -times, kind="stable")

@@ -535,6 +535,10 @@ def calls() -> dict[str, Call]:
                 "title": also(optional(TEXT), "text", "empty text"),
             },
         ),
+        "Solution.quantity": Call(
+            lambda: (solution().quantity, {"quantity": "hinge.angle", "t": 0.005}),
+            {"quantity": _role("quantity"), "t": _role("times", "none", "zero", "empty list", "empty array")},
+        ),
         "Solution.save": Call(lambda: (solution().save, {"path": path()}), {"path": also(THING, "text")}),
         "compare": Call(
             lambda: (
@@ -703,6 +707,8 @@ def calls() -> dict[str, Call]:
             for method in (
                 "natural",
                 "states",
+                "joints",
+                "forces",
                 "energy",
                 "momentum",
                 "constraints",
@@ -712,6 +718,22 @@ def calls() -> dict[str, Call]:
                 "reactions",
             )
         },
+        "Problem.quantity": _of_problem(
+            "quantity", {"quantity": _role("quantity"), "t": TIME, "y": STATES}, quantity="hinge.angle"
+        ),
+        "Problem.gradient": _of_problem(
+            "gradient", {"quantity": _role("quantity"), "t": TIME, "y": STATE}, quantity="hinge.angle"
+        ),
+        "Event": _plain(
+            rbdae.Event,
+            {
+                "what": also(FUNCTION, "text", "empty text"),
+                "above": optional(NUMBER),
+                "terminal": _role("flag or count", "true", "int", "zero", "none"),
+            },
+            what="pin.angle",
+            above=0.5,
+        ),
         "Problem.with_constant_mass": _of_problem("with_constant_mass", {}),
         "Problem.norm_defect": Call(
             lambda: (rates_problem().norm_defect, {"t": 0.0, "y": rates_problem().y0}), {"t": TIME, "y": STATES}
