@@ -35,7 +35,7 @@ class AbstractForce(metaclass=Made):
     6. A force that has internal states says so by a `StateElement`, with their names and initial values, or by an
        angle with a stiffness, which has its winding; `states` reads them there. Law: a force is a function of t, Z,
        Zdot and its states alone. It remembers nothing between calls.
-    7. `coordinates`: those of its two bodies along which it acts, of which its quantities are made.
+    7. `acts_along`: the coordinates of its two bodies along which it acts, of which its quantities are made.
     8. `symbol`: how pictures show it, if they do.
     9. `default_name`: only if it is not the name of the class in small letters.
     """
@@ -61,7 +61,7 @@ class AbstractForce(metaclass=Made):
         """The force as a system has it: with a name, and on the ground if no second body was given."""
         return twin(self, name=name)
 
-    def coordinates(self) -> tuple[Coordinate, ...]:
+    def acts_along(self) -> tuple[Coordinate, ...]:
         """The coordinates of its bodies along which it acts; none if it does not act along any."""
         return ()
 
@@ -69,7 +69,7 @@ class AbstractForce(metaclass=Made):
     def quantities(self) -> dict[str, Quantity]:
         """Its quantities, by name: those of its coordinates, such as ``length``, ``rate``, ``force``; its
         ``power`` on the bodies."""
-        found = of_coordinates(self, self.coordinates())
+        found = of_coordinates(self, self.acts_along())
         return found or {"power": Quantity(self, "power", "W", aspect="work")}
 
     def quantity(self, name: str) -> Quantity:

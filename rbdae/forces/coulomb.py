@@ -102,9 +102,13 @@ class Coulomb(AbstractJointForce):
             name=name,
         )
 
+    def acts_along(self) -> tuple[Coordinate, ...]:
+        """The coordinates along which it slides."""
+        return tuple(each for each in self.joint.coordinates() if each.name in self.coordinates)
+
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        of = [each for each in self.joint.coordinates() if each.name in self.slides]
+        of = list(self.acts_along())
         users = () if self.normal.function is None else (self.normal.function,)
         constant = [] if users else [self.normal.constant[0]]
         p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])

@@ -87,8 +87,8 @@ class Friction(AbstractJointForce):
         if "ball" not in free:
             with_axis(owner, joint)
 
-    def coordinates(self) -> tuple[Coordinate, ...]:
-        """The coordinates of the joint that have friction; none of a spherical joint."""
+    def acts_along(self) -> tuple[Coordinate, ...]:
+        """Those of the joint that have friction; none of a spherical joint."""
         friction = {"rad": self.rotational, "m": self.translational}
         return tuple(each for each in self.joint.coordinates() if friction[each.unit])
 

@@ -98,6 +98,10 @@ class Limit(AbstractJointForce):
             return None
         return Symbol("stops", tuple((joint.a, joint.at_a + end * joint.axis_a) for end in stops), axis=joint.axis_a)
 
+    def acts_along(self) -> tuple[Coordinate]:
+        """The coordinate that it limits."""
+        return (self._of,)
+
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         of = self._of

@@ -74,7 +74,7 @@ class Motor(AbstractJointForce):
             name=name,
         )
 
-    def coordinates(self) -> tuple[Coordinate]:
+    def acts_along(self) -> tuple[Coordinate]:
         """The angle of the joint, or its displacement."""
         return (self.joint.angle_about_axis() if self.force is None else self.joint.displacement_along_axis(),)
 

@@ -88,7 +88,7 @@ class SpringDamper(AbstractPairForce):
             name=name,
         )
 
-    def coordinates(self) -> tuple[Coordinate]:
+    def acts_along(self) -> tuple[Coordinate]:
         """The distance of the points; ``quantity("force")`` is the tension."""
         return (coordinates.distance("length", self.at_a, self.at_b),)
 

@@ -75,7 +75,7 @@ class TorsionalSpringDamper(AbstractJointForce):
         """The name before the number, as it is in labels."""
         return "torsion"
 
-    def coordinates(self) -> tuple[Coordinate]:
+    def acts_along(self) -> tuple[Coordinate]:
         """The angle of the joint."""
         return (self.joint.angle_about_axis(),)
 

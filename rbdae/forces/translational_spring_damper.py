@@ -66,7 +66,7 @@ class TranslationalSpringDamper(AbstractJointForce):
         """The name before the number, as it is in labels."""
         return "slide"
 
-    def coordinates(self) -> tuple[Coordinate]:
+    def acts_along(self) -> tuple[Coordinate]:
         """The displacement of the joint."""
         return (self.joint.displacement_along_axis(),)
 

@@ -86,7 +86,7 @@ class Owners:
         for force in system.forces:
             a, b = [*(number[id(body)] for body in force.bodies), len(system.bodies), len(system.bodies)][:2]
             of_block = [force.coordinate] if isinstance(force, Block) and force.coordinate is not None else []
-            own = [*force.coordinates(), *of_block]
+            own = [*force.acts_along(), *of_block]
             mine = ((force, of_block[0].name if of_block else ""),) if isinstance(force, Block) else ()
             self.forces[force.name or ""] = self._owner(
                 force, (a, b), own, {c.name: () for c in own}, elements[force.name or ""], -1, mine
@@ -129,7 +129,7 @@ class Owners:
             return owner, owner.quantities[quantity.name]
         if not isinstance(quantity, str):
             raise TypeError(
-                f"quantity must be one of a joint or force, got {_check.show(quantity)}; pass e.g. pin.angle or its label "
+                f"quantity must be one of a joint or force, got {_check.show(quantity)}; pass e.g. pin.angle or "
                 "'pin.angle'"
             )
         labels = {f"{o.name}.{q}": (o, each) for o in self._all() for q, each in o.quantities.items()}

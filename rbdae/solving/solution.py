@@ -363,8 +363,8 @@ class Solution:
 
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
         "joints", "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and
-        `joints` choose what is drawn, and `plane` whether by two components and an angle: None if the motion stays in
-        a plane, "xy" and the like, or False; see `rbdae.plotting.plot_solution`. If the times are few, curves follow
+        `joints` choose what is drawn, and `plane` whether by two components and an angle: None if the motion stays in a
+        plane, "xy" and the like, or False; see `rbdae.plotting.plot_solution`. If the times are few, curves follow
         ``solution(t)`` between them.
         """
         from rbdae.plotting import plot_solution
