@@ -62,7 +62,7 @@ class Coulomb(AbstractJointForce):
     normal: TimeFunction
     radius: float | None
     velocity: float
-    slides: tuple[str, ...]
+    along: tuple[str, ...]
     name: str | None
 
     def __init__(
@@ -98,17 +98,17 @@ class Coulomb(AbstractJointForce):
             normal=law,
             radius=None if radius is None else _check.positive(owner, "radius", radius, "give e.g. 0.01"),
             velocity=_check.positive(owner, "velocity", velocity, "give e.g. 1e-3"),
-            slides=tuple(each.name for each in of),
+            along=tuple(each.name for each in of),
             name=name,
         )
 
     def acts_along(self) -> tuple[Coordinate, ...]:
         """The coordinates along which it slides."""
-        return tuple(each for each in self.joint.coordinates() if each.name in self.coordinates)
+        return tuple(each for each in self.joint.coordinates() if each.name in self.along)
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        of = list(self.acts_along())
+        of = self.acts_along()
         users = () if self.normal.function is None else (self.normal.function,)
         constant = [] if users else [self.normal.constant[0]]
         p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])
@@ -117,7 +117,7 @@ class Coulomb(AbstractJointForce):
         return (_element(of, law),)
 
 
-def _element(of: list[Coordinate], law: MotionLaw) -> Element:
+def _element(of: Sequence[Coordinate], law: MotionLaw) -> Element:
     return along(of[0], u=law) if len(of) == 1 else together(of, law)
 
 

@@ -100,19 +100,16 @@ class Limit(AbstractJointForce):
 
     def acts_along(self) -> tuple[Coordinate]:
         """The coordinate that it limits."""
-        return (self._of,)
+        known = {each.name: each for each in self.joint.coordinates()}
+        return (known[self.coordinate],)
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        of = self._of
+        (of,) = self.acts_along()
         ends = [end for _, end in _named(self.low, self.high) if end is not None]
         p = np.array([self.stiffness, self.exponent, self.damping, *ends])
         maker = partial(_stops, self.low is not None, self.high is not None)
         return (along(of, u=MotionLaw("the force of its stops", (), maker, near(of, self.joint.bodies), p)),)
-
-    @property
-    def _of(self) -> Coordinate:
-        return next(each for each in self.joint.coordinates() if each.name == self.coordinate)
 
 
 def _named(low: Any, high: Any) -> tuple[tuple[str, Any], tuple[str, Any]]:

@@ -219,6 +219,10 @@ def test_dry_friction_slows(make, start, gravity, rate):
     speed = np.linalg.norm(state.velocity, axis=1) + turning
     np.testing.assert_allclose(speed, slowed(found.t, 1.0, rate), rtol=0, atol=1e-8)
     assert found.energy.work[-1] == pytest.approx(-found.energy.kinetic[0] + found.energy.kinetic[-1], rel=1e-7)
+    (force,) = found.forces.values()
+    power = -rate * np.tanh(speed / V0) * speed * (J / R**2 if turning.any() else M)
+    found_power = sum(getattr(force, name) for name in force if name.endswith("power"))
+    np.testing.assert_allclose(found_power, power, atol=1e-9)
 
 
 @pytest.mark.parametrize("form, solver", [("index-2", "sksundae:ida"), ("ggl", "solve_dae:Radau")])

@@ -191,7 +191,7 @@ FORCES: dict[str, Make] = {
         Coulomb(axial(a, b, "revolute"), 0.3, normal=5.0, radius=0.4, velocity=1.1),
         Coulomb(axial(a, b, "prismatic"), 0.3, normal=wave, velocity=0.8),
         Coulomb(axial(s.ground, b, "planar"), 0.2, normal=6.0, velocity=0.9),
-        Limit(axial(a, b, "revolute"), 2.5, stiffness=3.0, exponent=1.7, damping=0.3),
+        Limit(axial(a, b, "revolute"), 2.5, stiffness=3.0, exponent=1.7, damping=0.1),
         Limit(axial(a, b, "prismatic"), -4.0, -3.0, stiffness=2.0, damping=0.2),
     ],
     "contact": lambda s, a, b: [
