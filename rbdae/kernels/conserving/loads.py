@@ -19,7 +19,7 @@ def step_load(m: Memory, i: int, h: float) -> None:
     n_in = 2 * n + e.n_parameters
     for k in range(n * n_in):
         c.user[k] = 0.0
-    call_user_function(e.jacobian, head(m).time, c.x, c.user)
+    call_user_function(e.jacobian, head(m).time, c.x[:n_in], c.user[: n * n_in])
     for k in range(n):
         for l in range(n):
             c.X[k, l] = 0.5 * c.user[n_in * k + l] + c.user[n_in * k + n + l] / h
