@@ -130,9 +130,9 @@ def mesh_jacobian(t, x, out):
                     out[576 + 24 * (12 * side + i) + 12 * other + j] = sign * d
 
 
-def nonlinear(t: float, s: float, rate: float) -> float:
-    """A law of the time, a coordinate and its rate."""
-    return math.cos(t) - 3.0 * math.sin(1.5 * s) - 0.4 * rate * abs(rate)
+def nonlinear(t: float, s: Any, rate: Any) -> Any:
+    """A law of the time, a coordinate and its rate, which may be complex."""
+    return np.cos(t) - 3.0 * np.sin(1.5 * s) - 0.04 * rate**3
 
 
 def mesh_in_python(t: float, x: Vec, out: Vec) -> None:
@@ -185,7 +185,9 @@ FORCES: dict[str, Make] = {
         Motor(axial(a, b, "revolute"), torque=nonlinear),
         Motor(axial(a, b, "prismatic"), force=nonlinear),
         SpringDamper(a, b, force=lambda t, length, rate: 9.0 * length**3 + 0.5 * length * rate, at_a=P, at_b=Q),
-        TorsionalSpringDamper(axial(s.ground, b, "cylindrical"), torque=lambda t, angle, rate: -0.3 * rate**3),
+        TorsionalSpringDamper(
+            axial(s.ground, b, "cylindrical"), stiffness=2.0, torque=lambda t, s, rate: -0.03 * rate**3
+        ),
     ],
     "dry": lambda s, a, b: [
         Coulomb(axial(a, b, "revolute"), 0.3, normal=5.0, radius=0.4, velocity=1.1),
