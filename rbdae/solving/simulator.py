@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
@@ -14,7 +15,9 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import changed, refuse_copies
 from rbdae.adapter import Reason, Stepper
 from rbdae.inputs import values_of
-from rbdae.problem.driven import places_of
+from rbdae.problem.driven import places_of, present
+from rbdae.problem.measured import Measured
+from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState
@@ -22,8 +25,10 @@ from rbdae.solving.checks import check_problem
 from rbdae.solving.default_solver import default_solver
 from rbdae.solving.engines import Engine, InPieces, InPlace
 from rbdae.solving.plan import Plan, planned
+from rbdae.solving.readings import Readings
 from rbdae.solving.registry import find_method
 from rbdae.solving.run import solve
+from rbdae.solving.sampling import Samples, sampled_of
 from rbdae.solving.solution import Solution
 
 Inputs = Mapping[str, float] | ArrayLike | None
@@ -80,12 +85,13 @@ class Simulator:
     """
 
     _problem: Problem  # from the last reset on
-    _known: Problem | None  # with the present inputs, once asked for
+    _readings: Readings
     _places: dict[str, int]  # of inputs by name
     _values: Vec
     _since: float  # the time of the last step of another length, and the steps since then
     _steps: int
     _engine: Engine
+    _samples: Samples | None
 
     def __init__(
         self,
@@ -157,14 +163,17 @@ class Simulator:
     @property
     def states(self) -> dict[str, BodyState]:
         """Motion of every body by name, now."""
-        return self._here.states(self.t, self.y)
+        return self._problem.states(self.t, self.y)
 
     @property
-    def _here(self) -> Problem:
-        """The problem with the present inputs."""
-        if self._known is None:
-            self._known = self._problem.with_selection(self._problem.selection.with_inputs(self._values.copy()))
-        return self._known
+    def joints(self) -> dict[str, Measured]:
+        """Quantities of every joint by name, now: ``sim.joints["pin"].angle``, ``.rate``, ``.torque``, ..."""
+        return self._readings.measured("joints", self.t, self.y, self._values)
+
+    @property
+    def forces(self) -> dict[str, Measured]:
+        """Quantities of every force by name, now."""
+        return self._readings.measured("forces", self.t, self.y, self._values)
 
     # ------------------------------------------------------------ steps
 
@@ -195,19 +204,41 @@ class Simulator:
         else:
             self._since = end = engine.t + _check.positive("step", "dt", dt, "give a time in seconds")
             self._steps = 0
-        reached, said = engine.advance(end)
+        while self._samples is not None and (stop := self._samples.next(engine.t)) is not None and stop < end:
+            self._advance(stop)
+            self._sample(self._samples)
+        if end > engine.t:
+            self._advance(end)
+        if self._samples is not None:
+            self._sample(self._samples)
+
+    def _advance(self, end: float) -> None:
+        reached, said = self._engine.advance(end)
         if not reached:
-            self._since, self._steps = engine.t, 0
-            raise StepError(f"{self.solver} did not reach t = {end:.9g}, and stands at t = {engine.t:.9g}: {said}")
+            t = self._engine.t
+            self._since, self._steps = t, 0
+            raise StepError(f"{self.solver} did not reach t = {end:.9g}, and stands at t = {t:.9g}: {said}")
 
     def _drive(self, u: Inputs) -> None:
-        values = values_of("step", self._places, u, self._values)
+        self._take(values_of("step", self._places, u, self._values))
+
+    def _take(self, values: Vec) -> None:
         if values.tobytes() != self._values.tobytes():
-            self._values, self._known = values, None
+            self._values = values
             self._engine.drive(values)
 
+    def _sample(self, samples: Samples) -> None:
+        """Let the controllers whose samples are due set their outputs."""
+        here = self._problem.with_selection(self._problem.selection.with_inputs(self._values.copy()))
+        self._take(present(samples.resumed(here, self._engine.t, self._engine.y).workspace))
+
     def reset(
-        self, t: float | None = None, y: ArrayLike | None = None, inputs: Mapping[str, float] | None = None
+        self,
+        t: float | None = None,
+        y: ArrayLike | None = None,
+        *,
+        joints: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, float] | None = None,
     ) -> None:
         """Go back to the start of the problem, or to another state, and forget all steps.
 
@@ -217,14 +248,27 @@ class Simulator:
             Time, s; that of the problem if it is left out.
         y : (n,) array_like, optional
             Unknowns; consistent, or projected.
+        joints : mapping, optional
+            Coordinates by the names of joints, ``{"pin": 0.3}``, in rad or m, with rates ``{"pin": (0.3, -1.0)}``; of
+            joints with several ``{"sleeve": {"angle": 0.3, "displacement": 0.1}}``. All other joints keep theirs. Not
+            for joints in closed loops.
         inputs : mapping, optional
             Inputs by name; those of the problem if they are left out.
+
+        Raises
+        ------
+        TypeError, ValueError
+            for a state, a name or a number that there cannot be
         """
         problem = self._base
         if t is not None or y is not None:
             problem = problem.at(problem.t0 if t is None else t, problem.y0 if y is None else y)
+        if joints is not None:
+            problem = posed(problem, joints)
         if inputs is not None:
-            new = values_of("reset", self._places, dict(inputs), np.array([*problem.inputs.values()]))
+            if not isinstance(inputs, Mapping):
+                raise TypeError(f"reset: inputs must be a mapping by name, got {_check.show(inputs)}")
+            new = values_of("reset", self._places, inputs, np.array([*problem.inputs.values()]))
             named = dict(zip(problem.inputs, new.tolist(), strict=True))
             problem = problem.resumed_with_inputs(problem.t0, problem.y0, named)
         self._begin(problem)
@@ -257,9 +301,19 @@ class Simulator:
         self._problem = problem
         self._places = places_of(problem.workspace)
         self._values = np.array([*problem.inputs.values()], dtype=float)
-        self._known = problem
+        self._readings = Readings(problem)
         self._since, self._steps = problem.t0, 0
         self._engine = self._made(problem)
+        controllers = sampled_of(problem)
+        self._samples = Samples(controllers, problem.t0, math.inf) if controllers else None
+        if self._samples is not None:
+            if isinstance(self._engine, InPieces):
+                raise ValueError(
+                    f"Simulator: {self.solver} begins again in each step, where the memory of sampled controllers "
+                    f"({', '.join(str(each.name) for each in controllers)}) would be lost; use an ODE form and "
+                    "solver='rbdae:dop853', or rbdae.solve"
+                )
+            self._sample(self._samples)
 
     def _made(self, problem: Problem) -> Engine:
         if problem.kind == "ode" and not problem.switches(self._plan.policy):

@@ -19,6 +19,7 @@ NEEDED = {
     "assemble it": {"Assembly", "InitialValuesWarning", "NotAddedWarning", "assemble"},
     "formulate it": {"formulate", "formulations", "norm_multipliers", "pairings", "Problem"},
     "give inputs": {"Table"},
+    "drive it": {"Simulator", "StepError"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Event", "FailedRunWarning", "Solution", "load", "solve", "solvers"},
     "observe": {"observables", "scaled_atol", "skeel_condition"},

@@ -21,6 +21,7 @@ from inside import (
     CompiledWatch,
     ConstantMass,
     Graph,
+    InputSteps,
     ManyStates,
     MirroredProblem,
     OneState,
@@ -50,6 +51,7 @@ from inside import (
     elimination_elements,
     elimination_steps,
     energy_balance,
+    engines,
     filled_memory,
     given,
     inputs,
@@ -80,6 +82,7 @@ from inside import (
     problem,
     quantities,
     reactions,
+    readings,
     recorded_factors,
     recording,
     registry,
@@ -154,6 +157,10 @@ from rbdae.rotations import CHARTS
 
 def _problem() -> rbdae.Problem:
     return cases.problem("C", cases.REFERENCE)
+
+
+def _explicit() -> rbdae.Problem:
+    return cases.problem("C", cases.Pairing("index-0", "quaternion", "angular"))
 
 
 def _centred() -> rbdae.Problem:
@@ -248,6 +255,11 @@ EXAMPLES: dict[type, Any] = {
     inputs.Input: lambda: inputs.Input("torque", 0.5, "N m"),
     rbdae.Table: lambda: rbdae.Table((0.0, 1.0), (2.0, 3.0)),
     driven.Driven: lambda: driven.Driven(_problem(), _problem().workspace),
+    rbdae.Simulator: lambda: rbdae.Simulator(_explicit()),
+    engines.InPlace: lambda: engines.InPlace(_explicit(), lambda twin: None),
+    engines.InPieces: lambda: engines.InPieces(_explicit(), rbdae.solve, keeps=True),
+    readings.Readings: lambda: readings.Readings(_problem()),
+    InputSteps: lambda: InputSteps({}, 0.0, 1.0),
     driven.InputTangents: lambda: driven.InputTangents(_problem().workspace, _problem().n_equations),
     layout.Layout: lambda: _problem().layout,
     layout.BodyMotion: lambda: _motion(),

@@ -171,9 +171,11 @@ from rbdae.solving import (
     collocation,
     dense,
     energy_balance,
+    engines,
     monitor,
     neighbours,
     plan,
+    readings,
     registry,
     segments,
     singular,
@@ -183,6 +185,7 @@ from rbdae.solving import (
 from rbdae.solving import run as run_of_solve
 from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
+from rbdae.solving.driven import InputSteps
 from rbdae.study import comparing as study_comparing
 from rbdae.study import results_file
 from rbdae.study.stored_values import digest
@@ -213,6 +216,7 @@ __all__ = [
     "Explicit",
     "Factors",
     "Graph",
+    "InputSteps",
     "LanguageError",
     "ManyStates",
     "Mat",
@@ -275,6 +279,7 @@ __all__ = [
     "elimination_order",
     "elimination_steps",
     "energy_balance",
+    "engines",
     "entry",
     "entry_of",
     "equations_latex",
@@ -377,6 +382,7 @@ __all__ = [
     "quasi_velocities",
     "radau5_dae",
     "reactions",
+    "readings",
     "record_nothing",
     "recorded_factors",
     "recording",

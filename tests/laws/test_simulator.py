@@ -1,0 +1,251 @@
+"""A simulator gives the answers of `solve` with the same inputs, whatever takes its steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from input_systems import arm, pendulum
+
+import rbdae
+from rbdae.joints import Prismatic, Revolute
+
+DT = 0.05
+U = np.array([(0.5, 0.7), (0.5, 0.7), (2.0, 0.7), (2.0, -1.0), (2.0, -1.0), (0.0, 0.0)])
+TIMES = DT * np.arange(len(U))
+TABLES = {name: rbdae.Table(TIMES, U[:, k], "previous") for k, name in enumerate(("torque", "voltage"))}
+TIGHT = {"rtol": 1e-9, "atol": 1e-9}
+
+
+def problem(form="index-0"):
+    return rbdae.formulate(pendulum(), form)
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return rbdae.solve(problem(), (0.0, 0.3), solver="rbdae:dop853", rtol=1e-11, atol=1e-11, inputs=TABLES)
+
+
+def driven(solver="rbdae:dop853", form="index-0", **options):
+    sim = rbdae.Simulator(problem(form), solver, dt=DT, **{**TIGHT, **options})
+    for k, u in enumerate(U):
+        sim.step({"torque": u[0]} if k == 2 else None if k == 4 else u)
+    return sim
+
+
+def position(p, t, y):
+    return p.states(t, y)["bob"].position
+
+
+@pytest.mark.parametrize(
+    ("solver", "form", "level"),
+    [
+        ("rbdae:dop853", "index-0", 1e-9),
+        ("rbdae:dopri5", "null-space", 3e-8),
+        ("rbdae:odex", "index-0", 3e-8),
+        ("scipy:RK45", "index-0", 3e-8),
+        ("sundials:ida", "index-2", 3e-7),
+    ],
+)
+def test_steps_are_those_of_a_run(solver, form, level, reference):
+    sim = driven(solver, form)
+    assert sim.t == pytest.approx(0.3, abs=1e-15)
+    wanted = reference.states["bob"]
+    np.testing.assert_allclose(sim.states["bob"].position, wanted.position[-1], rtol=0, atol=level)
+    np.testing.assert_allclose(sim.states["bob"].velocity, wanted.velocity[-1], rtol=0, atol=10 * level)
+    assert dict(sim.inputs) == {"torque": 0.0, "voltage": 0.0}
+    solution = sim.solution()
+    assert (solution.t[0], solution.t[-1]) == (0.0, sim.t)
+    np.testing.assert_array_equal(solution.y[-1], sim.y)
+    assert (np.diff(solution.t) > 0.0).all()
+    between = np.linspace(0.0, 0.3, 37)
+    found = position(solution.problem, between, solution(between))
+    np.testing.assert_allclose(found, position(reference.problem, between, reference(between)), rtol=0, atol=3 * level)
+    for t, u in zip(TIMES, U, strict=True):
+        assert list(solution.problem_at(t + 0.02).inputs.values()) == list(u)
+    balance = solution.energy.balance
+    assert np.abs(balance - balance[0]).max() < 100 * level
+
+
+def test_a_loop_that_stays_costs_what_its_method_costs():
+    """Twelve stages a step, and the rates once more where inputs have changed: nothing is begun again."""
+    sim = rbdae.Simulator(problem(), "rbdae:dop853", dt=1e-3)
+    changes = 0
+    for k in range(60):
+        changes += k % 3 == 0 and k > 0
+        sim.step([float(k // 3), 0.7])
+    stats = sim.solution().stats
+    assert (stats.steps, stats.rejected) == (60, 0)
+    assert stats.evaluations - 12 * 60 - changes in (1, 2, 3)  # the first rates, and the search for a first step
+
+
+def test_a_step_of_another_length(reference):
+    sim = rbdae.Simulator(problem(), dt=DT, **TIGHT)
+    assert sim.solver == "rbdae:dop853"
+    sim.step(U[0], dt=2 * DT)
+    assert sim.t == 2 * DT
+    sim.step(U[2])
+    np.testing.assert_allclose(sim.y, reference(3 * DT), rtol=0, atol=1e-9)
+
+
+def test_quantities_belong_to_the_state_at_which_they_were_asked_for():
+    sim = driven()
+    before, t, y = sim.joints["pin"], sim.t, sim.y
+    same = problem().with_inputs(dict(sim.inputs)).at(t, y)
+    sim.step({"torque": 7.0})
+    wanted = same.joints(t, y)["pin"]
+    for name in ("angle", "rate", "acceleration", "torque", "power"):
+        np.testing.assert_allclose(getattr(before, name), getattr(wanted, name), rtol=0, atol=1e-9, err_msg=name)
+    assert float(sim.forces["motor"].torque) == pytest.approx(7.0, abs=1e-12)
+    assert float(sim.joints["pin"].angle) != pytest.approx(float(before.angle), abs=1e-4)
+
+
+def test_a_reset_goes_to_any_state():
+    sim = driven()
+    end, t = sim.y, sim.t
+    sim.reset()
+    assert (sim.t, dict(sim.inputs)) == (0.0, {"torque": 0.5, "voltage": 0.7})
+    np.testing.assert_array_equal(sim.y, sim.problem.y0)
+    for u in U:
+        sim.step(u)
+    np.testing.assert_allclose(sim.y, end, rtol=0, atol=1e-12)
+    sim.reset(t, end, inputs={"torque": -1.0})
+    assert (sim.t, sim.inputs["torque"], sim.inputs["voltage"]) == (t, -1.0, 0.7)
+    np.testing.assert_allclose(sim.y, end, rtol=0, atol=1e-12)
+    assert len(sim.solution().t) == 1
+
+
+def test_a_reset_by_joints_keeps_the_others():
+    sim = rbdae.Simulator(rbdae.formulate(arm(), "index-0", code="generic"))
+    wanted = {"axis 2": (2.0, 0.5), "axis 3": (-1.0, 0.7), "axis 5": 0.4, "axis 1": (-3.0, 1.0)}
+    sim.reset(joints=wanted)
+    rates = {name: given[1] if isinstance(given, tuple) else 0.0 for name, given in wanted.items()}
+    angles = {name: given[0] if isinstance(given, tuple) else given for name, given in wanted.items()}
+    for name, joint in sim.joints.items():
+        assert float(joint.angle) == pytest.approx(angles.get(name, 0.0), abs=1e-12), name
+        assert float(joint.rate) == pytest.approx(rates.get(name, 0.0), abs=1e-12), name
+    held = sim.problem.constraints(sim.t, sim.y)
+    assert max(np.abs(held.position).max(), np.abs(held.velocity).max()) < 1e-12
+
+
+def slide(ground_last):
+    """A slide with a hinge on it; the ground is the second body of the slide, or the first one."""
+    system = rbdae.System()
+    cart = system.add_body("cart", mass=1.0, inertia=(1, 1, 1), center_of_mass=(0.1, 0.2, 0), velocity=(0, 0, 0.5))
+    rod = system.add_body("rod", mass=1.0, inertia=(1, 1, 1), position=(0.0, 0.0, -1.0))
+    pair = (cart, system.ground) if ground_last else (system.ground, cart)
+    system.add_joint(Prismatic(*pair, axis_a=(0, 0, 1), name="slide"))
+    system.add_joint(Revolute(rod, cart, at_a=(0, 0, 1), axis_a=(1, 0, 0), name="pin"))
+    return rbdae.formulate(system, "index-0", code="generic", consistent="project")
+
+
+@pytest.mark.parametrize("ground_last", [False, True])
+def test_a_reset_by_joints_moves_the_side_that_is_free(ground_last):
+    sim = rbdae.Simulator(slide(ground_last))
+    before = {name: float(joint.rate) for name, joint in sim.joints.items()}
+    sim.reset(joints={"pin": (0.6, 2.0), "slide": 0.3})
+    assert float(sim.joints["slide"].displacement) == pytest.approx(0.3, abs=1e-12)
+    assert float(sim.joints["slide"].rate) == pytest.approx(before["slide"], abs=1e-12)
+    assert (float(sim.joints["pin"].angle), float(sim.joints["pin"].rate)) == pytest.approx((0.6, 2.0), abs=1e-12)
+    assert np.abs(sim.problem.constraints(0.0, sim.y).velocity).max() < 1e-12
+
+
+def test_a_run_without_record_has_its_last_state():
+    sim = driven(record=False)
+    solution = sim.solution()
+    assert (len(solution.t), solution.t[-1]) == (1, sim.t)
+    np.testing.assert_array_equal(solution.y[-1], sim.y)
+    np.testing.assert_allclose(sim.y, driven().y, rtol=0, atol=1e-12)
+
+
+def test_projected_steps_stay_on_the_constraints():
+    drift = []
+    for solver, projection in (("rbdae:dopri5", False), ("rbdae:dopri5", True), ("scipy:RK45", True)):
+        sim = rbdae.Simulator(problem(), solver, dt=1.0, rtol=1e-3, atol=1e-3, projection=projection)
+        for k in range(3):
+            sim.step({"torque": float(k)})
+        drift.append(np.abs(sim.problem.constraints(sim.t, sim.y).position).max())
+        assert (sim.solution().stats.projections > 0) == projection
+    assert drift[0] > 1e-6
+    assert max(drift[1:]) < 1e-12
+
+
+def test_sampled_controllers_keep_their_memory():
+    system = pendulum(fan=False)
+    (pin,) = system.joints
+    law = lambda t, u, m: ((-5.0 * u.angle - 2.0 * u.rate + m.n,), {"n": m.n + 0.1})  # noqa: E731
+    sampled = rbdae.Sampled(
+        0.04, law, ("torque",), inputs={"angle": pin.angle, "rate": pin.rate}, memory={"n": 0.0}, name="control"
+    )
+    control = system.add_block(sampled)
+    system.add_force(rbdae.actuators.Source(pin, effort=control.torque))
+    p = rbdae.formulate(system, "index-0")
+    run = rbdae.solve(p, (0.0, 0.3), solver="rbdae:dop853", **TIGHT)
+    sim = rbdae.Simulator(p, dt=0.1, **TIGHT)
+    for _ in range(3):
+        sim.step()
+    np.testing.assert_allclose(sim.y, run.y[-1], rtol=0, atol=1e-9)
+    with pytest.raises(ValueError, match=r"memory of sampled controllers \(control\) would be lost"):
+        rbdae.Simulator(p, "scipy:RK45")
+
+
+def test_a_step_that_fails_says_where_and_the_simulator_stands():
+    def law(t):
+        return 1.0 / (0.12 - t) if t < 0.12 else np.nan
+
+    p = rbdae.formulate(pendulum(fan=False), "index-0").with_inputs({"torque": rbdae.forces.CalledBack(law)})
+    for solver in ("rbdae:dop853", "scipy:RK45"):
+        sim = rbdae.Simulator(p, solver, dt=DT)
+        sim.step()
+        sim.step()
+        with pytest.raises(rbdae.StepError, match=f"{solver} did not reach t = 0.15, and stands at t = 0.1"):
+            sim.step()
+        assert 0.1 <= sim.t <= 0.12
+        sim.reset()
+        sim.step()
+        assert sim.t == DT
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda sim: sim.step({"torq": 1.0}), "unknown input 'torq'; did you mean 'torque'"),
+        (lambda sim: sim.step([1.0]), "step: u, the inputs in the order of add_input,"),
+        (lambda sim: sim.step({"torque": np.inf}), "step: input 'torque' must be finite"),
+        (lambda sim: sim.step(np.array([np.nan, 0.0])), "must be finite"),
+        (lambda sim: sim.step(dt=-1.0), "step: dt must be positive"),
+        (lambda sim: sim.reset(joints={"pim": 0.3}), "unknown joint 'pim'; did you mean 'pin'"),
+        (lambda sim: sim.reset(joints={"pin": "x"}), "joint 'pin': angle must be a real number"),
+        (lambda sim: sim.reset(joints={"pin": {"angel": 1.0}}), "unknown coordinate of joint 'pin' 'angel'"),
+        (lambda sim: sim.reset(joints=[0.3]), "joints must be a mapping by name"),
+        (lambda sim: sim.reset(inputs=[0.3]), "inputs must be a mapping by name"),
+        (lambda sim: sim.reset(y=[0.3]), "y, the "),
+        (lambda sim: rbdae.Simulator(sim.problem, dt=0.0), "Simulator: dt must be positive"),
+        (lambda sim: rbdae.Simulator(sim.problem, "rbdae:dop854"), "rbdae:dop853"),
+        (lambda sim: rbdae.Simulator(sim.problem, "sundials:ida", colour=1).step(), "colour"),
+        (lambda sim: rbdae.Simulator("x"), "Simulator"),
+    ],
+)
+def test_wrong_calls_are_refused_by_name(call, words):
+    sim = rbdae.Simulator(problem(), "rbdae:dop853", dt=DT)
+    with pytest.raises((TypeError, ValueError), match=words):
+        call(sim)
+
+
+def test_a_joint_of_a_loop_is_refused_by_name():
+    p = rbdae.formulate(rbdae.models.n_four_bar(1), "index-0", code="generic")
+    name = next(joint.name for joint in p.system.joints if isinstance(joint, Revolute))
+    with pytest.raises(ValueError, match=f"joint {name!r} is in a closed loop"):
+        rbdae.Simulator(p).reset(joints={name: 0.3})
+
+
+def test_recorded_null_space_code_holds_in_all_attitudes():
+    """Its pivots are those of one attitude: the same accelerations as without them, and no hand-over."""
+    p, other = (rbdae.formulate(pendulum(fan=False), form) for form in ("null-space", "index-0"))
+    sim, beside = rbdae.Simulator(p), rbdae.Simulator(other)
+    for angle in 0.1 + np.arange(0.0, 6.2, 0.4):
+        for each in (sim, beside):
+            each.reset(joints={"pin": (angle, 1.0)}, inputs={"torque": 2.0})
+        found = [float(each.joints["pin"].acceleration) for each in (sim, beside)]
+        assert found[0] == pytest.approx(found[1], abs=1e-11)
+        sim.problem.rhs(0.0, sim.y)
+    assert p.callbacks.handed_over == sim.problem.callbacks.handed_over == 0
