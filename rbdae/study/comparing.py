@@ -19,6 +19,7 @@ from rbdae.formulations import Formulation
 from rbdae.initial.given import Hold
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, ProjectionError
+from rbdae.quantities.quantity import Quantity
 from rbdae.solving.solution import Solution
 from rbdae.study import references
 from rbdae.study.ahead import compile_for
@@ -26,7 +27,7 @@ from rbdae.study.case import Case, OnSingularity, Options, Redundant
 from rbdae.study.choosing import TOLERANCES, cases
 from rbdae.study.comparison import Comparison
 from rbdae.study.executor import run_all
-from rbdae.study.input import check_executor, check_system, checked_cases, checked_reference
+from rbdae.study.input import check_executor, check_system, checked_cases, checked_quantity, checked_reference
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.provenance import Provenance
 from rbdae.study.quiet import quiet
@@ -53,6 +54,7 @@ def compare(
     options: Mapping[str, Options] | None = None,
     on_singularity: OnSingularity = "stop",
     reference: Reference | Solution | None = None,
+    quantity: Quantity | str | None = None,
     executor: Executor | None = None,
     resume: str | Path | None = None,
     progress: bool = False,
@@ -75,6 +77,8 @@ def compare(
     on_singularity : ``"switch"`` centres rotations that have a singular set at the start, and again on the way
     reference : from `rbdae.study.reference`, `rbdae.study.Reference.from_solutions`, or a `Solution` that one trusts;
         None computes it by two formulations at 1e-13
+    quantity : that whose error at the end counts, as ``pin.angle`` or ``"pin.angle"``, an angle with its turns; None
+        for the motion of all bodies
     executor : any `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` with the context "spawn", or that of a
         Dask client; None for this process
     resume : a file to which each finished run is written at once; those that it has already are not run again. Runs of
@@ -131,6 +135,7 @@ def compare(
         t_end,
         chosen,
         reference=reference,
+        quantity=quantity,
         executor=executor,
         resume=resume,
         progress=progress,
@@ -145,6 +150,7 @@ def compare_cases(
     chosen: Sequence[Case],
     *,
     reference: Reference | Solution | None = None,
+    quantity: Quantity | str | None = None,
     executor: Executor | None = None,
     resume: str | Path | None = None,
     progress: bool = False,
@@ -161,7 +167,8 @@ def compare_cases(
     """
     check_system(system)
     end = checked_end("compare", t_end)
-    given = checked_reference(reference, end, system)
+    label = checked_quantity(quantity, system)
+    given = checked_reference(reference, end, system, label)
     wanted = checked_cases(chosen)
     _check.flag("compare", "progress", progress)
     seconds = _check.positive("compare", "limit", limit, "give seconds")
@@ -174,10 +181,10 @@ def compare_cases(
     provenance = Provenance.of(system, {case.solver for case in wanted})
     file = None
     if path is not None:
-        about = (wanted[0].redundant, wanted[0].hold, wanted[0].projection)
+        about = (wanted[0].redundant, wanted[0].hold, wanted[0].projection, *([label] if label else []))
         file = ResultsFile(path, study_key(provenance.fingerprint, end, given, about))
-        given = _stored_reference(file, end, system) or given
-    exact = _reference(system, end, wanted, given, seconds)
+        given = _stored_reference(file, end, system, label) or given
+    exact = _reference(system, end, wanted, given, seconds, label)
     done = {} if file is None else _usable(file.rows, seconds)
     left = [case for case in todo if case not in done]
     _check_options(system, left, end)
@@ -205,10 +212,10 @@ def compare_cases(
     return compared()
 
 
-def _stored_reference(file: ResultsFile, t_end: float, system: System) -> Reference | None:
+def _stored_reference(file: ResultsFile, t_end: float, system: System, quantity: str) -> Reference | None:
     """The reference of a file, which belongs to the study if nobody has changed it."""
     try:
-        return checked_reference(file.reference, t_end, system)
+        return checked_reference(file.reference, t_end, system, quantity)
     except ValueError as error:
         raise ValueError(f"{file.path}: {error}, or name another file for resume") from None
 
@@ -251,7 +258,7 @@ def _usable(rows: Mapping[Case, Row], limit: float) -> dict[Case, Row]:
 
 
 def _reference(
-    system: System, t_end: float, wanted: Sequence[Case], given: Reference | None, limit: float
+    system: System, t_end: float, wanted: Sequence[Case], given: Reference | None, limit: float, quantity: str
 ) -> Reference:
     """The reference; a computed one must be good enough."""
     first = wanted[0]
@@ -261,8 +268,9 @@ def _reference(
         return given
     with quiet():
         out = references.reference(
-            system, t_end, redundant=first.redundant, hold=first.hold, projection=first.projection, limit=10.0 * limit
-        )
+            system, t_end, redundant=first.redundant, hold=first.hold, projection=first.projection, limit=10.0 * limit,
+            quantity=quantity,
+        )  # fmt: skip
     refuse_disagreement(out, min(case.tolerance for case in wanted))
     return out
 

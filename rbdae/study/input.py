@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 from rbdae import _check
+from rbdae.quantities.quantity import Quantity
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
 from rbdae.study.references import Reference
-from rbdae.system import System
+from rbdae.system import System, name_in
 
 
 def check_system(system: System) -> None:
@@ -24,12 +25,36 @@ def check_system(system: System) -> None:
         raise ValueError("compare: system has no bodies, got " + _check.show(system) + "; add some with add_body")
 
 
-def checked_reference(reference: Reference | Solution | None, t_end: float, system: System) -> Reference | None:
-    """A reference of the system at the end of the runs."""
+def checked_quantity(quantity: Quantity | str | None, system: System) -> str:
+    """The label of a quantity of the system; "" for none."""
+    if quantity is None:
+        return ""
+    owner = name_in(system, quantity.owner) if isinstance(quantity, Quantity) else None
+    label = f"{owner}.{quantity.name}" if isinstance(quantity, Quantity) else quantity
+    if not isinstance(label, str) or (isinstance(quantity, Quantity) and owner is None):
+        raise TypeError(
+            f"compare: quantity must be one of the system's joints or forces, got {_check.show(quantity)}; pass e.g. "
+            "pin.angle or 'pin.angle'"
+        )
+    known = {
+        f"{each.name}.{name}"
+        for each in (*system.joints, *system.forces)
+        for name, one in each.quantities.items()
+        if not one.components
+    }
+    if label not in known:
+        raise _check.unknown("quantity", label, sorted(known))
+    return label
+
+
+def checked_reference(
+    reference: Reference | Solution | None, t_end: float, system: System, quantity: str = ""
+) -> Reference | None:
+    """A reference of the system at the end of the runs, for errors of a quantity if there is one."""
     if reference is None:
         return None
     if isinstance(reference, Solution):
-        reference = Reference.from_solutions(reference)
+        reference = Reference.from_solutions(reference, quantity=quantity)
     if not isinstance(reference, Reference):
         raise TypeError(
             f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}; leave it "
@@ -37,6 +62,11 @@ def checked_reference(reference: Reference | Solution | None, t_end: float, syst
         )
     if reference.t_end != t_end:
         raise ValueError(f"the reference belongs to t = {reference.t_end:g}, the runs end at {t_end:g}; make a new one")
+    if reference.quantity != quantity:
+        raise ValueError(
+            f"the reference is for errors of {reference.quantity or 'the motion'}, the study for those of "
+            f"{quantity or 'the motion'}; make it with quantity={quantity!r}"
+        )
     if len(reference.states[0].position) != len(system.bodies):
         raise ValueError(
             f"the reference has {len(reference.states[0].position)} bodies, the system {len(system.bodies)}; "
@@ -71,4 +101,4 @@ def check_executor(executor: Executor | None, system: System) -> None:
         pickle.dumps(system)
 
 
-__all__ = ["check_executor", "check_system", "checked_cases", "checked_reference"]
+__all__ = ["check_executor", "check_system", "checked_cases", "checked_quantity", "checked_reference"]

@@ -21,7 +21,15 @@ from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
 from rbdae.study.provenance import load_averages
 from rbdae.study.quiet import quiet
-from rbdae.study.references import Errors, OutOfTimeError, Reference, deadline, errors, final_state
+from rbdae.study.references import (
+    Errors,
+    OutOfTimeError,
+    Reference,
+    deadline,
+    errors,
+    final_state,
+    quantity_at_end,
+)
 from rbdae.system import System
 
 LIMIT = 60.0
@@ -141,7 +149,10 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
     scale = float(np.max(energy.kinetic)) or 1.0
     reached = None
     if solution.success:
-        found = final_state(solution.problem_at(exact.t_end), exact.t_end, solution.y[-1])
+        found = replace(
+            final_state(solution.problem_at(exact.t_end), exact.t_end, solution.y[-1]),
+            quantity=quantity_at_end(solution, exact.quantity),
+        )
         reached = errors(found, exact.against(named(case.formulation).name))
         if not math.isfinite(reached.largest):
             raise ValueError(f"the errors at the end are not finite: {reached}")

@@ -43,10 +43,11 @@ COLUMNS: Final[dict[str, str]] = {
     "options": "the solver's own, JSON; empty for none",
     "on_singularity": "as given to solve",
     "same": "other formulations with the same equations, for which this run stands",
-    "error": "the largest of the three errors below",
+    "error": "that of the study's quantity, or the largest of the three errors below",
     "error_position": "at the end, relative",
     "error_orientation": "at the end, rad",
     "error_velocity": "at the end, relative",
+    "error_quantity": "of the study's quantity, at the end, relative to its largest magnitude; empty without one",
     "below_reference": "1 if the error is below what the reference is good for, and a bound on it",
     "energy": "largest error of the energy's balance over the largest kinetic energy",
     "drift_position": "largest violation of the position constraints, SI units",
@@ -96,6 +97,7 @@ def record(row: Row, reference: Reference) -> Record:
         "error_position": errors.position if errors is not None else None,
         "error_orientation": errors.orientation if errors is not None else None,
         "error_velocity": errors.velocity if errors is not None else None,
+        "error_quantity": errors.quantity if errors is not None else None,
         "below_reference": int(is_below(row, reference)) if done else None,
         "energy": _number(row.energy_error),
         "drift_position": _number(row.position_drift),
@@ -119,8 +121,8 @@ def is_below(row: Row, reference: Reference) -> bool:
     return row.errors is not None and row.errors.largest < reference.agreement.largest
 
 
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _number(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _count(value: int, row: Row) -> int | None:
@@ -196,7 +198,9 @@ def _errors_of(given: Mapping[str, Any]) -> Errors | None:
     names = [f"error_{what}" for what in ("position", "orientation", "velocity")]
     if all(given[name] is None for name in names):
         return None
-    return Errors(*(number_of(given, name) for name in names))
+    # files of older versions do not have the last one
+    quantity = None if given.get("error_quantity") is None else number_of(given, "error_quantity")
+    return Errors(*(number_of(given, name) for name in names), quantity)
 
 
 def _stats_of(given: Mapping[str, Any], failed: bool) -> Stats:
@@ -219,7 +223,9 @@ def reference_record(reference: Reference) -> dict[str, Any]:
     """A reference as JSON can have it."""
     agreement = {name: _number(value) for name, value in asdict(reference.agreement).items()}
     states = [{name: np.asarray(value).tolist() for name, value in _members(state)} for state in reference.states]
-    return {"t_end": reference.t_end, "agreement": agreement, "states": states, "about": reference.about}
+    return {"t_end": reference.t_end, "agreement": agreement, "states": states, "about": reference.about} | (
+        {"quantity": reference.quantity} if reference.quantity else {}
+    )
 
 
 _ARRAYS = ("position", "orientation", "velocity", "angular_velocity")
@@ -238,7 +244,9 @@ def _state_of(given: Mapping[str, Any]) -> FinalState:
     norms = np.linalg.norm(orientation, axis=1)
     if not np.allclose(norms, 1.0, rtol=0.0, atol=1e-9):
         raise ValueError(f"orientations must be unit quaternions, got norms {_check.show(norms)}")
-    state = FinalState(position, orientation, velocity, angular_velocity)
+    value = given.get("quantity")
+    quantity = None if value is None else (number_of({"quantity": value[0]}, "quantity", -math.inf), float(value[1]))
+    state = FinalState(position, orientation, velocity, angular_velocity, quantity=quantity)
     if given["sizes"] is None:
         return state
     x, v, Om = numbers_of(given, "sizes")
@@ -257,10 +265,13 @@ def reference_of(given: Mapping[str, Any]) -> Reference:
         first, second = map(_state_of, given["states"])
         if len(first.position) != len(second.position):
             raise ValueError("its two states are of different numbers of bodies")
-        agreement = Errors(*(number_or_nan(given["agreement"], f.name) for f in fields(Errors)))
+        known = {name: number_or_nan(given["agreement"], name) for name in ("position", "orientation", "velocity")}
+        # files of older versions do not have the quantity
+        label = text_of(given, "quantity") if "quantity" in given else ""
+        agreement = Errors(**known, quantity=number_or_nan(given["agreement"], "quantity") if label else None)
         # files of older versions do not have the last one
         about = (text_of(given, "about"),) if "about" in given else ()
-        return Reference(number_of(given, "t_end", -math.inf), (first, second), agreement, *about)
+        return Reference(number_of(given, "t_end", -math.inf), (first, second), agreement, *about, quantity=label)
     except DAMAGED as error:
         raise ValueError(f"this is no reference ({refused(error)})") from None
 

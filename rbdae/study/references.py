@@ -49,6 +49,7 @@ class FinalState:
     sizes : largest norms of positions, velocities and angular velocities over the run, to which errors are relative (a
         pendulum at its turning point has no velocity to relate to), but not less than those of a body that hardly
         moves; None for the norms of this state
+    quantity : that whose error counts, such as an angle with its turns, and its largest magnitude over the run
     """
 
     position: Mat
@@ -56,6 +57,7 @@ class FinalState:
     velocity: Mat
     angular_velocity: Mat
     sizes: tuple[float, float, float] | None = None
+    quantity: tuple[float, float] | None = None
 
 
 @final
@@ -64,17 +66,19 @@ class Errors:
     """Errors at the end, relative to the largest size over the run of what is measured; `orientation` is the largest
     angle, rad.
 
-    `velocity` is the larger one of the errors of velocities and of angular velocities.
+    `velocity` is the larger one of the errors of velocities and of angular velocities, `quantity` that of the quantity
+    which a study is about, if it is about one.
     """
 
     position: float
     orientation: float
     velocity: float
+    quantity: float | None = None
 
     @property
     def largest(self) -> float:
-        """The worst of the three."""
-        return max(self.position, self.orientation, self.velocity)
+        """The error that counts: that of the quantity, or else the worst of the three."""
+        return max(self.position, self.orientation, self.velocity) if self.quantity is None else self.quantity
 
 
 @final
@@ -88,21 +92,23 @@ class Reference:
     states : of the two formulations of `REFERENCES`, or of runs of the user's own
     agreement : the difference of the two; errors below it mean nothing. Not a number if there is one state alone
     about : where the states are from, in words
+    quantity : the label of the quantity whose error counts, such as "pin.angle"; "" for the motion of all bodies
     """
 
     t_end: float
     states: tuple[FinalState, FinalState]
     agreement: Errors
     about: str = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
+    quantity: str = ""
 
     def against(self, formulation: str) -> FinalState:
         """The state that a formulation other than this one computed."""
         return self.states[1 if formulation == REFERENCES[0][0] else 0]
 
     @classmethod
-    def from_solutions(cls, first: Solution, second: Solution | None = None) -> Self:
+    def from_solutions(cls, first: Solution, second: Solution | None = None, *, quantity: str = "") -> Self:
         """A reference made of runs that one trusts, by other formulations or solvers at tight tolerances; with a second
-        one it is known how far they agree.
+        one it is known how far they agree. `quantity` is the label of that whose error counts, if it is not the motion.
 
         Raises
         ------
@@ -113,14 +119,14 @@ class Reference:
         times = [float(solution.t[-1]) for solution in given]
         if times[0] != times[-1]:
             raise ValueError(f"runs of a reference end at {times[0]:g} and {times[-1]:g}; give runs to one end time")
-        states = [_end_of(solution) for solution in given]
+        states = [_end_of(solution, quantity) for solution in given]
         if states[0].position.shape != states[-1].position.shape:
             bodies = f"{len(states[0].position)} and {len(states[-1].position)} bodies"
             raise ValueError(f"the runs of a reference have {bodies}; give runs of one system")
         agreement = errors(*states) if len(states) == 2 else Errors(float("nan"), float("nan"), float("nan"))
         ends = [(solution.problem_at(times[0]), solution) for solution in given]
         about = " and ".join(f"{p.formulation} ({p.rotation}) by {s.solver} at {s.rtol:.0e}" for p, s in ends)
-        return cls(times[0], (states[0], states[-1]), agreement, about)
+        return cls(times[0], (states[0], states[-1]), agreement, about, quantity)
 
 
 def _finished(solution: Solution) -> Solution:
@@ -156,7 +162,15 @@ def errors(state: FinalState, exact: FinalState) -> Errors:
             _relative(state.velocity, exact.velocity, velocity),
             _relative(state.angular_velocity, exact.angular_velocity, angular_velocity),
         ),
+        _of_quantity(state, exact),
     )
+
+
+def _of_quantity(state: FinalState, exact: FinalState) -> float | None:
+    if state.quantity is None or exact.quantity is None:
+        return None
+    size = exact.quantity[1]
+    return abs(state.quantity[0] - exact.quantity[0]) / (size if size > 0.0 else 1.0)
 
 
 def _sizes(state: FinalState) -> tuple[float, float, float]:
@@ -168,7 +182,15 @@ def _relative(value: Mat, exact: Mat, size: float) -> float:
     return float(np.linalg.norm(value - exact)) / (size if size > 0.0 else 1.0)
 
 
-def _end_of(solution: Solution) -> FinalState:
+def quantity_at_end(solution: Solution, label: str) -> tuple[float, float] | None:
+    """A quantity at the end of a run, and its largest magnitude; None without a label."""
+    if not label:
+        return None
+    values = np.asarray(solution.quantity(label), dtype=float)
+    return float(values[-1]), float(np.max(np.abs(values)))
+
+
+def _end_of(solution: Solution, quantity: str) -> FinalState:
     """The last state of a run, with the sizes over the run."""
     t_end = float(solution.t[-1])
     last = final_state(solution.problem_at(t_end), t_end, solution.y[-1])
@@ -186,7 +208,7 @@ def _end_of(solution: Solution) -> FinalState:
     x, v, Om = (float(np.sqrt(np.max(square))) for square in squares)
     time, length = abs(t_end - float(solution.t[0])), solution.problem_at(t_end).model.scales.length
     sizes = (max(x, _REST * length), max(v, _REST * length / time), max(Om, _REST / time))
-    return replace(last, sizes=sizes)
+    return replace(last, sizes=sizes, quantity=quantity_at_end(solution, quantity))
 
 
 def reference(
@@ -197,6 +219,7 @@ def reference(
     hold: Hold = (),
     projection: Projection | bool | None = None,
     limit: float = 600.0,
+    quantity: str = "",
 ) -> Reference:
     """Final states at `t_end` by the two formulations of `REFERENCES`, at tolerances of 1e-13.
 
@@ -207,6 +230,7 @@ def reference(
     redundant, hold : as `rbdae.formulate` takes them
     projection : as `rbdae.solve` takes it
     limit : seconds after which a run is given up
+    quantity : the label of that whose error counts, such as "pin.angle"
 
     Raises
     ------
@@ -218,11 +242,13 @@ def reference(
     end = checked_end("reference", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
     problems = [formulate(system, f, rotation=r, redundant=redundant, hold=hold) for f, r in REFERENCES]
-    first, second = (_reference_state(problem, end, projection, seconds) for problem in problems)
-    return Reference(end, (first, second), errors(first, second))
+    first, second = (_reference_state(problem, end, projection, seconds, quantity) for problem in problems)
+    return Reference(end, (first, second), errors(first, second), quantity=quantity)
 
 
-def _reference_state(problem: Problem, t_end: float, projection: Projection | bool | None, limit: float) -> FinalState:
+def _reference_state(
+    problem: Problem, t_end: float, projection: Projection | bool | None, limit: float, quantity: str
+) -> FinalState:
     try:
         solution = solve(
             problem,
@@ -237,7 +263,7 @@ def _reference_state(problem: Problem, t_end: float, projection: Projection | bo
         raise RuntimeError(f"no reference: {problem.formulation} by {_REFERENCE_SOLVER} was {error}; {_OWN}") from None
     if not solution.success:
         raise RuntimeError(f"no reference: {problem.formulation} by {solution.message}; {_OWN}")
-    return _end_of(solution)
+    return _end_of(solution, quantity)
 
 
 _OWN = (
@@ -295,6 +321,7 @@ __all__ = [
     "deadline",
     "errors",
     "final_state",
+    "quantity_at_end",
     "reference",
     "refuse_disagreement",
 ]

@@ -43,6 +43,14 @@ def table(comparison: Rows, *, reasons: bool = True) -> str:
 
 def preface(exact: Reference) -> list[str]:
     """End time, and what the errors are measured against."""
+    if exact.quantity:
+        return [
+            f"End time {exact.t_end:g} s. The error that the summary speaks of is that of {exact.quantity},",
+            f"relative to its largest magnitude, against {exact.about},",
+            f"which agree to {exact.agreement.largest:.1e} in it; others are relative (orientation: rad).",
+            *_UNITS[:2],
+            "of a clock: medians of timed runs.",
+        ]
     first = f"End time {exact.t_end:g} s. Errors are relative (orientation: rad), against "
     if math.isnan(exact.agreement.largest):
         return [f"{first}a run of the user's own; how good that is is not known.", *_UNITS]
@@ -79,6 +87,13 @@ def shared_equations(comparison: Rows) -> list[str]:
     ]
 
 
+def _last(row: Row, exact: Reference) -> str:
+    """The error of the quantity that a study is about."""
+    if row.errors is None or row.errors.quantity is None or exact.agreement.quantity is None:
+        return ""
+    return f"  {exact.quantity}:{_error(row.errors.quantity, exact.agreement.quantity, 11)}"
+
+
 def _line(row: Row, exact: Reference, width: int) -> str:
     start = f"  {row.case.method:{width}}{_knob(row):>10}"
     e, s, a = row.errors, row.stats, exact.agreement
@@ -88,7 +103,7 @@ def _line(row: Row, exact: Reference, width: int) -> str:
         f"{start}{_error(e.position, a.position, 11)}{_error(e.orientation, a.orientation, 10)}"
         f"{_error(e.velocity, a.velocity, 10)}{_count(s.evaluations):>9}"
         f"{_count(s.jacobians):>8}{_count(s.steps):>7}{row.position_drift:11.1e}{row.velocity_drift:10.1e}"
-        f"{row.energy_error:10.1e}{s.seconds:9.4f}{s.wall_seconds:9.4f}{row.timed:6d}"
+        f"{row.energy_error:10.1e}{s.seconds:9.4f}{s.wall_seconds:9.4f}{row.timed:6d}{_last(row, exact)}"
     )
 
 

@@ -557,6 +557,7 @@ def calls() -> dict[str, Call]:
                 "options": optional(_role("options by solver", "dict")),
                 "on_singularity": TEXT,
                 "reference": optional(_role("a reference")),
+                "quantity": optional(_role("quantity")),
                 "executor": optional(_role("an executor")),
                 "resume": optional(_role("a path", "text")),
                 "progress": FLAG,
