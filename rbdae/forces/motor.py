@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from rbdae._frozen import fill
-from rbdae.forces.element import NONE, AnyElement, TimeFunction
-from rbdae.forces.joint_force import (
-    AbstractJointForce,
-    about_axis,
-    along_axis,
-    describe_force,
-    load_along,
-    with_motion,
-)
+from rbdae.forces.base import near
+from rbdae.forces.element import NONE, AnyElement, TimeFunction, load
+from rbdae.forces.forms import along
+from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force, with_motion
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
@@ -26,7 +21,7 @@ from rbdae.quantities.coordinate import Coordinate
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Motor(AbstractJointForce):
-    """Torque about, or force along, the axis of a joint: on its `b`, and the opposite one on `a`.
+    """Torque about, or force along, the axis or another coordinate of a joint: on its `b`, and the opposite on `a`.
 
     Parameters
     ----------
@@ -38,6 +33,9 @@ class Motor(AbstractJointForce):
         as ``lambda t, angle, rate: -2.0 * rate + sin(angle)``; plain Python, or compiled by numba.
     force : float or callable
         N, as the torque, of the joint's displacement (m) and its rate (m/s). Exactly one of the two.
+    coordinate : str, optional
+        The name of the coordinate on which it acts, if that is not about or along the axis: "x" or "y" of a planar
+        joint (force), "angle_a" or "angle_b" of a universal one (torque).
     name : str, optional
         Unique among the forces of the system; without it the system chooses "motor-1" and so on.
 
@@ -51,6 +49,7 @@ class Motor(AbstractJointForce):
     joint: AbstractAxialJoint
     torque: TimeFunction | MotionLaw | None
     force: TimeFunction | MotionLaw | None
+    coordinate: str | None
     name: str | None
 
     def __init__(
@@ -59,28 +58,37 @@ class Motor(AbstractJointForce):
         *,
         torque: float | Callable[..., Any] | None = None,
         force: float | Callable[..., Any] | None = None,
+        coordinate: str | None = None,
         name: str | None = None,
     ) -> None:
         owner = describe_force("Motor", joint, name)
         if (torque is None) == (force is None):
             raise ValueError(f"{owner}: give either torque= (about the axis) or force= (along it)")
-        motion: FreeMotion = "rotation" if force is None else "translation"
-        joint = with_motion(owner, joint, motion)
-        fill(
-            self,
-            joint=joint,
-            torque=None if torque is None else load_along(owner, "torque", torque, joint, motion),
-            force=None if force is None else load_along(owner, "force", force, joint, motion),
-            name=name,
-        )
+        what, value = ("torque", torque) if force is None else ("force", force)
+        if coordinate is None:
+            motion: FreeMotion = "rotation" if force is None else "translation"
+            joint = with_motion(owner, joint, motion)
+            of = joint.angle_about_axis() if force is None else joint.displacement_along_axis()
+        else:
+            of = coordinate_of(owner, joint, coordinate)
+        if of.unit != ("rad" if force is None else "m"):
+            other = "force" if force is None else "torque"
+            raise ValueError(f"{owner}: along {coordinate!r}, in {of.unit}, there is a {other}; give {other}=")
+        law = load(owner, what, value, near(of, joint.bodies), (of.name, "rate"))
+        fill(self, joint=joint, coordinate=coordinate, name=name, **{"torque": None, "force": None, what: law})
 
     def acts_along(self) -> tuple[Coordinate]:
-        """The angle of the joint, or its displacement."""
-        return (self.joint.angle_about_axis() if self.force is None else self.joint.displacement_along_axis(),)
+        """The coordinate on which it acts."""
+        if self.coordinate is None:
+            return (self.joint.angle_about_axis() if self.force is None else self.joint.displacement_along_axis(),)
+        (found,) = (each for each in self.joint.coordinates() if each.name == self.coordinate)
+        return (found,)
 
     @property
-    def symbol(self) -> Symbol:
-        """A turn about the axis, or an arrow between the points of the joint."""
+    def symbol(self) -> Symbol | None:
+        """A turn about the axis, or an arrow between the points of the joint; none of other coordinates."""
+        if self.coordinate is not None:
+            return None
         points = ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b))
         if self.force is not None:
             return Symbol("arrow", points)
@@ -88,9 +96,7 @@ class Motor(AbstractJointForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        if self.force is not None:
-            return (along_axis(self.joint, u=self.force),)
-        return (about_axis(self.joint, u=self.torque or NONE),)
+        return (along(*self.acts_along(), u=self.torque or self.force or NONE),)
 
 
 __all__ = ["Motor"]

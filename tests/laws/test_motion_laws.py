@@ -12,7 +12,7 @@ from force_cases import P, Q, axial, two_bodies
 
 import rbdae
 from rbdae.forces import CalledBack, Motor, SpringDamper, TorsionalSpringDamper, TranslationalSpringDamper
-from rbdae.joints import Revolute
+from rbdae.joints import Planar, Revolute, Universal
 
 K, D, REST = 20.0, 2.0, 0.4
 
@@ -140,6 +140,29 @@ def test_a_law_by_numba_is_recorded_from_its_source():
     y = one.y0 + 0.2
     assert np.array_equal(one.rhs(0.0, y), other.rhs(0.0, y))
     assert np.array_equal(one.rhs_jacobian(0.0, y), other.rhs_jacobian(0.0, y))
+
+
+def test_a_motor_on_another_coordinate():
+    """Forces on x and y of a planar joint, as springs of two frequencies; a torque about the second arm of a cross."""
+    system = rbdae.System(gravity=(0, 0, 0))
+    body = system.add_body("body", mass=2.0, inertia=(2.0, 2.0, 2.0), velocity=(3.0, 4.0, 0.0))
+    plane = system.add_joint(Planar(system.ground, body, normal_a=(0, 1, 0)))
+    for name, k in (("x", 2.0), ("y", 8.0)):
+        system.add_force(Motor(plane, force=lambda t, s, rate, k=k: -k * s, coordinate=name))
+    found = run(system, 2.0)
+    wanted = np.column_stack([2.0 * np.sin(2.0 * found.t) * 0.75, 4.0 * np.sin(found.t)])
+    np.testing.assert_allclose(found.states["body"].position[:, :2], wanted, atol=1e-8)
+
+    with pytest.raises(ValueError, match="along 'x', in m, there is a force; give force="):
+        Motor(plane, torque=1.0, coordinate="x")
+
+    system = rbdae.System(gravity=(0, 0, 0))
+    body = system.add_body("body", mass=1.0, inertia=(2.0, 2.0, 2.0))
+    cross = system.add_joint(Universal(system.ground, body, axis_a=(0, 0, 1), axis_b=(1, 0, 0)))
+    system.add_force(Motor(cross, torque=lambda t, angle, rate: 4.0 - rate, coordinate="angle_b"))
+    found = run(system, 1.0)
+    wanted = 4.0 * (1.0 - np.exp(-0.5 * found.t))
+    np.testing.assert_allclose(found.states["body"].angular_velocity[:, 0], wanted, atol=1e-8)
 
 
 def test_a_function_of_the_time_stays_one():
