@@ -30,6 +30,7 @@ from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
 from rbdae.problem.measured import Measured
 from rbdae.problem.observables import Observable, attach
+from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
 from rbdae.problem.reactions import Reaction
@@ -373,6 +374,12 @@ class Problem(Equations):
             for other quantities, and for what the system has not
         """
         return self._at(t).interpretation.gradient(quantity, _check.time("t", t), self._vector("y", y))
+
+    def outputs(self, quantities: Sequence[Quantity | str]) -> Outputs:
+        """Some quantities, such as ``[pin.angle, "pin.rate"]``, as one function of (t, y, u) with exact derivatives:
+        ``.values``, ``.jacobian`` by y, ``.input_jacobian``. Raises ValueError and TypeError for what is no number
+        that the system has."""
+        return Outputs(self.by_time((), ()), numbers_among(self.interpretation.owners, quantities))
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with

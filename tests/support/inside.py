@@ -150,12 +150,14 @@ from rbdae.problem import (
     problem,
     quantities,
     reactions,
+    recorded_quantities,
     steps,
     switches,
     timed,
     violations,
 )
 from rbdae.problem import steps as step_functions
+from rbdae.problem import outputs as outputs_of_problem
 from rbdae.problem.body_state import ManyStates, OneState
 from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.constant_mass import ConstantMass
@@ -361,6 +363,7 @@ __all__ = [
     "operations",
     "option_table",
     "other_python",
+    "outputs_of_problem",
     "owners",
     "pack",
     "pairing",
@@ -385,6 +388,7 @@ __all__ = [
     "readings",
     "record_nothing",
     "recorded_factors",
+    "recorded_quantities",
     "recording",
     "recording_of",
     "recording_point",

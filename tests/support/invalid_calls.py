@@ -691,6 +691,10 @@ def calls() -> dict[str, Call]:
         ),
         "Problem.input_jacobian": _of_problem("input_jacobian", {"t": TIME, "y": STATES}),
         "Problem.with_inputs": _of_problem("with_inputs", {"values": also(THING, "dict")}, values={}),
+        "Problem.outputs": _of_problem("outputs", {"quantities": also(THING, "empty list")}, quantities=[]),
+        "Simulator": Call(
+            lambda: (rbdae.Simulator, {"problem": problem(), "dt": 1e-3}), {"dt": POSITIVE, "record": FLAG}
+        ),
         "Problem.at": _of_problem("at", {"t": TIME, "y": STATE}),
         "Table": _plain(
             rbdae.Table,

@@ -1304,6 +1304,7 @@ PROBLEM: Table = {
     "pi": _INVARIANTS,
     "natural": Checked("the chart by scipy, its derivative along the rates; drifted, too", _natural),
     "of": Elsewhere("test_consistency::test_description", "formulate makes problems by it"),
+    "outputs": Elsewhere("test_outputs::test_the_derivatives_are_those_of_differences", OF_INPUTS),
     "parameter_jacobian": _PARAMETERS,
     "parameters": _PARAMETERS,
     "project": Checked("our own constraints, and the metric of our own masses", _project),
