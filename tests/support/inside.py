@@ -156,8 +156,8 @@ from rbdae.problem import (
     timed,
     violations,
 )
-from rbdae.problem import steps as step_functions
 from rbdae.problem import outputs as outputs_of_problem
+from rbdae.problem import steps as step_functions
 from rbdae.problem.body_state import ManyStates, OneState
 from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.constant_mass import ConstantMass
