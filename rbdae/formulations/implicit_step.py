@@ -29,7 +29,7 @@ class ImplicitStep:
 
     @property
     def signs(self) -> str:
-        """As those of its kernels."""
+        """The arguments of its kernels."""
         return self.newton.signs
 
 

@@ -51,20 +51,20 @@ def write(key: bytes, beside: bytes, code: bytes) -> None:
 
 def bytes_from_cache(made_of: object, make: Callable[[], bytes]) -> bytes:
     """The result of `make`, which is kept as an entry without code. `made_of` says all that it depends on."""
-    found = kept(made_of)
+    found = noted(made_of)
     if found is None:
         found = make()
-        keep(made_of, found)
+        note(made_of, found)
     return found
 
 
-def kept(made_of: object) -> bytes | None:
-    """What has been kept under all that it depends on; None if there is nothing."""
+def noted(made_of: object) -> bytes | None:
+    """The entry without code under all that it depends on; None if there is none."""
     found = read(_key(made_of))
     return None if found is None else found[0]
 
 
-def keep(made_of: object, what: bytes) -> None:
+def note(made_of: object, what: bytes) -> None:
     """Keep an entry without code."""
     write(_key(made_of), what, b"")
 
@@ -133,4 +133,4 @@ def say_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-__all__ = ["bytes_from_cache", "folder", "keep", "kept", "read", "say_once", "write"]
+__all__ = ["bytes_from_cache", "folder", "note", "noted", "read", "say_once", "write"]

@@ -16,7 +16,7 @@ from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.data import Data
-from rbdae.machine.entries_on_disk import keep, kept, say_once
+from rbdae.machine.entries_on_disk import note, noted, say_once
 from rbdae.machine.function import Context, Shapes
 from rbdae.machine.implicit_step import MEMORY
 from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
@@ -128,16 +128,16 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
 
 
 def _text_of_structure(workspace: Workspace, wanted: Wanted, signs: str, key: object) -> CodeText:
-    """The text of a kernel that calls no functions. That it is refused is kept on disk: other processes record nothing
-    to find it out again."""
+    """The text of a kernel that calls no functions. A refusal is noted on disk: other processes record nothing to find
+    it out again."""
     about = "refused", key, _most_nodes(workspace), LARGEST
-    refused = kept(about)
+    refused = noted(about)
     if refused is not None:
         raise _NotHad(refused.decode())
     try:
         return _texts(workspace, wanted, signs)[1]
     except _NotHad as error:
-        keep(about, str(error).encode())
+        note(about, str(error).encode())
         raise
 
 

@@ -105,7 +105,7 @@ def _exponential(s: float, e: Array) -> None:
 
 @jit
 def _energy_arms(e: Array, a: Array) -> None:
-    """Those of the exponential map times 2 tan(theta / 2) / theta = e1 / e0."""
+    """The arms of the exponential map times 2 tan(theta / 2) / theta = e1 / e0."""
     a[0] = e[0] * e[1]
     a[1] = e[1] * e[1]
     a[2] = e[1] * a[1] / e[0]
