@@ -37,12 +37,14 @@ SolverName: TypeAlias = Literal[
 """A solver of the adapters of this distribution; other distributions have more."""
 
 QuantityName: TypeAlias = Literal[
-    "center_of_mass", "position", "orientation", "velocity", "angular_velocity", "reactions", "energy", "momentum",
-    "drift", "steps",
+    "center_of_mass", "position", "orientation", "velocity", "angular_velocity", "joints", "forces", "reactions",
+    "energy", "momentum", "drift", "steps",
 ]  # fmt: skip
 """A quantity that `Solution.plot` draws; observables that are registered are further ones."""
 
-FrameName: TypeAlias = Literal["unknowns", "states", "energy", "momentum", "drift", "reactions", "norm_defect"]
+FrameName: TypeAlias = Literal[
+    "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces", "norm_defect", "pi", "eta",
+]  # fmt: skip
 """A quantity of `Solution.to_pandas`, likewise."""
 
 __all__ = ["FormulationName", "FrameName", "QuantityName", "RotationName", "SolverName", "VelocityName"]
