@@ -16,6 +16,7 @@ import rbdae
 
 NEEDED = {
     "describe a system": {"System", "joints", "drives", "forces", "models"},
+    "move and control it": {"Actuator", "Block", "Points", "Sampled", "actuators", "block"},
     "assemble it": {"Assembly", "InitialValuesWarning", "NotAddedWarning", "assemble"},
     "formulate it": {"formulate", "formulations", "norm_multipliers", "pairings", "Problem"},
     "give inputs": {"Table"},
@@ -34,6 +35,7 @@ PACKAGES = [
         for name in (
             "joints",
             "drives",
+            "actuators",
             "forces",
             "formulations",
             "models",
