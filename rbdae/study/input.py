@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 
 from rbdae import _check
+from rbdae.forces.base import AbstractForce
+from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.quantity import Quantity
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
@@ -36,12 +38,8 @@ def checked_quantity(quantity: Quantity | str | None, system: System) -> str:
             f"compare: quantity must be one of the system's joints or forces, got {_check.show(quantity)}; pass e.g. "
             "pin.angle or 'pin.angle'"
         )
-    known = {
-        f"{each.name}.{name}"
-        for each in (*system.joints, *system.forces)
-        for name, one in each.quantities.items()
-        if not one.components
-    }
+    parts: list[AbstractJoint | AbstractForce] = [*system.joints, *system.forces]
+    known = {f"{each.name}.{name}" for each in parts for name, one in each.quantities.items() if not one.components}
     if label not in known:
         raise _check.unknown("quantity", label, sorted(known))
     return label

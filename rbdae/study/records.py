@@ -16,7 +16,7 @@ from rbdae.formulations.table import written
 from rbdae.problem.projection import Projection
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
-from rbdae.study.references import Errors, FinalState, Reference
+from rbdae.study.references import COMPUTED, Errors, FinalState, Reference
 from rbdae.study.stored_values import (
     DAMAGED,
     count_of,
@@ -200,7 +200,8 @@ def _errors_of(given: Mapping[str, Any]) -> Errors | None:
         return None
     # files of older versions do not have the last one
     quantity = None if given.get("error_quantity") is None else number_of(given, "error_quantity")
-    return Errors(*(number_of(given, name) for name in names), quantity)
+    position, orientation, velocity = (number_of(given, name) for name in names)
+    return Errors(position, orientation, velocity, quantity)
 
 
 def _stats_of(given: Mapping[str, Any], failed: bool) -> Stats:
@@ -270,8 +271,8 @@ def reference_of(given: Mapping[str, Any]) -> Reference:
         label = text_of(given, "quantity") if "quantity" in given else ""
         agreement = Errors(**known, quantity=number_or_nan(given["agreement"], "quantity") if label else None)
         # files of older versions do not have the last one
-        about = (text_of(given, "about"),) if "about" in given else ()
-        return Reference(number_of(given, "t_end", -math.inf), (first, second), agreement, *about, quantity=label)
+        about = text_of(given, "about") if "about" in given else COMPUTED
+        return Reference(number_of(given, "t_end", -math.inf), (first, second), agreement, about, label)
     except DAMAGED as error:
         raise ValueError(f"this is no reference ({refused(error)})") from None
 

@@ -29,6 +29,9 @@ REFERENCES: tuple[tuple[FormulationName, RotationName], ...] = (
 )
 """Formulation and rotation of the two references; a row is measured against one of another formulation."""
 
+COMPUTED = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
+"""Where the states of a computed reference are from."""
+
 _REFERENCE_SOLVER = "scipy:DOP853"
 _REFERENCE_TOLERANCE = 1e-13
 _REST = 1e-3
@@ -98,7 +101,7 @@ class Reference:
     t_end: float
     states: tuple[FinalState, FinalState]
     agreement: Errors
-    about: str = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
+    about: str = COMPUTED
     quantity: str = ""
 
     def against(self, formulation: str) -> FinalState:
@@ -313,6 +316,7 @@ def deadline(limit: float) -> Callable[[float], None]:
 
 
 __all__ = [
+    "COMPUTED",
     "REFERENCES",
     "Errors",
     "FinalState",

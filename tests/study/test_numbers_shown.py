@@ -217,6 +217,31 @@ CURVES = {
 }
 
 
+def shown_quantities(run: rbdae.Solution, kind: str) -> set[str]:
+    """The names of those that a page draws: what is not zero at all times, without accelerations."""
+    return {
+        name
+        for each in getattr(run, kind).values()
+        for name, (unit, _) in each.units.items()
+        if not unit.endswith("/s^2") and np.any(getattr(each, name) != 0.0)
+    }
+
+
+def check_quantities(drawn: list[page_parts.Drawn], run: rbdae.Solution, figures: set[str]) -> None:
+    """Curves of joints and forces, by the values of the states at their times."""
+    assert {curve.figure for curve in drawn} == figures
+    for curve in drawn:
+        kind, _, name = curve.figure.partition("-")
+        few = np.unique(np.linspace(0, len(curve.x) - 1, 7).astype(int))
+        quantity = f"{curve.name}.{name.replace('-', '_')}"
+        right = np.array([run.problem.quantity(quantity, curve.x[k], run(curve.x[k])) for k in few])
+        assert curve.name in getattr(run, kind)
+        if right.ndim == 2:
+            right = right[:, "123".index(curve.label.partition(" [")[0][-1])]
+        # between its steps a run is known to a few tolerances
+        np.testing.assert_allclose(curve.y[few], right, rtol=1e-4, atol=1e-4 * np.abs(curve.y).max() + 1e-12)
+
+
 @pytest.fixture(scope="module")
 def page(run: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("plotly", "jinja2", "itables"):
@@ -225,9 +250,12 @@ def page(run: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_curve_of_a_page_is_that_of_the_run(run, at, page):
-    drawn = page_parts.curves(page)
+    every = page_parts.curves(page)
+    drawn = [curve for curve in every if curve.figure in FIGURES]
     assert {name: sum(curve.figure == name for curve in drawn) for name in FIGURES} == CURVES
-    assert set(page_parts.figures(page)) == {*FIGURES, "motion"}
+    own = {f"{kind}-{name.replace('_', '-')}" for kind in ("joints", "forces") for name in shown_quantities(run, kind)}
+    assert own and set(page_parts.figures(page)) == {*FIGURES, "motion", *own}
+    check_quantities([curve for curve in every if curve.figure not in FIGURES], run, own)
     for curve in drawn:
         each = max(1, len(curve.x) // 40)
         FIGURES[curve.figure](replace(curve, x=curve.x[::each], y=curve.y[::each]), run, at)
@@ -359,7 +387,7 @@ def test_every_curve_of_a_picture_is_that_of_the_run(run, at):
     pytest.importorskip("matplotlib")
     from rbdae.plotting import QUANTITIES
 
-    figure = run.plot(quantities=QUANTITIES)
+    figure = run.plot(quantities=[name for name in QUANTITIES if name not in ("joints", "forces")])
     headings, rows, count = {}, {}, 0
     for axis in figure.axes:  # a column's heading stands over its first row, a row's name beside its first column
         spec = axis.get_subplotspec()
@@ -382,6 +410,25 @@ def test_every_curve_of_a_picture_is_that_of_the_run(run, at):
                     assert close(value, right(float(x[k])), size + 1e-2, tolerance), (here, row, label, x[k])
             count += 1
     assert count >= 2 * (3 + 4 + 3 + 3 + 3) + 2 * 6 + 5 + 6 + 2 + 1
+
+
+def test_every_curve_of_a_picture_of_joints_and_forces_is_that_of_the_run(run):
+    pytest.importorskip("matplotlib")
+    headings, name, count = {}, "", 0
+    for axis in run.plot(quantities=["joints", "forces"]).axes:
+        column = axis.get_subplotspec().colspan.start
+        headings[column] = axis.get_title(loc="left") or headings[column]
+        name = axis.get_ylabel() or name
+        quantity = headings[column].partition(" [")[0].replace(" ", "_")
+        for k, line in enumerate(axis.lines):
+            x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            if len(x) > 2:
+                few = [0, len(x) // 2, len(x) - 1]
+                right = np.array([run.problem.quantity(f"{name}.{quantity}", x[i], run(x[i])) for i in few])
+                right = right[:, k] if right.ndim == 2 else right
+                np.testing.assert_allclose(y[few], right, rtol=1e-4, atol=1e-4 * np.abs(y).max() + 1e-12)
+                count += 1
+    assert count >= len(run.joints) + len(run.forces)
 
 
 def first_labels(figure: Any, axis: Any, heading: str) -> list[str]:
@@ -421,6 +468,9 @@ def right_of_column(name: str, run: rbdae.Solution, at: Any) -> Callable[[float]
         return lambda t: at(t).momentum(quantity)["xyz".index(component[0])]
     if first == "drift":
         return lambda t: at(t).drift(quantity)
+    if first in run.joints or first in run.forces:
+        part = ("xyz123".index(component[0]) % 3,) if component else ()
+        return lambda t: float(np.asarray(run.problem.quantity(f"{first}.{quantity}", t, at(t).y))[part])
     key = quantity.replace("_", " ")
     shift = {"angular velocity": 1, "quaternion": 0}.get(key)
     k = "xyz".index(component[0]) if shift is None else int(component[0]) - shift
@@ -442,7 +492,7 @@ def test_every_column_of_the_command_line_is_that_of_the_run(run, at, tmp_path):
     inside.write_states(run, tmp_path / "states.csv")
     rows = list(csv.reader((tmp_path / "states.csv").read_text().splitlines()))
     values = np.array(rows[1:], dtype=float)
-    assert rows[0][0] == "t [s]" and np.array_equal(values[:, 0], run.t) and len(rows[0]) == 27
+    assert rows[0][0] == "t [s]" and np.array_equal(values[:, 0], run.t) and len(rows[0]) == 27 + 22
     check_columns(rows[0][1:], values[:, 1:], run, at)
 
 
@@ -506,6 +556,7 @@ def test_every_record_is_that_of_its_run():
         error_position=lambda r: r.errors.position,
         error_orientation=lambda r: r.errors.orientation,
         error_velocity=lambda r: r.errors.velocity,
+        error_quantity=lambda r: r.errors.quantity,
         energy=lambda r: r.energy_error,
         drift_position=lambda r: r.position_drift,
         drift_velocity=lambda r: r.velocity_drift,
