@@ -28,7 +28,7 @@ _DRIFT: _Quantity = ("position drift [SI]", lambda row: row.position_drift)
 
 def work_precision(study: Rows, curves: Sequence[Curve]) -> Figure:
     """Error over evaluations and over seconds, a curve for each form and solver."""
-    error: _Quantity = (f"largest relative error at t = {study.reference.t_end:g} s", error_of)
+    error: _Quantity = (study.reference.axis, error_of)
     agreement = study.reference.agreement.largest
     below = any(error_of(row) < agreement for row in study.rows)
     band = f" Grey: below {agreement:.0e}, where the references differ." if below else ""

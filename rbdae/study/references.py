@@ -104,6 +104,12 @@ class Reference:
     about: str = COMPUTED
     quantity: str = ""
 
+    @property
+    def axis(self) -> str:
+        """The error that counts, in words."""
+        what = f"error of {self.quantity}, relative," if self.quantity else "largest relative error"
+        return f"{what} at t = {self.t_end:g} s"
+
     def against(self, formulation: str) -> FinalState:
         """The state that a formulation other than this one computed."""
         return self.states[1 if formulation == REFERENCES[0][0] else 0]

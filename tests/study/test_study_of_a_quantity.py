@@ -38,6 +38,7 @@ def test_the_error_is_that_of_the_angle_with_its_turns(tmp_path):
     assert "is that of revolute-1.angle" in text and f"{found.rows[0].errors.quantity:.1e}" in text
     again = study.Comparison.from_json(found.to_json(tmp_path / "s.json"))
     assert again.rows == found.rows and again.reference.quantity == "revolute-1.angle"
+    assert found.reference.axis == "error of revolute-1.angle, relative, at t = 5 s"
     assert json.loads((tmp_path / "s.json").read_text())["reference"]["quantity"] == "revolute-1.angle"
     resumed = rbdae.compare(
         system, 5.0, tolerances=[1e-3, 1e-6], quantity="revolute-1.angle", resume=tmp_path / "s.jsonl", **GIVEN
