@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import pi
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -105,15 +106,14 @@ define i32 @events(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) noun
 
 
 @cache
+def _made_of(what: str) -> tuple[str, str, bytes]:
+    """All that the machine code depends on."""
+    return what, sources(reading, language), Path(__file__).read_bytes()
+
+
+@cache
 def _code() -> Module:
-    functions = followed, measured
-    made_of = (
-        "events",
-        _TEXT,
-        sources(reading, language),
-        *((f.__code__.co_code, f.__code__.co_consts) for f in functions),
-    )
-    return compiled(lambda: _PROGRAM.text() + _TEXT, made_of=made_of)
+    return compiled(lambda: _PROGRAM.text() + _TEXT, made_of=_made_of("events"))
 
 
 @final
@@ -158,9 +158,7 @@ class Followed:
 def _follow() -> Any:
     """`followed` for arrays."""
     try:
-        function = callables(
-            Program((followed,)), made_of=("followed", sources(reading, language), followed.__code__.co_code)
-        )[0]
+        function = callables(Program((followed,)), made_of=_made_of("followed"))[0]
     except NoMachineCode:
         return _PROGRAM.plain()[0]
     return lambda s, v, t, out: function(s.ctypes.data, v.ctypes.data, t, out.ctypes.data)
