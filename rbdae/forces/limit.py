@@ -108,7 +108,7 @@ class Limit(AbstractJointForce):
         (of,) = self.acts_along()
         ends = [end for _, end in _named(self.low, self.high) if end is not None]
         p = np.array([self.stiffness, self.exponent, self.damping, *ends])
-        maker = partial(_stops, self.low is not None, self.high is not None)
+        maker = _MAKERS[self.low is not None, self.high is not None]
         return (along(of, u=MotionLaw("the force of its stops", (), maker, near(of, self.joint.bodies), p)),)
 
 
@@ -130,5 +130,8 @@ def _stops(below: bool, above: bool, users: Sequence[Callable[..., Any]]) -> Fil
 
     return law
 
+
+_MAKERS = {sides: partial(_stops, *sides) for sides in ((True, False), (False, True), (True, True))}
+"""By whether there are stops below and above."""
 
 __all__ = ["Limit"]

@@ -13,7 +13,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.laws.law import Filling
+from rbdae.laws.law import Filling, Law
 from rbdae.laws.recorded import CalledBack, Derived, NotTried, Points, Recorded, points_at
 
 Maker: TypeAlias = Callable[[Sequence[Callable[..., Any]]], Filling]
@@ -49,7 +49,7 @@ class MotionLaw:
     @property
     def by_position(self) -> bool:
         """Whether it depends on s, by a recording that is made now; one that is called back may."""
-        law = self._recorded(self.what).law
+        law = self._recorded(self.what)[0].law
         if law is None:
             return True
         needed = law.graph.needed([*law.outputs, law.regular])
@@ -58,8 +58,8 @@ class MotionLaw:
     def pack(self, owner: str, row: Any) -> list[UserFunction]:
         """Write it to the record of its element, with its derivatives, and return both. Raises ValueError if it has
         none."""
-        recorded, n = self._recorded(f"{owner}: {self.what}"), self.n
-        n_in = 2 * n + len(self.parameters)
+        recorded, derived = self._recorded(f"{owner}: {self.what}")
+        n, n_in = self.n, 2 * self.n + len(self.parameters)
         load = UserFunction(self.fill(self.users), n_in, n, recorded)
         if self.slopes is not None:
             why = NotTried(f"{owner}: {self.what}, derivatives", "it is called back")
@@ -70,7 +70,6 @@ class MotionLaw:
                 "rbdae.forces.CalledBack(law, derivatives=...) or CalledBack(law, difference_step=1e-6)"
             )
         else:
-            derived = Derived(recorded, [("x", i) for i in range(n_in)])
             tangent = UserFunction(derived, n_in, n_in * n, derived)
         load.slope = tangent, False
         row["force"], row["jacobian"], row["n_parameters"] = load.address, tangent.address, len(self.parameters)
@@ -85,14 +84,51 @@ class MotionLaw:
         self.fill(self.users)(t, x, out)
         _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
 
-    def _recorded(self, owner: str) -> Recorded:
-        sizes = 2 * self.n + len(self.parameters), self.n
-        return Recorded(owner, self.users, self.fill, *sizes, self._points())
+    def _recorded(self, owner: str) -> tuple[Recorded | _OfLibrary, Derived | _OfLibrary]:
+        """The law and its derivatives."""
+        n_in = 2 * self.n + len(self.parameters)
+        key = self.fill, n_in
+        if not self.users and key in _KNOWN:
+            recorded, derived = _KNOWN[key]
+            return _OfLibrary(owner, recorded), _OfLibrary(f"{owner}, derivatives", derived)
+        recorded = Recorded(owner, self.users, self.fill, n_in, self.n, self._points())
+        derived = Derived(recorded, [("x", i) for i in range(n_in)])
+        maker = getattr(self.fill, "func", self.fill)  # of a partial function
+        if not self.users and maker.__module__.startswith("rbdae.") and recorded.law is not None:
+            _KNOWN[key] = recorded, derived
+        return recorded, derived
 
     def _points(self) -> Points:
         """Points near the start: s, rates, and the constants as they are."""
         p = self.parameters.real
         return [(t, np.concatenate([x, p])) for t, x in points_at(self.near, self.n)]
+
+
+@final
+class _OfLibrary:
+    """A law without functions of users, or its derivatives: what is recorded once for all forces."""
+
+    why = ""
+
+    def __init__(self, owner: str, of: Recorded | Derived) -> None:
+        self.owner, self._of = owner, of
+
+    @property
+    def law(self) -> Law | None:
+        """The law."""
+        return self._of.law
+
+    def check(self) -> None:
+        """It stays what it is."""
+
+    def __call__(self, t: float, x: Vec, out: Vec) -> None:
+        """Its values, in Python."""
+        assert self.law is not None
+        self.law(t, x, out)
+
+
+_KNOWN: dict[tuple[Maker, int], tuple[Recorded, Derived]] = {}
+"""Laws without functions of users, by their makers and the numbers of x."""
 
 
 def of_one_displacement(name: str, users: Sequence[Callable[..., Any]]) -> Filling:
