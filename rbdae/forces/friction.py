@@ -18,7 +18,7 @@ from rbdae.quantities.quantity import Quantity, of_rotation
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Friction(AbstractJointForce):
-    """Viscous friction on the free motions of a joint.
+    """Viscous friction on the free motions of a joint; `rbdae.forces.Coulomb` is dry friction.
 
     On the body `b`, and the opposite on `a`:
 
