@@ -107,7 +107,8 @@ def is_conservative(model: Model) -> bool:
     what it has beside its potential is seen along the run alone."""
     elements = model.forces.elements
     constant_torque = (elements["shaping"] == ANGLE) & np.any(elements["constant"] != 0.0, axis=-1)
-    conservative = (elements["holonomic"] == 1) & (elements["damped"] == 0) & (elements["law"] == 0) & ~constant_torque
+    driven = (elements["law"] != 0) | (elements["n_inputs"] != 0) | constant_torque
+    conservative = (elements["holonomic"] == 1) & (elements["damped"] == 0) & ~driven
     return not len(model.drives) and not np.any(model.bushings["damping"]) and bool(np.all(conservative))
 
 

@@ -24,6 +24,7 @@ DOCUMENTS = (
     "docs/decisions.md",
     "docs/euler-parameters.md",
     "docs/forces.md",
+    "docs/inputs.md",
     "docs/papers.md",
     "docs/peers.md",
     "docs/references.md",

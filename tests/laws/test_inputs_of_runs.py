@@ -87,6 +87,8 @@ def test_inputs_over_a_run(given, impulse):
     wanted = RATE + impulse(solution.t) / INERTIA
     np.testing.assert_allclose(angular_velocity(solution), wanted, rtol=0, atol=1e-8)
     assert p.inputs == {"torque": 0.5}
+    assert np.abs(solution.energy.work).max() > 0.05
+    assert np.abs(solution.energy.balance).max() < 1e-8
 
 
 def test_wrong_inputs_of_a_run_are_refused_by_name():

@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -55,6 +56,43 @@ def test_the_readme_snippets_run(tmp_path, monkeypatch):
         if "events=" in snippet:
             printed = [float(t) for t in re.findall(r"0\.\d+", snippet.split("print(solution.events[0].t)")[1])[:3]]
             np.testing.assert_allclose(solution.events[0].t, printed, rtol=0, atol=1e-5)
+
+
+def _stand_in():
+    """Of gymnasium, where it is not installed: the two classes that the example names."""
+
+    class Env:
+        np_random: np.random.Generator
+
+        def __class_getitem__(cls, of):
+            return cls
+
+        def reset(self, *, seed=None, options=None):
+            self.np_random = np.random.default_rng(seed)
+
+    class Box:
+        def __init__(self, low, high, shape, dtype):
+            self.low, self.high, self.shape = low, high, shape
+
+    return SimpleNamespace(Env=Env, spaces=SimpleNamespace(Box=Box))
+
+
+def test_swing_up_environment(monkeypatch, capsys):
+    """A rod that is pushed along comes up; a step is that of a run, and resets are drawn again."""
+    if importlib.util.find_spec("gymnasium") is None:
+        monkeypatch.setitem(sys.modules, "gymnasium", _stand_in())
+    example = load("swing_up_environment")
+    example.main()
+    assert "1.000 of its height" in capsys.readouterr().out
+    environment = example.SwingUp()
+    first, _ = environment.reset(seed=4)
+    assert np.hypot(*first[:2]) == pytest.approx(1.0, abs=1e-12)
+    again, _ = environment.reset(seed=4)
+    np.testing.assert_array_equal(first, again)
+    seen, reward, *_ = environment.step([0.5])
+    run = rbdae.solve(environment.sim.problem, (0.0, 0.02), solver="rbdae:dop853", inputs={"torque": 1.0})
+    assert seen[2] == pytest.approx(float(run.joints["pin"].rate[-1]), abs=1e-6)
+    assert reward == pytest.approx(-seen[0] - 1e-3 * seen[2] ** 2, abs=1e-12)
 
 
 def test_pictures(tmp_path):
