@@ -21,7 +21,7 @@ from rbdae.quantities.quantity import Quantity
 
 def numbers_among(owners: Owners, quantities: Sequence[Quantity | str]) -> list[Found]:
     """Quantities with their owners. Raises TypeError and ValueError for what the system has not, and for vectors."""
-    if isinstance(quantities, (str, Quantity)) or not isinstance(quantities, Sequence):
+    if isinstance(quantities, (str, bytes, Quantity)) or not isinstance(quantities, Sequence):
         raise TypeError(
             f"outputs: quantities must be a list, got {_check.show(quantities)}; give [pin.angle, 'pin.rate']"
         )

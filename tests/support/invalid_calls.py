@@ -853,6 +853,7 @@ CALLS_SKIPPED = {
     "NotAddedWarning": "a warning",
     "Problem": "made by formulate",
     "ProjectionError": "an exception",
+    "StepError": "an exception",
     "Projector": "made by Projection",
     "pairings": "no argument",
     "solvers": "no argument",
