@@ -64,9 +64,9 @@ ALWAYS = {"quaternion", "angular"}
 @pytest.mark.parametrize(
     "model, formulation, rotation, velocity",
     [
-        ("linked_bodies", "index-2", "quaternion", "angular"),
+        pytest.param("linked_bodies", "index-2", "quaternion", "angular", marks=pytest.mark.long),
         ("heavy_top", "index-0", "quaternion", "angular"),
-        ("linked_bodies", "ggl", "quaternion", "angular"),
+        ("heavy_top", "ggl", "quaternion", "angular"),
         ("linked_bodies", "index-1", "directors", "coordinate"),
     ],
 )

@@ -99,8 +99,17 @@ def test_the_derivative_array_knows_other_forms(form, index):
 # ---------------------------------------------------------------- the rows
 
 
-@pytest.mark.parametrize("rotation", ["quaternion", "directors", "euler-313"])
-@pytest.mark.parametrize("system", ["C", "tied", "loop"])
+IN_TURNS = {("C", "directors"), ("tied", "euler-313"), ("loop", "quaternion")}
+
+
+@pytest.mark.parametrize(
+    "system, rotation",
+    [
+        pytest.param(system, rotation, marks=[pytest.mark.long] * ((system, rotation) not in IN_TURNS))
+        for system in ("C", "tied", "loop")
+        for rotation in ("quaternion", "directors", "euler-313")
+    ],
+)
 def test_rows(system, rotation, rng):
     """Those of the null-space form with G^T mu, G by differences of g, then g; the integrals enter nowhere."""
     plain = cases.formulate(cases.SYSTEMS[system](), ("null-space", rotation, "angular"))
