@@ -24,7 +24,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Solvable
-from rbdae_adapters.toolkit import GaveUp, Recorder, first_step, leaves_error_test, loosened
+from rbdae_adapters.toolkit import GaveUp, Recorder, first_step, leaves_error_test, loosened, multipliers
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
@@ -125,7 +125,7 @@ def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float
     rtol, atol = loosened(problem, rtol, atol, LEAST_TOLERANCE[index])
     margin = MARGIN[index]
     vector = np.full(problem.n, margin * np.asarray(atol))
-    vector[leaves_error_test(problem) | ~np.asarray(problem.differential)] = LOOSE
+    vector[leaves_error_test(problem) | multipliers(problem)] = LOOSE
     return margin * rtol, vector
 
 
@@ -137,9 +137,9 @@ def least_tolerance(problem: Solvable) -> float:
 def algebraic(problem: Solvable) -> dict[str, Any]:
     """The options for what is algebraic in the error test: at index 3 the velocities as well."""
     excluded = leaves_error_test(problem)
-    without_rate = excluded | ~np.asarray(problem.differential)
+    left = excluded | multipliers(problem)
     return {
-        "algebraic_vars_idx": [int(i) for i in np.flatnonzero(without_rate)],
+        "algebraic_vars_idx": [int(i) for i in np.flatnonzero(left)],
         "exclude_algvar_from_error": bool(excluded.any()),
     }
 

@@ -83,7 +83,7 @@ class Equations(ABC):
         out = np.ones(self.n, dtype=bool)
         if self.workspace.settings.formulation.unknown_multipliers == "values":
             out[self.layout.n_differential :] = False
-        out[self._algebraic] = False
+        out[self.algebraic] = False
         return out
 
     @cached_property
@@ -94,13 +94,14 @@ class Equations(ABC):
             out[:] = 1
             out[self.layout.v] = max(1, self.index - 1)
             out[self.layout.n_differential :] = self.index
-            out[self._algebraic] = 1
+            out[self.algebraic] = 1
         return out
 
-    @property
-    def _algebraic(self) -> Ints:
-        """The algebraic unknowns of forces."""
-        out: Ints = self.layout.s.start + np.flatnonzero(self.workspace.memory.filled.like.forces.algebraic)
+    @cached_property
+    def algebraic(self) -> Bools:
+        """(n,) True for algebraic unknowns of forces: z of their equations 0 = g. Multipliers are none."""
+        out = np.zeros(self.n, dtype=bool)
+        out[self.layout.s] = self.workspace.memory.filled.like.forces.algebraic
         return out
 
     @cached_property

@@ -11,6 +11,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae.adapter import Steps
 from rbdae.multibody.layout import with_nearest_parameters
+from rbdae.problem.algebraic import solve_algebraic
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.solving.collocation import ENOUGH, Piece, compiled_piece, piece
@@ -25,8 +26,8 @@ class DenseOutput:
     Positions, velocities, internal states of forces and integrals of multipliers are polynomials over each step
     (`rbdae.solving.collocation`), which take the recorded values at its ends; where the motion has fast modes that the
     steps do not resolve, polynomials through the states of neighbouring steps. Unit quaternions are scaled to the norms
-    that they have at the steps. Multipliers are those that belong to positions and velocities; those of the kinematic
-    correction, which vanish in the exact motion, are zero.
+    that they have at the steps. Algebraic unknowns of forces solve their equations. Multipliers are those that belong
+    to positions and velocities; those of the kinematic correction, which vanish in the exact motion, are zero.
 
     Parameters
     ----------
@@ -92,6 +93,10 @@ class DenseOutput:
             if (where := self._unit[number]).size:
                 u = (t - self._t[k]) / (self._t[k + 1] - self._t[k])
                 out[:, where] = _rescaled(out[:, where], u, self._y[k : k + 2][:, where])
+            if problem.algebraic.any():
+                rows = out[inside]
+                solve_algebraic(problem, t[inside], rows)
+                out[inside] = rows
         if d < layout.n:
             eliminated(self._segments, self._interpretations, t, out)
             out[:, layout.mu] = 0.0
@@ -110,9 +115,12 @@ class DenseOutput:
         ends = [self._state(j, number) for j in (k, k + 1)]
         scale = self._atol[:d] + self._rtol * np.max(np.abs(ends), axis=0)[:d]
         scale[layout.n_differential :] = np.inf  # no other unknown depends on the integrals of multipliers
+        algebraic = problem.algebraic[:d]
+        scale[algebraic] = np.inf  # they have no rates
 
         interpretation = self._interpretations[number]
-        compiled = interpretation.compiled_rates if d == layout.n_differential else None
+        alone = d == layout.n_differential and not algebraic.any()
+        compiled = interpretation.compiled_rates if alone else None
         if compiled is not None:
             quick = compiled_piece(compiled[0], layout.n, compiled[1], self._t[k : k + 2], np.array(ends)[:, :d], scale)
             if quick is not None:
@@ -121,11 +129,13 @@ class DenseOutput:
         def rates(times: Vec, states: Mat) -> Mat:
             y = np.zeros((len(times), layout.n))
             y[:, :d] = states
+            solve_algebraic(problem, times, y)
             out = np.zeros_like(states)
             for row, time, state in zip(out, times, y, strict=True):
                 row[: layout.n_differential], la = interpretation.rates_of_selection(float(time), state)
                 if layout.la.stop > layout.la.start and d > layout.n_differential:
                     row[layout.la] = layout.among_unknowns(la)
+            out[:, algebraic] = 0.0
             return out
 
         found = piece(rates, self._t[k : k + 2], np.array(ends)[:, :d], scale)

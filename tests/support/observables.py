@@ -1259,9 +1259,11 @@ _TURNS = Elsewhere(f"{_QUANTITIES}::test_angles_count_a_hundred_turns", "turns o
 INPUTS = "test_inputs"
 INPUTS, RUNS_WITH_INPUTS = "test_inputs", "test_inputs_of_runs"
 OF_INPUTS = "on a mechanism that has some"
+ACTUATORS, OF_BLOCKS = "test_actuators", "on a mechanism with blocks"
 
 PROBLEM: Table = {
     "again": Elsewhere(f"{OPEN}::test_other_geometry_is_assembled_anew", "`with_parameters` is it"),
+    "algebraic": Elsewhere(f"{ACTUATORS}::test_labels_and_the_consistent_start_of_algebraic_unknowns", OF_BLOCKS),
     "assembly": _ASSEMBLY,
     "at": Elsewhere(f"{INPUTS}::test_a_problem_from_another_state", "another start"),
     "by_time": Elsewhere(AS_SAVED, SEGMENTS),

@@ -15,7 +15,18 @@ from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.assimulo._native import Counts, residual
 from rbdae_adapters.assimulo._package import ODASSL, finite, module, surrender
-from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, Trap, atol_vector, drive, first_step, quiet
+from rbdae_adapters.toolkit import (
+    AbstractStepper,
+    Dense,
+    GaveUp,
+    Recorder,
+    Trap,
+    atol_vector,
+    drive,
+    first_step,
+    multipliers,
+    quiet,
+)
 
 _UNTESTED = 1e7
 """Tolerance that takes an unknown out of the error test."""
@@ -40,7 +51,7 @@ class _Stepper(AbstractStepper):
         self._trap = trap
         self._res = self._residual(problem, trap)
         self._rows, self._n = rows, n
-        loose = ~problem.differential
+        loose = multipliers(problem)
         self._loose, self._relative, self._absolute = loose, request.rtol, atol_vector(problem, request)
         self._size = np.where(loose, 0.0, self._absolute / max(request.rtol, _LEAST))
         self._rtol = np.where(loose, _UNTESTED, 0.0)

@@ -29,6 +29,7 @@ its own.
 `atol_vector`            absolute tolerances of all unknowns
 `first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
 `leaves_error_test`      unknowns that a multistep code cannot test; `relaxed_atol` loosens their tolerances
+`multipliers`            unknowns without a rate that no equation of a force determines
 `usable`, `loosened`     tolerances, none tighter than the tightest that a method can use
 `Event`, `Dense`         an event function; dense output
 ======================== ==============================================================================
@@ -49,6 +50,7 @@ from rbdae_adapters.toolkit.tolerances import atol_vector as atol_vector
 from rbdae_adapters.toolkit.tolerances import first_step as first_step
 from rbdae_adapters.toolkit.tolerances import leaves_error_test as leaves_error_test
 from rbdae_adapters.toolkit.tolerances import loosened as loosened
+from rbdae_adapters.toolkit.tolerances import multipliers as multipliers
 from rbdae_adapters.toolkit.tolerances import relaxed_atol as relaxed_atol
 from rbdae_adapters.toolkit.tolerances import usable as usable
 from rbdae_adapters.toolkit.trap import Trap as Trap
@@ -68,6 +70,7 @@ __all__ = [
     "first_step",
     "leaves_error_test",
     "loosened",
+    "multipliers",
     "quiet",
     "relaxed_atol",
     "take_options",

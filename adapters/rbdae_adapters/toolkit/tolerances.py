@@ -23,6 +23,14 @@ def leaves_error_test(problem: Solvable) -> Bools:
     return np.asarray(problem.variable_index >= 2)
 
 
+def multipliers(problem: Solvable) -> Bools:
+    """Unknowns without a rate that are no algebraic unknowns of forces: no equation needs more of them than Newton's
+    method of the others leaves, but those of forces are solutions of equations of their own."""
+    own = getattr(problem, "algebraic", None)
+    without_rate = ~np.asarray(problem.differential)
+    return without_rate if own is None else without_rate & ~np.asarray(own)
+
+
 def loosened(problem: Solvable, rtol: float, atol: float | Vec, least: float) -> tuple[float, float | Vec]:
     """The tolerances, none of them tighter than the tightest that a method can use.
 
@@ -66,4 +74,4 @@ def first_step(problem: Solvable, rtol: float, order: int = 1) -> float:
     return float(0.1 * rtol ** (1.0 / (order + 1)) / max(rate, 1.0))
 
 
-__all__ = ["atol_vector", "first_step", "leaves_error_test", "loosened", "relaxed_atol", "usable"]
+__all__ = ["atol_vector", "first_step", "leaves_error_test", "loosened", "multipliers", "relaxed_atol", "usable"]
