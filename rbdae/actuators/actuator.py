@@ -51,7 +51,7 @@ class Points:
         return (distance("length", self.at_a, self.at_b),)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Actuator(Block):
     """A torque about or a force along a coordinate, by a law with states s and algebraic unknowns z.
 

@@ -7,6 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
@@ -21,9 +22,9 @@ from rbdae.inputs import Input
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
-Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity"
+Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity | str"
 """From where a block has an input: a number, a function of the time, an input of the system, or a quantity of a joint
-or of another block."""
+or of another block, which may be its label, such as "motor.current": that of a part which is added later, too."""
 
 
 _FIELDS = frozenset(
@@ -44,7 +45,7 @@ def _no_outputs(self: Block, *_: Any) -> Any:
     raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Block(AbstractForce):
     """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p). Subclasses say what these are.
 
@@ -98,6 +99,7 @@ class Block(AbstractForce):
         owner = self._owner(name)
         if name is not None:
             _check.name("force", name, ())
+        _check_names(owner, self.own_names(), self.inputs, self.parameters)
         known = {*self.inputs, *self.parameters}
         for key in values:
             if key not in known:
@@ -119,6 +121,11 @@ class Block(AbstractForce):
             sources=MappingProxyType({k: _source(owner, k, values[k]) for k in self.inputs}),
             values=MappingProxyType({k: _check.number(owner, k, values.get(k, v)) for k, v in self.parameters.items()}),
         )
+
+    def __repr__(self) -> str:
+        what = {"states": self.states, "algebraic": self.algebraic, "inputs": self.inputs, "outputs": self.outputs}
+        said = "; ".join(f"{name} {', '.join(each)}" for name, each in what.items() if each)
+        return f"{type(self).__name__}({', '.join(filter(None, [repr(self.name), said]))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -192,6 +199,8 @@ class Block(AbstractForce):
         """Effort, sdot and g of what `law` has returned."""
         n, m = self.n_states, len(self.algebraic)
         owner = self._owner(self.name)
+        if found is None:
+            raise ValueError(f"{owner}: its law returns nothing; end it with return ...")
         if self.coordinate is None:
             effort = None
             parts = list(found) if m and isinstance(found, tuple) else [found]
@@ -233,7 +242,24 @@ def _again(kind: type[Block], fields: dict[str, Any]) -> Block:
 
 @cache
 def _record(names: tuple[str, ...]) -> Any:
-    return namedtuple("Values", names)
+    return type("Values", (namedtuple("Values", names),), {"__slots__": (), "__getattr__": _unknown_number})
+
+
+def _unknown_number(self: Any, name: str) -> Any:
+    """Refuse a name that is not among those of a record."""
+    raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
+
+
+def _check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
+    """Refuse names that are no attributes, or that two things have."""
+    for key in (*own, *parameters):
+        if not isinstance(key, str) or not key.isidentifier() or iskeyword(key) or key.startswith("_"):
+            raise ValueError(
+                f"{owner}: {_check.show(key)} is no name of a number, which laws read as s.name or u.name; take letters"
+            )
+    for key in own:
+        if own.count(key) > 1 or (key in inputs and key in parameters):
+            raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
 
 
 def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
@@ -251,12 +277,9 @@ def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
 
 def _source(owner: str, what: str, value: Any) -> Any:
     """The source of an input, checked."""
-    if isinstance(value, (Input, Quantity)):
-        if isinstance(value, Quantity) and value.aspect in ("acceleration", "effort", "power"):
-            raise ValueError(
-                f"{owner}: {what} cannot be {value!r}: it follows from the accelerations, and they from the forces; "
-                "give a position, a rate, a state or an output"
-            )
+    if isinstance(value, Quantity):
+        return readable(owner, what, value)
+    if isinstance(value, Input) or (isinstance(value, str) and "." in value):
         return value
     if callable(value):
         _check.takes(owner, what, value, "t")
@@ -264,4 +287,14 @@ def _source(owner: str, what: str, value: Any) -> Any:
     return _check.number(owner, what, value)
 
 
-__all__ = ["Block", "Source"]
+def readable(owner: str, what: str, source: Quantity) -> Quantity:
+    """A quantity that a block may read. Raises ValueError for what follows from the accelerations."""
+    if source.aspect in ("value", "rate", "own"):
+        return source
+    raise ValueError(
+        f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "
+        "give a position, a rate, a state or an output"
+    )
+
+
+__all__ = ["Block", "Source", "readable"]

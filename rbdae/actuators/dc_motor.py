@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
@@ -9,6 +10,7 @@ from rbdae.actuators.actuator import Actuator
 
 
 @final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class DCMotor(Actuator):
     """A motor with its circuit: L di/dt + R i + k w = V, torque k i, or a force of a linear motor.
 
@@ -39,6 +41,7 @@ class DCMotor(Actuator):
 
 
 @final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class DCMotorWithoutInductance(Actuator):
     """A motor with a circuit without inductance: 0 = V - R i - k w, torque k i. The current is an algebraic unknown.
 

@@ -15,7 +15,7 @@ _GIVEN = frozenset({"states", "algebraic", "inputs", "outputs", "parameters", "l
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class FunctionBlock(Block):
     """A block whose law is a function; made by `rbdae.block`."""
 
@@ -49,11 +49,6 @@ class FunctionBlock(Block):
             "observe": observe,
         }
         fill(self, given=MappingProxyType(given))
-        for key in self.own_names():
-            if not isinstance(key, str) or not key.isidentifier():
-                raise ValueError(
-                    f"{owner}: {_check.show(key)} is no Python name; its numbers are read as s.name, u.name"
-                )
         super().__init__(name=name, **dict(inputs or {}))
 
     def __getattribute__(self, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
@@ -12,6 +13,7 @@ from rbdae.actuators.block import Block
 
 
 @final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class FirstOrderValve(Block):
     """A valve whose opening follows a command: tau xdot = command - x, the command between `low` and `high`.
 
@@ -34,6 +36,7 @@ class FirstOrderValve(Block):
 
 
 @final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class HydraulicCylinder(Actuator):
     """A double-acting cylinder with a four-way valve (Merritt, *Hydraulic Control Systems*, chapters 5 and 6).
 

@@ -10,12 +10,12 @@ for full turns, without drift.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
 
-from rbdae.actuators.block import Block
+from rbdae.actuators.block import Block, readable
 from rbdae.actuators.evaluation import Evaluation, Motion
 from rbdae.actuators.sources import Owners, held_by
 from rbdae.body import Body
@@ -37,7 +37,7 @@ class Network:
     names : of the unknowns, with the block's name before them: "motor.current"
     """
 
-    def __init__(self, blocks: Sequence[Block], systems: Callable[[Quantity], Any]) -> None:
+    def __init__(self, blocks: Sequence[Block], systems: Owners) -> None:
         self.blocks = tuple(blocks)
         self.owner_of = systems
         self._bodies: list[Body] = []
@@ -177,14 +177,18 @@ class Network:
 
 def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Network]:
     """The networks of a system: blocks that read each other's unknowns and outputs are in one."""
+    forces = list(forces)
     blocks = [force for force in forces if isinstance(force, Block)]
     if not blocks:
         return []
-    owner_of = Owners([*blocks, *forces, *joints])
+    owner_of = Owners([*forces, *joints])
     group = {block: {block} for block in blocks}
     for block in blocks:
-        for source in block.sources.values():
-            if isinstance(held_by(source, owner_of), Quantity) and source.aspect == "own":
+        for key, given in block.sources.items():
+            source = held_by(given, owner_of)
+            if isinstance(source, Quantity):
+                readable(str(block.name), key, source)
+            if isinstance(source, Quantity) and source.aspect == "own":
                 other = owner_of(source)
                 if not isinstance(other, Block):
                     raise ValueError(f"{block.name!r} cannot read {source!r}: only blocks and actuators have it")

@@ -15,7 +15,7 @@ from rbdae.inputs import Input
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Sampled(Block):
     """A controller with the period T: at t = k T it reads its inputs and sets its outputs, which are held until then.
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
+from rbdae import _check
+from rbdae.actuators.block import Block
 from rbdae.actuators.sampled import Sampled
 from rbdae.inputs import Input
 from rbdae.quantities.quantity import Quantity
 
 
-def held_by(source: Any, owner_of: Callable[[Quantity], Any]) -> Any:
-    """A source; the input of the system for what a sampled controller holds."""
+def held_by(source: Any, owner_of: Owners) -> Any:
+    """A source; the quantity that a label names, and the input of the system for what a sampled controller holds."""
+    if isinstance(source, str):
+        source = owner_of.labelled(source)
     if isinstance(source, Quantity) and source.aspect == "own" and isinstance(source.owner, Sampled):
         held: Input | None = owner_of(source).held.get(source.name)
         return source if held is None else held
@@ -34,11 +38,20 @@ class Owners:
         named = [each for each in self._owners if type(each) is type(owner) and each.name == owner.name]
         if owner.name is not None and len(named) == 1:
             return named[0]
-        if getattr(owner, "coordinates", None) is not None and owner.name is not None:
-            return owner  # a joint that is no constraint of the system, and points
+        if not isinstance(owner, Block) and owner.coordinates() and owner.name is not None:
+            return owner  # a joint that is no constraint of the system
         raise ValueError(
             f"{quantity!r} belongs to a part that is not in the system; use what add_joint and add_force return"
         )
+
+    def labelled(self, label: str) -> Quantity:
+        """The quantity with a label, such as "motor.current"."""
+        known: dict[str, Quantity] = {
+            f"{owner.name}.{name}": each for owner in self._owners for name, each in owner.quantities.items()
+        }
+        if label not in known:
+            raise _check.unknown("quantity", label, known)
+        return known[label]
 
 
 __all__ = ["Owners", "held_by"]

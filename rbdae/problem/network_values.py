@@ -28,12 +28,13 @@ def network_values(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: 
     bodies = forces.bodies[row["first_body"] : row["first_body"] + row["n_bodies"]]
     mine = forces.element_inputs[row["first_input"] : row["first_input"] + row["n_inputs"]]
     given = np.asarray(workspace.arrays["inputs"], dtype=float)[mine] if len(mine) else np.zeros(0)
-    solving = next((each.of for each in forces.unknowns if each.state == row["state"]), None)
+    algebraic = network.names[network.n_differential :]
+    solving = next((each.of for each in forces.unknowns if each.of.names == algebraic), None)
     places = [24 * view.reader.places[b] if b < view.model.n else -1 for b in bodies]
     system, columns = view.model.system, []
     for time, natural, states in zip(t.tolist(), Z, s, strict=True):
         parts = [_GROUND if at < 0 else natural[at : at + 24] for at in places]
-        motion = np.concatenate([*(z[:12] for z in parts), *(z[12:] for z in parts)])
+        motion = np.concatenate([*(z[:12] for z in parts), *(z[12:] for z in parts), _NOTHING])
         if solving is not None and row["n_states"] < len(network.names):
             x = np.concatenate([motion, states, np.zeros(solving.n), given])
             states = np.concatenate([states, solving.solved(time, x)])
@@ -45,6 +46,7 @@ def network_values(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: 
     return {key: np.array([column[key] for column in columns], dtype=float) for key in (columns[0] if columns else ())}
 
 
+_NOTHING = np.zeros(0)
 _GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
 
 __all__ = ["Values", "network_values"]
