@@ -25,6 +25,7 @@ NEEDED = {
     "solve": {"Event", "FailedRunWarning", "Solution", "load", "solve", "solvers"},
     "observe": {"observables", "scaled_atol", "skeel_condition"},
     "compare": {"compare", "study"},
+    "actuate and control": {"Actuator", "Block", "Points", "Sampled", "actuators", "block"},
     "calculate by hand": {"closed_form", "kinematics", "rotations", "step_equations"},
 }
 PUBLIC = set().union(*NEEDED.values())
@@ -37,6 +38,7 @@ PACKAGES = [
             "drives",
             "actuators",
             "forces",
+            "actuators",
             "formulations",
             "models",
             "study",

@@ -6,8 +6,10 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
+from functools import cache, partial
 from typing import Any, get_args
 
+import actuator_cases
 import cases
 import force_cases
 import numpy as np
@@ -30,7 +32,10 @@ from inside import (
     animation,
     assembly,
     assembly_report,
+    block_evaluation,
+    block_network,
     block_pattern,
+    block_sources,
     canvas,
     choices,
     cli_target,
@@ -79,6 +84,7 @@ from inside import (
     parameter_tangents,
     placed,
     plan,
+    plane_view,
     plotted,
     problem,
     quantities,
@@ -93,6 +99,7 @@ from inside import (
     results_file,
     rhs_recording,
     run_figures,
+    sampling,
     scales,
     schemes,
     segments,
@@ -479,8 +486,24 @@ EXAMPLES: dict[type, Any] = {
     report_figures.Curve: lambda: _panel().curves[0],
     run_figures.Shown: lambda: run_figures.Shown(_solution(), _solution(), ("top",)),
     cli_target.Target: lambda: cli_target.target("heavy_top"),
+    **{kind: partial(actuator_cases.one, kind) for kind in actuator_cases.EXAMPLES},
+    rbdae.Points: lambda: rbdae.Points(*_bodies()),
+    block_network.Network: lambda: _network(),
+    block_evaluation.Motion: lambda: _network().motion_of(_network().blocks[0]),
+    block_evaluation.Evaluation: lambda: block_evaluation.Evaluation(_network(), 0.0, np.zeros(60)),
+    block_sources.Owners: lambda: block_sources.Owners(cases.linked_bodies().joints),
+    sampling.Samples: lambda: sampling.Samples([actuator_cases.one(rbdae.Sampled)], 0.0, 1.0),
+    sampling.AllChanges: lambda: sampling.AllChanges([]),
+    plane_view.Plane: lambda: plane_view.Plane(("x", "y", "z"), np.eye(3)),
     results_file.ResultsFile: lambda: results_file.ResultsFile("no-file.jsonl", "key"),
 }
+
+
+@cache
+def _network() -> block_network.Network:
+    system = actuator_cases.system_of(rbdae.actuators.MaxwellElement)
+    (found,) = block_network.networks(system.forces, system.joints)
+    return found
 
 
 def _joint() -> rhs_recording.Joint:
@@ -571,6 +594,7 @@ def test_every_joint_force_and_primitive_is_in_a_mechanism():
     for name, build in cases.JOINT_SYSTEMS.items():
         assert {type(j) for j in build().joints} == {cases.JOINTS[name.removeprefix("joint-")][0]}
     tried = {type(force) for kind in force_cases.FORCES for force in force_cases.system_of(kind).forces}
+    tried |= {*actuator_cases.EXAMPLES, rbdae.Block, rbdae.Actuator}  # these two have no law
     assert forces - _used_by_the_mechanisms("forces") - tried == set()
     primitives = {
         (type(p), "first" if j.a.fixed else "second" if j.b.fixed else "none")

@@ -27,6 +27,9 @@ from rbdae._arrays import Mat, Vec
 from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
+from rbdae.actuators import evaluation as block_evaluation
+from rbdae.actuators import network as block_network
+from rbdae.actuators import sources as block_sources
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
@@ -134,7 +137,7 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.plotting import animation, canvas, placed
+from rbdae.plotting import animation, canvas, placed, plane_view
 from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
@@ -179,6 +182,7 @@ from rbdae.solving import (
     plan,
     readings,
     registry,
+    sampling,
     segments,
     singular,
     solution,
@@ -241,7 +245,10 @@ __all__ = [
     "assembly",
     "assembly_report",
     "before_compilation",
+    "block_evaluation",
+    "block_network",
     "block_pattern",
+    "block_sources",
     "brief",
     "canvas",
     "chart_functions",
@@ -377,6 +384,7 @@ __all__ = [
     "plain",
     "plain_residual",
     "plan",
+    "plane_view",
     "plotted",
     "potentials_of_forces",
     "problem",
@@ -402,6 +410,7 @@ __all__ = [
     "rhs_recording",
     "run_figures",
     "run_of_solve",
+    "sampling",
     "scales",
     "schemes",
     "segment_problems",
