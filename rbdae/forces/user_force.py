@@ -23,7 +23,7 @@ Function: TypeAlias = Callable[[float, Vec, Vec], None]
 class UserForce(AbstractForce):
     """A force on one or two bodies by the user's own functions, in natural coordinates.
 
-    For a law along a joint, or between two points, there are `rbdae.forces.Motor` and `rbdae.forces.SpringDamper`, which
+    For a law along a joint or between two points there are `rbdae.forces.Motor` and `rbdae.forces.SpringDamper`, which
     take functions of an angle or length and its rate (docs/forces.md).
 
     Both functions are called as function(t, x, out) with x = (Z, Zdot), 48 numbers: Z = (x, d1, d2, d3) of the first
