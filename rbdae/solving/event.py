@@ -10,7 +10,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae._frozen import fill
+from rbdae._frozen import changed, fill
+from rbdae.adapter import Request
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.quantity_events import ANGLE, RATE, VALUE, Followed
 from rbdae.problem.interpretation import Interpretation
@@ -103,12 +104,14 @@ def check_quantities(problem: Any, events: Sequence[Any]) -> None:
                 raise ValueError(f"event {event.__name__!r}: {found.label} is a vector; give a function event(t, y)")
 
 
-def bound_events(problem: Any, events: Sequence[Any], sense: float) -> Sequence[Any]:
-    """The events as functions of one run, with its problem's quantities; `sense` is -1 in a run back in time."""
+def with_bound_events(problem: Any, request: Request) -> Request:
+    """A request whose events are functions of one run, with its problem's quantities."""
+    events = request.events
     if not any(isinstance(event, Event) and event.of_quantity for event in events):
-        return events
-    group = _Group(problem.interpretation, events, sense)
-    return [_bound(event, group) if isinstance(event, Event) and event.of_quantity else event for event in events]
+        return request
+    group = _Group(problem.interpretation, events, 1.0 if request.t_end > request.t0 else -1.0)
+    bound = [_bound(event, group) if isinstance(event, Event) and event.of_quantity else event for event in events]
+    return changed(request, events=bound)
 
 
 def _bound(event: Event, group: _Group) -> Any:
@@ -218,4 +221,4 @@ class _OfMeasure:
         return _OfMeasure(self._event, problem.interpretation, terminal)
 
 
-__all__ = ["Event", "bound_events", "check_quantities"]
+__all__ = ["Event", "check_quantities", "with_bound_events"]

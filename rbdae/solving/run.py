@@ -26,7 +26,7 @@ from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import Event, check_problem, check_progress
 from rbdae.solving.default_solver import default_solver
 from rbdae.solving.driven import InputSteps, driven
-from rbdae.solving.event import bound_events
+from rbdae.solving.event import with_bound_events
 from rbdae.solving.plan import Plan, planned
 from rbdae.solving.progress import progress_of
 from rbdae.solving.rows import give_multipliers, with_fine_rows
@@ -178,8 +178,7 @@ def _run(
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
     if own is not None:
         own.workspace.check_laws()
-    if asked.events:
-        asked = changed(asked, events=bound_events(problem, asked.events, 1.0 if asked.t_end > asked.t0 else -1.0))
+    asked = with_bound_events(problem, asked)
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         wall, processor = time.perf_counter(), time.thread_time()
         at_times: Changes | None = changes

@@ -37,7 +37,7 @@ from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
 from rbdae.solving.step_values import step_momenta, step_multipliers
 from rbdae.solving.stored import signature
-from rbdae.solving.turns_of_angles import along_run
+from rbdae.solving.turns_of_angles import along_run, quantity_along
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -275,14 +275,7 @@ class Solution:
     def quantity(self, quantity: Quantity | str, t: ArrayLike | None = None) -> Any:
         """A quantity such as ``pin.angle`` or ``"pin.angle"`` along the run, (m,); at times t within it, between the
         steps, if they are given. ValueError for what the system has not."""
-        owner, found = self._problem.interpretation.owners.find(quantity)
-        if t is not None:
-            times = np.atleast_1d(_check.times(t))
-            order = np.argsort(times if self._segments.direction > 0.0 else -times, kind="stable")
-            measured = along_run(self._problem, owner.kind, times[order], self(times[order]), self._accepted)
-            values = getattr(measured[owner.name], found.name)[np.argsort(order, kind="stable")]
-            return values if np.ndim(t) else values[0]
-        return getattr(getattr(self, owner.kind)[owner.name], found.name)
+        return quantity_along(self, quantity, t)
 
     @cached_property
     def _observed(self) -> dict[Observable, Any]:

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae.adapter import Steps
 from rbdae.problem.measured import Measured
 from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem
+from rbdae.quantities.quantity import Quantity
 
 _TURN = 2.0 * np.pi
 
@@ -51,6 +53,19 @@ def along_run(problem: Problem, kind: str, t: Vec, y: Mat, steps: Steps) -> dict
     return {name: Measured(owner.units, reader(name, owner)) for name, owner in owners.items()}
 
 
+def quantity_along(run: Any, quantity: Quantity | str, t: ArrayLike | None) -> Any:
+    """A quantity at the times of a run, or at times t within it."""
+    owner, found = run.problem_at(run.t[0] if len(run.t) else 0.0).interpretation.owners.find(quantity)
+    if t is None:
+        return getattr(getattr(run, owner.kind)[owner.name], found.name)
+    times = np.atleast_1d(_check.times(t))
+    steps = run.dense.recorded
+    order = np.argsort(times if sense(steps.t, run.t) > 0 else -times, kind="stable")
+    measured = along_run(run.problem, owner.kind, times[order], run(times[order]), steps)
+    values = getattr(measured[owner.name], found.name)[np.argsort(order, kind="stable")]
+    return values if np.ndim(t) else values[0]
+
+
 def _unwound(t: Vec, s: Vec, w: Vec) -> Vec:
     """Angles s (m,) with rates w at times t, without jumps."""
     change = np.diff(s)
@@ -67,4 +82,4 @@ def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec
     return np.asarray(s + _TURN * np.round((expected - s) / _TURN))
 
 
-__all__ = ["along_run"]
+__all__ = ["along_run", "quantity_along"]

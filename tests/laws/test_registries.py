@@ -22,11 +22,14 @@ from inside import (
     CompiledProjection,
     CompiledWatch,
     ConstantMass,
+    Coordinate,
     Graph,
     InputSteps,
     ManyStates,
     MirroredProblem,
+    Named,
     OneState,
+    Quantity,
     Rheonomic,
     RowReader,
     animation,
@@ -160,7 +163,6 @@ from rbdae.joints import (
     Universal,
 )
 from rbdae.problem import Callbacks
-from rbdae.quantities import Coordinate, Named, Quantity
 from rbdae.rotations import CHARTS
 
 

@@ -27,7 +27,18 @@ for package in ("plotly", "jinja2", "itables"):
 NASTY = ['<script>alert("1")</script>', "a & <b>b</b> 'c'", "größe 📐 %{x} $\\alpha$"]
 """Names that a page must show as they are."""
 
-SECTIONS = ["Summary", "Animation", "Motion", "States", "Energy", "Drift", "Reactions", "Steps", "Mechanism"]
+SECTIONS = [
+    "Summary",
+    "Animation",
+    "Motion",
+    "States",
+    "Energy",
+    "Drift",
+    "Joints and forces",
+    "Reactions",
+    "Steps",
+    "Mechanism",
+]
 
 
 def nasty_system() -> rbdae.System:
@@ -321,7 +332,7 @@ def test_it_is_written_for(kind, tmp_path):
     said = text_of(path)
     wanted = [*SECTIONS, "How it was made"]
     if kind == "hamiltonian":  # the defect of the multiplier of the unit norm
-        wanted.insert(wanted.index("Drift") + 1, "Observables")
+        wanted.insert(wanted.index("Joints and forces") + 1, "Observables")
     assert headings(path) == wanted
     assert ("are not unique" in said) == (kind == "redundant")
     assert form in said

@@ -167,6 +167,7 @@ from rbdae.problem.constant_mass import ConstantMass
 from rbdae.problem.row_reader import RowReader
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.quantities import Coordinate, Named, Quantity
 from rbdae.reports import blocks as report_blocks
 from rbdae.reports import figures as report_figures
 from rbdae.reports import run_figures
@@ -218,6 +219,7 @@ __all__ = [
     "CompiledWatch",
     "ConstantMass",
     "Content",
+    "Coordinate",
     "DependentRows",
     "Explicit",
     "Factors",
@@ -227,8 +229,10 @@ __all__ = [
     "ManyStates",
     "Mat",
     "MirroredProblem",
+    "Named",
     "OneState",
     "OpenNumbers",
+    "Quantity",
     "Recorder",
     "Recording",
     "Rheonomic",
