@@ -52,7 +52,7 @@ def test_an_angle_counts_its_turns_up_to_the_event(solver):
         wanted = [[_at(20 * np.pi)], [np.log(SPIN / 6.25) / K], [np.log(SPIN * FRICTION / 0.006255) / K], []]
         for one, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-2 if solver == "sundials:ida" else 3e-4)
-        np.testing.assert_allclose(found[0], wanted[0], rtol=1e-5)
+        np.testing.assert_allclose(found[0], wanted[0], rtol=5e-5 if solver == "sundials:ida" else 1e-6)
         assert np.isclose(run.quantity(pin.angle)[-1], 20 * np.pi, rtol=1e-9)
     assert [each.t.tolist() for each in runs[0].events] == [each.t.tolist() for each in runs[1].events]
 
