@@ -63,8 +63,8 @@ def plot_solution(
         in which they are drawn: "center_of_mass", "position" and "velocity" (of the origin of the frame),
         "orientation" (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "joints" and "forces" (their
         quantities); "reactions" of joints, on the first of their bodies that moves; "energy" (kinetic, potential, work,
-        total, and the balance on an axis of its own), "momentum", "drift" and "steps" (sizes) of the system. None for center_of_mass, orientation, energy, drift
-        and steps; with `joints` also reactions
+        total, and the balance on an axis of its own), "momentum", "drift" and "steps" (sizes) of the system. None for
+        center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
     joints : names of those whose quantities and reactions are drawn; None for all, the first 12 of more
     title : above all; None for the solver
     marks : times that are marked by a dotted line, such as those of events
