@@ -85,6 +85,12 @@ def test_a_step_of_another_length(reference):
     assert sim.t == 2 * DT
     sim.step(U[2])
     np.testing.assert_allclose(sim.y, reference(3 * DT), rtol=0, atol=1e-9)
+    steps = []
+    for options in ({}, {"max_step": 2e-3}):
+        sim = rbdae.Simulator(problem(), "rbdae:dop853", dt=1e-3, **options)
+        sim.step(dt=0.1)
+        steps.append(sim.solution().stats.steps)
+    assert steps[0] < 10 < 50 <= steps[1]
 
 
 def test_quantities_belong_to_the_state_at_which_they_were_asked_for():
@@ -248,4 +254,4 @@ def test_recorded_null_space_code_holds_in_all_attitudes():
         found = [float(each.joints["pin"].acceleration) for each in (sim, beside)]
         assert found[0] == pytest.approx(found[1], abs=1e-11)
         sim.problem.rhs(0.0, sim.y)
-    assert p.callbacks.handed_over == sim.problem.callbacks.handed_over == 0
+        assert sim.problem.callbacks.handed_over == 0
