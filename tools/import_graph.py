@@ -16,11 +16,13 @@ import ast
 import re
 import sys
 import tomllib
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 SOURCES = {"rbdae": ROOT / "rbdae", "rbdae_adapters": ROOT / "adapters" / "rbdae_adapters"}
 
 
@@ -96,6 +98,15 @@ def _targets(node: ast.AST, module: str, known: Iterable[str]) -> Iterator[str]:
     yield from names
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements, in the order of `ast.walk`: imports are statements, and most nodes are expressions."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        waiting.extend(n for n in ast.iter_child_nodes(node) if isinstance(n, STATEMENTS))
+        yield node
+
+
 def read_graph(sources: dict[str, Path] = SOURCES) -> tuple[dict[str, dict[str, Arrow]], list[Arrow]]:
     """(module: {imported module: the first such import}) inside the sources, and the imports of other packages."""
     known = modules(sources)
@@ -103,7 +114,8 @@ def read_graph(sources: dict[str, Path] = SOURCES) -> tuple[dict[str, dict[str, 
     others = []
     for module, path in known.items():
         text = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)):
+        tree = ast.parse(text)
+        for node in ast.walk(tree) if "import_module" in text else _statements(tree):
             for name in _targets(node, module, known):
                 arrow = Arrow(module, _resolve(name, known) or name, node.lineno, ast.unparse(node))
                 if arrow.target not in known:

@@ -20,7 +20,10 @@ MOST = 60
 
 def without_subject(source: str) -> Iterator[tuple[int, str]]:
     """The (line, first words) of docstrings of modules, classes and functions that begin with one of these words."""
-    for node in ast.walk(ast.parse(source)):
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        waiting += [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.stmt | ast.excepthandler)]
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             words = (ast.get_docstring(node) or "").split()
             if words and words[0].rstrip(",:;.") in NO_SUBJECT:

@@ -93,6 +93,10 @@ OURS = ("rbdae", "rbdae_adapters")
 FINE = {"_replace", "_asdict", "_fields", "_make", "_repr_html_", "_repr_png_"}
 
 
+LOOKED_AT = (ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.Constant)
+"""What `_imports` and `_accesses` match."""
+
+
 def private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name not in FINE
 
@@ -156,6 +160,8 @@ def _accesses(node: ast.AST) -> Iterator[str]:
 def found_in(source: str) -> Iterator[str]:
     """What of the inside a source reaches for."""
     for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, LOOKED_AT):
+            continue
         line = getattr(node, "lineno", 0)
         for found in (*_imports(node), *_accesses(node)):
             yield f"line {line}: {found}"

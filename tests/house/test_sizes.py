@@ -34,7 +34,7 @@ def functions(name: str, text: str) -> Iterator[tuple[str, int]]:
                 yield f"{name}::{prefix}{child.name}", (child.end_lineno or first) - first + 1
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield from visit(child, f"{prefix}{child.name}.")
-            else:
+            elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):  # no expression has functions
                 yield from visit(child, prefix)
 
     yield from visit(ast.parse(text), "")

@@ -96,8 +96,7 @@ def _imported(statements: str, **environment: str) -> set[str]:
 
 
 CASES = {
-    "all modules": (IMPORT, {}),
-    "plain kernels": (PLAIN, {}),
+    "all modules, plain kernels": (IMPORT + PLAIN, {}),
     "traced code": (TRACED, {"RBDAE_PLAIN": "0"}),
     "equations without the JIT": (SOLVE, {"RBDAE_PLAIN": "1"}),
 }

@@ -30,8 +30,15 @@ def forces_of(reactions: Any) -> Any:
     return np.array(found).ravel()
 
 
-@pytest.mark.parametrize("scheme", ROTATIONS)
-@pytest.mark.parametrize("name", MODELS)
+# every model, and the schemes take turns
+TURNS = [
+    pytest.param(name, scheme, marks=[pytest.mark.long] * ((k + n) % 2 == 1))
+    for k, name in enumerate(MODELS)
+    for n, scheme in enumerate(ROTATIONS)
+]
+
+
+@pytest.mark.parametrize("name, scheme", TURNS)
 @pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
 def test_order_two_on_every_model(name, scheme):
     form = {"rotation": ROTATIONS[scheme], "velocity": "momentum", "consistent": "project", **REDUNDANT.get(name, {})}

@@ -8,6 +8,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
+from codes import cached
 
 import rbdae
 
@@ -21,6 +22,7 @@ def _top(pairing: Pairing) -> rbdae.Problem:
     return cases.problem("A", pairing)
 
 
+@cached
 def _radau(pairing: Pairing, t_end: float = T_END) -> rbdae.Solution:
     solution = rbdae.solve(_top(pairing), (0.0, t_end), solver="assimulo:Radau5ODE", rtol=1e-9, atol=1e-9)
     assert solution.success, solution.message

@@ -24,7 +24,7 @@ import rbdae
 names = ("machine.module", "machine.entries_on_disk", "initial.code")
 module, entries, code = (sys.modules["rbdae." + name] for name in names)
 {lacking}
-system = rbdae.models.linked_bodies()
+system = rbdae.models.heavy_top()
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     problem = rbdae.formulate(system, "index-2", code="traced")

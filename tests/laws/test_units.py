@@ -142,10 +142,10 @@ def test_events_of_microseconds_are_found():
 @pytest.mark.sampled
 @pytest.mark.parametrize("units", EXTREMES, ids=IDS)
 def test_evaluations_are_the_same_in_all_units(units):
-    """Each formulation in every second of the units, on either sort of systems; in all of them in the long run."""
+    """Each formulation in every fourth of the units, on either sort of systems; in all of them in the long run."""
     for seed, formulation in enumerate(FORMULATIONS):
         for make in (redundant_system, varied_system):
-            if not LONG and (seed + EXTREMES.index(units) + (make is varied_system)) % 2:
+            if not LONG and (seed + EXTREMES.index(units) + 2 * (make is varied_system)) % 4:
                 continue
             error, where = _differ(make, seed, formulation, units)
             assert error < SAME, f"{make.__name__}({seed}), {formulation}: {where}"
@@ -155,7 +155,7 @@ def test_evaluations_are_the_same_in_all_units(units):
 @pytest.mark.sampled
 def test_random_systems_are_the_same_in_random_units():
     names = list(FORMULATIONS)
-    for seed in range(count(50, 1000)):
+    for seed in range(count(26, 1000)):
         e = np.random.default_rng((12, seed)).uniform(-1.0, 1.0, 3) * (6, 9, 6)
         for make in (redundant_system, varied_system):
             units = Units(*map(float, 10.0**e))
