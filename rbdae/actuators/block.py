@@ -288,9 +288,14 @@ def _source(owner: str, what: str, value: Any) -> Any:
 
 
 def readable(owner: str, what: str, source: Quantity) -> Quantity:
-    """A quantity that a block may read. Raises ValueError for what follows from the accelerations."""
+    """A quantity that a block may read. Raises ValueError for what follows from the accelerations, and for what belongs
+    to no coordinate."""
     if source.aspect in ("value", "rate", "own"):
         return source
+    if source.aspect in ("turn", "axis", "spin"):
+        raise ValueError(
+            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate; give one, its rate, a state or an output"
+        )
     raise ValueError(
         f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "
         "give a position, a rate, a state or an output"

@@ -15,6 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block, readable
 from rbdae.actuators.evaluation import Evaluation, Motion
 from rbdae.actuators.sources import Owners, held_by
@@ -37,9 +38,10 @@ class Network:
     names : of the unknowns, with the block's name before them: "motor.current"
     """
 
-    def __init__(self, blocks: Sequence[Block], systems: Owners) -> None:
+    def __init__(self, blocks: Sequence[Block], systems: Owners, by_position: set[Block]) -> None:
         self.blocks = tuple(blocks)
         self.owner_of = systems
+        self._by_position = by_position
         self._bodies: list[Body] = []
         self._motions: dict[tuple[int, str], Motion] = {}
         self._turns: list[tuple[str, Coordinate, tuple[Body, Body]]] = []
@@ -50,7 +52,7 @@ class Network:
 
     def _collect(self, block: Block) -> None:
         if block.coordinate is not None:
-            self._add_motion(block, block.coordinate, unwound=_reads_position(block))
+            self._add_motion(block, block.coordinate, unwound=block in self._by_position)
         for given in block.sources.values():
             source = self.resolved(given)
             if isinstance(source, Input):
@@ -58,15 +60,14 @@ class Network:
                     self._inputs.append(source)
             elif isinstance(source, Quantity) and source.aspect in ("value", "rate"):
                 owner = self.owner_of(source)
-                of = next(each for each in _coordinates(owner) if each.name == source.coordinate)
-                self._add_motion(owner, of, unwound=source.aspect == "value")
+                self._add_motion(owner, _coordinate(owner, source), unwound=source.aspect == "value")
 
     def resolved(self, source: Any) -> Any:
         """A source; the input of the system for what a sampled controller holds."""
         return held_by(source, self.owner_of)
 
     def _add_motion(self, owner: Any, coordinate: Coordinate, *, unwound: bool) -> None:
-        carrier = getattr(owner, "along", owner)
+        carrier = _carrier(owner, coordinate.name)
         key = (id(carrier), coordinate.name)
         known = self._motions.get(key)
         turn = -1 if known is None else known.turn
@@ -157,7 +158,7 @@ class Network:
     def source_motion(self, source: Quantity) -> Motion:
         """The coordinate of a quantity that a block reads."""
         owner = self.owner_of(source)
-        return self._motions[id(getattr(owner, "along", owner)), source.coordinate]
+        return self._motions[id(_carrier(owner, source.coordinate)), source.coordinate]
 
     @property
     def n_bodies(self) -> int:
@@ -176,43 +177,69 @@ class Network:
 
 
 def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Network]:
-    """The networks of a system: blocks that read each other's unknowns and outputs are in one."""
+    """The networks of a system: blocks that read each other's unknowns and outputs are in one, and so are those that
+    read the same angle, whose turns are one state."""
     forces = list(forces)
     blocks = [force for force in forces if isinstance(force, Block)]
     if not blocks:
         return []
     owner_of = Owners([*forces, *joints])
-    group = {block: {block} for block in blocks}
+    by_position = {block for block in blocks if _reads_position(block)}
+    group = {block: [block] for block in blocks}
+    readers: dict[Any, Block] = {}
     for block in blocks:
+        if block in by_position:
+            _join(group, block, readers.setdefault(_angle_of(block, block.coordinate), block))
         for key, given in block.sources.items():
             source = held_by(given, owner_of)
-            if isinstance(source, Quantity):
-                readable(str(block.name), key, source)
-            if isinstance(source, Quantity) and source.aspect == "own":
-                other = owner_of(source)
-                if not isinstance(other, Block):
+            if not isinstance(source, Quantity):
+                continue
+            readable(str(block.name), key, source)
+            owner = owner_of(source)
+            if source.aspect == "own":
+                if not isinstance(owner, Block):
                     raise ValueError(f"{block.name!r} cannot read {source!r}: only blocks and actuators have it")
-                if group[block] is not group[other]:
-                    group[block] |= group[other]
-                    for each in group[other]:
-                        group[each] = group[block]
-    out: list[Network] = []
-    done: set[int] = set()
-    for block in blocks:
-        if id(group[block]) not in done:
-            done.add(id(group[block]))
-            out.append(Network([each for each in blocks if each in group[block]], owner_of))
-    return out
+                _join(group, block, owner)
+            elif source.aspect == "value" and _coordinate(owner, source).shape == "angle":
+                _join(group, block, readers.setdefault(_angle_of(owner, _coordinate(owner, source)), block))
+    members = {id(each): each for each in group.values()}
+    return [Network([each for each in blocks if each in mine], owner_of, by_position) for mine in members.values()]
 
 
-def _coordinates(owner: Any) -> Sequence[Coordinate]:
-    own = owner.coordinate if isinstance(owner, Block) else None
-    found: Sequence[Coordinate] = (own,) if own is not None else owner.coordinates()
-    return found
+def _join(group: dict[Block, list[Block]], one: Block, other: Block) -> None:
+    """Make one group of those of two blocks."""
+    if group[one] is not group[other]:
+        group[one] += group[other]
+        for each in group[other]:
+            group[each] = group[one]
+
+
+def _angle_of(owner: Any, coordinate: Any) -> tuple[int, str]:
+    """What has an angle, and its name there."""
+    return id(_carrier(owner, coordinate.name)), coordinate.name
+
+
+def _carrier(owner: Any, name: str) -> Any:
+    """What has a coordinate of an actuator, a force or a joint: the joint, if it is one of a joint."""
+    if isinstance(owner, Actuator):
+        return owner.along
+    joint = getattr(owner, "joint", None) if isinstance(owner, AbstractForce) else None
+    return joint if joint is not None and any(each.name == name for each in joint.coordinates()) else owner
+
+
+def _coordinate(owner: Any, source: Quantity) -> Coordinate:
+    """The coordinate of a quantity that a block reads."""
+    if isinstance(owner, Block):
+        found = [owner.coordinate]
+    elif isinstance(owner, AbstractForce):
+        found = [*owner.acts_along()]
+    else:
+        found = [*owner.coordinates(), owner.prescribed()]
+    return next(each for each in found if each is not None and each.name == source.coordinate)
 
 
 def _turn_name(carrier: Any, coordinate: Coordinate) -> str:
-    return "turn" if len(carrier.coordinates()) == 1 else f"{coordinate.name}_turn"
+    return "turn" if len(carrier.coordinates()) < 2 else f"{coordinate.name}_turn"
 
 
 def _reads_position(block: Block) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+from along_motion import accelerations, along
 from maximal import Solved, State, solve_maximal
 from random_systems import DRIVES, FORCES, random_system
 from samples import count
@@ -25,40 +26,6 @@ FORCE_KINDS = [
     if isinstance(kind, type) and issubclass(kind, rbdae.forces.AbstractForce) and "__final__" in vars(kind)
 ]
 
-STEP = 1.5e-3
-"""Angle by which bodies may turn within a step of the differences, which are of order four."""
-
-
-def _start(problem: rbdae.Problem) -> Any:
-    return problem.states(problem.t0, problem.y0)
-
-
-def _along(problem: rbdae.Problem, f: Any) -> Any:
-    """d/dt of f(t, y) at the start, with yd0."""
-    step = STEP / (1.0 + max(float(np.max(np.abs(s.angular_velocity))) for s in _start(problem).values()))
-
-    def at(k: int) -> Any:
-        return np.asarray(f(problem.t0 + k * step, problem.y0 + k * step * problem.yd0))
-
-    return (8.0 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12.0 * step)
-
-
-def _accelerations(problem: rbdae.Problem) -> tuple[Any, Any]:
-    """Of the centres of mass, and material angular accelerations, from rates of natural coordinates."""
-
-    def motion(t: float, y: Any) -> Any:
-        states = problem.states(t, y)
-        Z = problem.natural(t, y)
-        rows = []
-        for z, body in zip(Z, problem.system.bodies, strict=True):
-            arm = np.zeros(3) if body.pivot is None else z[15:24].reshape(3, 3).T @ body.center_of_mass
-            rows.append([*(z[12:15] + arm), *states[body.name].angular_velocity])
-        return rows
-
-    rates = _along(problem, motion)
-    return rates[:, :3], rates[:, 3:]
-
-
 def _size(*arrays: Any) -> float:
     return max([1.0, *(float(np.max(np.abs(a), initial=0.0)) for a in arrays)])
 
@@ -67,7 +34,7 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
     """Differences, relative to the largest of their kind in the system."""
     state = State.read(problem, problem.t0, problem.y0)
     own: Solved = solve_maximal(problem.system, state, problem.t0)
-    accelerations = _accelerations(problem)
+    found_accelerations = accelerations(problem)
     wanted = own.acceleration, own.angular_acceleration
     forces = {j: {b: np.concatenate(own.reactions[j][b]) for b in own.reactions[j]} for j in own.reactions}
     found = problem.reactions(problem.t0, problem.y0)
@@ -77,11 +44,11 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
     residual = problem.residual(problem.t0, problem.y0, problem.yd0)
     out: dict[str, float] = {
         "acceleration": max(
-            float(np.max(np.abs(a - b))) / _size(*wanted) for a, b in zip(accelerations, wanted, strict=True)
+            float(np.max(np.abs(a - b))) / _size(*wanted) for a, b in zip(found_accelerations, wanted, strict=True)
         ),
         "kinetic energy": abs(float(energy.kinetic) - own.kinetic) / _size(own.kinetic),
-        "kinetic rate": abs(_along(problem, lambda t, y: problem.energy(t, y).kinetic) - own.kinetic_rate) / power,
-        "potential rate": abs(_along(problem, lambda t, y: problem.energy(t, y).potential) + own.potential_power)
+        "kinetic rate": abs(along(problem, lambda t, y: problem.energy(t, y).kinetic) - own.kinetic_rate) / power,
+        "potential rate": abs(along(problem, lambda t, y: problem.energy(t, y).potential) + own.potential_power)
         / power,
         "residual": float(np.max(np.abs(residual))) / _size(largest, problem.yd0),
     }

@@ -421,6 +421,96 @@ OPTION_ROLES = {
 """By the names of the checks of `rbdae_adapters.toolkit.options`."""
 
 
+SOURCE = also(NUMBER, "class")
+NAMED = _role("numbers by name", "dict", "none")
+LAW_OF_FIVE = also(FUNCTION, "function of five")
+
+
+def _acting(kind: Any, **values: Any) -> Call:
+    """An actuator on a hinge, or a block: its sources, its parameters and its start."""
+    acts = issubclass(kind, rbdae.Actuator)
+
+    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
+        where = {"along": hinged()[1]} if acts else {}
+        return kind, {**where, **dict.fromkeys(kind.inputs, 0.5), **values}
+
+    roles = {**dict.fromkeys(kind.inputs, SOURCE), **dict.fromkeys(kind.parameters, NUMBER), "name": optional(NAME)}
+    return Call(make, {**({"along": THING} if acts else {}), **({"start": NAMED} if kind.states else {}), **roles})
+
+
+def _blocks() -> dict[str, Call]:
+    """Actuators, controllers and other blocks."""
+    kinds = [each for each in vars(rbdae.actuators).values() if isinstance(each, type) and "__final__" in vars(each)]
+    out = {
+        f"actuators.{kind.__name__}": _acting(kind)
+        for kind in kinds
+        if kind.__name__ not in ("FunctionBlock", "Points", "Sampled")
+    }
+    law = {"states": NAMED, "algebraic": NAMED, "inputs": NAMED, "parameters": NAMED, "name": optional(NAME)}
+    return out | {
+        "Points": _between(rbdae.Points, {"at_a": VECTOR, "at_b": VECTOR}, at_a=(0, 0, 0), at_b=(0, 0, 0)),
+        "block": _plain(
+            rbdae.block,
+            {"law": LAW_OF_FIVE, "observe": LAW_OF_FIVE, "outputs": _role("names"), **law},
+            law=lambda t, s, z, u, p: [],
+            outputs=("one",),
+            observe=lambda t, s, z, u, p: [0.0],
+        ),
+        "Sampled": _plain(
+            rbdae.Sampled,
+            {
+                "period": POSITIVE,
+                "law": FUNCTION,
+                "outputs": _role("names", "text"),
+                **{key: law["states"] for key in ("inputs", "memory", "start")},
+                "name": optional(NAME),
+            },
+            period=0.1,
+            law=lambda t, u, m: (0.0,),
+            outputs=("a",),
+        ),
+        "System.add_block": Call(
+            lambda: (
+                rbdae.System().add_block, {"block": rbdae.block(lambda t, s, z, u, p: [-s.x], states={"x": 1.0})}
+            ),
+            {"block": THING},
+        ),
+    }
+
+
+PRESSING = {"stiffness": POSITIVE, "exponent": _role("a number of at least 1", "int"), "damping": optional(NOT_NEGATIVE)}
+RESTITUTION = {"restitution": _role("a fraction", "float32", "none"), "impact_velocity": POSITIVE}
+
+
+def _dry() -> dict[str, Call]:
+    """End stops, dry friction and contacts."""
+    rebound: dict[str, Any] = {"stiffness": 1.0, "restitution": 0.5, "impact_velocity": 1.0}
+    limit = {"low": optional(NUMBER), "high": optional(NUMBER), "coordinate": optional(TEXT)}
+    rubbing = {"mu": NOT_NEGATIVE, "velocity": POSITIVE}
+    points = {"at_a": VECTOR, "at_b": VECTOR, "b": optional(THING), "name": optional(NAME)}
+    normal = also(NOT_NEGATIVE, "class")
+    return {
+        "forces.Limit": _on_joint(
+            forces.Limit, joints.Revolute, {**limit, **PRESSING}, low=-2.0, high=9.0, stiffness=1.0, exponent=1.5
+        ),
+        "forces.Limit by restitution": _on_joint(forces.Limit, joints.Revolute, RESTITUTION, low=-2.0, **rebound),
+        "forces.Coulomb": _on_joint(
+            forces.Coulomb,
+            joints.Revolute,
+            {**rubbing, "normal": normal, "radius": POSITIVE, "coordinate": optional(TEXT)},
+            mu=0.1,
+            normal=1.0,
+            radius=0.1,
+        ),
+        "forces.Contact": _between(
+            forces.Contact, {**points, **rubbing, **PRESSING, "normal": optional(VECTOR)}, stiffness=1.0
+        ),
+        "forces.Contact of a sphere": _between(
+            forces.Contact, {"radius": optional(POSITIVE), **RESTITUTION}, radius=1.0, **rebound
+        ),
+    }
+
+
 def _options() -> dict[str, Call]:
     """Each option of each solver that has a check of its own."""
     out = {}
@@ -756,6 +846,8 @@ def calls() -> dict[str, Call]:
             rotations.orthonormalised, {"M": _role("matrices"), "method": TEXT}, M=np.eye(3), method="polar"
         ),
         **_charts(),
+        **_blocks(),
+        **_dry(),
     }
     return out | _options()
 
@@ -808,6 +900,8 @@ ALIASES = {
     "a": ("bodies",),
     "b": ("bodies",),
     "body": ("bodies",),
+    "along": ("acts along",),
+    "coordinate": ("coordinates",),
     "bodies": ("body",),
     "system": ("System",),
     "angle": ("functions of time",),

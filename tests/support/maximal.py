@@ -151,8 +151,11 @@ class Solved:
     potential_power: float
 
 
-def solve_maximal(system: rbdae.System, state: State, t: float, scale: float = 1.0) -> Solved:
-    """Accelerations and reactions of a state; `scale` is the unit of time."""
+def solve_maximal(
+    system: rbdae.System, state: State, t: float, scale: float = 1.0, loads: Sequence[tuple[Any, Any, float]] = ()
+) -> Solved:
+    """Accelerations and reactions of a state; `scale` is the unit of time. `loads` are more forces along displacements:
+    the bodies, the displacement of their poses, the force."""
     scale /= 1.0 + scale * float(np.max(np.abs(state.Omega)))
     n = len(system.bodies)
     mass = np.zeros((6 * n, 6 * n))
@@ -168,6 +171,9 @@ def solve_maximal(system: rbdae.System, state: State, t: float, scale: float = 1
         whole, part = _force(system, state, force, t, scale)
         f += whole
         conservative += part
+    for bodies, displacement, effort in loads:
+        pair = _numbers(system, bodies)
+        f += _spread(n, pair, _gradient(state, pair, displacement)).T @ [effort]
     blocks, gammas, rows = [], [], {}
     row = 0
     for joint in system.joints:
@@ -235,6 +241,8 @@ def _force(system: rbdae.System, state: State, force: Any, t: float, scale: floa
         for along in ALONG[kind](force, t):
             S = _spread(n, pair, _gradient(state, pair, along.displacement))
             s, sd, _ = _along(state, pair, lambda a, b, h, f=along.displacement: f(a, b), scale)
+            if force.name in state.internal:
+                s = unwound(s, state.internal[force.name])
             whole += S.T @ np.atleast_1d(along.force(s, sd))
             part += S.T @ np.atleast_1d(along.potential_force(s))
     if kind is forces.Friction and "ball" in force.joint.free_motions:
@@ -268,6 +276,31 @@ def _force(system: rbdae.System, state: State, force: Any, t: float, scale: floa
     return whole, part
 
 
+def unwound(angle: Array, turn: Any) -> Array:
+    """The angle that is next to a turn."""
+    return turn + np.arctan2(np.sin(angle - turn), np.cos(angle - turn))
+
+
+def motion(
+    system: rbdae.System, state: State, bodies: Sequence[Any], displacement: Displacement, solved: Solved | None = None
+) -> tuple[float, float, float]:
+    """A displacement, its rate, and its acceleration if the accelerations are known."""
+    n, pair = len(system.bodies), _numbers(system, bodies)
+    scale = 1.0 / (1.0 + float(np.max(np.abs(state.Omega))))
+    s, sd, sdd = _along(state, pair, lambda a, b, h: displacement(a, b), scale)
+    if solved is not None:
+        wdot = np.concatenate([solved.acceleration, solved.angular_acceleration], axis=1)
+        wdot = np.concatenate([wdot.ravel(), np.zeros(6)])
+        sdd = sdd + _spread(n, pair, _gradient(state, pair, displacement)) @ wdot
+    return float(s[0]), float(sd[0]), float(sdd[0])
+
+
+def force_on(system: rbdae.System, state: State, force: Any, t: float) -> Array:
+    """Of one force, on all bodies and the ground: at the centre of mass in space, and the torque about it in the
+    body."""
+    return _force(system, state, force, t, 1.0 / (1.0 + float(np.max(np.abs(state.Omega)))))[0]
+
+
 def _add(state: State, out: Array, k: int, at: Array, force: Array, torque: Array) -> None:
     """A force at a point and a torque, in space, on a body."""
     out[6 * k : 6 * k + 3] += force
@@ -298,4 +331,4 @@ def _user(
     return found
 
 
-__all__ = ["Solved", "State", "gradient_at_start", "solve_maximal"]
+__all__ = ["Solved", "State", "force_on", "gradient_at_start", "motion", "solve_maximal", "unwound"]

@@ -37,7 +37,7 @@ WELL_CONDITIONED = 0.05
 """Least singular value of the matrix of constraints (its rows normalised) that a joint or drive may leave."""
 
 
-class _Draw:
+class Draw:
     """Random numbers in the units of one mechanism."""
 
     def __init__(self, seed: int, units: Units) -> None:
@@ -85,7 +85,7 @@ class _Draw:
 def random_system(seed: int, *, length: float = 1.0, mass: float = 1.0, time: float = 1.0) -> rbdae.System:
     """The mechanism of a seed: one to five bodies, joints, drives, forces. No equation follows from the others, and at
     least one motion is free."""
-    draw = _Draw(seed, Units(length, mass, time))
+    draw = Draw(seed, Units(length, mass, time))
     u = draw.units
     system = rbdae.System(gravity=draw.vector(8.0 * u.length / u.time**2))
     for k in range(int(draw.rng.integers(1, 6))):
@@ -104,7 +104,7 @@ def random_system(seed: int, *, length: float = 1.0, mass: float = 1.0, time: fl
     return system
 
 
-def _add_body(draw: _Draw, system: rbdae.System, k: int) -> None:
+def _add_body(draw: Draw, system: rbdae.System, k: int) -> None:
     """A box of some density; the first bodies may turn about a pivot."""
     u = draw.units
     mass, sides = draw.number(0.5, 3.0) * u.mass, draw.rng.uniform(0.4, 1.0, 3) * u.length
@@ -126,13 +126,13 @@ def _add_body(draw: _Draw, system: rbdae.System, k: int) -> None:
     )
 
 
-def _two(draw: _Draw, system: rbdae.System) -> tuple[Body, Body]:
+def _two(draw: Draw, system: rbdae.System) -> tuple[Body, Body]:
     a, b = draw.rng.choice(len(system.bodies) + 1, 2, replace=False)
     everything = [*system.bodies, system.ground]
     return everything[a], everything[b]
 
 
-def _add_if_it_fits(draw: _Draw, system: rbdae.System, joint: AbstractJoint) -> bool:
+def _add_if_it_fits(draw: Draw, system: rbdae.System, joint: AbstractJoint) -> bool:
     """Add a joint, if its equations are independent of the others by a margin, and a motion stays free."""
     G = np.vstack([draw.gradient, gradient_at_start(system, joint, draw.units.length)])
     if len(G) >= G.shape[1] or np.linalg.svd(G, compute_uv=False)[-1] < WELL_CONDITIONED:
@@ -142,7 +142,7 @@ def _add_if_it_fits(draw: _Draw, system: rbdae.System, joint: AbstractJoint) -> 
     return True
 
 
-def _join(draw: _Draw, system: rbdae.System, a: Body, b: Body, kinds: list[str]) -> None:
+def _join(draw: Draw, system: rbdae.System, a: Body, b: Body, kinds: list[str]) -> None:
     """A joint of some kind that fits, if there is one."""
     if draw.chance(0.5):
         a, b = b, a
@@ -159,7 +159,7 @@ def _point(body: Body, r: Any) -> Vec:
     return np.asarray(body.position + np.array(body.rotation) @ r)
 
 
-def _drive(draw: _Draw, system: rbdae.System) -> None:
+def _drive(draw: Draw, system: rbdae.System) -> None:
     size = draw.units.length
     able = [j for j in system.joints if j.free_motions & {"rotation", "translation"} and "plane" not in j.free_motions]
     kind = draw.pick(list(DRIVES))
@@ -190,25 +190,25 @@ DRIVES = (PrescribedAngle, PrescribedDisplacement, DrivenRod, PointMotion)
 # ---------------------------------------------------------------- forces
 
 
-def _either(draw: _Draw, size: float) -> Any:
+def _either(draw: Draw, size: float) -> Any:
     """A constant or a law of time."""
     return draw.wave(size) if draw.chance(0.5) else draw.number(-size, size)
 
 
-def _vector_law(draw: _Draw, size: float) -> Any:
+def _vector_law(draw: Draw, size: float) -> Any:
     if draw.chance(0.5):
         return draw.vector(size)
     waves = [draw.wave(size) for _ in range(3)]
     return lambda t: [wave(t) for wave in waves]
 
 
-def _free(draw: _Draw, system: rbdae.System, *motions: str) -> Any:
+def _free(draw: Draw, system: rbdae.System, *motions: str) -> Any:
     """A joint that leaves one of these motions free."""
     able = [j for j in system.joints if j.free_motions & set(motions)]
     return draw.pick(able) if able else None
 
 
-def _bushing(draw: _Draw, system: rbdae.System) -> Any:
+def _bushing(draw: Draw, system: rbdae.System) -> Any:
     u = draw.units
     a, b = _two(draw, system)
     k, c = u.force / u.length, u.force * u.time / u.length
@@ -222,7 +222,7 @@ def _bushing(draw: _Draw, system: rbdae.System) -> Any:
     return Bushing(a, b, stiffness=draw.matrix(5.0, 40.0) * k, damping=draw.matrix(0.0, 3.0) * c, **points, **turning)
 
 
-def _spring(draw: _Draw, system: rbdae.System) -> Any:
+def _spring(draw: Draw, system: rbdae.System) -> Any:
     u = draw.units
     a, b = _two(draw, system)
     points = draw.vector(0.5 * u.length), draw.vector(0.5 * u.length)
@@ -240,7 +240,7 @@ def _spring(draw: _Draw, system: rbdae.System) -> Any:
     )
 
 
-def _torsion(draw: _Draw, system: rbdae.System) -> Any:
+def _torsion(draw: Draw, system: rbdae.System) -> Any:
     torque = draw.units.torque
     joint = _free(draw, system, "rotation")
     return joint and TorsionalSpringDamper(
@@ -252,7 +252,7 @@ def _torsion(draw: _Draw, system: rbdae.System) -> Any:
     )
 
 
-def _slide(draw: _Draw, system: rbdae.System) -> Any:
+def _slide(draw: Draw, system: rbdae.System) -> Any:
     u = draw.units
     joint = _free(draw, system, "translation")
     return joint and TranslationalSpringDamper(
@@ -264,7 +264,7 @@ def _slide(draw: _Draw, system: rbdae.System) -> Any:
     )
 
 
-def _friction(draw: _Draw, system: rbdae.System) -> Any:
+def _friction(draw: Draw, system: rbdae.System) -> Any:
     u = draw.units
     joint = _free(draw, system, "rotation", "translation", "ball", "plane")
     if joint is None:
@@ -278,7 +278,7 @@ def _friction(draw: _Draw, system: rbdae.System) -> Any:
     )
 
 
-def _motor(draw: _Draw, system: rbdae.System) -> Any:
+def _motor(draw: Draw, system: rbdae.System) -> Any:
     u = draw.units
     joint = _free(draw, system, "rotation", "translation")
     if joint is None:
@@ -288,7 +288,7 @@ def _motor(draw: _Draw, system: rbdae.System) -> Any:
     return Motor(joint, force=_either(draw, 4.0 * u.force))
 
 
-def _user(draw: _Draw, system: rbdae.System) -> Any:
+def _user(draw: Draw, system: rbdae.System) -> Any:
     """Pulls the first body, or two at each other, with a force that depends on positions and velocities."""
     u = draw.units
     pull = np.kron(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.kron(np.eye(4)[:1].T @ np.eye(4)[:1], np.eye(3)))
@@ -306,7 +306,7 @@ def _user(draw: _Draw, system: rbdae.System) -> Any:
     return UserForce(draw.pick([system.bodies[:1], system.bodies[:2][::-1]]), force, jacobian)
 
 
-FORCES: dict[str, Callable[[_Draw, rbdae.System], Any]] = {
+FORCES: dict[str, Callable[[Draw, rbdae.System], Any]] = {
     "Force": lambda d, s: Force(
         d.pick(s.bodies),
         _vector_law(d, 6.0 * d.units.force),
@@ -324,10 +324,10 @@ FORCES: dict[str, Callable[[_Draw, rbdae.System], Any]] = {
 }
 
 
-def _add_force(draw: _Draw, system: rbdae.System, make: Callable[[_Draw, rbdae.System], Any]) -> None:
+def _add_force(draw: Draw, system: rbdae.System, make: Callable[[Draw, rbdae.System], Any]) -> None:
     force = make(draw, system)
     if force is not None:
         system.add_force(force)
 
 
-__all__ = ["DRIVES", "FORCES", "random_system"]
+__all__ = ["DRIVES", "FORCES", "Draw", "random_system"]

@@ -128,16 +128,21 @@ class Along:
 
 
 def _spring(k: Any, c: Any, rest: Any, u: Any, constant: Any, displacement: Any) -> Along:
-    """-k (s - rest) - c sdot + u; of u the constant part has a potential."""
+    """-k (s - rest) - c sdot + u; of u the constant part has a potential, and it may be a law of s and sdot."""
     return Along(
         displacement,
-        lambda s, sd: -np.dot(k, s - rest) - np.dot(c, sd) + u,
+        lambda s, sd: -np.dot(k, s - rest) - np.dot(c, sd) + (u(s, sd) if callable(u) else u),
         lambda s: -np.dot(k, s - rest) + constant,
     )
 
 
-def value(law: Any, t: float) -> tuple[Array, Array]:
-    """A law at a time, and what of it is constant."""
+def value(law: Any, t: float, sign: float = 1.0) -> tuple[Any, Array]:
+    """A law at a time, a number or a function of s and sdot, and what of it is constant; times a sign."""
+    if hasattr(law, "users"):
+        (user,) = law.users
+        return lambda s, sd: sign * np.atleast_1d(user(t, float(s[0]), float(sd[0]))), np.zeros(1)
+    if sign < 0.0:
+        return tuple(-each for each in value(law, t))  # type: ignore[return-value]
     if law.function is None:
         return np.array(law.constant), np.array(law.constant)
     out = np.array(law.function(t), dtype=float).reshape(-1)
@@ -163,6 +168,86 @@ def _distance(f: Any) -> Callable[[Pose, Pose], list[Any]]:
         return [np.sqrt(d @ d + 0j)]
 
     return displacement
+
+
+def _turned_second(j: Any) -> Callable[[Pose, Pose], list[Any]]:
+    """Of the second body of a universal joint, about the axis there, from the axis of the first body."""
+
+    def displacement(a: Pose, b: Pose) -> list[Any]:
+        _, _, _, u, _, l, w = axes(j, a, b)
+        return [angle_of(np.cross(u, l) @ w, u @ l)]
+
+    return displacement
+
+
+def _turned_cross(j: Any) -> Callable[[Pose, Pose], list[Any]]:
+    """Of the cross of a universal joint, about the axis of the first body, from n x u."""
+
+    def displacement(a: Pose, b: Pose) -> list[Any]:
+        _, n, m, _, _, _, w = axes(j, a, b)
+        return [angle_of(n @ w, -(m @ w))]
+
+    return displacement
+
+
+def coordinate(owner: Any, name: str) -> Callable[[Pose, Pose], list[Any]]:
+    """A coordinate of a joint, or the distance of two points."""
+    if name == "length":
+        return _distance(owner)
+    if name == "angle_a":
+        return _turned_cross(owner)
+    if name == "angle_b":
+        return _turned_second(owner)
+    if name == "angle":
+        return _angle(owner)
+    if name == "displacement":
+        return _slide(owner)
+    return _slide(owner, owner.normal_a if name == "x" else np.cross(owner.axis_a, owner.normal_a))
+
+
+def pressed(depth: Any, rate: Any, f: Any) -> float:
+    """k d^n (1 + a ddot), if it is in contact and does not pull."""
+    return max(0.0, f.stiffness * max(0.0, float(depth)) ** f.exponent * (1.0 + f.damping * float(rate)))
+
+
+def _limit(f: Any, t: float) -> list[Along]:
+    def force(s: Array, sd: Array) -> Array:
+        low = 0.0 if f.low is None else pressed(f.low - s[0], -sd[0], f)
+        return np.array([low - (0.0 if f.high is None else pressed(s[0] - f.high, sd[0], f))])
+
+    return [Along(coordinate(f.joint, f.coordinate), force, np.zeros_like)]
+
+
+def _rubbed(mu: Any, normal: Any, v: Array, v0: float) -> Array:
+    """-mu N tanh(|v| / v0) v / |v|."""
+    size = float(np.linalg.norm(v))
+    return -mu * normal * v * (np.tanh(size / v0) / size if size > 0.0 else 1.0 / v0)
+
+
+def _coulomb(f: Any, t: float) -> list[Along]:
+    normal, r = float(value(f.normal, t)[0][0]), 1.0 if f.radius is None else f.radius
+    parts = [coordinate(f.joint, name) for name in f.along]
+    return [
+        Along(
+            lambda a, b: [each for part in parts for each in part(a, b)],
+            lambda s, sd: r * _rubbed(f.mu, normal, r * sd, f.velocity),
+            np.zeros_like,
+        )
+    ]
+
+
+def _contact(f: Any, t: float) -> list[Along]:
+    """On the place of the point in the frame of the other body."""
+
+    def displacement(a: Pose, b: Pose) -> list[Any]:
+        return [*(b.R.T @ (a.at(f.at_a) - b.at(f.at_b)))]
+
+    def force(s: Array, sd: Array) -> Array:
+        n, r = (f.axis_b, 0.0) if f.radius is None else (s / np.linalg.norm(s), f.radius)
+        N = pressed(r - n @ s, -n @ sd, f)
+        return N * n + _rubbed(f.mu, N, sd - (n @ sd) * n, f.velocity)
+
+    return [Along(displacement, force, np.zeros_like)]
 
 
 def _bushing(f: Any, t: float) -> list[Along]:
@@ -200,9 +285,11 @@ def _friction(f: Any, t: float) -> list[Along]:
 
 
 def _motor(f: Any, t: float) -> list[Along]:
+    name = f.coordinate or ("angle" if f.force is None else "displacement")
+    u, constant = value(f.torque if f.force is None else f.force, t)
     if f.force is None:
-        return [_turn(0.0, 0.0, 0.0, f.torque, t, f.joint)]
-    return [_spring(0.0, 0.0, 0.0, *value(f.force, t), _slide(f.joint))]
+        constant = 0.0  # a torque has no potential
+    return [_spring(0.0, 0.0, 0.0, u, constant, coordinate(f.joint, name))]
 
 
 def _turn(k: Any, c: Any, rest: Any, torque: Any, t: float, joint: Any) -> Along:
@@ -211,8 +298,7 @@ def _turn(k: Any, c: Any, rest: Any, torque: Any, t: float, joint: Any) -> Along
 
 
 def _strut(f: Any, t: float) -> list[Along]:
-    u, constant = value(f.force, t)
-    return [_spring(f.stiffness, f.damping, f.length, -u, -constant, _distance(f))]
+    return [_spring(f.stiffness, f.damping, f.length, *value(f.force, t, -1.0), _distance(f))]
 
 
 ALONG: dict[type, Callable[[Any, float], list[Along]]] = {
@@ -224,7 +310,10 @@ ALONG: dict[type, Callable[[Any, float], list[Along]]] = {
     ],
     forces.Motor: _motor,
     forces.Friction: _friction,
+    forces.Limit: _limit,
+    forces.Coulomb: _coulomb,
+    forces.Contact: _contact,
 }
 
 
-__all__ = ["ALONG", "EQUATIONS", "Along", "Array", "Pose", "hat", "law_at", "turned", "value"]
+__all__ = ["ALONG", "EQUATIONS", "Along", "Array", "Pose", "axes", "coordinate", "hat", "law_at", "turned", "value"]
