@@ -163,8 +163,8 @@ class Number:
     __eq__, __ne__ = _condition("=="), _condition("==", negated=True)
     __hash__ = None  # type: ignore[assignment]
     __float__ = _refused(
-        "it makes a float of a symbol: by float(), by math (np.sin takes symbols, math.sin does not), or in an array that "
-        "is not made of its arguments"
+        "it makes a float of a symbol: by float(), by math (np.sin takes symbols, math.sin does not), or in an array "
+        "that is not made of its arguments"
     )
     __int__ = __index__ = __round__ = _refused("it makes a whole number of a symbol")
     __complex__ = _refused("it computes with complex numbers")

@@ -75,7 +75,8 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
         "acceleration": max(
             float(np.max(np.abs(a - b))) / _size(*wanted) for a, b in zip(accelerations(problem), wanted, strict=True)
         ),
-        "rates of states": max([0.0, *(abs(yd[name] - own.rates[name]) for name in names)]) / _size(*own.rates.values()),
+        "rates of states": max([0.0, *(abs(yd[name] - own.rates[name]) for name in names)])
+        / _size(*own.rates.values()),
         "blocks": max([0.0, *(abs(getattr(of[b], name) - v) / _size(v) for (b, name), v in blocks.items())]),
         "reactions": float(np.max(np.abs(np.subtract(given, loads)), initial=0.0)) / _size(np.array(loads)),
         "coordinates": of_motion,
@@ -85,6 +86,150 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
 
 
 # three times the worst of 2,000 systems or more; accelerations are differences
-LEVELS = dict.fromkeys(
-    ("rates of states", "blocks", "reactions", "coordinates", "powers", "residual"), 1e-9
-) | {"acceleration": 1e-6}
+LEVELS = dict.fromkeys(("rates of states", "blocks", "reactions", "coordinates", "powers", "residual"), 1e-9) | {
+    "acceleration": 1e-6
+}
+
+
+def _formulated(seed: int) -> tuple[rbdae.Problem, Any]:
+    pairing = cases.PAIRINGS[seed * 7 % len(cases.PAIRINGS)]
+    return cases.formulate(random_actuated(seed), pairing), pairing
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(count(12, 2000)))
+def test_a_random_system_with_actuators_moves_as_its_own_solver_says(seed):
+    problem, pairing = _formulated(seed)
+    for each in (problem, _beside(problem, seed)):
+        found = _compare(each)
+        assert {kind: error for kind, error in found.items() if not error < LEVELS[kind]} == {}, (pairing, each.t0)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(count(4, 400)))
+def test_derivatives_are_those_of_differences(seed):
+    problem = _beside(_formulated(seed)[0], seed)
+    t, y, yd, c, h = problem.t0, problem.y0, problem.yd0, 1.7, 1e-6
+    J = problem.jacobian(t, y, yd, c)
+    for e, column in zip(np.eye(problem.n), J.T, strict=True):
+        ahead, behind = (problem.residual(t, y + s * e, yd + c * s * e) for s in (h, -h))
+        assert cases.close((ahead - behind) / (2.0 * h), column, 1e-6 * _size(J))
+
+
+# ---------------------------------------------------------------- events
+
+
+def _read(problem: rbdae.Problem, quantity: Any, t: float, y: Any) -> float:
+    """A coordinate, a rate, or what a block has."""
+    own = Own(problem, t, y)
+    if quantity.aspect == "own":
+        return own.of_blocks[quantity.owner.name, quantity.name]
+    return own.along(quantity.owner, quantity.coordinate)[quantity.aspect == "rate"]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(count(6, 2000)))
+def test_events_are_where_the_quantity_has_its_value(seed):
+    """The value is that at a time of a run without the event; of three quantities the one that changes most."""
+    problem = rbdae.formulate(random_actuated(seed), ("index-0", "null-space")[seed % 2], consistent="project")
+    end, solver = 0.1, ("rbdae:dopri5", "scipy:DOP853", "rbdae:odex")[seed % 3]
+    given: dict[str, Any] = {"solver": solver, "rtol": 1e-9, "atol": 1e-9}
+    run = rbdae.solve(problem, (0.0, end), **given)
+    assert run.success, run.message
+    rng = np.random.default_rng((seed, 11))
+    when = float(rng.uniform(0.3, 0.7)) * end
+    owners = (*problem.system.joints, *problem.system.forces)
+    able = [each for owner in owners for each in owner.quantities.values() if each.aspect in ("value", "rate", "own")]
+    chosen = [able[int(k)] for k in rng.permutation(len(able))[:3]]
+
+    def at(quantity: Any, t: float) -> float:
+        first = _read(problem, quantity, 0.0, problem.y0)
+        value = _read(problem, quantity, t, run(t))
+        turns = round((value - first) / (2.0 * np.pi)) if quantity.unit == "rad" and quantity.aspect == "value" else 0
+        return value - 2.0 * np.pi * turns
+
+    slopes = [abs(at(each, when + 1e-4) - at(each, when - 1e-4)) / 2e-4 / _size(at(each, when)) for each in chosen]
+    quantity, slope = chosen[int(np.argmax(slopes))], max(slopes)
+    value = at(quantity, when)
+    event = rbdae.Event(quantity, crossing=value)
+    found = rbdae.solve(problem, (0.0, end), events=event, **given).events[0].t
+    assert all(abs(at(quantity, t) - value) < 1e-7 * _size(value) for t in found), (quantity, found)
+    assert slope < 1e-3 or np.min(np.abs(found - when), initial=np.inf) < 1e-6, (quantity, found, when, slope)
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def test_all_kinds_of_forces_and_blocks_are_drawn():
+    seen = Counter(type(part).__name__ for seed in range(100) for part in random_actuated(seed).forces)
+    known = [kind for kind in vars(forces).values() if isinstance(kind, type)]
+    kinds = {kind.__name__ for kind in known if issubclass(kind, forces.AbstractForce) and "__final__" in vars(kind)}
+    own = {kind.__name__ for kind in NUMBERS} | {"Drawn", "FunctionBlock"}
+    assert kinds | own <= set(seen)
+    assert set(FORMULAS) == set(NUMBERS) and issubclass(Drawn, rbdae.Actuator) and len(FORCES) == 5
+    assert {kind.__name__ for kind in NUMBERS} | {"Sampled"} >= {
+        name for name in actuators.__all__ if name not in ("Actuator", "Block", "FunctionBlock", "Points", "block")
+    }
+
+
+def _wheel() -> Any:
+    system = rbdae.System(gravity=(0, 0, 0))
+    wheel = system.add_body("wheel", mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0), angular_velocity=(0, 0, 3.0))
+    return system, wheel, system.add_joint(Revolute(system.ground, wheel, at_b=(-1, 0, 0), name="pin"))
+
+
+def _follower(quantity: Any, name: str) -> Any:
+    return rbdae.block(lambda t, s, z, u, p: [u.a - s.x], states={"x": 0.0}, inputs={"a": quantity}, name=name)
+
+
+def test_blocks_that_know_nothing_of_each_other_read_one_angle():
+    system, wheel, pin = _wheel()
+    stop = system.add_force(forces.Limit(pin, high=9.0, stiffness=1.0))
+    spring = system.add_force(forces.SpringDamper(wheel, stiffness=1.0, at_b=(0.5, 0.5, 0), name="spring"))
+    for name, quantity in {
+        "one": pin.angle, "two": pin.angle, "three": stop.quantity("angle"), "four": spring.quantity("length")
+    }.items():  # fmt: skip
+        system.add_block(_follower(quantity, name))
+    problem = rbdae.formulate(system, "index-0")
+    assert problem.labels[-5:] == ["pin.turn", "one.x", "two.x", "three.x", "four.x"]
+    y = problem.y0.copy()
+    y[problem.labels.index("pin.turn")] = 4.0 * np.pi
+    length = np.hypot(0.5, 0.5)
+    np.testing.assert_allclose(problem.rhs(0.0, y)[-5:], [3.0, *[4.0 * np.pi] * 3, length], rtol=1e-14)
+
+
+def test_coordinates_of_dry_friction_are_those_of_its_joint():
+    system = rbdae.System()
+    rod = system.add_body("rod", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, 2.0))
+    sleeve = system.add_joint(Cylindrical(system.ground, rod, name="sleeve"))
+    rub = system.add_force(forces.Coulomb(sleeve, 0.1, normal=1.0, radius=0.2, coordinate="angle", name="rub"))
+    system.add_block(_follower(rub.quantity("rate"), "one"))
+    assert rbdae.formulate(system, "index-0").yd0[-1] == pytest.approx(2.0)
+
+
+def test_blocks_without_bodies_and_states_have_their_quantities():
+    """Two of them, each with an algebraic unknown of its own."""
+    system, _, _ = _wheel()
+    for k in (1, 2):
+        system.add_block(
+            rbdae.block(
+                lambda t, s, z, u, p: [z.y + 0.1 * z.y**3 - u.a],
+                algebraic={"y": 0.0},
+                inputs={"a": 1.1 * k},
+                name=f"b{k}",
+            )
+        )
+    for form in ("index-0", "index-2"):
+        problem = rbdae.formulate(system, form)
+        found = problem.forces(0.0, problem.y0)
+        for k in (1, 2):
+            y = found[f"b{k}"].y
+            assert y + 0.1 * y**3 == pytest.approx(1.1 * k, rel=1e-12)
+
+
+def test_a_block_cannot_read_what_belongs_to_no_coordinate():
+    system = rbdae.System()
+    bob = system.add_body("bob", mass=1.0, inertia=(1, 1, 1))
+    ball = system.add_joint(rbdae.joints.Spherical(system.ground, bob, name="ball"))
+    with pytest.raises(ValueError, match=r"'one': a cannot be Quantity\(ball.angle \[rad\]\): .* give one, its rate"):
+        _follower(ball.quantity("angle"), "one")

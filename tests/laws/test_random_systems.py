@@ -23,8 +23,12 @@ import rbdae
 FORCE_KINDS = [
     kind
     for kind in vars(rbdae.forces).values()
-    if isinstance(kind, type) and issubclass(kind, rbdae.forces.AbstractForce) and "__final__" in vars(kind)
+    if isinstance(kind, type)
+    and issubclass(kind, rbdae.forces.AbstractForce)
+    and "__final__" in vars(kind)
+    and kind not in (rbdae.forces.Limit, rbdae.forces.Coulomb, rbdae.forces.Contact)  # see test_random_actuated
 ]
+
 
 def _size(*arrays: Any) -> float:
     return max([1.0, *(float(np.max(np.abs(a), initial=0.0)) for a in arrays)])

@@ -104,7 +104,7 @@ DRIVEN = (drives.PrescribedDisplacement, drives.PrescribedAngle)
 def _by_law(block: Any, given: Sequence[Any]) -> Any:
     """The same of the user's law."""
     found, acts = block.law(*given), isinstance(block, rbdae.Actuator)
-    several = acts and (block.states or block.algebraic) or (block.states and block.algebraic)
+    several = (acts and (block.states or block.algebraic)) or (block.states and block.algebraic)
     values = list(found) if several else [found]
     effort = values.pop(0) if acts else None
     rates = values.pop(0) if block.states else []
@@ -242,7 +242,9 @@ class Own:
         of actuators, of drives."""
         b = joint.bodies[1]
         k = [*self.system.bodies, self.system.ground].index(b)
-        a_pose, b_pose = (self.state.pose([*self.system.bodies, self.system.ground].index(each)) for each in joint.bodies)
+        a_pose, b_pose = (
+            self.state.pose([*self.system.bodies, self.system.ground].index(each)) for each in joint.bodies
+        )
         _, n, m, u, _, _, w = axes(joint, a_pose, b_pose)
         direction = {"x": n, "y": m, "angle_b": w}.get(of.name, u)
         turns = of.unit == "rad"
@@ -256,7 +258,7 @@ class Own:
             elif isinstance(force, rbdae.Actuator) and force.along is joint and force.coordinate_name == of.name:
                 out += self.of_blocks[str(force.name), "effort of it"]
         for drive in self.system.joints:
-            if getattr(drive, "joint", None) is joint and isinstance(drive, DRIVEN[turns]):
+            if type(drive) is DRIVEN[turns] and drive.bodies == joint.bodies and _alike(drive, joint):
                 force_and_torque = self.solved.reactions[str(drive.name)][b.name]
                 out += float(direction @ force_and_torque[1 if turns else 0])
         return out
@@ -277,6 +279,11 @@ class Own:
             if isinstance(block, rbdae.Actuator)
         ]
         return solve_maximal(self.system, self.state, self.t, loads=loads)
+
+
+def _alike(drive: Any, joint: Any) -> bool:
+    """Whether a drive is that of a joint between the same bodies."""
+    return all(np.array_equal(getattr(drive, name), getattr(joint, name)) for name in ("axis_a", "at_a", "at_b"))
 
 
 def _motions(problem: rbdae.Problem, t: float, y: Any) -> dict[str, Any]:

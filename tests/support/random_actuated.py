@@ -6,7 +6,7 @@ contacts, actuators and blocks that read joints, inputs and each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ def smooth(draw: Draw, n: int, size: float) -> Callable[..., Any]:
     a, b, c = (size * draw.rng.uniform(-1.0, 1.0, 3)).tolist()
 
     def function(*x: Any) -> Any:
-        p, q, r = (sum((w * each for w, each in zip(row, x, strict=True)), k) for row, k in zip(rows, shifts, strict=True))
+        p, q, r = (
+            sum((w * each for w, each in zip(row, x, strict=True)), k) for row, k in zip(rows, shifts, strict=True)
+        )
         return a * np.sin(p) + b * np.tanh(q) + c * r / (1.0 + r * r)
 
     return function
@@ -154,7 +156,9 @@ def _drawn(at: Surroundings, motion: int) -> dict[str, Any]:
     """Names of a block of its own, and its laws: functions of (t, [q, qd,] s, z, u, p)."""
     draw = at.draw
     n, m, k, o = (int(draw.rng.integers(low, 3)) for low in (0, 0, 1, 0))
-    states, algebraic, inputs, outputs = ([f"{c}{i}" for i in range(x)] for c, x in zip("szuo", (n, m, k, o), strict=True))
+    states, algebraic, inputs, outputs = (
+        [f"{c}{i}" for i in range(x)] for c, x in zip("szuo", (n, m, k, o), strict=True)
+    )
     size = 1 + motion + n + m + k
     rates, residuals, seen = ([smooth(draw, size, s) for _ in range(x)] for s, x in ((1.0, n), (0.1, m), (1.0, o)))
     effort = smooth(draw, size, 4.0)
@@ -230,7 +234,9 @@ def _of_library(at: Surroundings) -> Any:
     draw = at.draw
     kind: Any = draw.pick(list(NUMBERS))
     given = {name: draw.number(*ends) for name, ends in NUMBERS[kind].items()}
-    given |= {name: at.source() for name in kind.inputs if kind is not actuators.PD or draw.chance(0.8) or len(name) < 9}
+    given |= {
+        name: at.source() for name in kind.inputs if kind is not actuators.PD or draw.chance(0.8) or len(name) < 9
+    }
     start = {name: draw.number(0.5, 1.5) for name in kind.states}
     if start:
         given["start"] = start
@@ -246,7 +252,7 @@ def random_actuated(seed: int) -> rbdae.System:
     system = random_system(seed)
     draw = Draw(seed + 10**6, SI)
     at = Surroundings(draw, system)
-    for k in range(int(draw.rng.integers(0, 4))):
+    for _ in range(int(draw.rng.integers(0, 4))):
         force = draw.pick(FORCES)(at)
         if force is not None:
             force = system.add_force(force)
