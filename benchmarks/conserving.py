@@ -123,9 +123,14 @@ def of_joints(quick: bool) -> None:
             print(f"exponent: {math.log(found[-1] / found[0]) / math.log(sizes[-1] / sizes[0]):.2f}")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     of_the_top(quick)
     of_joints(quick)
+
+
+if __name__ == "__main__":
+    main()

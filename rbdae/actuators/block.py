@@ -294,7 +294,7 @@ def readable(owner: str, what: str, source: Quantity) -> Quantity:
         return source
     if source.aspect in ("turn", "axis", "spin"):
         raise ValueError(
-            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate; give one, its rate, a state or an output"
+            f"{owner}: {what} cannot be {source!r}: it has no coordinate; give one, its rate, a state or an output"
         )
     raise ValueError(
         f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "

@@ -97,15 +97,15 @@ class _Packing:
         row["first_body"], row["n_bodies"] = len(self._bodies), len(bodies)
         self._bodies += bodies
         begin = np.asarray(element.start.real if np.iscomplexobj(element.start) else element.start, dtype=float)
-        Z = self._start[list(bodies)].ravel()
-        made, of = pack_states(f"force {name!r}", row, element, begin, Z, self._sources, explicit=self._explicit)
-        self._functions += made
         n = len(element.names) - element.algebraic
         left = element.names[:n] if self._explicit else element.names
         row["n_states"] = len(left)
         some = element.bodies is None and not element.inputs
-        _add_states(self._states, "" if element.labelled else name, left, begin[: len(left)], some=some)
+        _add_states(self._states, "" if element.labelled else name, left, begin[:n] if self._explicit else begin, some=some)
         self._algebraic += [int(k >= n) for k in range(len(left))]
+        Z = self._start[list(bodies)].ravel()
+        made, of = pack_states(f"force {name!r}", row, element, begin, Z, self._sources, explicit=self._explicit)
+        self._functions += made
         if of is not None:
             self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine))
 

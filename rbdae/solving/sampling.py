@@ -18,7 +18,7 @@ _CLOSE = 1e-9
 
 def sampled_of(problem: Problem) -> list[Sampled]:
     """The sampled controllers of a problem."""
-    if not problem.model.forces.inputs:
+    if not problem.workspace.memory.filled.like.forces.inputs:
         return []
     return [force for force in problem.system.forces if isinstance(force, Sampled)]
 

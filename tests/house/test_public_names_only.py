@@ -20,6 +20,7 @@ INSIDE = TESTS / "support" / "inside.py"
 # underscore in front.
 PUBLIC = {
     "rbdae",
+    "rbdae.actuators",
     "rbdae.adapter",
     "rbdae.body",
     "rbdae.cli",
@@ -42,6 +43,7 @@ PUBLIC = {
     "rbdae.graph.sharing",
     "rbdae.graph.sums",
     "rbdae.graph.twos",
+    "rbdae.inputs",
     "rbdae.joints",
     "rbdae.kinematics",
     "rbdae.machine.loops.memory",
@@ -56,6 +58,7 @@ PUBLIC = {
     "rbdae.papers",
     "rbdae.plotting",
     "rbdae.problem",
+    "rbdae.quantities",
     "rbdae.problem.contract",
     "rbdae.reports",
     "rbdae.rotations",

@@ -17,8 +17,11 @@ import rbdae
 from rbdae import study
 from rbdae.forces import (
     Bushing,
+    Contact,
+    Coulomb,
     Force,
     Friction,
+    Limit,
     Motor,
     SpringDamper,
     Torque,
@@ -265,6 +268,24 @@ ALONE: dict[str, tuple[Any, Any, Any, Any]] = {
         _free(lambda a, b: Torque(a, (0.0, 2.0, 1.0), frame="body")),
         lambda t, s: s["a"].angular_velocity @ (0.0, 2.0, 1.0),
     ),
+    "dry friction": (
+        Coulomb,
+        Prismatic,
+        _hinged(lambda j: Coulomb(j, 0.3, normal=5.0, velocity=0.5)),
+        lambda t, s: -1.5 * np.tanh(_along(s) / 0.5) * _along(s),
+    ),
+    "stop": (
+        Limit,
+        Prismatic,
+        _hinged(lambda j: Limit(j, high=-10.0, stiffness=3.0, exponent=1.0)),
+        lambda t, s: -3.0 * (_apart(s) + 10.0) * _along(s),
+    ),
+    "contact": (
+        Contact,
+        None,
+        _free(lambda a, b: Contact(a, b, radius=10.0, stiffness=3.0, exponent=1.0, at_a=P, at_b=Q)),
+        lambda t, s: 3.0 * (10.0 - np.linalg.norm(_points(s, P, Q)[1], axis=1)) * _in_line(s),
+    ),
     "user": (
         UserForce,
         None,
@@ -280,6 +301,11 @@ def _along(states: Any) -> Any:
     v, x = _points(states, P, Q)
     turning = np.cross(_spins(states)[0], x)
     return np.einsum("mi,mi->m", v - turning, states["a"].orientation.apply(AXIS))
+
+
+def _apart(states: Any) -> Any:
+    """That displacement."""
+    return np.einsum("mi,mi->m", _points(states, P, Q)[1], states["a"].orientation.apply(AXIS))
 
 
 def _offset(states: Any) -> Any:

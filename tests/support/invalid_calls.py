@@ -478,7 +478,8 @@ def _blocks() -> dict[str, Call]:
     }
 
 
-PRESSING = {"stiffness": POSITIVE, "exponent": _role("a number of at least 1", "int"), "damping": optional(NOT_NEGATIVE)}
+_EXPONENT = _role("a number of at least 1", "int")
+PRESSING = {"stiffness": POSITIVE, "exponent": _EXPONENT, "damping": optional(NOT_NEGATIVE)}
 RESTITUTION = {"restitution": _role("a fraction", "float32", "none"), "impact_velocity": POSITIVE}
 
 

@@ -75,7 +75,7 @@ def accelerations(m):
     applied_forces(m)
     velocity_basis(m)
     gradients(m)
-    reduce_bodies(m)
+    reduce_bodies(m, 0)
     h.singular = 0
     if h.n_rows > 0:
         _factorise(m)
