@@ -297,6 +297,7 @@ def test_events_across_changes_of_selection():
             np.testing.assert_allclose(one.y, run(one.t), rtol=0, atol=1e-7)
 
 
+@pytest.mark.generic  # code of each selection, with all its derivatives, takes ten seconds; runs above have users' code
 def test_equations_along_a_switched_run():
     run = switched()
     times = np.array(inside.segment_times(run))
