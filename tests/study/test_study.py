@@ -36,7 +36,7 @@ def comparison(reference):
         solvers=["scipy:DOP853", "scipy:LSODA"],
         tolerances=[1e-5, 1e-7, 1e-9],
         reference=reference,
-        repeats=3,
+        repeats=1,
     )
 
 
@@ -118,7 +118,7 @@ def test_the_picture_has_a_curve_for_each_form_and_solver(comparison):
         assert len({(line.get_color(), line.get_marker()) for line in axis.lines}) == len(axis.lines)
 
 
-@pytest.mark.slow  # what compiles kernels ahead; over a minute where nothing is there
+@pytest.mark.long  # what compiles kernels ahead; over a minute where nothing is there
 def test_all_kernels_are_compiled_once(tmp_path, monkeypatch):
     """Another process makes no file for any of them."""
     monkeypatch.setenv("RBDAE_CACHE_DIR", str(tmp_path))
