@@ -174,10 +174,13 @@ class Eliminated:
 
 
 def _singular(M: Mat) -> bool:
-    sizes = np.abs(M).max(axis=1)
-    if not sizes.all():
-        return True
-    return bool(np.linalg.cond(M / sizes[:, None]) > 1e12)
+    """Whether a matrix is singular whatever the sizes of its rows and columns."""
+    for axis in (1, 0):
+        sizes = np.abs(M).max(axis=axis, keepdims=True)
+        if not sizes.all():
+            return True
+        M = M / sizes
+    return bool(np.linalg.cond(M) > 1e12)
 
 
 def _small(graph: Graph, step: int, z: int, change: int) -> int:
