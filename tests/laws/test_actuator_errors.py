@@ -1,0 +1,181 @@
+"""What is wrong with actuators, controllers and blocks is refused with its name and a remedy."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from actuator_cases import mechanism
+from by_numba import njit
+from scipy.special import gamma
+
+import rbdae
+from rbdae import actuators
+from rbdae.joints import Cylindrical, Spherical
+
+S = mechanism()
+PIN, RAIL = S.joints
+FORMS = ("index-2", "index-0", "null-space")
+
+
+def zero(t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+    return [0.0]
+
+
+class Gain(rbdae.Block):
+    """An output that is twice its input."""
+
+    inputs = ("a",)
+    outputs = ("o",)
+
+    def law(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+        return []
+
+    def observe(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+        return 2.0 * u.a
+
+
+class NoLaw(rbdae.Block):
+    """One that has none."""
+
+    states = {"x": 1.0}  # noqa: RUF012
+
+
+MADE: dict[str, tuple[Callable[[], Any], str]] = {
+    "keyword": (lambda: actuators.DCMotor(PIN, volt=1.0), "unknown keyword of DCMotor 'volt'; did you mean 'voltage'"),
+    "no source": (
+        lambda: actuators.DCMotor(PIN, name="m"),
+        "DCMotor 'm': input 'voltage' has no source; pass voltage=",
+    ),
+    "start": (lambda: actuators.DCMotor(PIN, voltage=1.0, start={"curent": 1.0}), "did you mean 'current'"),
+    "torque": (lambda: actuators.PI(measured=PIN.torque, setpoint=1.0), "follows from the accelerations"),
+    "acceleration": (lambda: actuators.PI(measured=RAIL.acceleration, setpoint=1.0), "follows from the accelerations"),
+    "text": (lambda: actuators.PI(measured="x", setpoint=1.0), "PI: measured must be a real number"),
+    "two coordinates": (
+        lambda: actuators.DCMotor(Cylindrical(*S.bodies), voltage=1.0),
+        r"Cylindrical joints have the coordinates angle, displacement; pass one, e.g. joint\.angle",
+    ),
+    "no coordinate": (
+        lambda: actuators.DCMotor(Spherical(*S.bodies), voltage=1.0),
+        "Spherical joints leave no coordinate free",
+    ),
+    "a rate": (lambda: actuators.DCMotor(PIN.rate, voltage=1.0), r"is no coordinate of a joint; pass e.g. pin\.angle"),
+    "a body": (lambda: actuators.DCMotor(S.bodies[0], voltage=1.0), "acts along a joint, Points"),
+    "one body": (lambda: actuators.Points(S.bodies[0], S.bodies[0]), "both are on body 'arm'"),
+    "no name": (lambda: rbdae.block(zero, states={"a b": 1.0}), "'a b' is no name of a number"),
+    "reserved name": (lambda: rbdae.block(zero, states={"lambda": 1.0}), "'lambda' is no name of a number"),
+    "one name twice": (lambda: rbdae.block(zero, states={"a": 1.0}, inputs={"a": 1.0}), "are called 'a'; rename one"),
+    "outputs": (lambda: rbdae.block(zero, outputs=("a",)), "outputs and observe go together"),
+    "arguments": (lambda: rbdae.block(lambda t, s: 1.0), r"law must be a function \(t, s, z, u, p\)"),
+    "period": (lambda: rbdae.Sampled(0.0, lambda t, u, m: 1.0, ("o",)), "period must be positive"),
+    "no output": (lambda: rbdae.Sampled(1.0, lambda t, u, m: 1.0, ()), "it has no outputs; name one"),
+    "no block": (lambda: mechanism().add_block(PIN), r"add_block takes a rbdae\.Block"),
+}
+
+
+@pytest.mark.parametrize("what", MADE)
+def test_what_is_made_wrongly_is_refused(what):
+    make, words = MADE[what]
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()
+
+
+@njit
+def compiled(x: float) -> float:
+    return 2.0 * x
+
+
+ONE, BOTH = {"states": {"x": 1.0}}, {"states": {"x": 1.0}, "algebraic": {"v": 0.5}}
+LAWS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "no derivative": (lambda t, s, z, u, p: ([0.0], [s.x - 1.0]), BOTH, "do not determine node.v: .*higher index"),
+    "dependent": (
+        lambda t, s, z, u, p: [z.v + z.w - 1.0, 2.0 * z.v + 2.0 * z.w - 2.0],
+        {"algebraic": {"v": 0.0, "w": 0.0}},
+        "do not determine node.v, node.w",
+    ),
+    "no solution": (lambda t, s, z, u, p: [z.v**2 + 1.0], {"algebraic": {"v": 0.5}}, "no solution of its equations"),
+    "too many": (lambda t, s, z, u, p: [1.0, 2.0], ONE, "'node': sdot must be 1 number, got 2"),
+    "too few": (lambda t, s, z, u, p: [1.0], BOTH, "'node': its law must return sdot, 1 numbers and g, 1 numbers"),
+    "nothing": (lambda t, s, z, u, p: None, ONE, "'node': its law returns nothing"),
+    "no number": (lambda t, s, z, u, p: [float("nan")], ONE, "'node': function gives .* nan"),
+    "random": (lambda t, s, z, u, p: [random.random()], ONE, "'node': .*draws random numbers"),
+    "not recorded": (lambda t, s, z, u, p: [gamma(s.x)], ONE, "'node': .*gamma has no derivative here"),
+    "not recorded, algebraic": (lambda t, s, z, u, p: ([0.0], [z.v - gamma(s.x)]), BOTH, "cannot be recorded"),
+    "numba": (lambda t, s, z, u, p: [compiled(s.x)], ONE, "'node': .*cannot be differentiated"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("what", LAWS)
+def test_laws_that_do_not_do_are_refused_in_every_form(what, form):
+    law, of, words = LAWS[what]
+    system = mechanism()
+    system.add_block(rbdae.block(law, **of, name="node"))
+    with pytest.raises(ValueError, match=words):
+        rbdae.formulate(system, form)
+
+
+def test_names_that_a_law_reads_are_refused_with_those_that_there_are():
+    system = mechanism()
+    system.add_block(rbdae.block(lambda t, s, z, u, p: [s.speed], states={"sped": 1.0}, name="node"))
+    with pytest.raises(AttributeError, match="'speed'; did you mean 'sped'"):
+        rbdae.formulate(system, "index-0")
+
+
+def test_outputs_that_depend_on_each_other_are_refused():
+    system = mechanism()
+    system.add_block(Gain(a="second.o", name="first"))
+    system.add_block(Gain(a="first.o", name="second"))
+    with pytest.raises(ValueError, match="outputs of second -> first -> second depend on each other"):
+        rbdae.formulate(system, "index-0")
+
+
+def test_sources_that_are_not_in_the_system_are_refused():
+    for source, words in (
+        ("dc.curent", "unknown quantity 'dc.curent'; did you mean 'dc.current'"),
+        ("pin.torque", "pi: measured cannot be .*follows from the accelerations"),
+        (actuators.DCMotor(PIN, voltage=1.0).current, "not in the system; use what add_joint and add_force return"),
+    ):
+        system = mechanism()
+        system.add_force(actuators.DCMotor(system.joints[0], voltage=1.0, name="dc"))
+        system.add_block(actuators.PI(measured=source, setpoint=1.0, name="pi"))
+        with pytest.raises(ValueError, match=words):
+            rbdae.formulate(system, "index-0")
+
+
+def test_a_class_without_a_law_is_told_so():
+    system = mechanism()
+    system.add_block(NoLaw(name="node"))
+    with pytest.raises(NotImplementedError, match=r"NoLaw: write its law\(self, t, s, z, u, p\)"):
+        rbdae.formulate(system, "index-0")
+
+
+SAMPLED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "nan": (lambda t, u, m: np.nan, {}, "'control' at t = 0: o must be finite"),
+    "two": (lambda t, u, m: (1.0, 2.0), {}, "'control' at t = 0: its law gives 2 outputs, and it has 1: o"),
+    "none": (lambda t, u, m: None, {}, "'control' at t = 0: o must be a real number"),
+    "memory": (lambda t, u, m: ([1.0], {"y": 1.0}), {"memory": {"x": 0.0}}, "unknown memory of Sampled 'control'"),
+    "later": (lambda t, u, m: 1.0 if t < 0.015 else np.inf, {}, "'control' at t = 0.02: o must be finite"),
+}
+
+
+def controlled(law: Any, **of: Any) -> rbdae.Problem:
+    system = mechanism()
+    control = system.add_block(rbdae.Sampled(0.01, law, ("o",), inputs={"a": PIN.angle}, name="control", **of))
+    system.add_force(actuators.Source(system.joints[0], effort=control.o))
+    return rbdae.formulate(system, "index-0")
+
+
+@pytest.mark.parametrize("what", SAMPLED)
+def test_sampled_laws_are_checked_at_every_sample(what):
+    law, of, words = SAMPLED[what]
+    with pytest.raises((TypeError, ValueError), match=words):
+        rbdae.solve(controlled(law, **of), (0.0, 0.03), solver="rbdae:dop853")
+
+
+def test_no_run_with_a_sampled_controller_goes_back():
+    with pytest.raises(ValueError, match=r"sampled controllers \(control\) cannot go back in time"):
+        rbdae.solve(controlled(lambda t, u, m: 1.0), (0.0, -0.03), solver="rbdae:dop853")
