@@ -7,7 +7,6 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._frozen import fill
+from rbdae.actuators.given import check_names, given_mapping
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement
@@ -99,7 +99,7 @@ class Block(AbstractForce):
         owner = self._owner(name)
         if name is not None:
             _check.name("force", name, ())
-        _check_names(owner, self.own_names(), self.inputs, self.parameters)
+        check_names(owner, self.own_names(), self.inputs, self.parameters)
         known = {*self.inputs, *self.parameters}
         for key in values:
             if key not in known:
@@ -111,13 +111,14 @@ class Block(AbstractForce):
                 "Input or a quantity such as pin.angle"
             )
         first = {**self.states, **self.algebraic}
-        for key in start or {}:
+        start = given_mapping(owner, "start", start)
+        for key in start:
             if key not in first:
                 raise _check.unknown(f"state of {owner}", key, first)
         fill(
             self,
             name=name,
-            start=MappingProxyType({k: _check.number(owner, k, (start or {}).get(k, v)) for k, v in first.items()}),
+            start=MappingProxyType({k: _check.number(owner, k, start.get(k, v)) for k, v in first.items()}),
             sources=MappingProxyType({k: _source(owner, k, values[k]) for k in self.inputs}),
             values=MappingProxyType({k: _check.number(owner, k, values.get(k, v)) for k, v in self.parameters.items()}),
         )
@@ -142,7 +143,7 @@ class Block(AbstractForce):
 
     def _owner(self, name: str | None) -> str:
         kind = type(self).__name__
-        return f"{kind} {name!r}" if name else kind
+        return f"{kind} {name!r}" if isinstance(name, str) and name else kind
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -250,18 +251,6 @@ def _unknown_number(self: Any, name: str) -> Any:
     raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
 
 
-def _check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
-    """Refuse names that are no attributes, or that two things have."""
-    for key in (*own, *parameters):
-        if not isinstance(key, str) or not key.isidentifier() or iskeyword(key) or key.startswith("_"):
-            raise ValueError(
-                f"{owner}: {_check.show(key)} is no name of a number, which laws read as s.name or u.name; take letters"
-            )
-    for key in own:
-        if own.count(key) > 1 or (key in inputs and key in parameters):
-            raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
-
-
 def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
     """n numbers of any kind."""
     if isinstance(value, Mapping):
@@ -294,7 +283,8 @@ def readable(owner: str, what: str, source: Quantity) -> Quantity:
         return source
     if source.aspect in ("turn", "axis", "spin"):
         raise ValueError(
-            f"{owner}: {what} cannot be {source!r}: it has no coordinate; give one, its rate, a state or an output"
+            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate; give one, its rate, a state or an "
+            "output"
         )
     raise ValueError(
         f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "

@@ -10,6 +10,7 @@ from typing import Any, final
 from rbdae import _check
 from rbdae._frozen import fill
 from rbdae.actuators.block import Block
+from rbdae.actuators.given import given_mapping
 
 _GIVEN = frozenset({"states", "algebraic", "inputs", "outputs", "parameters", "law", "observe"})
 
@@ -35,21 +36,26 @@ class FunctionBlock(Block):
     ) -> None:
         owner = self._owner(name)
         _check.takes(owner, "law", law, "t", "s", "z", "u", "p")
-        if (observe is None) != (not outputs):
-            raise ValueError(f"{owner}: outputs and observe go together: the names, and the function that gives them")
+        names = tuple(_check.names(f"{owner}: outputs", outputs))
+        if (observe is None) != (not names):
+            raise ValueError(
+                f"{owner}: outputs and observe go together, got outputs={_check.show(outputs)} and "
+                f"observe={_check.show(observe)}; give the names, and the function that gives their numbers"
+            )
         if observe is not None:
             _check.takes(owner, "observe", observe, "t", "s", "z", "u", "p")
+        read = given_mapping(owner, "inputs", inputs)
         given = {
-            "states": dict(states or {}),
-            "algebraic": dict(algebraic or {}),
-            "inputs": tuple(inputs or {}),
-            "outputs": tuple(outputs),
-            "parameters": dict(parameters or {}),
+            "states": given_mapping(owner, "states", states),
+            "algebraic": given_mapping(owner, "algebraic", algebraic),
+            "inputs": tuple(read),
+            "outputs": names,
+            "parameters": given_mapping(owner, "parameters", parameters),
             "law": law,
             "observe": observe,
         }
         fill(self, given=MappingProxyType(given))
-        super().__init__(name=name, **dict(inputs or {}))
+        super().__init__(name=name, **read)
 
     def __getattribute__(self, name: str) -> Any:
         """An attribute; this block has given ones in place of those of its class."""

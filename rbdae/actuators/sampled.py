@@ -10,6 +10,7 @@ from typing import Any, Self, final
 from rbdae import _check
 from rbdae._frozen import fill, twin
 from rbdae.actuators.block import Block
+from rbdae.actuators.given import given_mapping
 from rbdae.body import Body
 from rbdae.inputs import Input
 
@@ -71,22 +72,27 @@ class Sampled(Block):
     ) -> None:
         owner = self._owner(name)
         _check.takes(owner, "law", law, "t", "u", "m")
-        names = (outputs,) if isinstance(outputs, str) else tuple(outputs)
-        if not names:
-            raise ValueError(f"{owner}: it has no outputs; name one, e.g. outputs=('torque',)")
-        for key in start or {}:
+        names = tuple(_check.names(f"{owner}: outputs", [outputs] if isinstance(outputs, str) else outputs))
+        if not all(names) or not names:
+            raise ValueError(
+                f"{owner}: it has no outputs, got {_check.show(outputs)}; name one, e.g. outputs=('torque',)"
+            )
+        read, start = given_mapping(owner, "inputs", inputs), given_mapping(owner, "start", start)
+        for key in start:
             if key not in names:
                 raise _check.unknown(f"output of {owner}", key, names)
         fill(
             self,
             period=_check.positive(owner, "period", period, "give e.g. 1e-3 s"),
-            names=(tuple(inputs or {}), names),
-            memory=MappingProxyType({k: _check.number(owner, k, v) for k, v in (memory or {}).items()}),
+            names=(tuple(read), names),
+            memory=MappingProxyType(
+                {k: _check.number(owner, k, v) for k, v in given_mapping(owner, "memory", memory).items()}
+            ),
             function=law,
-            first=MappingProxyType({k: _check.number(owner, k, (start or {}).get(k, 0.0)) for k in names}),
+            first=MappingProxyType({k: _check.number(owner, k, start.get(k, 0.0)) for k in names}),
             held=MappingProxyType({}),
         )
-        super().__init__(name=name, **dict(inputs or {}))
+        super().__init__(name=name, **read)
 
     def __getattribute__(self, name: str) -> Any:
         """The names of inputs and outputs are those of this one block."""

@@ -110,7 +110,7 @@ def coordinate_of(owner: str, joint: AbstractJoint, name: str | None) -> Coordin
         raise ValueError(
             f"{owner}: {describe_joint(joint)} has the coordinates {', '.join(known)}; give e.g. coordinate={first!r}"
         )
-    if name is not None and name not in known:
+    if name is not None and not (isinstance(name, str) and name in known):
         raise ValueError(f"{owner}: {_check.unknown('coordinate', name, known)}")
     return known[name or next(iter(known))]
 

@@ -101,7 +101,9 @@ class _Packing:
         left = element.names[:n] if self._explicit else element.names
         row["n_states"] = len(left)
         some = element.bodies is None and not element.inputs
-        _add_states(self._states, "" if element.labelled else name, left, begin[:n] if self._explicit else begin, some=some)
+        _add_states(
+            self._states, "" if element.labelled else name, left, begin[:n] if self._explicit else begin, some=some
+        )
         self._algebraic += [int(k >= n) for k in range(len(left))]
         Z = self._start[list(bodies)].ravel()
         made, of = pack_states(f"force {name!r}", row, element, begin, Z, self._sources, explicit=self._explicit)

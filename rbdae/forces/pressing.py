@@ -56,20 +56,24 @@ def checked_pressing(
     n = _check.number(owner, "exponent", exponent)
     if n < 1.0:
         raise ValueError(
-            f"{owner}: exponent must be at least 1, got {n:g}; give 1.5 for round surfaces, 1 for a spring"
+            f"{owner}: exponent must be at least 1, got {_check.show(exponent)}; give 1.5 for round surfaces, 1 for a "
+            "spring"
         )
     if restitution is None:
         if impact_velocity is not None:
             raise ValueError(f"{owner}: impact_velocity belongs to a restitution; give restitution=, or leave it out")
         a = 0.0 if damping is None else _check.number(owner, "damping", damping)
         if a < 0.0:
-            raise ValueError(f"{owner}: damping must not be negative, got {a:g}; check its sign")
+            raise ValueError(f"{owner}: damping must not be negative, got {_check.show(damping)}; check its sign")
         return {"stiffness": k, "exponent": n, "damping": a}
     if damping is not None:
         raise ValueError(f"{owner}: it has a damping and a restitution; leave one out")
     e = _check.number(owner, "restitution", restitution)
     if not 0.0 < e <= 1.0:
-        raise ValueError(f"{owner}: restitution must be above 0 and at most 1, got {e:g}; give damping= for less")
+        raise ValueError(
+            f"{owner}: restitution must be above 0 and at most 1, got {_check.show(restitution)}; give damping= for "
+            "less"
+        )
     if impact_velocity is None:
         raise ValueError(
             f"{owner}: restitution needs impact_velocity=, at which it is {e:g}; it falls with the velocity"

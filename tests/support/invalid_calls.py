@@ -59,7 +59,7 @@ VALUES: list[tuple[str, Any]] = [
     ("set", {1.0, 2.0, 3.0}),
     ("empty list", []),
     ("list", [None]),
-    ("list", ["a", "b", "c"]),
+    ("names", ["a", "b", "c"]),
     ("two numbers", [1.0, 2.0]),
     ("numbers", [1.0, 2.0, 3.0, 4.0, 5.0]),
     ("list", [[1.0, 2.0], [1.0]]),
@@ -451,7 +451,7 @@ def _blocks() -> dict[str, Call]:
         "Points": _between(rbdae.Points, {"at_a": VECTOR, "at_b": VECTOR}, at_a=(0, 0, 0), at_b=(0, 0, 0)),
         "block": _plain(
             rbdae.block,
-            {"law": LAW_OF_FIVE, "observe": LAW_OF_FIVE, "outputs": _role("names"), **law},
+            {"law": LAW_OF_FIVE, "observe": LAW_OF_FIVE, "outputs": _role("names", "names"), **law},
             law=lambda t, s, z, u, p: [],
             outputs=("one",),
             observe=lambda t, s, z, u, p: [0.0],
@@ -461,7 +461,7 @@ def _blocks() -> dict[str, Call]:
             {
                 "period": POSITIVE,
                 "law": FUNCTION,
-                "outputs": _role("names", "text"),
+                "outputs": _role("names", "text", "names"),
                 **{key: law["states"] for key in ("inputs", "memory", "start")},
                 "name": optional(NAME),
             },
@@ -470,17 +470,18 @@ def _blocks() -> dict[str, Call]:
             outputs=("a",),
         ),
         "System.add_block": Call(
-            lambda: (
-                rbdae.System().add_block, {"block": rbdae.block(lambda t, s, z, u, p: [-s.x], states={"x": 1.0})}
-            ),
+            lambda: (rbdae.System().add_block, {"block": rbdae.block(lambda t, s, z, u, p: [-s.x], states={"x": 1.0})}),
             {"block": THING},
         ),
     }
 
 
-_EXPONENT = _role("a number of at least 1", "int")
-PRESSING = {"stiffness": POSITIVE, "exponent": _EXPONENT, "damping": optional(NOT_NEGATIVE)}
-RESTITUTION = {"restitution": _role("a fraction", "float32", "none"), "impact_velocity": POSITIVE}
+PRESSING = {
+    "stiffness": POSITIVE,
+    "exponent": _role("a number of at least 1", "int"),
+    "damping": optional(NOT_NEGATIVE),
+}
+RESTITUTION = {"restitution": _role("a fraction", "float32", "none"), "impact_velocity": also(POSITIVE, "none")}
 
 
 def _dry() -> dict[str, Call]:
@@ -498,7 +499,7 @@ def _dry() -> dict[str, Call]:
         "forces.Coulomb": _on_joint(
             forces.Coulomb,
             joints.Revolute,
-            {**rubbing, "normal": normal, "radius": POSITIVE, "coordinate": optional(TEXT)},
+            {**rubbing, "normal": normal, "radius": also(POSITIVE, "none"), "coordinate": optional(TEXT)},
             mu=0.1,
             normal=1.0,
             radius=0.1,
@@ -507,7 +508,7 @@ def _dry() -> dict[str, Call]:
             forces.Contact, {**points, **rubbing, **PRESSING, "normal": optional(VECTOR)}, stiffness=1.0
         ),
         "forces.Contact of a sphere": _between(
-            forces.Contact, {"radius": optional(POSITIVE), **RESTITUTION}, radius=1.0, **rebound
+            forces.Contact, {"b": optional(THING), "radius": optional(POSITIVE), **RESTITUTION}, radius=1.0, **rebound
         ),
     }
 
@@ -932,8 +933,9 @@ def complaint(call: Spoilt, message: str) -> str:
 def _lacking(argument: str, value: Any, message: str) -> str:
     if not any(name in message for name in (argument, *ALIASES.get(argument, ()))):
         return "the argument is not named"
-    parts = list(value) if isinstance(value, (list, tuple, set)) else []
-    shown = [show(value)[:12], str(value)[:12], *(show(part) for part in parts), "shape", type(value).__name__]
+    several = isinstance(value, (list, tuple, set)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    parts = list(value) if several else []
+    shown = [show(value)[:12], str(value)[:12], *(show(part)[:20] for part in parts), "shape", type(value).__name__]
     if not any(text in message for text in shown):
         return "the value is not shown"
     return "" if any(words in message for words in REMEDIES) else "there is no remedy"

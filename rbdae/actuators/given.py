@@ -1,0 +1,35 @@
+"""Names and numbers by name that are given to blocks, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from keyword import iskeyword
+from typing import Any
+
+from rbdae import _check
+
+
+def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
+    """A mapping by name; nothing of None. Raises TypeError for anything else."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            f'{owner}: {what} must be a mapping by name, got {_check.show(value)}; pass e.g. {{"name": 1.0}}'
+        )
+    return dict(value)
+
+
+def check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
+    """Refuse names that are no attributes, or that two things have."""
+    for key in (*own, *parameters):
+        if not isinstance(key, str) or not key.isidentifier() or iskeyword(key) or key.startswith("_"):
+            raise ValueError(
+                f"{owner}: {_check.show(key)} is no name of a number, which laws read as s.name or u.name; take letters"
+            )
+    for key in own:
+        if own.count(key) > 1 or (key in inputs and key in parameters):
+            raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
+
+
+__all__ = ["check_names", "given_mapping"]
