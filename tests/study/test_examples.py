@@ -221,7 +221,7 @@ def test_compare_with_dask():
 @pytest.mark.parametrize(
     "example, t_end",
     [
-        ("A", 0.1),
+        ("A", 0.05),
         pytest.param("B", 0.05, marks=pytest.mark.long),
         pytest.param("C", 0.01, marks=pytest.mark.long),
     ],
