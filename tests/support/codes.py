@@ -55,7 +55,7 @@ FEW = 4
 """Functions with fewer cases have one code for all."""
 
 THOROUGH = re.compile(
-    r"tests/house/test_(?!plain)|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place|operations|papers)"
+    r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|forks|reading|operations|papers)"
     r"|laws/test_(one_step|projected|watched|events_in)_loops"
 )
 """Files about code, and about what it costs. The others have the operations as they are recorded, as
