@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, final
 
@@ -62,7 +62,7 @@ class Table:
 
     def __init__(self, t: ArrayLike, values: ArrayLike, kind: Interpolation = "linear") -> None:
         times = _times(t)
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise _check.unknown("kind of table", kind, _KINDS)
         least = 4 if kind == "cubic" else 1
         if len(times) < least:
@@ -80,8 +80,8 @@ class Table:
 
 
 def _times(t: ArrayLike) -> Vec:
-    raw = np.asarray(t)
-    times = _check.array("table", "t", t, (raw.shape[0] if raw.ndim == 1 and len(raw) else 1,))
+    size = 0 if isinstance(t, np.ndarray) and t.ndim == 0 else len(t) if isinstance(t, Sized) else 0
+    times = _check.array("table", "t", t, (max(size, 1),))
     if not (np.diff(times) > 0.0).all():
         raise ValueError(f"table: the times must rise, got {_check.show(t)}; sort them and leave out equal ones")
     return times

@@ -188,7 +188,7 @@ _EXAMPLES = {
 def _forms(given: Iterable[str | Formulation]) -> list[Formulation]:
     """Formulations by name or as values, each once, in the order of the table."""
     own = {}
-    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping, np.ndarray)):
         listed = [*given]
         own = {str(form): form for form in listed if isinstance(form, Formulation)}
         given = [str(form) if isinstance(form, Formulation) else form for form in listed]
