@@ -141,6 +141,11 @@ class Solvable(Protocol):
         """Whether yd of an unknown appears in F, shape (n,)."""
 
     @property
+    def algebraic(self) -> Bools:
+        """(n,) True for unknowns without a rate that error tests count, as those of a circuit; adapters take a problem
+        without this attribute for one that has none."""
+
+    @property
     def variable_index(self) -> Ints:
         """Classes 1, 2, 3 of the unknowns of a DAE (Hairer & Wanner II, section VII.1), shape (n,); 0 for ODE kinds."""
 

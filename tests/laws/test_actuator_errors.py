@@ -71,7 +71,7 @@ MADE: dict[str, tuple[Callable[[], Any], str]] = {
     "outputs": (lambda: rbdae.block(zero, outputs=("a",)), "outputs and observe go together"),
     "arguments": (lambda: rbdae.block(lambda t, s: 1.0), r"law must be a function \(t, s, z, u, p\)"),
     "period": (lambda: rbdae.Sampled(0.0, lambda t, u, m: 1.0, ("o",)), "period must be positive"),
-    "no output": (lambda: rbdae.Sampled(1.0, lambda t, u, m: 1.0, ()), "it has no outputs; name one"),
+    "no output": (lambda: rbdae.Sampled(1.0, lambda t, u, m: 1.0, ()), "it has no outputs, got"),
     "no block": (lambda: mechanism().add_block(PIN), r"add_block takes a rbdae\.Block"),
 }
 

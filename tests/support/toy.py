@@ -121,6 +121,7 @@ class Pendulum:
         self.yd0 = np.concatenate([self.y0[3:6], np.zeros(3), [0.0]])[: self.n]
         self.yd0[3:6] = self._acceleration(self.y0[:3], self.y0[3:6])
         self.differential = np.array([True] * 6 + [False] * (self.n - 6))
+        self.algebraic = np.zeros(self.n, dtype=bool)
         self.variable_index = np.array(VARIABLE_INDEX[self.index], dtype=np.int64)
         self.layout = SimpleNamespace(q=slice(0, 3), v=slice(3, 6), la=slice(6, self.n))
         self.calls = {"residual": 0, "jacobian": 0, "jacobian_data": 0, "rhs": 0, "rhs_jacobian": 0}
