@@ -112,7 +112,7 @@ class Measures:
         """R_a^T R_b."""
         from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
-        a, b = (Rotation.from_matrix(frames(self._body(k))) for k in owner.bodies)
+        a, b = (Rotation.from_matrix(frames(self._body(k)).copy()) for k in owner.bodies)
         return a.inv() * b
 
     def _spin(self, owner: Owner) -> Mat:
