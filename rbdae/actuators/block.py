@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -190,10 +190,8 @@ class Block(AbstractForce):
     def arguments(self, t: Any, motion: tuple[Any, Any] | None, unknowns: Sequence[Any], inputs: Sequence[Any]) -> Any:
         """The arguments of `law` and `observe`; `motion` is (q, qd) of what has a coordinate."""
         k = self.n_states
-        s = _record(tuple(self.states))(*unknowns[:k])
-        z = _record(tuple(self.algebraic))(*unknowns[k:])
-        u = _record(tuple(self.inputs))(*inputs)
-        p = _record(tuple(self.values))(*self.values.values())
+        s, z = self._values(self.states, unknowns[:k]), self._values(self.algebraic, unknowns[k:])
+        u, p = self._values(self.inputs, inputs), self._values(self.values, self.values.values())
         return (t, s, z, u, p) if motion is None else (t, *motion, s, z, u, p)
 
     def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
@@ -209,11 +207,10 @@ class Block(AbstractForce):
             effort, *parts = found
         else:
             effort, parts = found, []
-        wanted = [("sdot", n)] if n or not m else []
-        wanted += [("g", m)] if m else []
-        if self.coordinate is not None and not n:
-            wanted = [("g", m)] if m else []
-        if (n and m and len(parts) == 2) or len(parts) == len(wanted):
+        wanted = [(what, size) for what, size in (("sdot", n), ("g", m)) if size]
+        if not wanted and self.coordinate is None:
+            wanted = [("sdot", 0)]
+        if len(parts) == len(wanted):
             lists = [_sequence(owner, what, part, size) for (what, size), part in zip(wanted, parts, strict=True)]
             return effort, lists[0] if n else [], lists[-1] if m else []
         front = "" if self.coordinate is None else "the torque or force, then "
@@ -230,7 +227,7 @@ class Block(AbstractForce):
         return dict(zip(self.outputs, values, strict=True))
 
     @staticmethod
-    def _values(names: Sequence[str], values: Sequence[Any]) -> Any:
+    def _values(names: Iterable[str], values: Iterable[Any]) -> Any:
         """Numbers by name and in order."""
         return _record(tuple(names))(*values)
 

@@ -41,7 +41,12 @@ def pack_functions(
         tangent = user_function(owner, "jacobian", jacobian, points, n_in * n_out)[0]
     if force.slope is not None and force.slope[0] is not tangent:  # one of numba's, with another Jacobian elsewhere
         force = UserFunction(function, n_in, n_out)
-    force.slope = tangent, places is not None
+    return _packed(row, force, tangent, places is not None)
+
+
+def _packed(row: Any, force: UserFunction, tangent: UserFunction, by_rates: bool) -> list[UserFunction]:
+    """A function and its Jacobian, in the record of their element."""
+    force.slope = tangent, by_rates
     row["force"], row["jacobian"] = force.address, tangent.address
     row["tangent"] = row["damped"] = 1
     return [force, tangent]
@@ -90,11 +95,7 @@ def _by_law(row: Any, call: Any, recorded: Any, n_in: int, n_out: int) -> list[U
     """A function and its Jacobian, by what has been recorded."""
     force = UserFunction(call, n_in, n_out, recorded)
     derived = Derived(recorded, [("x", i) for i in range(n_in)])
-    tangent = UserFunction(derived, n_in, n_in * n_out, derived)
-    force.slope = tangent, False
-    row["force"], row["jacobian"] = force.address, tangent.address
-    row["tangent"] = row["damped"] = 1
-    return [force, tangent]
+    return _packed(row, force, UserFunction(derived, n_in, n_in * n_out, derived), False)
 
 
 def _with_sources(owner: str, element: StateElement, sources: Sources, n: int, points: Points) -> Recorded:
