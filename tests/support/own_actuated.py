@@ -112,6 +112,17 @@ def _by_law(block: Any, given: Sequence[Any]) -> Any:
     return effort, rates, residuals, block.observe(*given) if block.outputs else []
 
 
+def _known(joint: Any) -> tuple[Any, ...]:
+    """The coordinates of a joint, or that of a drive."""
+    own = joint.prescribed()
+    return tuple(joint.coordinates()) or (() if own is None else (own,))
+
+
+def _turn(joint: Any, name: str) -> str:
+    """The label of the turns of an angle."""
+    return f"{joint.name}.{'turn' if len(_known(joint)) == 1 else f'{name}_turn'}"
+
+
 class Own:
     """A state of a problem, and all that follows from it.
 
@@ -146,8 +157,7 @@ class Own:
             s, rate, _ = motion(self.system, self.state, *self.displacement(owner, name))
             carrier = owner.along if isinstance(owner, rbdae.Actuator) else getattr(owner, "joint", owner)
             if name.startswith("angle"):
-                label = f"{carrier.name}.{'turn' if len(carrier.coordinates()) == 1 else f'{name}_turn'}"
-                s = float(unwound(np.array(s), self.unknowns.get(label, 0.0)))
+                s = float(unwound(np.array(s), self.unknowns.get(_turn(carrier, name), 0.0)))
             self._at[key] = s, rate
         found: tuple[float, float] = self._at[key]
         return found
@@ -227,8 +237,8 @@ class Own:
             rates = self.found(block, self._z)[1]
             out |= {f"{block.name}.{name}": float(r) for name, r in zip(block.states, rates, strict=True)}
         for joint in self.system.joints:
-            for each in joint.coordinates():
-                label = f"{joint.name}.{'turn' if len(joint.coordinates()) == 1 else f'{each.name}_turn'}"
+            for each in _known(joint):
+                label = _turn(joint, each.name)
                 if label in self.unknowns:
                     out[label] = motion(self.system, self.state, *self.displacement(joint, each.name))[1]
         for name in self.state.internal:
