@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, final
 
 from rbdae.graph.sums import Product, Sum, multiplications
-from rbdae.graph.twos import Constant, is_one, size
+from rbdae.graph.twos import Constant, is_finite, is_one, size
 
 _LONGEST = 40
 """Terms of a sum up to which their pairs are looked at."""
@@ -165,7 +165,10 @@ def gains(found: Sum, first: int) -> dict[Divisor, int]:
             if not u or not v or not (rest or may_pair(u, v, first)):
                 continue
             swapped = (len(u), u) > (len(v), v)
-            divisor = TwoTerms(v, u, c / d, first) if swapped else TwoTerms(u, v, d / c, first)
+            ratio = c / d if swapped else d / c
+            if not is_finite(ratio):  # a sum of numbers of the model that happens to vanish
+                continue
+            divisor = TwoTerms(v, u, ratio, first) if swapped else TwoTerms(u, v, ratio, first)
             if divisor in out:
                 several.add(divisor)
                 continue

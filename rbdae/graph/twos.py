@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from rbdae.graph.graph import Constant as One
-from rbdae.graph.loaded import Loaded
+from rbdae.graph.loaded import Loaded, value_of
 
 
 @final
@@ -65,9 +66,14 @@ def size(c: Constant) -> Constant:
     return -c if c < 0.0 else c
 
 
+def is_finite(c: Constant) -> bool:
+    """Whether a constant is a finite number where conditions are answered."""
+    return all(math.isfinite(value_of(one)) for one in both(c))
+
+
 def is_one(c: Constant) -> bool:
     """Whether a constant is 1 or -1."""
     return both(size(c)) == (1.0, 1.0)
 
 
-__all__ = ["Constant", "Two", "both", "is_one", "size"]
+__all__ = ["Constant", "Two", "both", "is_finite", "is_one", "size"]

@@ -11,6 +11,7 @@ import pytest
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.factoring import Factored, factored
 from rbdae.graph.graph import LEAVES, Graph, operands
+from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.order import deepest_first, depths, few_alive
 from rbdae.graph.sharing import shared
 from rbdae.graph.sums import operations, sums_of
@@ -180,6 +181,19 @@ def test_constants_of_one_product_are_one():
     short = shortened(graph, outputs)
     assert operations(short.graph, short.graph.needed(short.outputs)) == 2
     assert evaluate(short.graph, short.outputs, {"y": [0.0, 3.0, 5.0]}) == [39.0 * 15.0]
+
+
+def test_nothing_is_divided_by_numbers_that_vanish():
+    """c p + d q with c = m - n, numbers that are loaded and equal here: c (p + d / c q) is no number."""
+    m, n, d = LoadedNumbers(np.array([0.3, 0.3, 0.7])).inputs
+    graph = Graph()
+    a, b, p, q = inputs(graph, 4)
+    c = graph.const(m - n)
+    outputs = [
+        total(graph, [graph.mul(graph.mul(k, p), c), graph.mul(graph.mul(k, q), graph.const(d))]) for k in (a, b)
+    ]
+    short = shortened(graph, outputs)
+    assert evaluate(short.graph, short.outputs, {"y": [2.0, 3.0, 5.0, 7.0]}) == pytest.approx([9.8, 14.7], rel=1e-14)
 
 
 def test_differences_of_large_numbers_keep_their_order():
