@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sized
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
+from functools import cache
+from keyword import iskeyword
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -144,4 +147,33 @@ def values_of(owner: str, places: Mapping[str, int], u: object, present: Vec) ->
     return out
 
 
-__all__ = ["Given", "Input", "Interpolation", "Table", "given", "values_of"]
+def check_number_names(owner: str, names: Iterable[Any]) -> None:
+    """Refuse names of numbers that are no attributes."""
+    for key in names:
+        if not isinstance(key, str) or not key.isidentifier() or iskeyword(key) or key.startswith("_"):
+            raise ValueError(
+                f"{owner}: {_check.show(key)} is no name of a number, which laws read as s.name or u.name; take letters"
+            )
+
+
+@cache
+def named_numbers(names: tuple[str, ...]) -> Any:
+    """The class of numbers by name and in order, as laws read them: ``u.voltage``."""
+    return type("Values", (namedtuple("Values", names),), {"__slots__": (), "__getattr__": _unknown_number})
+
+
+def _unknown_number(self: Any, name: str) -> Any:
+    """Refuse a name that is not among those of a record."""
+    raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
+
+
+__all__ = [
+    "Given",
+    "Input",
+    "Interpolation",
+    "Table",
+    "check_number_names",
+    "given",
+    "named_numbers",
+    "values_of",
+]

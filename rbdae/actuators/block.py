@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
@@ -18,7 +16,7 @@ from rbdae.actuators.given import check_names, given_mapping
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement
-from rbdae.inputs import Input
+from rbdae.inputs import Input, named_numbers
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
@@ -229,23 +227,13 @@ class Block(AbstractForce):
     @staticmethod
     def _values(names: Iterable[str], values: Iterable[Any]) -> Any:
         """Numbers by name and in order."""
-        return _record(tuple(names))(*values)
+        return named_numbers(tuple(names))(*values)
 
 
 def _again(kind: type[Block], fields: dict[str, Any]) -> Block:
     out = object.__new__(kind)
     fill(out, **{key: MappingProxyType(v) if isinstance(v, dict) else v for key, v in fields.items()})
     return out
-
-
-@cache
-def _record(names: tuple[str, ...]) -> Any:
-    return type("Values", (namedtuple("Values", names),), {"__slots__": (), "__getattr__": _unknown_number})
-
-
-def _unknown_number(self: Any, name: str) -> Any:
-    """Refuse a name that is not among those of a record."""
-    raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
 
 
 def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:

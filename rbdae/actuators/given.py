@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from keyword import iskeyword
 from typing import Any
 
 from rbdae import _check
+from rbdae.inputs import check_number_names
 
 
 def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
@@ -22,11 +22,7 @@ def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
 
 def check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
     """Refuse names that are no attributes, or that two things have."""
-    for key in (*own, *parameters):
-        if not isinstance(key, str) or not key.isidentifier() or iskeyword(key) or key.startswith("_"):
-            raise ValueError(
-                f"{owner}: {_check.show(key)} is no name of a number, which laws read as s.name or u.name; take letters"
-            )
+    check_number_names(owner, (*own, *parameters))
     for key in own:
         if own.count(key) > 1 or (key in inputs and key in parameters):
             raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")

@@ -17,6 +17,7 @@ from rbdae.forces.element import AnyElement, Element, TimeFunction, not_negative
 from rbdae.forces.forms import along, together
 from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force, describe_joint
 from rbdae.forces.motion_law import MotionLaw
+from rbdae.inputs import Input
 from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling
 from rbdae.quantities.coordinate import Coordinate
@@ -44,9 +45,9 @@ class Coulomb(AbstractJointForce):
         named.
     mu : float
         Coefficient of friction.
-    normal : float or callable
-        N, the normal force: a number that is not negative, or a function of the time (plain Python), whose values must
-        not be negative.
+    normal : float, Input or callable
+        N, the normal force: a number that is not negative, an input of the system, or a function of the time (plain
+        Python), whose values must not be negative.
     radius : float, optional
         r of the bearing, m; needed for turning.
     velocity : float
@@ -70,7 +71,7 @@ class Coulomb(AbstractJointForce):
         joint: AbstractJoint,
         mu: float,
         *,
-        normal: float | Callable[[float], Any],
+        normal: float | Input | Callable[[float], Any],
         radius: float | None = None,
         velocity: float = VELOCITY,
         coordinate: str | None = None,
@@ -78,10 +79,8 @@ class Coulomb(AbstractJointForce):
     ) -> None:
         owner = describe_force("Coulomb", joint, name)
         law = time_function(owner, "normal", normal)
-        if law.inputs:
-            raise ValueError(f"{owner}: normal must be a number or a function of the time, not an input")
         if law.function is None:
-            not_negative(owner, "normal", float(law.constant[0]))
+            not_negative(owner, "normal", law.inputs[0].value if law.inputs else float(law.constant[0]))
         if coordinate is None and "plane" in joint.free_motions:
             of = [each for each in joint.coordinates() if each.unit == "m"]
         else:
@@ -110,10 +109,10 @@ class Coulomb(AbstractJointForce):
         """One element."""
         of = self.acts_along()
         users = () if self.normal.function is None else (self.normal.function,)
-        constant = [] if users else [self.normal.constant[0]]
+        constant = [] if users or self.normal.inputs else [self.normal.constant[0]]
         p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])
         place = np.concatenate([near(each, self.joint.bodies) for each in of])
-        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, place, p)
+        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, place, p, inputs=self.normal.inputs)
         return (_element(of, law),)
 
 
@@ -122,7 +121,7 @@ def _element(of: Sequence[Coordinate], law: MotionLaw) -> Element:
 
 
 def _along(users: Sequence[Callable[..., Any]]) -> Filling:
-    """The law on one coordinate."""
+    """The law on one coordinate. N, without a function, is the number after the constants or the input."""
 
     def law(t: float, x: Vec, out: Vec) -> None:
         mu, v0, radius = x[2], x[3], x[4]

@@ -7,7 +7,7 @@ get the reference points, to which the kernels refer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -16,7 +16,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
-from rbdae.forces.motion_law import MotionLaw, law_of
+from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
 from rbdae.inputs import Input
 from rbdae.quantities.coordinate import Shape
 
@@ -172,6 +172,10 @@ class StateElement:
 AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
 """What a force may consist of."""
 
+Load: TypeAlias = float | Input | Callable[..., Any]
+"""What users give as a load along one displacement: a number, an input, a function of the time, or a law of the
+motion."""
+
 NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
 
@@ -197,10 +201,17 @@ def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunct
 
 
 def load(
-    owner: str, what: str, value: object, near: Vec, names: tuple[str, str] = ("angle", "rate")
+    owner: str,
+    what: str,
+    value: object,
+    near: Vec,
+    names: tuple[str, str] = ("angle", "rate"),
+    inputs: Mapping[str, Input] | None = None,
 ) -> TimeFunction | MotionLaw:
-    """A constant, a function of time, or one of the time, a displacement and its rate, which is `near` at the start."""
-    law = law_of(owner, what, value, near, names) if callable(value) else None
+    """A constant, an input, a function of time, or one of the time, a displacement, which is `near` at the start, its
+    rate, and inputs."""
+    read = inputs_of_law(owner, what, value, inputs)
+    law = law_of(owner, what, value, near, names, read) if callable(value) else None
     return time_function(owner, what, value) if law is None else law
 
 
@@ -231,6 +242,7 @@ __all__ = [
     "NONE",
     "AnyElement",
     "Element",
+    "Load",
     "PointSpring",
     "StateElement",
     "TimeFunction",

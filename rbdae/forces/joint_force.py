@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
 
 from rbdae import _check
 from rbdae._frozen import fill
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce, near
-from rbdae.forces.element import NONE, Element, TimeFunction, load, not_negative
+from rbdae.forces.element import NONE, Element, Load, TimeFunction, load, not_negative
 from rbdae.forces.forms import along
 from rbdae.forces.motion_law import MotionLaw
+from rbdae.inputs import Input
 from rbdae.joints import JOINTS
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, FreeMotion
@@ -39,11 +39,13 @@ def fill_spring_damper(
     stiffness: float,
     damping: float,
     rest: tuple[str, float],
-    actuator: tuple[str, float | Callable[[float], Any]],
+    actuator: tuple[str, Load],
+    inputs: Mapping[str, Input] | None,
 ) -> None:
     """Check and set the fields of a spring, damper and actuator along a free motion; only for constructors.
 
-    `rest` and `actuator` are (field, value): the coordinate at which the spring is at rest, and what is added to it.
+    `rest` and `actuator` are (field, value): the coordinate at which the spring is at rest, and what is added to it,
+    with the inputs that it reads.
     """
     owner = describe_force(type(force).__name__, joint, name)
     joint = with_motion(owner, joint, motion)
@@ -52,18 +54,23 @@ def fill_spring_damper(
         "stiffness": not_negative(owner, "stiffness", stiffness),
         "damping": not_negative(owner, "damping", damping),
         rest[0]: _check.number(owner, *rest),
-        actuator[0]: load_along(owner, *actuator, joint, motion),
+        actuator[0]: load_along(owner, *actuator, joint, motion, inputs),
         "name": name,
     }
     fill(force, **values)
 
 
 def load_along(
-    owner: str, what: str, value: object, joint: AbstractAxialJoint, motion: FreeMotion
+    owner: str,
+    what: str,
+    value: object,
+    joint: AbstractAxialJoint,
+    motion: FreeMotion,
+    inputs: Mapping[str, Input] | None = None,
 ) -> TimeFunction | MotionLaw:
     """A torque about the axis, or a force along it: a number, or a law of the time, or of the motion, too."""
     coordinate = joint.angle_about_axis() if motion == "rotation" else joint.displacement_along_axis()
-    return load(owner, what, value, near(coordinate, joint.bodies), (coordinate.name, "rate"))
+    return load(owner, what, value, near(coordinate, joint.bodies), (coordinate.name, "rate"), inputs)
 
 
 def about_axis(

@@ -1,10 +1,11 @@
-"""Loads that are laws of the motion: u(t, s, sdot) along the displacements s of an element, recorded or called back."""
+"""Loads that are laws of the motion: f(t, s, sdot, u) along the displacements s of an element, with inputs u; recorded
+or called back."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, final
 
@@ -13,6 +14,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
+from rbdae.inputs import Input, check_number_names, named_numbers
+from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Law
 from rbdae.laws.recorded import CalledBack, Derived, NotTried, Points, Recorded, points_at
 
@@ -22,16 +25,18 @@ Maker: TypeAlias = Callable[[Sequence[Callable[..., Any]]], Filling]
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionLaw:
-    """The load u(t, s, sdot, p) along n displacements s, with constants p of the force.
+    """The load f(t, s, sdot, p, u) along n displacements s, with constants p of the force and inputs u.
 
     Attributes
     ----------
     what : its name in messages
     users : the user's functions
-    fill : makes f(t, x, out) of them, x = (s, sdot, p), out = u
+    fill : makes f(t, x, out) of them, x = (s, sdot, p, u)
     near : (n,) displacements near which it is compared with its recording
     parameters : (k,) p; code of a model loads them, so that laws with other constants need no other code
-    slopes : f(t, x, out) of du/d(s, sdot, p) by rows, of a law that is called back; None for those of the recording
+    slopes : f(t, x, out) of its derivatives by x, row after row, of a law that is called back; None for those of the
+        recording
+    inputs : (m,) u
     """
 
     what: str
@@ -40,6 +45,12 @@ class MotionLaw:
     near: Vec
     parameters: Vec = field(default_factory=lambda: np.zeros(0))
     slopes: Filling | None = None
+    inputs: tuple[Input, ...] = ()
+
+    @property
+    def n_arguments(self) -> int:
+        """The length of x."""
+        return 2 * self.n + len(self.parameters) + len(self.inputs)
 
     @property
     def n(self) -> int:
@@ -59,7 +70,7 @@ class MotionLaw:
         """Write it to the record of its element, with its derivatives, and return both. Raises ValueError if it has
         none."""
         recorded, derived = self._recorded(f"{owner}: {self.what}")
-        n, n_in = self.n, 2 * self.n + len(self.parameters)
+        n, n_in = self.n, self.n_arguments
         load = UserFunction(self.fill(self.users), n_in, n, recorded)
         if self.slopes is not None:
             why = NotTried(f"{owner}: {self.what}, derivatives", "it is called back")
@@ -77,16 +88,37 @@ class MotionLaw:
         row["tangent"] = row["damped"] = 1
         return [load, tangent]
 
-    def check(self, owner: str, t: float) -> None:
-        """Call it near the start. Raises TypeError or ValueError unless it gives finite numbers."""
+    def under(self, sources: Mapping[Input, Callable[[float], Any]]) -> MotionLaw:
+        """The law with functions of the time in the places of some inputs."""
+        if not any(each in sources for each in self.inputs):
+            return self
+        functions = [sources.get(each) for each in self.inputs]
+        first, n_users = self.n_arguments - len(self.inputs), len(self.users)
+        timed = tuple(function for function in functions if function is not None)
+        given = [function is not None for function in functions]
+
+        def fill(users: Sequence[Callable[..., Any]]) -> Filling:
+            return _completed(self.fill(users[:n_users]), users[n_users:], given, first)
+
+        kept = [k for k in range(self.n_arguments) if k < first or not given[k - first]]
+        slopes = (
+            None
+            if self.slopes is None
+            else _columns(_completed(self.slopes, timed, given, first), self.n_arguments, kept)
+        )
+        left = tuple(each for each in self.inputs if each not in sources)
+        return replace(self, users=(*self.users, *timed), fill=fill, slopes=slopes, inputs=left)
+
+    def check(self, owner: str, t: float, inputs: Sequence[float] = ()) -> None:
+        """Call it near the start, under these inputs. Raises TypeError or ValueError unless it gives finite numbers."""
         out = np.full(self.n, np.nan)
-        x = np.concatenate([self.near, np.zeros(self.n), self.parameters.real])
+        x = np.concatenate([self.near, np.zeros(self.n), self.parameters.real, inputs])
         self.fill(self.users)(t, x, out)
         _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
 
     def _recorded(self, owner: str) -> tuple[Recorded | _OfLibrary, Derived | _OfLibrary]:
         """The law and its derivatives."""
-        n_in = 2 * self.n + len(self.parameters)
+        n_in = self.n_arguments
         key = self.fill, n_in
         if not self.users and key in _KNOWN:
             recorded, derived = _KNOWN[key]
@@ -99,9 +131,9 @@ class MotionLaw:
         return recorded, derived
 
     def _points(self) -> Points:
-        """Points near the start: s, rates, and the constants as they are."""
-        p = self.parameters.real
-        return [(t, np.concatenate([x, p])) for t, x in points_at(self.near, self.n)]
+        """Points near the start and near the values of the inputs: s, rates, and the constants as they are."""
+        p, u = self.parameters.real, np.array([each.value for each in self.inputs])
+        return [(t, np.concatenate([x, p, u + 0.1 * (1.0 + t)])) for t, x in points_at(self.near, self.n)]
 
 
 @final
@@ -131,12 +163,41 @@ _KNOWN: dict[tuple[Maker, int], tuple[Recorded, Derived]] = {}
 """Laws without functions of users, by their makers and the numbers of x."""
 
 
-def of_one_displacement(name: str, users: Sequence[Callable[..., Any]]) -> Filling:
-    """A user's law(t, s, sdot) as f(t, x, out); its name is for messages."""
+def _completed(
+    fill: Filling, functions: Sequence[Callable[[float], Any]], given: Sequence[bool], first: int
+) -> Filling:
+    """f(t, x, out) of a function whose x has, from `first` on, values of the functions of the time where `given`."""
+
+    def completed(t: float, x: Vec, out: Vec) -> Any:
+        whole = np.empty(first + len(given), dtype=x.dtype).view(type(x))
+        whole[:first] = x[:first]
+        numbers, timed = iter(x[first:]), iter(functions)
+        for k, by_time in enumerate(given):
+            whole[first + k] = next(timed)(t) if by_time else next(numbers)
+        return fill(t, whole, out)
+
+    return completed
+
+
+def _columns(fill: Filling, n: int, kept: Sequence[int]) -> Filling:
+    """Some of the n derivatives that a function gives, of one displacement."""
+
+    def columns(t: float, x: Vec, out: Vec) -> None:
+        found = np.empty(n)
+        fill(t, x, found)
+        out[:] = found[list(kept)]
+
+    return columns
+
+
+def of_one_displacement(
+    name: str, others: Callable[[Vec], tuple[Any, ...]], users: Sequence[Callable[..., Any]]
+) -> Filling:
+    """A user's law(t, s, sdot), or law(t, s, sdot, u), as f(t, x, out); its name is for messages."""
     (law,) = users
 
     def fill(t: float, x: Vec, out: Vec) -> None:
-        value = law(t, x[0], x[1])
+        value = law(t, x[0], x[1], *others(x[2:]))
         if isinstance(value, np.ndarray) and value.size == 1:
             value = value.reshape(1)[0]
         if isinstance(value, (bool, str, np.bool_, np.ndarray, tuple, list)) or value is None:
@@ -146,8 +207,26 @@ def of_one_displacement(name: str, users: Sequence[Callable[..., Any]]) -> Filli
     return fill
 
 
-def law_of(owner: str, what: str, value: Callable[..., Any], near: Vec, names: tuple[str, str]) -> MotionLaw | None:
-    """The law of a function (t, s, sdot); None of a function of the time. Raises TypeError if it is neither.
+def _nothing(_: Vec) -> tuple[Any, ...]:
+    """No further argument."""
+    return ()
+
+
+def _by_name(names: tuple[str, ...], values: Vec) -> tuple[Any, ...]:
+    """Inputs as one argument."""
+    return (named_numbers(names)(*values),)
+
+
+def law_of(
+    owner: str,
+    what: str,
+    value: Callable[..., Any],
+    near: Vec,
+    names: tuple[str, str],
+    inputs: Mapping[str, Input] | None = None,
+) -> MotionLaw | None:
+    """The law of a function (t, s, sdot), or with inputs (t, s, sdot, u); None of a function of the time. Raises
+    TypeError if it is none of them.
 
     Parameters
     ----------
@@ -155,17 +234,49 @@ def law_of(owner: str, what: str, value: Callable[..., Any], near: Vec, names: t
     """
     function = value.function if isinstance(value, CalledBack) else value
     function = getattr(function, "py_func", function)  # of numba's functions
-    wanted = f"(t) or (t, {', '.join(names)})"
+    wanted = f"(t) or (t, {', '.join(names)})" if inputs is None else f"(t, {', '.join(names)}, u) of its inputs"
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # functions written in C have none
+        signature = None
+    if inputs is None and (signature is None or _binds(signature, 1)):
         return None
-    if _binds(signature, 1):
-        return None
-    if not _binds(signature, 3):
+    if signature is not None and not _binds(signature, 3 if inputs is None else 4):
         raise TypeError(f"{owner}: {what} must be a number or a function {wanted}, got {_check.show(value)}")
-    slopes = value.slopes() if isinstance(value, CalledBack) else None
-    return MotionLaw(what, (value,), partial(of_one_displacement, f"{owner}: {what}"), near, slopes=slopes)
+    read = tuple((inputs or {}).values())
+    others = _nothing if inputs is None else partial(_by_name, tuple(inputs))
+    slopes = value.slopes(len(read), others) if isinstance(value, CalledBack) else None
+    fill = partial(of_one_displacement, f"{owner}: {what}", others)
+    return MotionLaw(what, (value,), fill, near, slopes=slopes, inputs=read)
+
+
+def inputs_of_law(owner: str, what: str, value: object, inputs: object) -> dict[str, Input] | None:
+    """The inputs that a law of the motion reads, by their names in it; None if there are none. Raises TypeError and
+    ValueError for what is no mapping from names to inputs."""
+    if inputs is None:
+        return None
+    if not isinstance(inputs, Mapping):
+        raise TypeError(
+            f'{owner}: inputs must be a mapping by name, got {_check.show(inputs)}; give e.g. {{"gain": gain}} with '
+            'gain = system.add_input("gain")'
+        )
+    check_number_names(owner, inputs)
+    if isinstance(value, Input) or not callable(value):
+        raise TypeError(
+            f"{owner}: inputs= belong to a law, and {what} is {_check.show(value)}; leave them out, or give a function "
+            "whose last argument is u"
+        )
+    for name, each in inputs.items():
+        if not isinstance(each, Input):
+            raise TypeError(
+                f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
+                "numbers and functions of the time belong into the law, and rbdae.Actuator reads quantities"
+            )
+    if not 0 < len(inputs) <= MOST_INPUTS:
+        raise ValueError(
+            f"{owner}: a law of a force has 1 to {MOST_INPUTS} inputs, got {len(inputs)}; rbdae.Actuator has any number"
+        )
+    return dict(inputs)
 
 
 def _binds(signature: inspect.Signature, n: int) -> bool:
@@ -176,4 +287,4 @@ def _binds(signature: inspect.Signature, n: int) -> bool:
     return True
 
 
-__all__ = ["MotionLaw", "law_of"]
+__all__ = ["MotionLaw", "inputs_of_law", "law_of"]

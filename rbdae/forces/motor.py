@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from rbdae._frozen import fill
 from rbdae.forces.base import near
-from rbdae.forces.element import NONE, AnyElement, TimeFunction, load
+from rbdae.forces.element import NONE, AnyElement, Load, TimeFunction, load
 from rbdae.forces.forms import along
 from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force, with_motion
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
+from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.quantities.coordinate import Coordinate
@@ -28,11 +29,15 @@ class Motor(AbstractJointForce):
     joint : AbstractAxialJoint
         With a free rotation about an axis (revolute, cylindrical, planar) for a torque, with a free translation along
         one (prismatic, cylindrical) for a force.
-    torque : float or callable
-        N m: a number, a function (t), or a law (t, angle, rate) of the joint's angle (rad) and its rate (rad/s), such
-        as ``lambda t, angle, rate: -2.0 * rate + sin(angle)``; plain Python, or compiled by numba.
-    force : float or callable
+    torque : float, Input or callable
+        N m: a number, an input of the system, a function (t), or a law (t, angle, rate) of the joint's angle (rad) and
+        its rate (rad/s), such as ``lambda t, angle, rate: -2.0 * rate + sin(angle)``; plain Python, or compiled by
+        numba.
+    force : float, Input or callable
         N, as the torque, of the joint's displacement (m) and its rate (m/s). Exactly one of the two.
+    inputs : mapping, optional
+        Names and inputs of the system that the law reads: with ``inputs={"gain": system.add_input("gain")}`` the law is
+        one of (t, angle, rate, u), such as ``lambda t, angle, rate, u: -u.gain * rate``.
     coordinate : str, optional
         The name of the coordinate on which it acts, if that is not about or along the axis: "x" or "y" of a planar
         joint (force), "angle_a" or "angle_b" of a universal one (torque).
@@ -56,8 +61,9 @@ class Motor(AbstractJointForce):
         self,
         joint: AbstractAxialJoint,
         *,
-        torque: float | Callable[..., Any] | None = None,
-        force: float | Callable[..., Any] | None = None,
+        torque: Load | None = None,
+        force: Load | None = None,
+        inputs: Mapping[str, Input] | None = None,
         coordinate: str | None = None,
         name: str | None = None,
     ) -> None:
@@ -74,7 +80,7 @@ class Motor(AbstractJointForce):
         if of.unit != ("rad" if force is None else "m"):
             other = "force" if force is None else "torque"
             raise ValueError(f"{owner}: along {coordinate!r}, in {of.unit}, there is a {other}; give {other}=")
-        law = load(owner, what, value, near(of, joint.bodies), (of.name, "rate"))
+        law = load(owner, what, value, near(of, joint.bodies), (of.name, "rate"), inputs)
         fill(self, joint=joint, coordinate=coordinate, name=name, **{"torque": None, "force": None, what: law})
 
     def acts_along(self) -> tuple[Coordinate]:

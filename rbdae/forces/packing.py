@@ -114,11 +114,12 @@ class _Packing:
     def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
         """A force along forms."""
         law = of_sources(element.law, self._sources)
-        self._reads(row, law.inputs)
+        motion = None if element.force is None else element.force.under(self._sources)
+        self._reads(row, law.inputs if motion is None else motion.inputs)
         self._functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
         _pack_constants(row, element)
-        if element.force is not None:
-            self._functions += element.force.pack(f"force {name!r}", row)
+        if motion is not None:
+            self._functions += motion.pack(f"force {name!r}", row)
         Z, S = self._start[list(bodies)].ravel(), moved(*(self._shift[b] for b in bodies))
         H, c = _pack_forms(row, name, element, S, Z, self._entries)
         if element.winding:

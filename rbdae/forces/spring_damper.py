@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractPairForce, near
-from rbdae.forces.element import AnyElement, TimeFunction, load, not_negative
+from rbdae.forces.element import AnyElement, Load, TimeFunction, load, not_negative
 from rbdae.forces.forms import distance
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
+from rbdae.inputs import Input
 from rbdae.quantities import coordinate as coordinates
 from rbdae.quantities.coordinate import Coordinate
 
@@ -40,9 +41,11 @@ class SpringDamper(AbstractPairForce):
         N/m and N s/m.
     length : float
         Free length, m.
-    force : float or callable, optional
+    force : float, Input or callable, optional
         Tension of an actuator, N: a number, a function (t), or a law (t, length, rate) of the distance of the points
         (m) and its rate (m/s), as that of `rbdae.forces.Motor`.
+    inputs : mapping, optional
+        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
     at_a, at_b : (3,) array_like
         The points in the body frames.
     name : str, optional
@@ -67,7 +70,8 @@ class SpringDamper(AbstractPairForce):
         stiffness: float = 0.0,
         damping: float = 0.0,
         length: float = 0.0,
-        force: float | Callable[..., Any] = 0.0,
+        force: Load = 0.0,
+        inputs: Mapping[str, Input] | None = None,
         at_a: ArrayLike = (0.0, 0.0, 0.0),
         at_b: ArrayLike = (0.0, 0.0, 0.0),
         name: str | None = None,
@@ -82,7 +86,7 @@ class SpringDamper(AbstractPairForce):
             stiffness=not_negative(owner, "stiffness", stiffness),
             damping=not_negative(owner, "damping", damping),
             length=not_negative(owner, "length", length),
-            force=load(owner, "force", force, near(line, (a,) if b is None else (a, b)), ("length", "rate")),
+            force=load(owner, "force", force, near(line, (a,) if b is None else (a, b)), ("length", "rate"), inputs),
             at_a=at_a,
             at_b=at_b,
             name=name,

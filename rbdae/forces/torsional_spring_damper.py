@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
-from rbdae.forces.element import AnyElement, TimeFunction
+from rbdae.forces.element import AnyElement, Load, TimeFunction
 from rbdae.forces.joint_force import AbstractJointForce, about_axis, fill_spring_damper
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
+from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.quantities.coordinate import Coordinate
 
@@ -33,8 +34,10 @@ class TorsionalSpringDamper(AbstractJointForce):
         N m/rad and N m s/rad.
     angle : float
         Of rest, rad.
-    torque : float or callable, optional
+    torque : float, Input or callable, optional
         N m: a number, a function (t), or a law (t, angle, rate) as that of `rbdae.forces.Motor`.
+    inputs : mapping, optional
+        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "torsion-1" and so on.
 
@@ -64,11 +67,12 @@ class TorsionalSpringDamper(AbstractJointForce):
         stiffness: float = 0.0,
         damping: float = 0.0,
         angle: float = 0.0,
-        torque: float | Callable[..., Any] = 0.0,
+        torque: Load = 0.0,
+        inputs: Mapping[str, Input] | None = None,
         name: str | None = None,
     ) -> None:
         rest, actuator = ("angle", angle), ("torque", torque)
-        fill_spring_damper(self, "rotation", joint, name, stiffness, damping, rest, actuator)
+        fill_spring_damper(self, "rotation", joint, name, stiffness, damping, rest, actuator, inputs)
 
     @property
     def default_name(self) -> str:

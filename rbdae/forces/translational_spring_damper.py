@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
-from rbdae.forces.element import AnyElement, TimeFunction
+from rbdae.forces.element import AnyElement, Load, TimeFunction
 from rbdae.forces.joint_force import AbstractJointForce, along_axis, fill_spring_damper
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
+from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.quantities.coordinate import Coordinate
 
@@ -35,8 +36,10 @@ class TranslationalSpringDamper(AbstractJointForce):
         N/m and N s/m.
     displacement : float
         Of rest, m.
-    force : float or callable, optional
+    force : float, Input or callable, optional
         N: a number, a function (t), or a law (t, displacement, rate) as that of `rbdae.forces.Motor`.
+    inputs : mapping, optional
+        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "slide-1" and so on.
     """
@@ -55,11 +58,12 @@ class TranslationalSpringDamper(AbstractJointForce):
         stiffness: float = 0.0,
         damping: float = 0.0,
         displacement: float = 0.0,
-        force: float | Callable[..., Any] = 0.0,
+        force: Load = 0.0,
+        inputs: Mapping[str, Input] | None = None,
         name: str | None = None,
     ) -> None:
         rest, actuator = ("displacement", displacement), ("force", force)
-        fill_spring_damper(self, "translation", joint, name, stiffness, damping, rest, actuator)
+        fill_spring_damper(self, "translation", joint, name, stiffness, damping, rest, actuator, inputs)
 
     @property
     def default_name(self) -> str:

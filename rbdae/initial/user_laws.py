@@ -18,6 +18,7 @@ from rbdae.body import Body
 from rbdae.compiler.user_functions import is_compiled
 from rbdae.forces.element import Element, StateElement, UserElement, value_of
 from rbdae.initial.user_potentials import check_potential
+from rbdae.inputs import Input
 from rbdae.system import System
 
 _ROOM = 1024
@@ -60,6 +61,7 @@ def check_user_laws(system: System, t0: float) -> None:
                 check_potential(owner, bodies, element, t0, x[:24])
         elif isinstance(element, StateElement):
             start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
+            _check_inputs(owner, system, element.inputs)
             inputs = np.array([system.source(each)(t0) for each in element.inputs])
             least = 2 if element.bodies is None else 0
             x = np.concatenate([_motion(bodies, least), start, inputs])
@@ -68,9 +70,21 @@ def check_user_laws(system: System, t0: float) -> None:
             if element.jacobian is not None:
                 _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
         elif isinstance(element, Element) and element.force is not None:
-            element.force.check(owner, t0)
-        elif isinstance(element, Element) and element.law.function is not None:
-            value_of(owner, element.law, t0)
+            _check_inputs(owner, system, element.force.inputs)
+            element.force.check(owner, t0, [system.source(each)(t0) for each in element.force.inputs])
+        elif isinstance(element, Element):
+            _check_inputs(owner, system, element.law.inputs)
+            if element.law.function is not None:
+                value_of(owner, element.law, t0)
+
+
+def _check_inputs(owner: str, system: System, inputs: Sequence[Input]) -> None:
+    """Refuse inputs of other systems."""
+    for each in inputs:
+        try:
+            system.source(each)
+        except ValueError as error:
+            raise ValueError(f"{owner}: {error}") from None
 
 
 def _check_filling(owner: str, what: str, function: Callable[[float, Vec, Vec], Any], t: float, x: Vec, n: int) -> None:

@@ -38,6 +38,9 @@ STATEFUL = 4
 MOST_PARAMETERS = 6
 """Numbers of an element on which its law may depend, beside t, s and sdot."""
 
+MOST_INPUTS = 8
+"""Inputs of an element on which its law may depend."""
+
 BODY = np.dtype(
     [
         ("mass", "f8"),
@@ -116,8 +119,8 @@ DRIVE = np.dtype(
 # states among those of all elements, `tangent_at` that of their Jacobian; elements by functions with states act on
 # `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
 # on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`;
-# `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s, sdot and the
-# `n_parameters` numbers in `parameters`
+# `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s, sdot, the
+# `n_parameters` numbers in `parameters` and the inputs
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -257,7 +260,7 @@ TANGENT_MEMORY = np.dtype(
 # working memory of one force element, see kernels/elements.py
 ELEMENT_MEMORY = np.dtype(
     [(n, "f8", (3,)) for n in ("q", "r", "s", "f", "w", "u", "load")]
-    + [("x", "f8", (6 + MOST_PARAMETERS,))]
+    + [("x", "f8", (6 + MOST_PARAMETERS + MOST_INPUTS,))]
     + [(n, "f8", (3, 3)) for n in ("J", "X", "C")]
     + [(n, "f8", (3, 24)) for n in ("g", "h")]
     + [("Z", "f8", (48,)), ("F", "f8", (24,)), ("y", "f8", (24,)), ("z", "f8", (24,)), ("user", "f8", (1152,))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -56,10 +56,10 @@ class CalledBack:
     function : as without it; it is called in every evaluation, one or two microseconds a call
     derivatives : callable, optional
         Of a law (t, s, sdot) of the motion, such as (t, angle, rate): a function of the same that returns the two
-        derivatives by s and by sdot.
+        derivatives by s and by sdot; of a law (t, s, sdot, u) those by the inputs follow, in their order.
     difference_step : float, optional
-        Instead of `derivatives`: central differences with this step in s and in sdot, four calls for both, with an
-        error of the order of the step squared.
+        Instead of `derivatives`: central differences with this step in s, in sdot and in each input, two calls for each
+        of them, with an error of the order of the step squared.
     """
 
     def __init__(
@@ -73,10 +73,10 @@ class CalledBack:
             raise TypeError(
                 f"CalledBack: function must be a function, got {_check.show(function)}; give the law itself"
             )
+        if derivatives is not None and not callable(derivatives):
+            raise TypeError(f"CalledBack: derivatives must be a function, got {_check.show(derivatives)}; give one")
         if derivatives is not None and difference_step is not None:
             raise ValueError("CalledBack: it has derivatives and a difference_step; leave one out")
-        if derivatives is not None:
-            _check.takes("CalledBack", "derivatives", derivatives, "t", "s", "rate")
         if difference_step is not None:
             difference_step = _check.positive("CalledBack", "difference_step", difference_step, "give e.g. 1e-6")
         self.function, self.derivatives, self.difference_step = function, derivatives, difference_step
@@ -85,23 +85,31 @@ class CalledBack:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
-    def slopes(self) -> Filling | None:
-        """f(t, x, out) of both derivatives of a law of the motion at x = (s, sdot); None if there are none."""
+    def slopes(self, n_inputs: int, others: Callable[[Vec], tuple[Any, ...]]) -> Filling | None:
+        """f(t, x, out) of the derivatives of a law of the motion by x = (s, sdot, u); None if there are none. `others`
+        makes of u what follows s and sdot among the arguments. Raises TypeError for derivatives of other arguments."""
         if self.derivatives is None and self.difference_step is None:
             return None
-        return self._given if self.derivatives is not None else self._differences
+        if self.derivatives is not None:
+            further = ("u",) if n_inputs else ()
+            _check.takes("CalledBack", "derivatives", self.derivatives, "t", "s", "rate", *further)
+        return partial(self._given if self.derivatives is not None else self._differences, others)
 
-    def _given(self, t: float, x: Vec, out: Vec) -> None:
+    def _given(self, others: Callable[[Vec], tuple[Any, ...]], t: float, x: Vec, out: Vec) -> None:
         assert self.derivatives is not None
-        given = self.derivatives(t, x[0], x[1])
-        out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", given, (2,), remedy="return two numbers")
+        given = self.derivatives(t, x[0], x[1], *others(x[2:]))
+        remedy = f"return {len(x)} numbers"
+        out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", given, (len(x),), remedy=remedy)
 
-    def _differences(self, t: float, x: Vec, out: Vec) -> None:
+    def _differences(self, others: Callable[[Vec], tuple[Any, ...]], t: float, x: Vec, out: Vec) -> None:
         assert self.difference_step is not None
         h = self.difference_step
-        s, rate = x[:2]
-        out[0] = (self.function(t, s + h, rate) - self.function(t, s - h, rate)) / (2.0 * h)
-        out[1] = (self.function(t, s, rate + h) - self.function(t, s, rate - h)) / (2.0 * h)
+        for k in range(len(x)):
+            after, before = x.copy(), x.copy()
+            after[k] += h
+            before[k] -= h
+            rise = self.function(t, *after[:2], *others(after[2:])) - self.function(t, *before[:2], *others(before[2:]))
+            out[k] = rise / (2.0 * h)
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import stage
 from rbdae.compiler.user_functions import call_user_function
-from rbdae.kernels.forces.elements import add_load, n_displacements
+from rbdae.kernels.forces.elements import add_load, n_displacements, n_load_arguments
 from rbdae.kernels.memory import element_memory, elements, head
 
 
@@ -16,7 +16,7 @@ def step_load(m: Memory, i: int, h: float) -> None:
     e = elements(m)[i]
     c = element_memory(m)
     n = n_displacements(e)
-    n_in = 2 * n + e.n_parameters
+    n_in = n_load_arguments(e)
     for k in range(n * n_in):
         c.user[k] = 0.0
     call_user_function(e.jacobian, head(m).time, c.x[:n_in], c.user[: n * n_in])

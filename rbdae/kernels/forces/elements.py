@@ -158,13 +158,20 @@ def n_displacements(e: Array) -> Any:
 
 @jit
 def constant_load(m: Memory, i: int) -> None:
-    """u of one element without a law of time: its constant, or its inputs."""
+    """u of one element without a law of time: its constant, or its inputs, if no law of the motion reads them."""
     e = elements(m)[i]
     u = element_memory(m).u
     for a in range(3):
         u[a] = e.constant[a]
-    for a in range(e.n_inputs):
-        u[a] = inputs(m)[element_inputs(m)[e.first_input + a]]
+    if e.force == 0:
+        for a in range(e.n_inputs):
+            u[a] = inputs(m)[element_inputs(m)[e.first_input + a]]
+
+
+@jit
+def n_load_arguments(e: Array) -> Any:
+    """How many numbers the law of one element takes: displacements, rates, its constants, its inputs."""
+    return 2 * n_displacements(e) + e.n_parameters + e.n_inputs
 
 
 @stage("ii", "laws", optional=True)
@@ -175,7 +182,9 @@ def add_load(m: Memory, i: int) -> None:
     n = n_displacements(e)
     for k in range(e.n_parameters):
         c.x[2 * n + k] = e.parameters[k]
-    call_force(e.force, e.jacobian, head(m).time, c.x, 2 * n + e.n_parameters, c.load, n, 0, c.user)
+    for k in range(e.n_inputs):
+        c.x[2 * n + e.n_parameters + k] = inputs(m)[element_inputs(m)[e.first_input + k]]
+    call_force(e.force, e.jacobian, head(m).time, c.x, n_load_arguments(e), c.load, n, 0, c.user)
     for k in range(n):
         c.u[k] += c.load[k]
 
