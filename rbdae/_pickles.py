@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdae import _check
 from rbdae.forces.element import TimeFunction
+from rbdae.input_motion import InputMotion
 from rbdae.motion import Motion
 
 
@@ -34,7 +35,7 @@ def _functions(part: Any) -> Iterator[tuple[str, object]]:
     """The user's functions among the fields of a value, also in values of fields."""
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
-        if isinstance(value, (Motion, TimeFunction)):
+        if isinstance(value, (Motion, InputMotion, TimeFunction)):
             yield from ((field.name, function) for function in value.functions)
         elif callable(value):
             yield field.name, value

@@ -15,6 +15,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
+from rbdae.laws.numbers import choice
 from rbdae.laws.tables import piecewise
 
 Interpolation: TypeAlias = Literal["linear", "cubic", "previous"]
@@ -73,6 +74,13 @@ class Table:
         numbers = _check.array("table", "values", values, (len(times),), remedy="give a value for each time")
         fill(self, t=times, values=numbers, kind=kind, _between=_between(times, numbers, kind))
 
+    def moves_at(self, t: float) -> bool:
+        """Whether a cubic spline rises or falls at a time, its ends among them."""
+        from scipy.interpolate import CubicSpline
+
+        slope = CubicSpline(self.t, self.values)(t, 1)
+        return bool(abs(slope) * (self.t[-1] - self.t[0]) > 1e-9 * np.abs(self.values).max())
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are made again."""
         return Table, (self.t, self.values, self.kind)
@@ -99,7 +107,14 @@ def _between(t: Vec, values: Vec, kind: Interpolation) -> Callable[[Any], Any]:
 
     spline = piecewise(CubicSpline(t, values))
     first, last = float(t[0]), float(t[-1])
-    return lambda x: spline(np.minimum(np.maximum(x, first), last))
+
+    def between(x: Any) -> Any:
+        if isinstance(x, np.ndarray) and x.ndim:
+            return spline(np.clip(x, first, last))
+        # at its ends it is the spline, whose slopes are those of a run that begins or ends there
+        return choice(x < first, float(values[0]), choice(x > last, float(values[-1]), spline(x)))
+
+    return between
 
 
 Given: TypeAlias = float | Callable[[float], Any] | Table | tuple[Any, ...]

@@ -11,6 +11,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction, is_compiled
+from rbdae.inputs import Input
 from rbdae.laws.arrays import numbers
 from rbdae.laws.law import Law as RecordedLaw
 from rbdae.laws.numbers import Number
@@ -28,10 +29,10 @@ class Spline(Protocol):
         """Its derivative."""
 
 
-Law: TypeAlias = Sequence[Callable[[float], Any]] | Spline | Callable[..., Any]
+Law: TypeAlias = Sequence[Any] | Spline | Callable[..., Any] | Input
 """What a drive takes: one function s(t) that can be run on symbols (`rbdae.laws`), which have its derivatives; or
 (s, s', s''), three functions of t; or a spline; or a numba function f(t, x, out) that fills out with s, s', s'' one
-after another (x is empty)."""
+after another (x is empty); or inputs (`rbdae.input_motion`)."""
 
 _LAWS = ("s", "s'", "s''")
 _ROOM = 64
@@ -49,6 +50,8 @@ class Motion:
     def __init__(self, owner: str, law: Law, n: int) -> None:
         self.owner = owner
         self.n = n
+        self.inputs: tuple[Input, ...] = ()
+        self.whole = True
         self._law = law
         function: Callable[[float, Vec, Vec], None]
         if is_compiled(law):
@@ -71,8 +74,8 @@ class Motion:
         """The user's functions."""
         return tuple(self._law) if isinstance(self._law, (tuple, list)) else (self._law,)
 
-    def __call__(self, t: float) -> tuple[Vec, Vec, Vec]:
-        """(s, s', s'') at a time, each (n,)."""
+    def __call__(self, t: float, u: Vec | None = None) -> tuple[Vec, Vec, Vec]:
+        """(s, s', s'') at a time, each (n,); there are no inputs u."""
         out = np.full(3 * self.n, np.nan)
         self._function(t, np.empty(0), out)
         return out[: self.n], out[self.n : 2 * self.n], out[2 * self.n :]
@@ -88,35 +91,49 @@ class Motion:
             )
 
     def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
-        """Refuse a law that is not finite, or whose derivatives contradict it, near t0 (central differences); `time`
-        and `size` are those of the model: in which time it moves, and how large s is in it."""
+        """Refuse a law that is not finite, or whose derivatives contradict it, near t0; see `check_rates`."""
         self._refuse_writes_beyond(t0)
-        for order, values in enumerate(self(t0)):
-            if not np.isfinite(values).all():
-                raise ValueError(f"{self.owner}: {_LAWS[order]} is {_show(values)} at t = {t0:g}; it must be finite")
-        time = self._time(t0, time, size)
-        for t in (t0 + 1e-3 * time, t0 + 1e-2 * time, t0 + 1e-1 * time):
-            h = max(1e-5 * time, 1e-9 * abs(t))
-            before, here, after = self(t - h), self(t), self(t + h)
-            for order, name in enumerate(_LAWS):
-                if not np.isfinite(here[order]).all():
-                    raise ValueError(f"{self.owner}: {name} is {_show(here[order])} at t = {t:g}; it must be finite")
-            for order, name in ((0, _LAWS[1]), (1, _LAWS[2])):
-                slope = (after[order] - before[order]) / (2.0 * h)
-                given = here[order + 1]
-                rounding = (1e-5 * np.abs(here[order]) + 1e-9 * size / time**order) / time
-                if np.any(np.abs(slope - given) > 1e-3 * (np.abs(slope) + np.abs(given) + rounding)):
-                    raise ValueError(
-                        f"{self.owner}: the derivatives contradict the law: at t = {t:g}, {name} is given as "
-                        f"{_show(given)}, but differences of {_LAWS[order]} give "
-                        f"{_show(slope)}; correct it, or give a spline, which has its own derivatives"
-                    )
+        check_rates(self.owner, self, t0, time, size)
 
-    def _time(self, t0: float, time: float, size: float) -> float:
-        """The shorter of the model's time and the one in which the law moves by that size."""
-        _, speed, acceleration = (float(np.max(np.abs(s))) for s in self(t0))
-        fast = max(1.0 / time, speed / size, np.sqrt(acceleration / size))
-        return float(1.0 / fast) if np.isfinite(fast) else time
+    def under(self, _: object) -> Motion:
+        """The motion itself: it reads no inputs."""
+        return self
+
+
+Rates: TypeAlias = Callable[[float], tuple[Vec, Vec, Vec]]
+"""(s, s', s'') at a time."""
+
+
+def check_rates(owner: str, motion: Rates, t0: float, time: float = 1.0, size: float = 1.0) -> None:
+    """Refuse a motion that is not finite, or whose derivatives contradict it, near t0 (central differences); `time` and
+    `size` are those of the model: in which time it moves, and how large s is in it. Raises ValueError."""
+    for order, values in enumerate(motion(t0)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{owner}: {_LAWS[order]} is {_show(values)} at t = {t0:g}; it must be finite")
+    time = _time(motion, t0, time, size)
+    for t in (t0 + 1e-3 * time, t0 + 1e-2 * time, t0 + 1e-1 * time):
+        h = max(1e-5 * time, 1e-9 * abs(t))
+        before, here, after = motion(t - h), motion(t), motion(t + h)
+        for order, name in enumerate(_LAWS):
+            if not np.isfinite(here[order]).all():
+                raise ValueError(f"{owner}: {name} is {_show(here[order])} at t = {t:g}; it must be finite")
+        for order, name in ((0, _LAWS[1]), (1, _LAWS[2])):
+            slope = (after[order] - before[order]) / (2.0 * h)
+            given = here[order + 1]
+            rounding = (1e-5 * np.abs(here[order]) + 1e-9 * size / time**order) / time
+            if np.any(np.abs(slope - given) > 1e-3 * (np.abs(slope) + np.abs(given) + rounding)):
+                raise ValueError(
+                    f"{owner}: the derivatives contradict the law: at t = {t:g}, {name} is given as "
+                    f"{_show(given)}, but differences of {_LAWS[order]} give "
+                    f"{_show(slope)}; correct it, or give a spline, which has its own derivatives"
+                )
+
+
+def _time(motion: Rates, t0: float, time: float, size: float) -> float:
+    """The shorter of the model's time and the one in which the law moves by that size."""
+    _, speed, acceleration = (float(np.max(np.abs(s))) for s in motion(t0))
+    fast = max(1.0 / time, speed / size, np.sqrt(acceleration / size))
+    return float(1.0 / fast) if np.isfinite(fast) else time
 
 
 def _show(values: Vec) -> str:
@@ -203,4 +220,4 @@ def _values(owner: str, what: str, t: float, value: object, n: int) -> Vec:
     return np.asarray(raw, dtype=np.float64)
 
 
-__all__ = ["Law", "Motion"]
+__all__ = ["Law", "Motion", "check_rates"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.drives.base import drive_points
+from rbdae.input_motion import InputMotion
+from rbdae.inputs import Input
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
 from rbdae.joints.primitives import Coincidence
 from rbdae.kernels.constraints.drives import OFFSET
@@ -27,11 +30,13 @@ class PointMotion(AbstractJoint):
     a, b : Body
         Two different bodies of one system; one may be its ground.
     vector : (s, s', s''), spline or numba function, (3,)
-        See `rbdae.motion.Law`.
+        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
     name : str, optional
         Unique among the joints of the system; without it the system chooses "pointmotion-1" and so on.
+    inputs : mapping, optional
+        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
@@ -43,7 +48,7 @@ class PointMotion(AbstractJoint):
     b: Body
     at_a: Vec
     at_b: Vec
-    motion: Motion
+    motion: Motion | InputMotion
     name: str | None
 
     def __init__(
@@ -54,8 +59,9 @@ class PointMotion(AbstractJoint):
         at_a: ArrayLike = (0.0, 0.0, 0.0),
         at_b: ArrayLike = (0.0, 0.0, 0.0),
         name: str | None = None,
+        inputs: Mapping[str, Input] | None = None,
     ) -> None:
-        drive_points(self, a, b, vector, 3, at_a, at_b, name)
+        drive_points(self, a, b, vector, 3, at_a, at_b, name, inputs)
 
     @property
     def quantities(self) -> dict[str, Quantity]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 from rbdae._arrays import Vec, cross
 from rbdae.body import Body
 from rbdae.drives.base import drive_joint
+from rbdae.input_motion import InputMotion
+from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Dot1
@@ -30,9 +33,11 @@ class PrescribedAngle(AbstractJoint):
     joint : a joint with an axis
         Revolute or cylindrical; add it to the system, too.
     angle : (s, s', s''), spline or numba function
-        See `rbdae.motion.Law`.
+        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
     name : str, optional
         Unique among the joints of the system; without it the system chooses "angle-1" and so on.
+    inputs : mapping, optional
+        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
 
     angle = Named("Angle from normal_a to normal_b about axis_a, rad.")
@@ -49,11 +54,13 @@ class PrescribedAngle(AbstractJoint):
     axis_b: Vec
     normal_a: Vec
     normal_b: Vec
-    motion: Motion
+    motion: Motion | InputMotion
     name: str | None
 
-    def __init__(self, joint: AbstractAxialJoint, angle: Law, name: str | None = None) -> None:
-        drive_joint(self, joint, angle, name, "axis_b", "normal_a", "normal_b")
+    def __init__(
+        self, joint: AbstractAxialJoint, angle: Law, name: str | None = None, inputs: Mapping[str, Input] | None = None
+    ) -> None:
+        drive_joint(self, joint, angle, name, inputs, "axis_b", "normal_a", "normal_b")
 
     @property
     def default_name(self) -> str:

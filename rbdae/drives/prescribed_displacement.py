@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 from rbdae._arrays import Vec
 from rbdae.body import Body
 from rbdae.drives.base import drive_joint
+from rbdae.input_motion import InputMotion
+from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Dot2
@@ -27,9 +30,11 @@ class PrescribedDisplacement(AbstractJoint):
     joint : a joint with an axis
         Prismatic or cylindrical; add it to the system, too.
     displacement : (s, s', s''), spline or numba function
-        See `rbdae.motion.Law`.
+        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
     name : str, optional
         Unique among the joints of the system; without it the system chooses "displacement-1" and so on.
+    inputs : mapping, optional
+        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
 
     displacement = Named("How far at_b is from at_a along axis_a, m.")
@@ -43,11 +48,17 @@ class PrescribedDisplacement(AbstractJoint):
     at_a: Vec
     at_b: Vec
     axis_a: Vec
-    motion: Motion
+    motion: Motion | InputMotion
     name: str | None
 
-    def __init__(self, joint: AbstractAxialJoint, displacement: Law, name: str | None = None) -> None:
-        drive_joint(self, joint, displacement, name)
+    def __init__(
+        self,
+        joint: AbstractAxialJoint,
+        displacement: Law,
+        name: str | None = None,
+        inputs: Mapping[str, Input] | None = None,
+    ) -> None:
+        drive_joint(self, joint, displacement, name, inputs)
 
     @property
     def default_name(self) -> str:

@@ -100,11 +100,11 @@ class MotionLaw:
         def fill(users: Sequence[Callable[..., Any]]) -> Filling:
             return _completed(self.fill(users[:n_users]), users[n_users:], given, first)
 
-        kept = [k for k in range(self.n_arguments) if k < first or not given[k - first]]
+        places = [k for k in range(self.n_arguments) if k < first or not given[k - first]]
         slopes = (
             None
             if self.slopes is None
-            else _columns(_completed(self.slopes, timed, given, first), self.n_arguments, kept)
+            else _columns(_completed(self.slopes, timed, given, first), self.n_arguments, places)
         )
         left = tuple(each for each in self.inputs if each not in sources)
         return replace(self, users=(*self.users, *timed), fill=fill, slopes=slopes, inputs=left)
@@ -179,13 +179,13 @@ def _completed(
     return completed
 
 
-def _columns(fill: Filling, n: int, kept: Sequence[int]) -> Filling:
+def _columns(fill: Filling, n: int, places: Sequence[int]) -> Filling:
     """Some of the n derivatives that a function gives, of one displacement."""
 
     def columns(t: float, x: Vec, out: Vec) -> None:
         found = np.empty(n)
         fill(t, x, found)
-        out[:] = found[list(kept)]
+        out[:] = found[list(places)]
 
     return columns
 

@@ -13,6 +13,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill, twin
 from rbdae._made import Made
 from rbdae.body import Body, describe
+from rbdae.input_motion import InputMotion
 from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
 from rbdae.quantities.coordinate import Coordinate
@@ -33,7 +34,7 @@ class Rheonomic:
     its first direction turns (`rbdae.kernels.constraints.drives` has the kinds)."""
 
     kind: int
-    motion: Motion
+    motion: Motion | InputMotion
     e1: Vec | None = None
     e2: Vec | None = None
 

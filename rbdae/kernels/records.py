@@ -38,8 +38,8 @@ STATEFUL = 4
 MOST_PARAMETERS = 6
 """Numbers of an element on which its law may depend, beside t, s and sdot."""
 
-MOST_INPUTS = 8
-"""Inputs of an element on which its law may depend."""
+MOST_INPUTS = 9
+"""Inputs on which the law of an element or of a drive may depend."""
 
 BODY = np.dtype(
     [
@@ -102,14 +102,18 @@ BUSHING = np.dtype(
     align=True,
 )
 
+# `input` are the numbers of the inputs that the law takes, whose values are written to `read`
 DRIVE = np.dtype(
     [
         ("law", "i8"),
         ("kind", "i8"),
         ("primitive", "i8"),
+        ("n_inputs", "i8"),
+        ("input", "i8", (MOST_INPUTS,)),
         ("e1", "f8", (3,)),
         ("e2", "f8", (3,)),
         ("value", "f8", (9,)),
+        ("read", "f8", (MOST_INPUTS,)),
     ],
     align=True,
 )

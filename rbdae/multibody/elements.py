@@ -55,6 +55,7 @@ def possible(workspace: Workspace) -> bool:
         and settings.formulation.kind != "ode"
         and not settings.reduced
         and not len(workspace.arrays["element_inputs"])
+        and not workspace.arrays["drives"]["n_inputs"].any()
         and not _of_other_bodies(workspace.arrays["elements"])
     )
 

@@ -18,6 +18,7 @@ from rbdae.actuators.network import elements_of
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring, StateElement
 from rbdae.forces.packing import KernelElement, Packed, pack
+from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
@@ -93,8 +94,16 @@ class Model:
         raise IndexError(f"no joint row {row}")
 
 
-def _pack_drive(law: Rheonomic, primitive: int) -> Any:
+def _pack_drive(law: Rheonomic, primitive: int, places: Mapping[Input, int]) -> Any:
     row = np.zeros((), dtype=DRIVE)
+    for k, each in enumerate(law.motion.inputs):
+        if each not in places:
+            raise ValueError(
+                f"{law.motion.owner}: input {each.name!r} does not belong to this system; use what its own "
+                "add_input has returned"
+            )
+        row["input"][k] = places[each]
+    row["n_inputs"] = len(law.motion.inputs)
     row["law"] = law.motion.user_function.address
     row["kind"] = law.kind
     row["primitive"] = primitive
@@ -153,13 +162,15 @@ def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]
     functions: list[UserFunction] = []
     rheonomic: dict[int, Rheonomic] = {}
     joints: list[PackedJoint] = []
+    places = {each: k for k, each in enumerate(each for each in system.inputs if each not in system.sources)}
     for joint in system.joints:
         pair = (number[id(joint.bodies[0])], number[id(joint.bodies[1])])
         first = len(found)
         found += [(primitive, pair) for primitive in joint.primitives()]
         law = joint.rheonomic()
         if law is not None:
-            drives.append(_pack_drive(law, first))
+            law = replace(law, motion=law.motion.under(system.sources))
+            drives.append(_pack_drive(law, first, places))
             functions.append(law.motion.user_function)
             rheonomic[first] = law
         points = (joint.at_a - shift[pair[0]], joint.at_b - shift[pair[1]])

@@ -24,6 +24,7 @@ from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.constant_mass import ConstantMass
+from rbdae.problem.drive_inputs import follows_inputs, refuse_jumps
 from rbdae.problem.driven import Driven, asked, inputs_of, places_of, present
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
@@ -243,7 +244,8 @@ class Problem(Equations):
         of tables whose values are joined by lines.
 
         Numbers cost microseconds: code and memory are shared. Functions and tables become laws of the system, which is
-        formulated again, with code of its own. The start is the same state.
+        formulated again, with code of its own. The start is the same state; where drives read inputs, the nearest one
+        on them.
 
         Raises
         ------
@@ -256,11 +258,16 @@ class Problem(Equations):
         new, known = inputs_of(out.workspace), self.inputs
         before: Vec = np.array([known.get(each.name, each.value) for each in new])
         chosen = self.selection.with_inputs(values_of("with_inputs", places_of(out.workspace), numbers, before))
-        return out.with_selection(chosen)._begun(self.t0, self.y0)
+        out, y0 = out.with_selection(chosen), self.y0
+        if follows_inputs(out.workspace):
+            y0 = out.project(self.t0, y0)
+        return out._begun(self.t0, y0)
 
     def resumed_with_inputs(self, t: float, y: Vec, values: Mapping[str, float]) -> Problem:
-        """The same motion from (t, y) on, with other numbers of inputs."""
-        new = values_of("inputs", places_of(self.workspace), values, present(self.workspace))
+        """The same motion from (t, y) on, with other numbers of inputs. Raises ValueError if a drive would jump."""
+        old = present(self.workspace)
+        new = values_of("inputs", places_of(self.workspace), values, old)
+        refuse_jumps(self.workspace, t, old, new)
         return self.with_selection(self.selection.with_inputs(new))._begun(t, y)
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:

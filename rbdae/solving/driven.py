@@ -9,8 +9,10 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.inputs import Given, Table, given
+from rbdae.inputs import Given, Table, given, values_of
 from rbdae.problem.contract import Solvable
+from rbdae.problem.drive_inputs import motions_of, refuse_jumps
+from rbdae.problem.driven import places_of, present
 from rbdae.problem.problem import Problem
 from rbdae.solving.checks import check_problem, check_span
 
@@ -38,6 +40,11 @@ class InputSteps:
         left = self._times[self._direction * (self._times - t) > 0.0]
         return float(left[0 if self._direction > 0.0 else -1]) if len(left) else None
 
+    @property
+    def times(self) -> list[float]:
+        """The times at which an input steps, in the direction of the run."""
+        return [float(t) for t in self._times[:: int(self._direction)]]
+
     def values(self, t: float) -> dict[str, float]:
         """The values from t on, in the direction of the run."""
         k = int(np.searchsorted(self._ends, t, side="right" if self._direction > 0.0 else "left"))
@@ -49,6 +56,35 @@ class InputSteps:
         """The problem from (t, y) on, with the values there."""
         out: Solvable = problem.resumed_with_inputs(t, y, self.values(t))
         return out
+
+
+def _refuse_jumps(problem: Problem, steps: InputSteps) -> None:
+    """Refuse steps of inputs by which a drive jumps on the way, before the run begins."""
+    if not motions_of(problem.workspace):
+        return
+    places, before = places_of(problem.workspace), present(problem.workspace)
+    for t in steps.times:
+        after = values_of("solve", places, steps.values(t), before)
+        refuse_jumps(problem.workspace, t, before, after)
+        before = after
+
+
+def _refuse_ends(problem: Problem, t0: float, t_end: float) -> None:
+    """Refuse a table of a drive that ends within the run while the drive moves: there its rate jumps to zero."""
+    for joint in problem.system.joints:
+        law = joint.rheonomic()
+        if law is None or law.motion.whole:
+            continue
+        for each in law.motion.inputs:
+            table = problem.system.sources.get(each)
+            if not isinstance(table, Table):
+                continue
+            for end in (float(table.t[0]), float(table.t[-1])):
+                if min(t0, t_end) < end < max(t0, t_end) and table.moves_at(end):
+                    raise ValueError(
+                        f"{law.motion.owner}: the table of input {each.name!r} ends at t = {end:g} while it moves, and "
+                        f"the run goes from {t0:g} to {t_end:g}: there the rate would jump; give more of the table"
+                    )
 
 
 def driven(problem: Solvable, inputs: Mapping[str, Given], t_span: Sequence[float]) -> tuple[Problem, InputSteps]:
@@ -73,7 +109,10 @@ def driven(problem: Solvable, inputs: Mapping[str, Given], t_span: Sequence[floa
         asked[name] = given("solve", name, value)
     tables = {name: each for name, each in asked.items() if isinstance(each, Table) and each.kind == "previous"}
     steps = InputSteps(tables, t0, t_end)
-    return problem.with_inputs({**asked, **steps.values(t0)}), steps
+    out = problem.with_inputs({**asked, **steps.values(t0)})
+    _refuse_jumps(out, steps)
+    _refuse_ends(out, t0, t_end)
+    return out, steps
 
 
 __all__ = ["InputSteps", "driven"]

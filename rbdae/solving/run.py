@@ -19,6 +19,8 @@ from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
 from rbdae.problem.contract import Solvable
+from rbdae.problem.drive_inputs import refuse_held
+from rbdae.problem.driven import present
 from rbdae.problem.moving import moving
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection, has_drifted
@@ -178,6 +180,7 @@ def _run(
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
     if own is not None:
         own.workspace.check_laws()
+        refuse_held(own.workspace, present(own.workspace))
     asked = with_bound_events(problem, asked)
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         wall, processor = time.perf_counter(), time.thread_time()

@@ -15,6 +15,7 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import changed, refuse_copies
 from rbdae.adapter import Reason, Stepper
 from rbdae.inputs import values_of
+from rbdae.problem.drive_inputs import refuse_held, refuse_jumps
 from rbdae.problem.driven import places_of, present
 from rbdae.problem.measured import Measured
 from rbdae.problem.posed import posed
@@ -163,7 +164,7 @@ class Simulator:
     @property
     def states(self) -> dict[str, BodyState]:
         """Motion of every body by name, now."""
-        return self._problem.states(self.t, self.y)
+        return self._readings.states(self.t, self.y, self._values)
 
     @property
     def joints(self) -> dict[str, Measured]:
@@ -193,7 +194,7 @@ class Simulator:
         StepError
             if the solver gives up
         TypeError, ValueError
-            for inputs that there are not, and what is no number
+            for inputs that there are not, what is no number, and values by which a drive would jump
         """
         if u is not None:
             self._drive(u)
@@ -224,6 +225,7 @@ class Simulator:
 
     def _take(self, values: Vec) -> None:
         if values.tobytes() != self._values.tobytes():
+            refuse_jumps(self._problem.workspace, self.t, self._values, values)
             self._values = values
             self._engine.drive(values)
 
@@ -269,8 +271,7 @@ class Simulator:
             if not isinstance(inputs, Mapping):
                 raise TypeError(f"reset: inputs must be a mapping by name, got {_check.show(inputs)}")
             new = values_of("reset", self._places, inputs, np.array([*problem.inputs.values()]))
-            named = dict(zip(problem.inputs, new.tolist(), strict=True))
-            problem = problem.resumed_with_inputs(problem.t0, problem.y0, named)
+            problem = problem.with_inputs(dict(zip(problem.inputs, new.tolist(), strict=True)))
         self._begin(problem)
 
     # ------------------------------------------------------------ the run so far
@@ -301,6 +302,7 @@ class Simulator:
         self._problem = problem
         self._places = places_of(problem.workspace)
         self._values = np.array([*problem.inputs.values()], dtype=float)
+        refuse_held(problem.workspace, self._values)
         self._readings = Readings(problem)
         self._since, self._steps = problem.t0, 0
         self._engine = self._made(problem)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rbdae.body import Body
+from rbdae.input_motion import InputMotion
 from rbdae.motion import Motion
 from rbdae.system import System
 
@@ -75,9 +76,10 @@ class _Walk:
             yield f"{len(value)} values"
             for item in value:
                 yield from self.value(item)
-        elif isinstance(value, Motion):
+        elif isinstance(value, (Motion, InputMotion)):
             yield f"motion {value.n}"
             yield from self.value(value.functions)
+            yield from self.value(value.inputs)
         elif isinstance(value, (type, CodeType)) or any(value is seen for seen in self._seen):
             yield from self._known(value)
         else:

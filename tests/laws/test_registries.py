@@ -124,7 +124,19 @@ from inside import (
 )
 
 import rbdae
-from rbdae import adapter, closed_form, drives, formulations, motion, papers, plotting, rotations, step_equations, study
+from rbdae import (
+    adapter,
+    closed_form,
+    drives,
+    formulations,
+    input_motion,
+    motion,
+    papers,
+    plotting,
+    rotations,
+    step_equations,
+    study,
+)
 from rbdae.body import Body
 from rbdae.forces import (
     AbstractForce,
@@ -326,6 +338,7 @@ EXAMPLES: dict[type, Any] = {
     drives.DrivenRod: lambda: drives.DrivenRod(*_bodies(), _law()),
     drives.PointMotion: lambda: drives.PointMotion(*_bodies(), _vector_law()),
     motion.Motion: lambda: motion.Motion("drive", _law(), 1),
+    input_motion.InputMotion: lambda: input_motion.input_motion("drive", rbdae.System().add_input("u"), 1, None),
     Rheonomic: lambda: drives.DrivenRod(*_bodies(), _law()).rheonomic(),
     assembly_report.Assembly: lambda: rbdae.assemble(cases.linked_bodies()),
     assembly_report.Change: lambda: rbdae.assemble(cases.four_bar()).changes[0],

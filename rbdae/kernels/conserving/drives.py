@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Memory, cos, sin
 from rbdae.compiler.jit import stage
-from rbdae.compiler.user_functions import call_user_function
-from rbdae.kernels.constraints.drives import ANGLE, LENGTH
+from rbdae.kernels.constraints.drives import ANGLE, LENGTH, drive_values
 from rbdae.kernels.constraints.primitives import combine
 from rbdae.kernels.memory import drives, head, primitives, rows, states
 
@@ -26,9 +25,7 @@ def set_drives(m: Memory, t1: float) -> None:
         e = D[i]
         v = e.value
         before = v[0]
-        for k in range(9):
-            v[k] = 0.0  # what a law leaves out is not what it has written before
-        call_user_function(e.law, t1, v, v)
+        drive_values(m, i, t1)
         p = primitives(m)[e.primitive]
         if e.kind == ANGLE:
             mean = 0.5 * (before + v[0])

@@ -1,4 +1,4 @@
-"""The clock: values of the rheonomic primitives at a time, from the user's laws s(t), s'(t), s''(t).
+"""The clock: values of the rheonomic primitives at a time, from the user's laws s(t, u), s'(t, u), s''(t, u).
 
 * OFFSET: the right-hand side of the primitive is s (a point that moves, a displacement, a cosine);
 * LENGTH: the distance is s, so the right-hand side of the primitive is s^2 / 2;
@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory, cos, sin
+from rbdae.compiler.access import Memory, as_double, cos, sin
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
-from rbdae.kernels.memory import drives, head, primitives
+from rbdae.kernels.memory import drives, head, inputs, primitives
 
 OFFSET = 0
 LENGTH = 1
@@ -26,6 +26,17 @@ def set_time(m: Memory, t: float) -> None:
         _clock(m)
 
 
+@jit
+def drive_values(m: Memory, i: int, t: float) -> None:
+    """s, s', s'' of one drive at a time, under the inputs that its law takes."""
+    e = drives(m)[i]
+    for k in range(9):
+        e.value[k] = 0.0  # what a law leaves out is not what it has written before
+    for k in range(e.n_inputs):
+        e.read[k] = as_double(inputs(m)[e.input[k]])
+    call_user_function(e.law, t, e.read, e.value)
+
+
 @stage("i", "rheonomic")
 def _clock(m: Memory) -> None:
     """Coefficients and right-hand sides of the rheonomic primitives, with two rates."""
@@ -33,11 +44,9 @@ def _clock(m: Memory) -> None:
     C = primitives(m)
     D = drives(m)
     for i in range(h.n_drives):
+        drive_values(m, i, h.time)
         e = D[i]
         v = e.value
-        for k in range(9):
-            v[k] = 0.0  # what a law leaves out is not what it has written before
-        call_user_function(e.law, h.time, v, v)  # laws take the time alone
         p = C[e.primitive]
         if e.kind == ANGLE:
             c = cos(v[0])

@@ -1,0 +1,246 @@
+"""Prescribed motions that depend on inputs: s(t, u) with its first two derivatives by the time at constant inputs.
+
+    one input           s = u, which holds still while u is a number
+    (u, u', u'')        three inputs, which the user keeps consistent: they are taken as they are
+    a law (t, u)        plain Python, run on symbols, whose derivatives by t are exact
+
+An input that is a function of the time is a part of the law: then its derivatives count, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae.compiler.user_functions import UserFunction
+from rbdae.inputs import Input, Table, check_number_names, named_numbers
+from rbdae.kernels.records import MOST_INPUTS
+from rbdae.laws.law import Filling
+from rbdae.laws.law import Law as RecordedLaw
+from rbdae.laws.recorded import Recorded
+from rbdae.motion import Law, Motion, check_rates
+
+Maker: TypeAlias = Callable[[Sequence[Callable[..., Any]]], Filling]
+Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
+
+_TIMES = (0.0, 0.31, 1.7, 5.3)
+
+
+@final
+class InputMotion:
+    """A checked law with `n` components.
+
+    Parameters
+    ----------
+    owner : the name of its drive in messages
+    n : number of components
+    users : the user's functions
+    fill : makes f(t, x, out) of them, where x are the inputs; out has n numbers, or s, s', s'' if `whole`
+    inputs : those that it reads
+    whole : whether the derivatives are given, too
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        n: int,
+        users: tuple[Callable[..., Any], ...],
+        fill: Maker,
+        inputs: tuple[Input, ...],
+        whole: bool,
+    ) -> None:
+        self.owner, self.n, self.inputs, self.whole = owner, n, inputs, whole
+        self._users, self._fill = users, fill
+        values = np.array([each.value for each in inputs])
+        points = [(t, values + 0.1 * (1.0 + t)) for t in _TIMES]
+        n_out = 3 * n if whole else n
+        recorded = Recorded(f"{owner}: the law", users, fill, len(inputs), n_out, points)
+        if recorded.law is None:
+            raise TypeError(
+                f"{owner}: a law of inputs that cannot be differentiated: {recorded.why}; write it so that it can be "
+                "run on symbols, or give the motion and its derivatives as three inputs (s, s', s'')"
+            )
+        self._law = _WithRates(recorded, recorded.law if whole else _with_rates(recorded.law))
+        self.user_function = UserFunction(self._filling, len(inputs), 3 * n, self._law)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have a user function of their own: its address is good in one process."""
+        return InputMotion, (self.owner, self.n, self._users, self._fill, self.inputs, self.whole)
+
+    @property
+    def functions(self) -> tuple[object, ...]:
+        """The user's functions."""
+        return self._users
+
+    def _filling(self, t: float, x: Vec, out: Vec) -> None:
+        self._law.law(t, x[: len(self.inputs)], out[: 3 * self.n])
+
+    def __call__(self, t: float, u: Vec | None = None) -> tuple[Vec, Vec, Vec]:
+        """(s, s', s'') at a time, each (n,), under these inputs, or those that they are without others."""
+        out = np.full(3 * self.n, np.nan)
+        self._filling(t, np.array([each.value for each in self.inputs]) if u is None else u, out)
+        return out[: self.n], out[self.n : 2 * self.n], out[2 * self.n :]
+
+    def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
+        """Refuse a law that is not finite near t0, or three inputs that contradict each other there."""
+        if self.whole and self.inputs:
+            for values in self(t0)[1:]:
+                self.refuse_held(values)
+        check_rates(self.owner, self, t0, time, size)
+
+    def refuse_held(self, rates: Vec) -> None:
+        """Refuse derivatives beside a number that holds still. Raises ValueError."""
+        if np.any(rates != 0.0):
+            raise ValueError(
+                f"{self.owner}: input {self.inputs[0].name!r} is a number, which holds still, and its derivatives are "
+                f"{_check.show(rates.tolist())}; for a run give all three as functions of the time, or the drive a law "
+                "(t, u) with inputs="
+            )
+
+    def under(self, sources: Sources) -> InputMotion:
+        """The law with functions of the time in the places of some inputs.
+
+        Raises
+        ------
+        ValueError
+            for tables that are not smooth enough, and for some of three inputs without the others
+        """
+        given = tuple(each in sources for each in self.inputs)
+        if not any(given):
+            return self
+        if self.whole and not all(given):
+            missing = [each.name for each, timed in zip(self.inputs, given, strict=True) if not timed]
+            raise ValueError(
+                f"{self.owner}: a function of the time has derivatives; give input {missing[0]!r} as a function, too"
+            )
+        functions = tuple(sources[each] for each in self.inputs if each in sources)
+        for each in self.inputs:
+            table = sources.get(each)
+            if isinstance(table, Table) and table.kind != "cubic" and not self.whole:
+                raise ValueError(
+                    f"{self.owner}: input {each.name!r} is a table of {table.kind!r} values, whose rate jumps; a drive "
+                    "needs two derivatives: give kind='cubic', or a function of the time"
+                )
+        left = tuple(each for each in self.inputs if each not in sources)
+        fill = partial(_under_functions, self._fill, len(self._users), given)
+        return InputMotion(self.owner, self.n, (*self._users, *functions), fill, left, self.whole)
+
+
+@final
+class _WithRates:
+    """A law with its derivatives, and the recording that it is from."""
+
+    def __init__(self, base: Recorded, law: RecordedLaw) -> None:
+        self._base, self.law = base, law
+        self.owner, self.why = base.owner, ""
+
+    def check(self) -> None:
+        """Refuse a law that is no longer what was recorded."""
+        self._base.check()
+
+
+def _with_rates(law: RecordedLaw) -> RecordedLaw:
+    """s, s', s'' by the time."""
+    rate = law.by([("t", 0)])
+    return law.joined(rate, rate.by([("t", 0)]))
+
+
+def input_motion(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) -> InputMotion:
+    """The motion of what a user gives: an input, n of them, three or 3 n for s, s', s'', or a law (t, u) of `inputs`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for anything else
+    """
+    if inputs is None:
+        read = _listed(law)
+        if len(read) not in (n, 3 * n):
+            raise ValueError(
+                f"{owner}: it takes {n} input{'s' * (n > 1)}, or {3 * n} for s, s', s'', got {len(read)}; give as many"
+            )
+        return InputMotion(owner, n, (), _as_they_are, read, len(read) != n)
+    named = _checked(owner, inputs)
+    _check.takes(owner, "the law", law, "t", "u")
+    return InputMotion(owner, n, (law,), partial(_by_name, n, tuple(named)), tuple(named.values()), False)
+
+
+def motion_of(owner: str, law: Law, n: int, inputs: Mapping[str, Input] | None) -> Motion | InputMotion:
+    """The motion of a law of the time, or of what reads inputs."""
+    return input_motion(owner, law, n, inputs) if inputs is not None or _listed(law) else Motion(owner, law, n)
+
+
+def _listed(law: Any) -> tuple[Input, ...]:
+    """The inputs in what is given, in a sequence or a sequence of sequences; none if there is anything else."""
+    flat = [law] if not isinstance(law, (tuple, list)) else law
+    flat = [each for part in flat for each in (part if isinstance(part, (tuple, list)) else [part])]
+    return tuple(flat) if all(isinstance(each, Input) for each in flat) else ()
+
+
+def _checked(owner: str, inputs: Any) -> dict[str, Input]:
+    if not isinstance(inputs, Mapping):
+        raise TypeError(
+            f'{owner}: inputs must be a mapping by name, got {_check.show(inputs)}; give e.g. {{"size": u}}'
+        )
+    check_number_names(owner, inputs)
+    for name, each in inputs.items():
+        if not isinstance(each, Input):
+            raise TypeError(
+                f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
+                "numbers and functions of the time belong into the law"
+            )
+    if not 0 < len(inputs) <= MOST_INPUTS:
+        raise ValueError(
+            f"{owner}: a drive reads 1 to {MOST_INPUTS} inputs, got {len(inputs)}; leave inputs= out, or some"
+        )
+    return dict(inputs)
+
+
+def _as_they_are(users: Sequence[Callable[..., Any]]) -> Filling:
+    """Inputs as the motion, or with its derivatives."""
+
+    def fill(t: float, x: Vec, out: Vec) -> None:
+        for k in range(len(out)):
+            out[k] = x[k]
+
+    return fill
+
+
+def _by_name(n: int, names: tuple[str, ...], users: Sequence[Callable[..., Any]]) -> Filling:
+    """A law (t, u)."""
+    (law,) = users
+    numbers = named_numbers(names)
+
+    def fill(t: float, x: Vec, out: Vec) -> None:
+        value = law(t, numbers(*x))
+        values = [value] if n == 1 and not hasattr(value, "__len__") else list(value)
+        if len(values) != n:
+            raise ValueError(f"a law of {n} number{'s' * (n > 1)} gives {len(values)}; correct what it returns")
+        for k in range(n):
+            out[k] = values[k]
+
+    return fill
+
+
+def _under_functions(
+    fill: Maker, n_users: int, given: tuple[bool, ...], users: Sequence[Callable[..., Any]]
+) -> Filling:
+    """A law with functions of the time, the last users, in the places of the inputs that are `given`."""
+    inner, functions = fill(users[:n_users]), users[n_users:]
+
+    def completed(t: float, x: Vec, out: Vec) -> Any:
+        whole = np.empty(len(given), dtype=x.dtype).view(type(x))
+        numbers, timed = iter(x), iter(functions)
+        for k, by_time in enumerate(given):
+            whole[k] = next(timed)(t) if by_time else next(numbers)
+        return inner(t, whole, out)
+
+    return completed
+
+
+__all__ = ["InputMotion", "input_motion", "motion_of"]
