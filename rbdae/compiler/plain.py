@@ -85,12 +85,19 @@ _forks.protect(lambda: _MAKING, 30)
 _TWINS: dict[Features | None, PlainTwins] = {}
 
 
-@lru_cache(maxsize=4096)
 def plain(kernel: Any, features: Features | None = None) -> Callable[..., Any]:
     """The plain twin of a kernel, for problems with these features (None: with all).
 
     It takes any numbers; other functions are returned as they are.
     """
+    if declared(kernel) is None:  # a user's function, which a cache would hold with all that it refers to
+        out: Callable[..., Any] = kernel
+        return out
+    return _of_kernel(kernel, features)
+
+
+@lru_cache(maxsize=4096)
+def _of_kernel(kernel: Any, features: Features | None) -> Callable[..., Any]:
     twins = _TWINS.get(features)
     if twins is None:
         twins = _TWINS[features] = PlainTwins(features)
