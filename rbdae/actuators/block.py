@@ -179,17 +179,32 @@ class Block(AbstractForce):
             raise _check.unknown(f"quantity of {self._owner(self.name)}", name, known)
         return known[name]
 
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Its numbers by name: parameters, then inputs whose source is a number."""
+        given = {name: source for name, source in self.sources.items() if is_number(source)}
+        return {**self.values, **given}
+
     def elements(self) -> tuple[AnyElement, ...]:
         """None of its own: `rbdae.actuators.network` makes one of all that belong together."""
         return ()
 
     # ------------------------------------------------------------ laws on numbers of any kind
 
-    def arguments(self, t: Any, motion: tuple[Any, Any] | None, unknowns: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        """The arguments of `law` and `observe`; `motion` is (q, qd) of what has a coordinate."""
+    def arguments(
+        self,
+        t: Any,
+        motion: tuple[Any, Any] | None,
+        unknowns: Sequence[Any],
+        inputs: Sequence[Any],
+        constants: Sequence[Any] | None = None,
+    ) -> Any:
+        """The arguments of `law` and `observe`; `motion` is (q, qd) of what has a coordinate, `constants` are those in
+        place of its parameters."""
         k = self.n_states
         s, z = self._values(self.states, unknowns[:k]), self._values(self.algebraic, unknowns[k:])
-        u, p = self._values(self.inputs, inputs), self._values(self.values, self.values.values())
+        numbers = [float(np.real(value)) for value in self.values.values()] if constants is None else constants
+        u, p = self._values(self.inputs, inputs), self._values(self.values, numbers)
         return (t, s, z, u, p) if motion is None else (t, *motion, s, z, u, p)
 
     def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
@@ -261,6 +276,11 @@ def _source(owner: str, what: str, value: Any) -> Any:
     return _check.number(owner, what, value)
 
 
+def is_number(source: Any) -> bool:
+    """Whether a source is a number; one that varies is complex."""
+    return isinstance(source, (float, complex, np.ndarray))
+
+
 def readable(owner: str, what: str, source: Quantity) -> Quantity:
     """A quantity that a block may read. Raises ValueError for what follows from the accelerations, and for what belongs
     to no coordinate."""
@@ -277,4 +297,4 @@ def readable(owner: str, what: str, source: Quantity) -> Quantity:
     )
 
 
-__all__ = ["Block", "Source", "readable"]
+__all__ = ["Block", "Source", "is_number", "readable"]

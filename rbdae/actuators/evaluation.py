@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.actuators.block import Block
+from rbdae.actuators.block import Block, is_number
 from rbdae.inputs import Input
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
@@ -60,10 +60,22 @@ class Evaluation:
 
     def inputs(self, block: Block) -> list[Any]:
         """The inputs of a block."""
-        return [self._input(source) for source in block.sources.values()]
+        return [self._input(block, name) for name in block.inputs]
 
-    def _input(self, given: Any) -> Any:
-        source = self._of.resolved(given)
+    def _constants(self, block: Block) -> dict[str, Any] | None:
+        """Its constants among the last numbers of x; None if x has none."""
+        first = 24 * self._of.n_bodies + len(self._of.names) + len(self._of.inputs)
+        if len(self._x) == first:
+            return None
+        at = first + self._of.constants_at[id(block)]
+        names = block.constants
+        return dict(zip(names, self._x[at : at + len(names)], strict=True))
+
+    def _input(self, block: Block, name: str) -> Any:
+        source = self._of.resolved(block.sources[name])
+        if is_number(source):
+            known = self._constants(block)
+            return float(np.real(source)) if known is None else known[name]
         if isinstance(source, Input):
             return self._x[24 * self._of.n_bodies + len(self._of.names) + self._of.inputs.index(source)]
         if isinstance(source, Quantity):
@@ -77,14 +89,18 @@ class Evaluation:
         if name in block.unknown_names:
             return self.unknowns(block)[block.unknown_names.index(name)]
         if name in block.inputs:
-            return self._input(block.sources[name])
+            return self._input(block, name)
         return self.outputs(block)[name]
 
     def arguments(self, block: Block) -> Any:
         """The arguments of its law."""
         if (block, "law") not in self._known:
             motion = None if block.coordinate is None else self.motion(self._of.motion_of(block))
-            self._known[block, "law"] = block.arguments(self._t, motion, self.unknowns(block), self.inputs(block))
+            known = self._constants(block)
+            numbers = None if known is None else [known[name] for name in block.values]
+            self._known[block, "law"] = block.arguments(
+                self._t, motion, self.unknowns(block), self.inputs(block), numbers
+            )
         return self._known[block, "law"]
 
     def outputs(self, block: Block) -> dict[str, Any]:

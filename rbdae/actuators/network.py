@@ -99,6 +99,11 @@ class Network:
             names += [f"{block.name}.{each}" for each in block.algebraic]
             start += [block.start[each] for each in block.algebraic]
         self.names, self.start = tuple(names), np.array(start, dtype=float)
+        self.constants: dict[str, Any] = {}
+        self.constants_at: dict[int, int] = {}
+        for block in self.blocks:
+            self.constants_at[id(block)] = len(self.constants)
+            self.constants |= {f"{block.name}.{name}": value for name, value in block.constants.items()}
 
     # ------------------------------------------------------------ on numbers of any kind
 
@@ -113,10 +118,11 @@ class Network:
             inputs=tuple(self._inputs),
             bodies=tuple(self._bodies),
             labelled=True,
+            constants=self.constants,
         )
 
     def law(self, t: Any, x: Any, out: Any) -> None:
-        """(F, sdot, g) of the element at x = (Z, Zdot, s, z, u)."""
+        """(F, sdot, g) of the element at x = (Z, Zdot, s, z, u, p), where the constants p may be left out."""
         n, k = 12 * len(self._bodies), len(self.names)
         at = Evaluation(self, t, x)
         for i in range(n + k):

@@ -8,7 +8,7 @@ get the reference points, to which the kernels refer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -149,6 +149,9 @@ class StateElement:
     bodies : tuple of Body, or None for those of the force
     labelled : bool
         Whether names are labels already, those of states of several parts.
+    constants : mapping
+        Numbers of the law by the names of parameters: they are the last of x. If the law cannot be recorded with them
+        it is called without them.
     """
 
     function: Callable[[float, Vec, Vec], None]
@@ -159,9 +162,10 @@ class StateElement:
     inputs: tuple[Input, ...] = ()
     bodies: tuple[Body, ...] | None = None
     labelled: bool = False
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
     def n_arguments(self, n_bodies: int) -> int:
-        """The length of x for this number of bodies."""
+        """The length of x for this number of bodies, without constants."""
         return 24 * n_bodies + len(self.names) + len(self.inputs)
 
     def n_results(self, n_bodies: int) -> int:

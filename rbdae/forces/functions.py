@@ -67,10 +67,26 @@ def pack_states(
     owner: str, row: Any, element: StateElement, begin: Vec, Z: Vec, sources: Sources, *, explicit: bool
 ) -> tuple[list[UserFunction], Unknowns | None]:
     """An element by functions with states, whose bodies begin at Z, and its algebraic unknowns, if it has any; they are
-    eliminated for `explicit` forms."""
+    eliminated for `explicit` forms. A law that cannot be recorded with its constants as symbols has them as numbers."""
+    p = np.array([*element.constants.values()])
+    if not len(p):
+        return _pack_states(owner, row, element, begin, Z, sources, p, explicit=explicit)
+    try:
+        out = _pack_states(owner, row, element, begin, Z, sources, p.real, explicit=explicit)
+    except ValueError as error:
+        if np.iscomplexobj(p) and p.imag.any():
+            raise ValueError(f"{owner}: no derivative by the constants of its law: {error}") from None
+        return _pack_states(owner, row, element, begin, Z, sources, p[:0].real, explicit=explicit)
+    row["n_parameters"] = len(p)
+    return out
+
+
+def _pack_states(
+    owner: str, row: Any, element: StateElement, begin: Vec, Z: Vec, sources: Sources, p: Vec, *, explicit: bool
+) -> tuple[list[UserFunction], Unknowns | None]:
     numbers = [each for each in element.inputs if each not in sources]
     further = np.concatenate([begin, [each.value for each in numbers]])
-    points = points_at(Z, len(Z) + len(further), further)
+    points = [(t, np.concatenate([x, p])) for t, x in points_at(Z, len(Z) + len(further), further)]
     n_out = len(Z) + len(begin)
     if not element.algebraic and len(numbers) == len(element.inputs):
         return pack_functions(owner, row, element.function, element.jacobian, points, n_out), None
@@ -84,7 +100,7 @@ def pack_states(
         return _by_law(row, recorded.law, recorded, n_in, n_out), None
     names = element.names[len(element.names) - element.algebraic :]
     at = 2 * len(Z) + len(begin) - len(names)
-    unknowns = Unknowns(owner, recorded, n_in, n_out, names, at, begin[len(begin) - len(names) :])
+    unknowns = Unknowns(owner, recorded, n_in, n_out, names, at, begin[len(begin) - len(names) :], p)
     if not explicit:
         return _by_law(row, recorded.law, recorded, n_in, n_out), unknowns
     eliminated = Eliminated(unknowns)
@@ -107,9 +123,11 @@ def _with_sources(owner: str, element: StateElement, sources: Sources, n: int, p
 
     def fill(users: Sequence[Callable[..., Any]]) -> Filling:
         def law(t: float, x: Vec, out: Vec) -> None:
-            whole = np.empty(first + len(element.inputs), dtype=x.dtype).view(type(x))
+            n = len(element.inputs)
+            whole = np.empty(len(x) + len(given), dtype=x.dtype).view(type(x))
             whole[:first] = x[:first]
-            for k, value in zip(others, x[first:], strict=True):
+            whole[first + n :] = x[first + len(others) :]  # its constants
+            for k, value in zip(others, x[first : first + len(others)], strict=True):
                 whole[first + k] = value
             for k, function in zip(given, users[1:], strict=True):
                 whole[first + k] = function(t)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.inputs import Input
+from rbdae.kernels.records import CONSTANT
 from rbdae.laws.eliminated import Unknowns
 
 _TURN = 2.0 * np.pi
@@ -37,13 +39,14 @@ class Winding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Algebraic:
-    """Algebraic unknowns of one element: where its states begin, how many there are, its bodies and inputs."""
+    """Algebraic unknowns of one element: where its states begin, how many there are, its bodies, inputs, constants."""
 
     of: Unknowns
     state: int
     n_states: int
     bodies: tuple[int, ...]
     inputs: tuple[int, ...]
+    constants: slice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +59,8 @@ class Packed:
     algebraic unknowns, which `unknowns` solve for at the start.
 
     `bodies` are those of the elements by functions with states, `inputs` what elements read from outside, and
-    `element_inputs` which of them, one element after the other.
+    `element_inputs` which of them, one element after the other. `constants` are the numbers of the laws of networks,
+    with the names of parameters as `constant_labels`.
     """
 
     elements: Any
@@ -70,6 +74,18 @@ class Packed:
     bodies: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     inputs: tuple[Input, ...] = ()
     element_inputs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    constants: Any = field(default_factory=lambda: np.zeros(0, dtype=CONSTANT))
+    constant_labels: tuple[str, ...] = ()
+
+    def with_constants(self, values: Mapping[str, float]) -> Packed:
+        """The same with other numbers of laws, by their labels."""
+        constants = self.constants.copy()
+        for label, value in values.items():
+            constants["value"][self.constant_labels.index(label)] = value
+        unknowns = tuple(
+            replace(each, of=each.of.with_constants(constants["value"][each.constants])) for each in self.unknowns
+        )
+        return replace(self, constants=constants, unknowns=unknowns)
 
     @property
     def n_states(self) -> int:

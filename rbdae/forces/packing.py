@@ -79,6 +79,8 @@ class _Packing:
         self._unknowns: list[Algebraic] = []
         self._bodies: list[int] = []
         self._read: list[int] = []
+        self._constants: list[Any] = []
+        self._constant_labels: list[str] = []
 
     def add_user(self, row: Any, name: str, element: UserElement, bodies: tuple[int, ...]) -> None:
         """Natural forces by functions."""
@@ -108,8 +110,13 @@ class _Packing:
         Z = self._start[list(bodies)].ravel()
         made, of = pack_states(f"force {name!r}", row, element, begin, Z, self._sources, explicit=self._explicit)
         self._functions += made
+        first = row["first_parameter"] = len(self._constants)
+        n_constants = int(row["n_parameters"])
+        self._constants += [*element.constants.values()][:n_constants]
+        self._constant_labels += [*element.constants][:n_constants]
         if of is not None:
-            self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine))
+            places = slice(first, first + n_constants)
+            self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine, places))
 
     def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
         """A force along forms."""
@@ -140,6 +147,8 @@ class _Packing:
 
     def packed(self, rows: Any, scalar: Any) -> Packed:
         """The arrays of all elements."""
+        constants = np.zeros(len(self._constants), dtype=of_scalars(kb.CONSTANT, scalar))
+        constants["value"] = self._constants
         return Packed(
             elements=rows,
             entries=np.array(self._entries, dtype=of_scalars(kb.ENTRY, scalar)),
@@ -152,6 +161,8 @@ class _Packing:
             bodies=np.array(self._bodies, dtype=np.int64),
             inputs=tuple(self._place),
             element_inputs=np.array(self._read, dtype=np.int64),
+            constants=constants,
+            constant_labels=tuple(self._constant_labels),
         )
 
 

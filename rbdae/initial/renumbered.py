@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdae._arrays import Vec
+from rbdae.actuators.block import Block
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.model import Model
@@ -29,7 +30,11 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
     """The problem with other numbers; None if its start, its layout or its code can be others, too."""
     old = problem.workspace
     kinds = _kinds(problem.system, new.names)
-    if kinds is None or not (old.memory.opened and _stays(problem)):
+    if kinds is None or not old.memory.opened:
+        return None
+    if kinds == {"constants"}:
+        return _with_constants(problem, new)
+    if "constants" in kinds or not _stays(problem):
         return None
     if old.selection.rows.dropped or old.selection.rows.pivot_floor is not None:
         return None  # a rank and a floor that were found with the masses
@@ -47,6 +52,28 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, problem.assembly)
     return Problem.of(workspace, start, problem.velocity, problem.again)
+
+
+def _with_constants(problem: Problem, new: Changed) -> Problem | None:
+    """The problem with other numbers of the laws of its blocks, which move no body. None if a law has not been recorded
+    with them as symbols, or if one is 0, which may be structure: a law may not depend on an angle then."""
+    old, system = problem.workspace, new.system()
+    like = old.memory.filled.like
+    values = {name: float(value) for name, value in _constants(system).items() if name in new.names}
+    before = dict(zip(like.forces.constant_labels, like.forces.constants["value"].tolist(), strict=True))
+    if not all(before.get(name, 0.0) and value for name, value in values.items()):
+        return None
+    filled = old.memory.filled.with_constants(system, values)
+    workspace = Workspace(old.memory.renumbered(filled, old.memory.regular), old.selection)
+    workspace.open_numbers = changed_numbers(old, workspace, forces_too=True)
+    start = consistent_start(Interpretation(workspace), problem.t0, problem.y0, problem.assembly)
+    return Problem.of(workspace, start, problem.velocity, problem.again)
+
+
+def _constants(system: System) -> dict[str, float]:
+    """The numbers of the laws of all blocks, by the names of parameters."""
+    blocks = [force for force in system.forces if isinstance(force, Block)]
+    return {f"{block.name}.{name}": value for block in blocks for name, value in block.constants.items()}
 
 
 def _stays(problem: Problem) -> bool:
@@ -75,14 +102,17 @@ def _records(model: Model) -> tuple[int, ...]:
 
 
 def _kinds(system: System, names: Sequence[str]) -> set[str] | None:
-    """Whose numbers these are: ``"bodies"``, masses and inertias, ``"gravity"`` or ``"forces"``; None if others are
-    among them."""
+    """Whose numbers these are: ``"bodies"``, masses and inertias, ``"gravity"``, ``"forces"``, or ``"constants"`` of
+    blocks; None if others are among them."""
     bodies = {body.name for body in system.bodies}
     forces = {force.name for force in system.forces}
+    constants = _constants(system)
     found = set()
     for name in names:
         part, _, field = name.partition(".")
-        if part in forces and part not in bodies:
+        if name in constants and part not in bodies:
+            found.add("constants")
+        elif part in forces and part not in bodies:
             found.add("forces")
         elif part == "gravity":
             found.add("gravity")

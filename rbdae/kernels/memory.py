@@ -53,6 +53,7 @@ _NUMBERS = (
     "n_entries",
     "n_element_bodies",
     "n_element_inputs",
+    "n_element_constants",
     "n_inputs",
     "n_rows",
     "n_pairs",
@@ -125,6 +126,8 @@ elements = MemoryArray(Content.NUMBERS, kb.ELEMENT, lambda h: h.n_elements)
 """Constants of the force elements."""
 entries = MemoryArray(Content.NUMBERS, kb.ENTRY, lambda h: h.n_entries)
 """The coefficients of their forms."""
+element_constants = MemoryArray(Content.NUMBERS, kb.CONSTANT, lambda h: h.n_element_constants)
+"""Numbers of the laws of elements by functions with states."""
 tree_velocities = MemoryArray(Content.NUMBERS, kb.TREE_VELOCITY, lambda h: h.n_tree)
 """The joint equations and quasi-velocities of each body of a tree."""
 element_bodies = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_element_bodies)
@@ -175,7 +178,7 @@ element_memory = MemoryArray(Content.SCRATCH, kb.ELEMENT_MEMORY)
 tangent_memory = MemoryArray(Content.SCRATCH, kb.TANGENT_MEMORY)
 """Of one primitive, bushing or body."""
 state_arguments = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_arguments)
-"""(Z, Zdot, s, u) of one force with states."""
+"""(Z, Zdot, s, u, p) of one force with states."""
 state_results = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_results)
 """Its (F, sdot)."""
 state_tangents = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_state_tangents)

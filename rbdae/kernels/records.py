@@ -123,8 +123,9 @@ DRIVE = np.dtype(
 # states among those of all elements, `tangent_at` that of their Jacobian; elements by functions with states act on
 # `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
 # on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`;
-# `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s, sdot, the
-# `n_parameters` numbers in `parameters` and the inputs
+# the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in `element_constants`,
+# come last; `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s,
+# sdot, the `n_parameters` numbers in `parameters` and the inputs
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -150,6 +151,7 @@ ELEMENT = np.dtype(
             "first_input",
             "n_inputs",
             "n_parameters",
+            "first_parameter",
         ]
     ]
     + [
@@ -164,6 +166,9 @@ ELEMENT = np.dtype(
     ],
     align=True,
 )
+
+# a number of a law
+CONSTANT = np.dtype([("value", "f8")], align=True)
 
 # a coefficient of a form: row i, column j, or j = -1 for what does not depend on Z
 ENTRY = np.dtype([("form", "i8"), ("i", "i8"), ("j", "i8"), ("value", "f8")], align=True)

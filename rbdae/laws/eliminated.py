@@ -26,6 +26,7 @@ from rbdae.laws.recorded import Recorded
 STEPS = 8
 _MOST = 50
 _SMALL = 1e-8
+_NONE = np.zeros(0)
 
 
 @final
@@ -40,13 +41,30 @@ class Unknowns:
     names : of the unknowns
     at : where they begin in x
     start : where Newton's method begins
+    constants : the last of x
     """
 
     def __init__(
-        self, owner: str, base: Recorded, n_in: int, n_out: int, names: Sequence[str], at: int, start: Vec
+        self,
+        owner: str,
+        base: Recorded,
+        n_in: int,
+        n_out: int,
+        names: Sequence[str],
+        at: int,
+        start: Vec,
+        constants: Vec = _NONE,
     ) -> None:
         self.owner, self.base, self.n_in, self.n_out = owner, base, n_in, n_out
-        self.names, self.at, self.start = tuple(names), at, start
+        self.names, self.at, self.start, self.constants = tuple(names), at, start, constants
+
+    def with_constants(self, constants: Vec) -> Unknowns:
+        """The same under other constants of the law."""
+        out = Unknowns(
+            self.owner, self.base, self.n_in, self.n_out, self.names, self.at, self.start, np.array(constants)
+        )
+        out.__dict__["laws"] = self.laws
+        return out
 
     @property
     def n(self) -> int:
@@ -71,7 +89,7 @@ class Unknowns:
         return not any(node[0] == "input" and node[1] == "x" and 0 <= node[2] - self.at < self.n for node in nodes)
 
     def solved(self, t: float, x: Vec) -> Vec:
-        """z at (t, x), where x has the unknowns at their places, whatever their values.
+        """z at (t, x), where x has the unknowns at their places, whatever their values; the constants may be left out.
 
         Raises
         ------
@@ -86,7 +104,7 @@ class Unknowns:
         g, J = np.empty(self.n), np.empty(self.n * self.n)
         at, z = slice(self.at, self.at + self.n), self.start.astype(float)
         first = z.copy()
-        x = x.copy()
+        x = x.copy() if len(x) == self.n_in else np.concatenate([x, self.constants])
         for _ in range(_MOST):
             x[at] = z
             laws[0](t, x, g)

@@ -34,6 +34,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "element_inputs": model.forces.element_inputs,
         "algebraic": model.forces.algebraic,
         "entries": model.forces.entries,
+        "element_constants": model.forces.constants,
         "tree_velocities": _tree(model, settings, layout, joints.primitives),
         "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
         "pairs": joints.pairs,
@@ -54,6 +55,7 @@ def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout:
     bushings, elements = _forces(model, layout)
     bodies = _bodies(model, settings, layout)
     new = {"bodies": bodies, "bushings": bushings, "elements": elements, "entries": model.forces.entries}
+    new["element_constants"] = model.forces.constants
     out = {name: new[name] if name in new else copied(array) for name, array in arrays.items()}
     return out | {name: ARRAYS[name].nothing() for name in named(Content.DEMAND)}
 
@@ -74,7 +76,7 @@ def state_lengths(elements: Any) -> tuple[Ints, Ints]:
     others."""
     stateful = elements["shaping"] == kb.STATEFUL
     results = 12 * elements["n_bodies"] + elements["n_states"]
-    arguments = results + 12 * elements["n_bodies"] + elements["n_inputs"]
+    arguments = results + 12 * elements["n_bodies"] + elements["n_inputs"] + elements["n_parameters"]
     return np.where(stateful, arguments, 0), np.where(stateful, results, 0)
 
 

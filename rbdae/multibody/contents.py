@@ -74,7 +74,7 @@ def _numbers(memory: Memory) -> bytes:
     model, settings = memory.model, memory.settings
     digest = hashlib.sha256()
     arrays = [getattr(model, name) for name in _MODEL]
-    of_forces = ("elements", "entries", "bodies", "element_inputs", "algebraic")
+    of_forces = ("elements", "entries", "constants", "bodies", "element_inputs", "algebraic")
     arrays += [*(getattr(model.forces, name) for name in of_forces), memory.regular, memory.numbers]
     numbered = dict(enumerate([*arrays, *(velocity.S for velocity in settings.tree)]))
     _update(digest, {str(k): _without_addresses(array) for k, array in numbered.items()})

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbdae._arrays import Ints
+from rbdae.kernels.records import STATEFUL
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.open_numbers import ADDRESSES, OpenNumbers
 from rbdae.multibody.recording import opened_numbers
@@ -35,6 +36,7 @@ _PLACES = frozenset(
         "tangent_at",
         "primitive",
         "first_body",
+        "first_parameter",
     }
 )
 """Fields of records that say where something is."""
@@ -108,6 +110,9 @@ def _members(arrays: Any, n: int) -> list[_Member]:
             found.setdefault(name, []).append(k)
             if name == "elements":
                 found.setdefault("entries", []).extend(range(int(force["first"]), int(force["last"])))
+                if force["shaping"] == STATEFUL and force["n_parameters"]:
+                    first = int(force["first_parameter"])
+                    found.setdefault("element_constants", []).extend(range(first, first + int(force["n_parameters"])))
     own = [_Member(np.array([b, n] if records else [b]), records, False) for b, records in enumerate(bodies)]
     return [*own, *pairs.values()]
 

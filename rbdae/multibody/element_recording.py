@@ -21,6 +21,7 @@ from rbdae._arrays import Ints
 from rbdae.compiler.plain import plain
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
+from rbdae.kernels.records import STATEFUL
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Output
 from rbdae.multibody.count_equations import count_equations
@@ -32,7 +33,8 @@ from rbdae.multibody.workspace import Workspace
 
 _MOST_NODES = 100_000
 
-_COUNTED = ("primitives", "drives", *FORCES, "entries")
+_OF_FORCES = (*FORCES, "entries", "element_constants")
+_COUNTED = ("primitives", "drives", *_OF_FORCES)
 """The arrays of which the head has the number."""
 
 _NATURAL = 12
@@ -73,7 +75,7 @@ class _Recorded:
     ) -> dict[int, int]:
         """The rows of a pair: what it adds to those of its bodies, and its own."""
         group, g = self._group, self.graph
-        forces: dict[str, Any] = {name: own for name, own in group.records.items() if name in (*FORCES, "entries")}
+        forces: dict[str, Any] = {name: own for name, own in group.records.items() if name in _OF_FORCES}
         seeds = {g.node("input", name, i): g.node("input", name, i) for name in ("y", "yd") for i in rows}
         nodes: dict[int, int] = {}
         weights: Any = None
@@ -135,8 +137,10 @@ class _Recorded:
             record.body = [place[int(b)] for b in record.body]
         for drive in m.drives:
             drive.primitive = first["primitives"].tolist().index(drive.primitive)
-        at, bodies = 0, list[Any]()
+        at, constants, bodies = 0, 0, list[Any]()
         for force in m.elements:
+            if force.shaping == STATEFUL:
+                force.first_parameter, constants = constants, constants + force.n_parameters
             force.first, force.last = at, at + force.last - force.first
             at = force.last
             force.first_body = 2 * len(bodies)

@@ -6,7 +6,9 @@ masses and inertias alone are made when somebody reads them, and so is its syste
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self, final
 
@@ -110,6 +112,14 @@ class Filled:
         store = self._filled(self.store, system, forces_too=forces_too)
         return type(self)._there(self._settings, self._layout, self._scalar, store)
 
+    def with_constants(self, system: System, values: Mapping[str, float]) -> Self:
+        """The same with other numbers of the laws of blocks, by the names of parameters; made at once."""
+        store = self.store
+        model = replace(store.model, system=copy.copy(system), forces=store.model.forces.with_constants(values))
+        arrays = renumbered(store.arrays, model, self._settings, self._layout, self._scalar)
+        new = Store(model, arrays, copied(store.head), store.metric)
+        return type(self)._there(self._settings, self._layout, self._scalar, new)
+
     def _filled(self, store: Store, system: System, *, forces_too: bool) -> Store:
         model = with_numbers(store.model, system, forces_too=forces_too)
         arrays = renumbered(store.arrays, model, self._settings, self._layout, self._scalar)
@@ -129,6 +139,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_entries": len(model.forces.entries),
         "n_element_bodies": len(arrays["element_bodies"]),
         "n_element_inputs": len(arrays["element_inputs"]),
+        "n_element_constants": len(arrays["element_constants"]),
         "n_inputs": len(model.forces.inputs),
         "n_rows": layout.n_rows,
         "n_pairs": len(arrays["pairs"]),

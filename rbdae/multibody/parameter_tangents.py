@@ -38,7 +38,7 @@ from rbdae.system import System
 _STEP = 2.0**-600
 """The imaginary part of a parameter."""
 
-_RECORDS = ("bodies", "states", "primitives", "bushings", "elements", "entries")
+_RECORDS = ("bodies", "states", "primitives", "bushings", "elements", "entries", "element_constants")
 """The arrays that depend on parameters."""
 
 
@@ -128,7 +128,8 @@ class ParameterTangents:
 def _real(model: Model) -> Model:
     """A varied model without the imaginary parts; what is in it by them alone, such as a damper whose coefficient is 0,
     stays."""
-    forces = replace(model.forces, elements=_of_floats(model.forces.elements), entries=_of_floats(model.forces.entries))
+    records = {name: _of_floats(getattr(model.forces, name)) for name in ("elements", "entries", "constants")}
+    forces = replace(model.forces, **records)
     joints = tuple(replace(joint, points=(joint.points[0].real, joint.points[1].real)) for joint in model.joints)
     bodies, primitives, bushings = _of_floats(model.bodies), _of_floats(model.primitives), _of_floats(model.bushings)
     return replace(model, bodies=bodies, primitives=primitives, bushings=bushings, forces=forces, joints=joints)

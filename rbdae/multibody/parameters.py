@@ -1,31 +1,30 @@
-"""The numbers of a system by name: "a.mass", "a.inertia.xy", "spring-1.stiffness", "rod-1.length", "gravity.z".
+"""The numbers of a system by name: "a.mass", "a.inertia.xy", "spring-1.stiffness", "rod-1.length", "gravity.z",
+"motor.resistance".
 
 Of bodies there are the mass, the inertia and the centre of mass; of joints the points and the lengths; of forces all
-numbers, but for directions and rotations. Vectors have .x, .y and .z, symmetric matrices .xx to .yz; one that is a
-multiple of the unit matrix also has the name of this multiple.
+numbers, but for directions and rotations; of actuators and blocks the parameters, and inputs that are numbers. Vectors
+have .x, .y and .z, symmetric matrices .xx to .yz; one that is a multiple of the unit matrix also has the name of this
+multiple.
 """
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec, varied
 from rbdae._frozen import twin
-from rbdae.body import Body, check_inertia
+from rbdae.actuators.block import Block
+from rbdae.body import check_inertia
 from rbdae.forces.element import TimeFunction
-from rbdae.joints.base import AbstractJoint
+from rbdae.multibody.other_fields import Part, fields_of, with_fields
 from rbdae.system import System
-
-Part: TypeAlias = Any
-"""A body, a joint or a force."""
 
 _AXES = "xyz"
 _OF_BODIES = ("mass", "inertia", "center_of_mass")
@@ -35,7 +34,6 @@ _NOT_NEGATIVE = frozenset(
     {"mu", "length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
 )
 _NOT_OF_FORCES = frozenset({"rest", "A", "difference_step", "axis_b"})
-_NOTHING: Mapping[int, Part] = MappingProxyType({})
 
 
 Change: TypeAlias = Callable[[Any, Any], Any]
@@ -66,7 +64,7 @@ class Parameter:
     def replaced(self, system: System, x: Any) -> System:
         """The system with another number in its place, everything else the same, the start as well. Nothing is
         checked."""
-        return _with(system, {id(self.part): {self.field: self.change(getattr(self.part, self.field), x)}})
+        return with_fields(system, {id(self.part): {self.field: self.change(getattr(self.part, self.field), x)}})
 
 
 @final
@@ -83,7 +81,7 @@ class Changed:
     def system(self) -> System:
         """The system with them."""
         bodies = self._system.bodies
-        return _with(self._system, self.fields, {id(bodies[k]): body for k, body in self.bodies.items()})
+        return with_fields(self._system, self.fields, {id(bodies[k]): body for k, body in self.bodies.items()})
 
 
 def parameters(system: System) -> dict[str, Parameter]:
@@ -147,10 +145,12 @@ def _of_joint(joint: Part, fields: Sequence[str] = _OF_JOINTS) -> dict[str, Para
 
 def _of_force(force: Part, fields: Sequence[str] | None = None) -> dict[str, Parameter]:
     out: dict[str, Parameter] = {}
-    names = _fields(force)
+    names = fields_of(force)
     for field in names:
         if field not in _NOT_OF_FORCES and (fields is None or field in fields):
             out |= _of_field(force, field, getattr(force, field))
+    if isinstance(force, Block):
+        out |= _of_block(force, fields)
     if "A" in names:  # of a bushing; the coefficients of its points
         out |= _of_points(force)
     return out
@@ -180,6 +180,22 @@ def _of_law(part: Part, field: str, law: TimeFunction) -> dict[str, Parameter]:
         label = f"{part.name}.{field}" if n == 1 else f"{part.name}.{field}.{_AXES[k]}"
         out[label] = Parameter(float(law.constant[k]), part, field, partial(_constant, k))
     return out
+
+
+def _of_block(block: Block, fields: Sequence[str] | None) -> dict[str, Parameter]:
+    """The constants of a block: its parameters, and inputs whose source is a number."""
+    out = {}
+    for field, names in (("values", block.values), ("sources", block.sources)):
+        for name in names:
+            value = block.constants.get(name)
+            if value is not None and (fields is None or name in fields):
+                out[f"{block.name}.{name}"] = Parameter(float(value), block, field, partial(_in_mapping, name))
+    return out
+
+
+def _in_mapping(name: str, old: Mapping[str, Any], x: Any) -> Mapping[str, Any]:
+    """A mapping with another number by this name."""
+    return MappingProxyType({**old, name: x})
 
 
 def _of_points(part: Part) -> dict[str, Parameter]:
@@ -225,10 +241,6 @@ def _directions(value: Vec) -> dict[str, Any]:
     return out
 
 
-def _fields(part: Part) -> list[str]:
-    return [field.name for field in dataclasses.fields(part)]
-
-
 def changed(system: System, values: Mapping[str, float]) -> Changed:
     """Other numbers of a system by their names; what follows from several of them is checked at the end.
 
@@ -262,28 +274,6 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
             continue  # no mass has a say in what it may be
         owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
         check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
-    return out
-
-
-def _with(system: System, fields: Mapping[int, dict[str, Any]], new: Mapping[int, Part] = _NOTHING) -> System:
-    """The system with other fields of some parts, of which `new` has those that are there; what refers to one refers to
-    its twin. Nothing is checked again."""
-    out = copy.copy(system)
-    if id(system) in fields:
-        out._gravity = fields[id(system)]["_gravity"]
-    twins = dict(new)
-    joints = {name: getattr(force, "joint", None) for name, force in out._forces.items()}
-    loose = {name: joint for name, joint in joints.items() if isinstance(joint, AbstractJoint)}  # perhaps not in it
-    for parts in cast(tuple[dict[str, Part], ...], (out._bodies, out._joints, loose, out._forces)):
-        for key, old in parts.items():
-            if id(old) not in twins:
-                names = [] if isinstance(old, Body) else _fields(old)
-                linked = {name: twins[id(getattr(old, name))] for name in names if id(getattr(old, name)) in twins}
-                own = fields.get(id(old), {})
-                if not (linked or own):
-                    continue
-                twins[id(old)] = twin(old, **linked, **own)
-            parts[key] = twins[id(old)]
     return out
 
 

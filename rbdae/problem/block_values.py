@@ -47,7 +47,7 @@ def block_values(view: Interpretation, t: float, y: Vec) -> BlockValues:
 
 def networks_of(view: Interpretation) -> list[Network]:
     """The networks of a problem's system, made once."""
-    known: dict[str, Any] = view.workspace.memory.known
+    known: dict[Any, Any] = view.workspace.memory.recorded  # not shared with systems that have other numbers
     if "networks" not in known:
         system = view.model.system
         known["networks"] = networks(system.forces, system.joints)

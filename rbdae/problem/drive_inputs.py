@@ -59,7 +59,7 @@ def refuse_jumps(workspace: Workspace, t: float, before: Vec, after: Vec) -> Non
                 raise ValueError(
                     f"{motion.owner}: its {what} jumps from {_shown(first)} to {_shown(second)} at t = {t:g}, where "
                     f"{names} change{'s' * (len(motion.inputs) == 1)}; give a function of the time, a table with "
-                    "kind='cubic', or a law (t, u) that goes on from the present value and rate, such as "
+                    "kind='cubic', or a law (t, u) that continues the present value and rate, such as "
                     "u.s + u.v * (t - u.t) + u.a * (t - u.t)**2 / 2"
                 )
 

@@ -1,6 +1,6 @@
 """Forces with internal states s: natural forces F(t, Z, Zdot, s, u), and sdot = f(t, Z, Zdot, s, u) as further
 equations, or 0 = f for those of the states that are algebraic unknowns. Z has 12 numbers of each body on which the
-force acts, or which it only reads; u are its inputs.
+force acts, or which it only reads; u are its inputs, and its law may have constants p.
 
 Both come from one function of the user, and their Jacobian from another one (`rbdae.forces.element.StateElement`). The
 columns of s in the dynamics are -dF/ds, pulled back as the natural forces are. The rows of s are -df/dZ and -df/dZdot
@@ -20,6 +20,7 @@ from rbdae.kernels.forces.user_calls import call_force
 from rbdae.kernels.memory import (
     algebraic,
     element_bodies,
+    element_constants,
     element_inputs,
     elements,
     force_state_rates,
@@ -49,7 +50,7 @@ def gather_force_states(m: Memory, y_at: Address) -> None:
 
 @stage("ii", "states")
 def _gather_arguments(m: Memory, i: int) -> None:
-    """`state_arguments` = (Z, Zdot, s, u) of one element."""
+    """`state_arguments` = (Z, Zdot, s, u, p) of one element."""
     e = elements(m)[i]
     s = force_states(m)
     x = state_arguments(m)
@@ -66,6 +67,8 @@ def _gather_arguments(m: Memory, i: int) -> None:
         x[2 * n + k] = s[e.state + k]
     for k in range(e.n_inputs):
         x[2 * n + e.n_states + k] = inputs(m)[element_inputs(m)[e.first_input + k]]
+    for k in range(e.n_parameters):
+        x[2 * n + e.n_states + e.n_inputs + k] = element_constants(m)[e.first_parameter + k].value
 
 
 @stage("i", "states", optional=True)
@@ -85,7 +88,7 @@ def state_force(m: Memory, i: int) -> None:
     rates = force_state_rates(m)
     _gather_arguments(m, i)
     n = 12 * e.n_bodies
-    n_in = 2 * n + e.n_states + e.n_inputs
+    n_in = _n_arguments(e)
     x, work = state_arguments(m), _own_tangents(m, e)
     call_force(e.force, e.jacobian, head(m).time, x, n_in, out, n + e.n_states, 0, work)
     for b in range(e.n_bodies):
@@ -126,4 +129,10 @@ def states_residual(m: Memory, yd_at: Address, out_at: Address) -> None:
 def _own_tangents(m: Memory, e: Array) -> Any:
     """The part of `state_tangents` that belongs to one element."""
     n = 12 * e.n_bodies
-    return state_tangents(m)[e.tangent_at : e.tangent_at + (n + e.n_states) * (2 * n + e.n_states + e.n_inputs)]
+    return state_tangents(m)[e.tangent_at : e.tangent_at + (n + e.n_states) * _n_arguments(e)]
+
+
+@jit
+def _n_arguments(e: Array) -> Any:
+    """How many numbers the function of one element takes."""
+    return 24 * e.n_bodies + e.n_states + e.n_inputs + e.n_parameters
