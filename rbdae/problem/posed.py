@@ -1,34 +1,23 @@
-"""A problem from other coordinates of its joints: the bodies on one side of a joint move as one."""
+"""A problem from other coordinates of its joints: the bodies on one side of a joint move as one, and loops follow
+(`rbdae.problem.posed_loops`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, cross
 from rbdae.joints.base import AbstractJoint
-from rbdae.multibody.layout import BodyMotion, write
+from rbdae.problem.posed_loops import SpatialMotion, WantedCoordinate, followed, reached
 from rbdae.problem.problem import Problem
 from rbdae.quantities.coordinate import Coordinate
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Motion:
-    """Reference points, rotations, velocities and angular velocities in space of all bodies; the ground is the last."""
-
-    x: Mat
-    R: Any
-    v: Mat
-    w: Mat
-
-
 def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
-    """The problem from its start with other coordinates of some joints; those of all other joints stay.
+    """The problem from its start with other coordinates of some joints; those of other joints stay, but for loops.
 
     Parameters
     ----------
@@ -37,42 +26,23 @@ def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
     Raises
     ------
     TypeError, ValueError
-        for names that there are not, joints without such coordinates, and those that close a loop
+        for names that there are not, joints without such coordinates, and values in closed loops that contradict each
+        other
     """
     if not isinstance(joints, Mapping):
         raise TypeError(f'joints must be a mapping by name, got {_check.show(joints)}; give {{"pin": 0.3}}')
     known = {joint.name or "": joint for joint in problem.system.joints}
-    motion = _motion(problem)
+    motion = SpatialMotion.of(problem, problem.t0, problem.y0)
+    in_loops = list[WantedCoordinate]()
     for name, given in joints.items():
         if name not in known:
             raise _check.unknown("joint", name, known)
         for coordinate, value in _wanted(known[name], given):
-            _move(problem, motion, known[name], coordinate, value)
-    n = problem.model.n
-    p = _quaternions(motion.R[:n])
-    om = np.einsum("bji,bj->bi", motion.R[:n], motion.w[:n])
-    bodies = BodyMotion(motion.x[:n], p, motion.v[:n], om)
-    workspace = problem.workspace
-    y = write(workspace.model, workspace.settings, workspace.layout, bodies, problem.selection, problem.t0)
-    return problem.at(problem.t0, y)
-
-
-def _motion(problem: Problem) -> _Motion:
-    Z = problem.natural(problem.t0, problem.y0)
-    n = len(Z)
-    x, v, w = np.zeros((3, n + 1, 3))
-    R = np.tile(np.eye(3), (n + 1, 1, 1))
-    x[:n], v[:n] = Z[:, :3], Z[:, 12:15]
-    R[:n] = np.swapaxes(Z[:, 3:12].reshape(n, 3, 3), 1, 2)
-    spin = np.swapaxes(Z[:, 15:24].reshape(n, 3, 3), 1, 2) @ np.swapaxes(R[:n], 1, 2)
-    w[:n] = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
-    return _Motion(x, R, v, w)
-
-
-def _quaternions(R: Any) -> Mat:
-    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
-
-    return np.roll(Rotation.from_matrix(R).as_quat(), 1, axis=1)
+            more = _moved(problem, motion, known[name], coordinate, value)
+            in_loops += [] if more is None else [more]
+    if in_loops:
+        motion = followed(problem, motion, in_loops)
+    return problem.at(problem.t0, motion.written(problem))
 
 
 def _wanted(joint: AbstractJoint, given: Any) -> list[tuple[Coordinate, Any]]:
@@ -94,26 +64,25 @@ def _wanted(joint: AbstractJoint, given: Any) -> list[tuple[Coordinate, Any]]:
     return [(own[name], value) for name, value in given.items()]
 
 
-def _move(problem: Problem, at: _Motion, joint: AbstractJoint, coordinate: Coordinate, given: Any) -> None:
-    """Move the bodies on one side of a joint."""
+def _moved(
+    problem: Problem, at: SpatialMotion, joint: AbstractJoint, coordinate: Coordinate, given: Any
+) -> WantedCoordinate | None:
+    """Move the bodies on one side of a joint; what is wanted of a joint in a closed loop, where others follow."""
     system = problem.system
     number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
     a, b = (number[id(body)] for body in (joint.a, joint.b))
     owner = f"joint {joint.name!r}"
-    present, rate = _values(system, at, coordinate, a, b)
+    present, rate = at.coordinate(system, coordinate, a, b)
     value = given[0] if isinstance(given, (tuple, list)) and len(given) == 2 else given
-    change = _check.number(owner, coordinate.name, value) - present
+    change = (target := _check.number(owner, coordinate.name, value)) - present
     faster = _check.number(owner, "rate", given[1]) - rate if value is not given else 0.0
     pairs = [(number[id(j.a)], number[id(j.b)]) for j in system.joints if j is not joint]
-    moving = _reached(pairs, b)
+    moving = reached(pairs, b)
     if a in moving:
-        raise ValueError(
-            f"{owner} is in a closed loop, where others change with its {coordinate.name}; give t= and y= of a "
-            "consistent state"
-        )
+        return WantedCoordinate(joint, coordinate, (a, b), target, None if value is given else rate + faster)
     still = a
     if len(system.bodies) in moving:  # the ground stays
-        moving, still, change, faster = _reached(pairs, a), b, -change, -faster
+        moving, still, change, faster = reached(pairs, a), b, -change, -faster
     assert coordinate.axis is not None
     axis = at.R[a] @ coordinate.axis
     reference = system.bodies[a].reference if a < len(system.bodies) else np.zeros(3)
@@ -129,34 +98,7 @@ def _move(problem: Problem, at: _Motion, joint: AbstractJoint, coordinate: Coord
         v += faster * (cross(axis, at.x[k] - center) if turns else axis)
         at.v[k] = v + at.v[still] + cross(at.w[still], at.x[k] - at.x[still])
         at.w[k] = w + at.w[still] + (faster * axis if turns else 0.0)
-
-
-def _values(system: Any, at: _Motion, coordinate: Coordinate, a: int, b: int) -> tuple[float, float]:
-    """A coordinate and its rate."""
-    Z, rates = np.zeros((2, 24))
-    for side, k in enumerate((a, b)):
-        reference = system.bodies[k].reference if k < len(system.bodies) else np.zeros(3)
-        first = 12 * side
-        Z[first : first + 3] = at.x[k] - at.R[k] @ reference
-        rates[first : first + 3] = at.v[k] - cross(at.w[k], at.R[k] @ reference)
-        Z[first + 3 : first + 12] = at.R[k].T.ravel()
-        rates[first + 3 : first + 12] = np.array([cross(at.w[k], d) for d in at.R[k].T]).ravel()
-    value, rate = coordinate.values(Z, rates)
-    return float(value), float(rate)
-
-
-def _reached(pairs: Sequence[tuple[int, int]], first: int) -> set[int]:
-    """The bodies that hang together with one."""
-    found, open_ = {first}, [first]
-    while open_:
-        k = open_.pop()
-        for pair in pairs:
-            if k in pair:
-                other = pair[1] if pair[0] == k else pair[0]
-                if other not in found:
-                    found.add(other)
-                    open_.append(other)
-    return found
+    return None
 
 
 def _rotation(axis: Vec, angle: float) -> Mat:

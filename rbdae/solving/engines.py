@@ -37,6 +37,10 @@ class Engine(Protocol):
     def y(self) -> Vec:
         """The state there, (n,); a copy."""
 
+    @property
+    def here(self) -> Problem:
+        """The problem by which the state is read, with the inputs of some time."""
+
     def advance(self, t_end: float) -> tuple[bool, str]:
         """Continue to a later time: whether it is reached, and what the solver said."""
 
@@ -79,6 +83,11 @@ class InPlace:
     def y(self) -> Vec:
         """The state there; a copy."""
         return self._stepper.y
+
+    @property
+    def here(self) -> Problem:
+        """The problem of the start: its selection stays."""
+        return self._problem
 
     @property
     def _stepper(self) -> Stepper:
@@ -141,6 +150,11 @@ class InPieces:
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
+
+    @property
+    def here(self) -> Problem:
+        """The problem at the end of the last run, with the selection there."""
+        return self._here
 
     @property
     def y(self) -> Vec:

@@ -28,6 +28,11 @@ class Readings:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
 
+    @property
+    def problem(self) -> Problem:
+        """That problem."""
+        return self._problem
+
     def __reduce__(self) -> NoReturn:
         refuse_copies()
 

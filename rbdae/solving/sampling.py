@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, final
 
 from rbdae._arrays import Vec
@@ -16,9 +18,24 @@ _CLOSE = 1e-9
 """Of a period: a time this near to that of a sample is that time."""
 
 
+_held: ContextVar[Any] = ContextVar("_held", default=None)
+"""The memory of a problem whose samples are taken outside of its runs."""
+
+
+@contextmanager
+def samples_outside(problem: Problem) -> Iterator[None]:
+    """Within it, runs of a problem hold what its sampled controllers have set: a simulator samples between them."""
+    token = _held.set(problem.workspace.memory)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+
+
 def sampled_of(problem: Problem) -> list[Sampled]:
     """The sampled controllers of a problem."""
-    if not problem.workspace.memory.filled.like.forces.inputs:
+    memory = problem.workspace.memory
+    if not memory.filled.like.forces.inputs or _held.get() is memory:
         return []
     return [force for force in problem.system.forces if isinstance(force, Sampled)]
 
@@ -89,4 +106,4 @@ def _after(controller: Sampled, t: float) -> float:
     return (math.floor(t / controller.period + _CLOSE) + 1.0) * controller.period
 
 
-__all__ = ["AllChanges", "Samples", "sampled_of"]
+__all__ = ["AllChanges", "Samples", "sampled_of", "samples_outside"]

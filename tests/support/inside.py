@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _folders, _forks, _on_disk, inputs
+from rbdae import _folders, _forks, _on_disk, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._brief import brief
@@ -150,6 +150,7 @@ from rbdae.problem import (
     measures,
     moving,
     owners,
+    posed_loops,
     problem,
     quantities,
     reactions,
@@ -317,6 +318,7 @@ __all__ = [
     "in_plain_python",
     "increments",
     "independent_columns",
+    "input_motion",
     "inputs",
     "internal_constraints",
     "interpretation",
@@ -390,6 +392,7 @@ __all__ = [
     "plan",
     "plane_view",
     "plotted",
+    "posed_loops",
     "potentials_of_forces",
     "problem",
     "project",
