@@ -39,6 +39,10 @@ class Reason(Enum):
         "came near a singular set of its rotation parameters; use on_singularity='switch', reference='start', or "
         "rotation='quaternion'"
     )
+    FRICTION = (
+        "came to a state where dry friction leaves no acceleration, or several (Painleve's paradox); give a smaller mu "
+        "or a compliant contact in place of the joint"
+    )
     KEYBOARD = "was interrupted by a signal (Ctrl-C)"
     STEP_TOO_SMALL = "the step size became too small; loosen the tolerances or choose a lower-index formulation"
     NOT_CONVERGED = "Newton's method did not converge; try a lower index, a looser tolerance or a smaller step"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations.explicit import accelerations
 from rbdae.kernels.conserving import steps, work
 from rbdae.kernels.conserving.increments import (
     ENERGY,
@@ -20,6 +19,7 @@ from rbdae.kernels.conserving.increments import (
     VELOCITIES,
 )
 from rbdae.kernels.equations import set_state
+from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.memory import head, multipliers
 
 

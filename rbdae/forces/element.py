@@ -18,6 +18,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
 from rbdae.inputs import Input
+from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Shape
 
 
@@ -50,6 +51,17 @@ class PointSpring:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class UnderReaction:
+    """The normal force of friction that is the reaction of a joint: `length` of its bearings if moments count, and
+    `floor` below which it is smooth, N."""
+
+    joint: AbstractJoint
+    length: float | None
+    floor: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class Element:
     """Force along displacements s of two bodies: f = K (s - rest) + D sdot - sign u(t), natural forces -(ds/dZ)^T f.
 
@@ -72,6 +84,8 @@ class Element:
         A constant in the potential.
     force : MotionLaw or None
         A load that depends on the motion, u(t, s, sdot); then there is no other one.
+    reaction : UnderReaction or None
+        The load `force` is that of a unit of this normal force.
     """
 
     forms: Any
@@ -85,6 +99,7 @@ class Element:
     holonomic: bool = True
     level: float = 0.0
     force: MotionLaw | None = None
+    reaction: UnderReaction | None = None
 
     @property
     def winding(self) -> bool:
@@ -250,6 +265,7 @@ __all__ = [
     "PointSpring",
     "StateElement",
     "TimeFunction",
+    "UnderReaction",
     "UserElement",
     "frame_of",
     "load",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations.base import AbsoluteFormulation, Explicit, Norm, Solved
-from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces, dynamics_residual
+from rbdae.kernels.bodies.dynamics import apply_mass_matrix, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
@@ -27,38 +27,14 @@ from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.equations import add_forces, set_state
-from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear import unit_quaternions
-from rbdae.kernels.linear.saddle import add_joints, factorise, reduce_bodies, solve_saddle
+from rbdae.kernels.linear.accelerations import accelerations
+from rbdae.kernels.linear.friction_columns import friction_tangent
+from rbdae.kernels.linear.saddle import reduce_bodies
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
-from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, states
+from rbdae.kernels.memory import constraint_side, head, multipliers, solution, states
 from rbdae.kernels.records import SPATIAL_VELOCITIES
-
-
-@stage("i")
-def accelerations(m: Memory) -> None:
-    """vdot, or M^-1 pdot, and la of the saddle-point system. Reads the placed and moved bodies; writes `solution` and
-    `multipliers`; leaves the gradients and factors of the joints."""
-    h = head(m)
-    clear_accelerations(m)
-    accelerate(m)
-    primitive_vectors(m, 2)
-    applied_forces(m)
-    velocity_basis(m)
-    gradients(m)
-    factorise(m, 1)
-    collect_forces(m, address(right_hand_side(m)))
-    s = constraint_side(m)
-    constraint_rows(m, address(s), 0, 2)
-    clear_dropped(m, address(s), 0)
-    for i in range(h.n_la):
-        s[i] = -s[i]
-    if h.unit_norm == 1:
-        unit_quaternions.free_accelerations(m)
-        add_joints(m)
-    else:
-        solve_saddle(m)
 
 
 @jit
@@ -159,6 +135,7 @@ def unit_balance(m: Memory, x: Array, out: Array) -> None:
 def columns(m: Memory) -> None:
     """Solve the saddle-point system for the columns of `rhs_tangent`."""
     solve_saddle_tangent(m)
+    friction_tangent(m)
     if head(m).spatial == SPATIAL_VELOCITIES:
         to_spatial_rows(m)
 

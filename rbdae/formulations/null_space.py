@@ -19,7 +19,7 @@ from typing import ClassVar
 from rbdae.compiler.access import Address, Array, Memory, address, sqrt
 from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
-from rbdae.formulations.explicit import SADDLE, accelerations, add_multipliers
+from rbdae.formulations.explicit import SADDLE, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
@@ -31,6 +31,8 @@ from rbdae.kernels.forces.internal_states import (
     gather_force_states,
     states_residual,
 )
+from rbdae.kernels.forces.reaction_friction import add_friction
+from rbdae.kernels.linear.accelerations import accelerations, eliminated_normals
 from rbdae.kernels.memory import head, null_space, quasi_forces, solution, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
@@ -101,8 +103,10 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
 def _set_dynamics(m: Memory, t: float, y_at: Address, yd_at: Address) -> None:
     """Natural coordinates and applied forces at (t, y, yd). Writes `quasi_forces`: h = M wdot - psi."""
     _set_state(m, t, y_at)
+    eliminated_normals(m)
     accelerations_from_nu(m, yd_at, head(m).n_q)
     applied_forces(m)
+    add_friction(m)
     dynamics_residual(m, address(quasi_forces(m)), 0)
 
 

@@ -35,6 +35,7 @@ from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.friction_margins import refuse_friction
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Start, consistent_start
@@ -182,6 +183,7 @@ def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem,
         if out is None:
             system = new if isinstance(new, System) else new.system()
             return _formulated(compiled(system, t0, choices.explicit), choices, t0, False, hold, code)
+        refuse_friction(out.interpretation, out.t0, out.y0)
         _refuse_not_finite(out.start, out.layout.labels)
         return out
 
@@ -209,7 +211,9 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
 def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
     """y0 and yd0 with the multipliers that belong to them."""
     y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, workspace.selection, t0)
-    start = consistent_start(Interpretation(workspace), t0, y, state.assembly)
+    view = Interpretation(workspace)
+    start = consistent_start(view, t0, y, state.assembly)
+    refuse_friction(view, t0, start.y0)
     row = workspace.singular_row()
     _refuse_not_finite(start, workspace.layout.labels)
     if row is not None:

@@ -13,6 +13,7 @@ from rbdae.kernels.constraints.gradients import scatter_primitive_columns
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
+from rbdae.kernels.forces.reaction_friction import friction_forces
 from rbdae.kernels.memory import head
 
 
@@ -34,6 +35,7 @@ def add_forces(m: Memory, level: int) -> None:
     leaves the vectors of the primitives with their rates up to `level`."""
     primitive_vectors(m, level)
     applied_forces(m)
+    friction_forces(m)
     primitive_forces(m)
 
 

@@ -50,6 +50,7 @@ _NUMBERS = (
     "n_bushings",
     "n_drives",
     "n_elements",
+    "n_frictions",
     "n_entries",
     "n_element_bodies",
     "n_element_inputs",
@@ -128,6 +129,8 @@ entries = MemoryArray(Content.NUMBERS, kb.ENTRY, lambda h: h.n_entries)
 """The coefficients of their forms."""
 element_constants = MemoryArray(Content.NUMBERS, kb.CONSTANT, lambda h: h.n_element_constants)
 """Numbers of the laws of elements by functions with states."""
+frictions = MemoryArray(Content.NUMBERS, kb.FRICTION, lambda h: h.n_frictions)
+"""The joints whose reactions have friction."""
 tree_velocities = MemoryArray(Content.NUMBERS, kb.TREE_VELOCITY, lambda h: h.n_tree)
 """The joint equations and quasi-velocities of each body of a tree."""
 element_bodies = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_element_bodies)
@@ -183,6 +186,20 @@ state_results = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_result
 """Its (F, sdot)."""
 state_tangents = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_state_tangents)
 """d(F, sdot)/d(Z, Zdot, s) of every force with states, one after the other."""
+normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
+"""N of each friction under a reaction,"""
+joint_load = MemoryArray(Content.SCRATCH, np.float64, lambda h: 6)
+"""what it follows from, (f, c) of one joint,"""
+friction_gradient = MemoryArray(Content.SCRATCH, np.float64, lambda h: 6)
+"""and its derivatives by it."""
+friction_columns = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, h.n_vector))
+"""(vdot, la) of one newton of each friction."""
+friction_loads = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, (h.n_frictions + 2) * 6))
+"""Of each joint (f, c) by these, without friction, and the derivatives of N by (f, c)."""
+friction_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, h.n_frictions))
+"""L U of 1 - K."""
+friction_solution = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
+"""What they are solved for."""
 factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: (2, h.n_factor))
 """L and D of the joint Schur complement."""
 tree_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (6 * h.n_tree, 6))
@@ -258,6 +275,8 @@ force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()
 """sdot = f(t, q, v, s)."""
+kept_forces = _vector()
+"""The natural forces of the bodies while those of friction are in their place."""
 turned_row = _vector()
 """A row of S P of the null-space form of loops with spatial velocities."""
 square_known = _vector()

@@ -125,7 +125,8 @@ DRIVE = np.dtype(
 # on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`;
 # the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in `element_constants`,
 # come last; `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s,
-# sdot, the `n_parameters` numbers in `parameters` and the inputs
+# sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction under the reaction of a joint is
+# its number from 1 on
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -152,6 +153,7 @@ ELEMENT = np.dtype(
             "n_inputs",
             "n_parameters",
             "first_parameter",
+            "reaction",
         ]
     ]
     + [
@@ -169,6 +171,13 @@ ELEMENT = np.dtype(
 
 # a number of a law
 CONSTANT = np.dtype([("value", "f8")], align=True)
+# friction under the reaction of a joint: its element, the primitives from `first` on before `last` and the bodies of
+# the joint; whether moments count, with the point of the second body, the axis of the first one and `length`
+FRICTION = np.dtype(
+    [(name, "i8") for name in ("element", "first", "last", "moments")]
+    + [("body", "i8", (2,)), ("point", "f8", (3,)), ("axis", "f8", (3,)), ("length", "f8"), ("floor", "f8")],
+    align=True,
+)
 
 # a coefficient of a form: row i, column j, or j = -1 for what does not depend on Z
 ENTRY = np.dtype([("form", "i8"), ("i", "i8"), ("j", "i8"), ("value", "f8")], align=True)

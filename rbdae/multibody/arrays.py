@@ -30,6 +30,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "bushings": bushings,
         "drives": model.drives.copy(),
         "elements": elements,
+        "frictions": _frictions(model, layout),
         "element_bodies": layout.rank[model.forces.bodies],
         "element_inputs": model.forces.element_inputs,
         "algebraic": model.forces.algebraic,
@@ -56,6 +57,7 @@ def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout:
     bodies = _bodies(model, settings, layout)
     new = {"bodies": bodies, "bushings": bushings, "elements": elements, "entries": model.forces.entries}
     new["element_constants"] = model.forces.constants
+    new["frictions"] = _frictions(model, layout)
     out = {name: new[name] if name in new else copied(array) for name, array in arrays.items()}
     return out | {name: ARRAYS[name].nothing() for name in named(Content.DEMAND)}
 
@@ -69,6 +71,13 @@ def _forces(model: Model, layout: Layout) -> tuple[Any, Any]:
     bushings["body"] = layout.rank[bushings["body"]]
     elements["body"] = layout.rank[elements["body"]]
     return bushings, elements
+
+
+def _frictions(model: Model, layout: Layout) -> Any:
+    """The joints whose reactions have friction."""
+    out = copied(model.frictions)
+    out["body"] = layout.rank[out["body"]]
+    return out
 
 
 def state_lengths(elements: Any) -> tuple[Ints, Ints]:

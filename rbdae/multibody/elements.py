@@ -56,6 +56,7 @@ def possible(workspace: Workspace) -> bool:
         and not settings.reduced
         and not len(workspace.arrays["element_inputs"])
         and not workspace.arrays["drives"]["n_inputs"].any()
+        and not len(workspace.arrays["frictions"])
         and not _of_other_bodies(workspace.arrays["elements"])
     )
 

@@ -136,6 +136,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_bushings": len(model.bushings),
         "n_drives": len(model.drives),
         "n_elements": len(model.forces.elements),
+        "n_frictions": len(model.frictions),
         "n_entries": len(model.forces.entries),
         "n_element_bodies": len(arrays["element_bodies"]),
         "n_element_inputs": len(arrays["element_inputs"]),

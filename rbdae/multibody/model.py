@@ -24,22 +24,11 @@ from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.multibody.body_records import body_row, body_rows
+from rbdae.multibody.friction_records import PackedJoint, pack_frictions
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
-
-
-@dataclass(frozen=True, slots=True)
-class PackedJoint:
-    """A joint's name, its bodies by number, its primitives and points (from the bodies' reference points), and its
-    `AbstractJoint.velocity_rows`."""
-
-    name: str
-    bodies: tuple[int, int]
-    primitives: range
-    points: tuple[Vec, Vec]
-    velocity_rows: tuple[Mat | None, Mat | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +36,8 @@ class Model:
     """Packed arrays of a system; body numbers are in the order of addition, the ground comes last.
 
     `system` is as it was when it was packed: what is added to the user's one later is not in it. `user_functions` are
-    those that the kernels call, `rheonomic` the laws of primitives by their numbers.
+    those that the kernels call, `rheonomic` the laws of primitives by their numbers, `frictions` the elements that are
+    friction under the reaction of a joint.
     `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
     `scales` is what tolerances are relative to. `explicit` forms have no algebraic unknowns of forces.
     """
@@ -61,6 +51,7 @@ class Model:
     user_functions: tuple[UserFunction, ...]
     rheonomic: dict[int, Rheonomic]
     forces: Packed
+    frictions: Any
     joints: tuple[PackedJoint, ...]
     tree: Tree
     scales: Scales
@@ -242,6 +233,7 @@ def compile_system(system: System, explicit: bool = False) -> Model:
     start = _start(x, R)
     rows = body_rows(system, BODY)
     arms = [arm for joint in joints.joints for arm in zip(joint.bodies, joint.points, strict=True)]
+    forces = _packed(system, elements, shift, start, explicit=explicit)
     return Model(
         system=copy.copy(system),
         names=tuple(body.name for body in bodies),
@@ -251,7 +243,8 @@ def compile_system(system: System, explicit: bool = False) -> Model:
         drives=joints.drives,
         user_functions=joints.user_functions,
         rheonomic=joints.rheonomic,
-        forces=_packed(system, elements, shift, start, explicit=explicit),
+        forces=forces,
+        frictions=pack_frictions(system, joints.joints, elements, forces),
         joints=joints.joints,
         tree=spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints.joints]),
         scales=measured(rows, joints.primitives, joints.rheonomic, arms, bushings, system.gravity, start, xd, om),
@@ -273,16 +266,25 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
         if heavier or body is not before:
             rows[k] = body_row(body, system.gravity)
     start = _start(model.x, rotation_matrices(model.p))
-    bushings, forces = model.bushings, model.forces
+    bushings, forces, frictions = model.bushings, model.forces, model.frictions
     if forces_too:
         number, shift = _references(system)
         bushings, elements = _sorted_forces(system, number, shift)
         forces = _packed(system, elements, shift, start, explicit=model.explicit)
+        frictions = pack_frictions(system, model.joints, elements, forces)
     arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
     scales = measured(
         rows, model.primitives, model.rheonomic, arms, bushings, system.gravity, start, model.xd, model.om
     )
-    return replace(model, system=copy.copy(system), bodies=rows, bushings=bushings, forces=forces, scales=scales)
+    return replace(
+        model,
+        system=copy.copy(system),
+        bodies=rows,
+        bushings=bushings,
+        forces=forces,
+        frictions=frictions,
+        scales=scales,
+    )
 
 
 def varied(model: Model, system: System) -> Model:
@@ -294,5 +296,11 @@ def varied(model: Model, system: System) -> Model:
     forces = _packed(system, elements, shift, start, complex, explicit=model.explicit)
     bodies = body_rows(system, of_scalars(BODY, complex))
     return replace(
-        model, bodies=bodies, primitives=joints.primitives, bushings=bushings, forces=forces, joints=joints.joints
+        model,
+        bodies=bodies,
+        primitives=joints.primitives,
+        bushings=bushings,
+        forces=forces,
+        frictions=pack_frictions(system, joints.joints, elements, forces, complex),
+        joints=joints.joints,
     )

@@ -38,7 +38,7 @@ from rbdae.system import System
 _STEP = 2.0**-600
 """The imaginary part of a parameter."""
 
-_RECORDS = ("bodies", "states", "primitives", "bushings", "elements", "entries", "element_constants")
+_RECORDS = ("bodies", "states", "primitives", "bushings", "elements", "entries", "element_constants", "frictions")
 """The arrays that depend on parameters."""
 
 
@@ -131,8 +131,8 @@ def _real(model: Model) -> Model:
     records = {name: _of_floats(getattr(model.forces, name)) for name in ("elements", "entries", "constants")}
     forces = replace(model.forces, **records)
     joints = tuple(replace(joint, points=(joint.points[0].real, joint.points[1].real)) for joint in model.joints)
-    bodies, primitives, bushings = _of_floats(model.bodies), _of_floats(model.primitives), _of_floats(model.bushings)
-    return replace(model, bodies=bodies, primitives=primitives, bushings=bushings, forces=forces, joints=joints)
+    names = ("bodies", "primitives", "bushings", "frictions")
+    return replace(model, forces=forces, joints=joints, **{name: _of_floats(getattr(model, name)) for name in names})
 
 
 def _of_floats(records: Any) -> Any:

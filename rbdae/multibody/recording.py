@@ -29,7 +29,7 @@ from rbdae.multibody.workspace import Workspace
 MOST_NODES = 2_000_000
 """What a recording may have where it is asked for: some hundred bytes, and ten microseconds, a node."""
 
-_OF_FORCES = ("bushings", "elements", "entries", "element_constants")
+_OF_FORCES = ("bushings", "elements", "entries", "element_constants", "frictions")
 
 _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
 """What `rbdae.kernels.constraints.drives` writes into driven primitives."""

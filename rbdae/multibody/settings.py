@@ -141,6 +141,7 @@ def features(model: Model, settings: Settings) -> Features:
         "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
         "laws": bool(np.any((model.forces.elements["force"] != 0) & (model.forces.elements["shaping"] < kb.USER))),
         "states": model.forces.n_states > 0 or bool(np.any(model.forces.elements["shaping"] == kb.STATEFUL)),
+        "reaction-friction": len(model.frictions) > 0,
         "rheonomic": len(model.drives) > 0,
         "multipliers": settings.formulation.multipliers == "values",
         "corrected": settings.formulation.corrected,

@@ -168,10 +168,11 @@ class Solvable(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a run ends at a state at which a switch is due, in words, and whether that state can still be read."""
+    """Why a run ends where a switch is due, whether this state can still be read, and what ends it."""
 
     why: str
     readable: bool = True
+    kind: Literal["chart", "friction"] = "chart"
 
 
 @final

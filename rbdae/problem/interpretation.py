@@ -17,6 +17,7 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
+from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
@@ -143,6 +144,10 @@ class Interpretation:
     def by_force(self) -> Kernel:
         """The kernel for the natural forces of each force."""
         return self._kernel(by_force)
+
+    def friction(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """The margins of the frictions under reactions, then their normal forces, (..., 2 frictions)."""
+        return self._each(self._kernel(friction_margins), t, y, 2 * len(self.model.frictions))
 
     def measures(self, t: ArrayLike, y: ArrayLike) -> Measures:
         """The reader of quantities at rows of their own."""

@@ -83,6 +83,8 @@ class Measures:
             return self._moment(owner)
         if quantity.aspect == "pull":
             return np.asarray(self._loads[2 * owner.number, 0])
+        if quantity.aspect == "normal":
+            return self._normal(owner)
         return self._work(owner)
 
     # ------------------------------------------------------------ motion
@@ -208,6 +210,13 @@ class Measures:
         """The torque on b of what acts along a joint without coordinates, in the frame of a."""
         _, torque = self._on_second(owner)
         return on_frame(np.swapaxes(frames(self._body(owner.bodies[0])), 1, 2), torque)
+
+    def _normal(self, owner: Owner) -> Vec:
+        """The normal force of friction under a reaction."""
+        model = self._view.model
+        mine = [e - len(model.bushings) for e in owner.elements]
+        (k,) = np.flatnonzero(np.isin(model.frictions["element"], mine))
+        return np.asarray(self._view.friction(self._t, self._y)[:, len(model.frictions) + k])
 
     def _work(self, owner: Owner) -> Vec:
         """The power of a force on all bodies, of friction in a joint, or of a drive of a point."""

@@ -148,6 +148,7 @@ def _refused(workspace: Workspace) -> str:
     elements = model.forces.elements
     kinds = {
         "forces with internal states": (elements["shaping"] == kb.STATEFUL).any(),
+        "forces under the reaction of a joint": len(model.frictions) > 0,
         "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
     }
     return next((name for name, n in kinds.items() if n), "")

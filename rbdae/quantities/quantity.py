@@ -11,11 +11,23 @@ from rbdae import _check
 from rbdae.quantities.coordinate import Coordinate
 
 Aspect: TypeAlias = Literal[
-    "value", "rate", "acceleration", "effort", "power", "turn", "axis", "spin", "moment", "pull", "work", "own"
+    "value",
+    "rate",
+    "acceleration",
+    "effort",
+    "power",
+    "turn",
+    "axis",
+    "spin",
+    "moment",
+    "pull",
+    "work",
+    "normal",
+    "own",
 ]
 """What a quantity is of its coordinate: s, sdot, sddot, the torque or force along it, the power of that. Without a
 coordinate: the angle, the axis and the angular velocity of the relative rotation, the torque on the second body, the
-force on the first one, the power of everything; "own" for an output of an actuator."""
+force on the first one, the power of everything, the normal force of friction; "own" for an output of an actuator."""
 
 
 @final

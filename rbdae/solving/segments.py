@@ -119,7 +119,7 @@ def run_segments(
         t, y = watch.state
         ending = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), None)
         if ending is not None:
-            outcome.reason, outcome.detail = Reason.CHART, ending.why
+            outcome.reason, outcome.detail = Reason[ending.kind.upper()], ending.why
             if not ending.readable:
                 _drop_from(outcome, t, direction)
             return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)

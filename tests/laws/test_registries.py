@@ -200,6 +200,14 @@ def _loop() -> rbdae.Problem:
     return cases.problem("loop", cases.Pairing("null-space", "quaternion", "angular"))
 
 
+def _rubbing() -> rbdae.Problem:
+    system = rbdae.System()
+    body = system.add_body("body", mass=1.0, inertia=(1, 1, 1))
+    rail = system.add_joint(Prismatic(system.ground, body))
+    system.add_force(Coulomb(rail, 0.1, normal="reaction"))
+    return rbdae.formulate(system, "index-0")
+
+
 def _redundant() -> rbdae.Problem:
     return cases.formulate(cases.turning_four_bar("redundant"), cases.REFERENCE, redundant="minimum-norm")
 
@@ -372,6 +380,7 @@ EXAMPLES: dict[type, Any] = {
     UserForce: lambda: UserForce(_bodies()[0], max, max),
     differences.Differences: lambda: differences.Differences(max, 1e-6),
     element.TimeFunction: lambda: element.NONE,
+    element.UnderReaction: lambda: element.UnderReaction(Prismatic(*_bodies()), None, 1e-6),
     MotionLaw: lambda: MotionLaw("torque", (max,), max, np.zeros(1)),
     element.PointSpring: lambda: Bushing(_bodies()[0], stiffness=1.0).elements()[0],
     element.Element: lambda: Force(_bodies()[0], (1, 0, 0)).elements()[0],
@@ -454,6 +463,7 @@ EXAMPLES: dict[type, Any] = {
     matrices.BlockMatrix: lambda: matrices.BlockMatrix(_problem().workspace, mass_matrix, 12, 12),
     block_pattern.BlockPattern: lambda: block_pattern.block_pattern(np.array([[0, 0, 2, 2]]), 2, 2),
     switches.VelocitySwitch: lambda: _loop().switches()[0],
+    switches.FrictionSwitch: lambda: _rubbing().switches()[0],
     switches.RowSwitch: lambda: _redundant().switches()[0],
     switches.ChartSwitch: lambda: cases.formulate(
         cases.built("C"), cases.Pairing("index-0", "bryant-321", "angular")

@@ -61,6 +61,7 @@ from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
+from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
@@ -309,6 +310,7 @@ __all__ = [
     "forget_code",
     "forget_packages",
     "free",
+    "friction_margins",
     "generic_callback",
     "generic_kernel",
     "given",

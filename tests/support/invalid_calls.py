@@ -504,6 +504,13 @@ def _dry() -> dict[str, Call]:
             normal=1.0,
             radius=0.1,
         ),
+        "forces.Coulomb of a reaction": _on_joint(
+            forces.Coulomb,
+            joints.Prismatic,
+            {**rubbing, "length": optional(POSITIVE), "floor": optional(POSITIVE)},
+            mu=0.1,
+            normal="reaction",
+        ),
         "forces.Contact": _between(
             forces.Contact, {**points, **rubbing, **PRESSING, "normal": optional(VECTOR)}, stiffness=1.0
         ),

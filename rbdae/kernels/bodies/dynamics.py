@@ -15,6 +15,7 @@ from rbdae.kernels.bodies import (
 )
 from rbdae.kernels.memory import bodies, head, multipliers, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
+from rbdae.rotations.algebra import spin_transposed
 
 
 @stage("ii")
@@ -53,6 +54,33 @@ def collect_forces(m: Memory, out_at: Address) -> None:
         if B[b].nt == 3:
             for k in range(3):
                 out[i + k] = s.tx[k]
+            i += 3
+        for k in range(B[b].nr):
+            out[i + k] = s.t[k]
+
+
+@stage("ii", "reaction-friction")
+def collect_pulled_back(m: Memory, out_at: Address) -> None:
+    """out[:nv] = the part of psi of all bodies that is linear in the natural forces."""
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            spin_transposed(s.d, s.fd, s.t)
+        elif h.forms == 1:
+            euler_parameter_forms.pull_back(m, b)
+        elif h.kind == QUATERNION_RATE:
+            quaternion_rates.pull_back(address(s.a), address(s.fd), address(s.t))
+        else:
+            for k in range(9):
+                s.t[k] = s.fd[k]
+        i = B[b].iv
+        if B[b].nt == 3:
+            for k in range(3):
+                out[i + k] = s.fx[k]
             i += 3
         for k in range(B[b].nr):
             out[i + k] = s.t[k]

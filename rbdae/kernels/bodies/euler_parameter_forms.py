@@ -52,10 +52,9 @@ def _trace(f: Array) -> float:
 
 
 @stage("ii", "forms")
-def forces(m: Memory, b: int) -> None:
-    """t = Q + gyroscopic term."""
+def pull_back(m: Memory, b: int) -> None:
+    """t = Q."""
     h = head(m)
-    o = bodies(m)[b]
     s = states(m)[b]
     euler_differential_transposed(s.a, s.fd, s.t)
     if h.pull_back == MOMENT:
@@ -64,6 +63,15 @@ def forces(m: Memory, b: int) -> None:
         f = 2.0 * _trace(s.fd)
         for k in range(4):
             s.t[k] += f * s.a[k]
+
+
+@stage("ii", "forms")
+def forces(m: Memory, b: int) -> None:
+    """t = Q + gyroscopic term."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    pull_back(m, b)
     conjugate_product(s.w, s.a, s.s)
     extended(o.radial, o.inertia, s.s, s.s)
     for k in range(4):
@@ -125,4 +133,4 @@ def projected_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -
         out[r + 3] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
 
 
-__all__ = ["forces", "projected_residual", "row_basis"]
+__all__ = ["forces", "projected_residual", "pull_back", "row_basis"]

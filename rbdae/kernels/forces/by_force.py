@@ -8,6 +8,7 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import combine
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.internal_states import gather_force_states, state_force
+from rbdae.kernels.linear.accelerations import eliminated_normals
 from rbdae.kernels.memory import bushings, elements, head, states
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import STATEFUL
@@ -24,6 +25,7 @@ def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
     set_time(m, t)
     gather_force_states(m, address(y))
     locate(m, address(y))
+    eliminated_normals(m)
     for k in range(12 * h.n_bodies):
         out[k] = 0.0
     _bushings(m, address(out))

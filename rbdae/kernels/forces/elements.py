@@ -38,6 +38,7 @@ from rbdae.kernels.memory import (
     force_states,
     head,
     inputs,
+    normals,
     states,
 )
 from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
@@ -185,6 +186,9 @@ def add_load(m: Memory, i: int) -> None:
     for k in range(e.n_inputs):
         c.x[2 * n + e.n_parameters + k] = inputs(m)[element_inputs(m)[e.first_input + k]]
     call_force(e.force, e.jacobian, head(m).time, c.x, n_load_arguments(e), c.load, n, 0, c.user)
+    if e.reaction > 0:
+        for k in range(n):
+            c.load[k] *= normals(m)[e.reaction - 1]
     for k in range(n):
         c.u[k] += c.load[k]
 
@@ -223,10 +227,10 @@ def law(m: Memory, i: int) -> None:
 
 @stage("i", "elements", optional=True)
 def element_forces(m: Memory) -> None:
-    """Add the forces of all elements but those by functions with states to the natural forces. Reads `force_states`;
-    writes the rates of windings in `force_state_rates`."""
+    """Add the forces of all elements but those by functions with states, and friction under reactions, to the natural
+    forces. Reads `force_states`; writes the rates of windings in `force_state_rates`."""
     for i in range(head(m).n_elements):
-        if elements(m)[i].shaping != STATEFUL:
+        if elements(m)[i].shaping != STATEFUL and elements(m)[i].reaction == 0:
             element_force(m, i)
 
 

@@ -8,6 +8,7 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
 from rbdae.kernels.forces.internal_states import gather_force_states, state_forces
 from rbdae.kernels.forces.unconserved import add_bushing_powers, add_element_powers
+from rbdae.kernels.linear.accelerations import eliminated_normals
 from rbdae.kernels.memory import head, states
 from rbdae.kernels.outputs import locate
 
@@ -21,6 +22,7 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
     set_time(m, t)
     gather_force_states(m, address(y))
     locate(m, address(y))
+    eliminated_normals(m)
     S = states(m)
     for b in range(h.n_bodies):
         s = S[b]

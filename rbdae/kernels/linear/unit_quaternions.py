@@ -86,6 +86,29 @@ def _half_rate(m: Memory, b: int) -> None:
         s.s[1 + k] = s.ad[k]
 
 
+@stage("i", "unit-norm")
+def pushed(m: Memory) -> None:
+    """What natural forces alone do to `solution` without joints. Reads d, fd and `right_hand_side` (of xdot)."""
+    f = right_hand_side(m)
+    vd = solution(m)
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                vd[i + k] = f[i + k] / o.mass
+            i += 3
+        spin_transposed(s.d, s.fd, s.t)
+        s.s[0] = 0.0
+        for k in range(3):
+            g = o.inertia_inverse[k]
+            s.s[1 + k] = 0.5 * g[0] * s.t[0] + 0.5 * g[1] * s.t[1] + 0.5 * g[2] * s.t[2]
+        for k in range(4):
+            vd[i + k] = 0.0
+        add_product(s.a, s.s, 1.0, vd[i : i + 4])
+
+
 @stage("iii", "unit-norm")
 def balance(m: Memory, out_at: Address, row: int) -> None:
     """The equations that these accelerations solve. out[row:]: the dynamics, for the rotation J (w' / 2 - b) and a 0;
@@ -115,4 +138,4 @@ def balance(m: Memory, out_at: Address, row: int) -> None:
         out[i + 3] = 0.0 * s.ad[0]
 
 
-__all__ = ["balance", "free_accelerations", "reduce"]
+__all__ = ["balance", "free_accelerations", "pushed", "reduce"]

@@ -6,10 +6,11 @@ from rbdae._arrays import Vec
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import USUAL, AbstractSwitch, ChartPolicy, Resume
 from rbdae.problem.switches.charts import ChartSwitch
+from rbdae.problem.switches.friction import FrictionSwitch
 from rbdae.problem.switches.rows import RowSwitch
 from rbdae.problem.switches.velocities import VelocitySwitch
 
-SWITCHES: tuple[type[AbstractSwitch], ...] = (VelocitySwitch, RowSwitch, ChartSwitch)
+SWITCHES: tuple[type[AbstractSwitch], ...] = (VelocitySwitch, RowSwitch, ChartSwitch, FrictionSwitch)
 
 
 def switches_of(
@@ -25,6 +26,7 @@ __all__ = [
     "AbstractSwitch",
     "ChartPolicy",
     "ChartSwitch",
+    "FrictionSwitch",
     "RowSwitch",
     "VelocitySwitch",
     "switches_of",

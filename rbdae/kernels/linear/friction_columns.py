@@ -1,0 +1,249 @@
+"""The friction under reactions where the multipliers are eliminated.
+
+The saddle-point system is linear in the friction forces N_k d_k of the joints k,
+
+    (vdot, la) = (vdot_0, la_0) + sum_k N_k (vdot_k, la_k),
+
+with a column (vdot_k, la_k) for d_k alone, by the same factors. So N solves N_j = |R_j(la_0) + sum_k R_j(la_k) N_k|, as
+many equations as there are such joints, by Newton's method from |R_j(la_0)|: `STEPS` of them, of which the last has to
+be small. With 1 - K the matrix of Newton's method, K_jk = d|R_j| / dla la_k, the Jacobian of the right-hand side
+solves
+
+    [M, G^T - sum_k d_k dN_k/dla; G, 0] x = r,    x = x_0 + sum_k z_k (vdot_k, la_k),    (1 - K) z = dN/dla x_0,
+
+where x_0 is the solution without friction. The pivots of 1 - K are 1 without friction. Where one of them, or
+1 - |R_k(la_k)| of one joint alone, is no longer positive, N and the accelerations do not exist or are not unique:
+Painleve's paradox. After [HW86]; the elimination is that of any rank-n change of a matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rbdae.compiler.access import Address, Array, Memory, address, select, vector_at
+from rbdae.compiler.jit import jit, stage, two_sided
+from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_pulled_back
+from rbdae.kernels.forces.elements import element_force
+from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
+from rbdae.kernels.linear import unit_quaternions
+from rbdae.kernels.linear.saddle import add_joints, solve_saddle
+from rbdae.kernels.memory import (
+    constraint_side,
+    friction_columns,
+    friction_factors,
+    friction_gradient,
+    friction_loads,
+    friction_solution,
+    frictions,
+    head,
+    joint_load,
+    kept_forces,
+    multipliers,
+    normals,
+    rhs_tangent,
+    right_hand_side,
+    solution,
+    states,
+    work,
+)
+
+STEPS = 8
+
+_SMALL = 1e-8
+_NONE = 1e200
+"""A factor, taken twice, of normal forces that do not exist: they become infinite."""
+
+
+def _plain_unless(x: Any, y: Any) -> Any:
+    if hasattr(x, "recorder") or hasattr(y, "recorder"):
+        return select(x > y, 1.0, _NONE)
+    return 1.0 if x.real > y.real else _NONE
+
+
+@two_sided(_plain_unless)
+@jit
+def _if_above(x: Array, y: float) -> Any:
+    """1 if x > y, else `_NONE`."""
+    return select(x > y, 1.0, _NONE)
+
+
+@stage("i", "reaction-friction", optional=True)
+def make_columns(m: Memory) -> None:
+    """`friction_columns`: (vdot_k, la_k) of a unit of each friction. Reads P, Q and the factors; changes the right-hand
+    sides, `solution` and `multipliers`, and leaves the natural forces as they are."""
+    h = head(m)
+    S = states(m)
+    kept = kept_forces(m)
+    for b in range(h.n_bodies):
+        for j in range(3):
+            kept[12 * b + j] = S[b].fx[j]
+        for j in range(9):
+            kept[12 * b + 3 + j] = S[b].fd[j]
+    for k in range(h.n_frictions):
+        _make_column(m, k)
+    for b in range(h.n_bodies):
+        for j in range(3):
+            S[b].fx[j] = kept[12 * b + j]
+        for j in range(9):
+            S[b].fd[j] = kept[12 * b + 3 + j]
+
+
+@stage("ii", "reaction-friction")
+def _make_column(m: Memory, k: int) -> None:
+    h = head(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        for j in range(3):
+            S[b].fx[j] = 0.0
+        for j in range(9):
+            S[b].fd[j] = 0.0
+    normals(m)[k] = 1.0
+    element_force(m, frictions(m)[k].element)
+    collect_pulled_back(m, address(right_hand_side(m)))
+    side = constraint_side(m)
+    for i in range(h.n_la):
+        side[i] = 0.0
+    if h.unit_norm == 1:
+        unit_quaternions.pushed(m)
+        add_joints(m)
+    else:
+        solve_saddle(m)
+    column = friction_columns(m)[k]
+    for i in range(h.n_v):
+        column[i] = solution(m)[i]
+    for i in range(h.n_la):
+        column[h.n_v + i] = multipliers(m)[i]
+
+
+@stage("i", "reaction-friction", optional=True)
+def superpose_friction(m: Memory) -> None:
+    """The normal forces, and what friction does to `solution` and `multipliers`, which are those without it. Reads
+    `friction_columns`; leaves the factors of 1 - K."""
+    h = head(m)
+    vd = solution(m)
+    la = multipliers(m)
+    n = h.n_frictions
+    N = normals(m)
+    loads = friction_loads(m)
+    for k in range(n):
+        for l in range(n + 1):
+            if l == n:
+                reaction_load(m, k, address(la))
+            else:
+                reaction_load(m, k, address(friction_columns(m)[l, h.n_v :]))
+            for j in range(6):
+                loads[k, 6 * l + j] = joint_load(m)[j]
+        normal_force(m, k, address(joint_load(m)))
+    for _ in range(STEPS):
+        _newton_step(m)
+    z = friction_solution(m)
+    valid = 1.0 + 0.0 * z[0]
+    for k in range(n):
+        valid *= _if_above(friction_factors(m)[k, k], 0.0)
+        valid *= _if_above(_SMALL * N[k], abs(z[k]))
+    for k in range(n):
+        N[k] *= valid * valid
+        column = friction_columns(m)[k]
+        for i in range(h.n_v):
+            vd[i] += N[k] * column[i]
+        for i in range(h.n_la):
+            la[i] += N[k] * column[h.n_v + i]
+
+
+@stage("i", "reaction-friction")
+def _newton_step(m: Memory) -> None:
+    """One step of Newton's method for `normals`, which is left in `friction_solution`."""
+    n = head(m).n_frictions
+    N = normals(m)
+    z = friction_solution(m)
+    x = joint_load(m)
+    F = friction_factors(m)
+    loads = friction_loads(m)
+    g = friction_gradient(m)
+    for k in range(n):
+        for j in range(6):
+            t = loads[k, 6 * n + j]
+            for l in range(n):
+                t += N[l] * loads[k, 6 * l + j]
+            x[j] = t
+        before = N[k]
+        normal_force(m, k, address(x))
+        z[k] = before - N[k]
+        N[k] = before
+        for l in range(n):
+            t = -g[0] * loads[k, 6 * l]
+            for j in range(1, 6):
+                t -= g[j] * loads[k, 6 * l + j]
+            F[k, l] = t
+        F[k, k] += 1.0
+        for j in range(6):
+            loads[k, 6 * n + 6 + j] = g[j]
+    for k in range(n):
+        for i in range(k + 1, n):
+            t = F[i, k] / F[k, k]
+            F[i, k] = t
+            for j in range(k + 1, n):
+                F[i, j] -= t * F[k, j]
+    _solve(m)
+    for k in range(n):
+        N[k] -= z[k]
+
+
+@jit
+def _solve(m: Memory) -> None:
+    """`friction_solution` = (1 - K)^-1 times itself, by the factors."""
+    n = head(m).n_frictions
+    F = friction_factors(m)
+    z = friction_solution(m)
+    for i in range(1, n):
+        for k in range(i):
+            z[i] -= F[i, k] * z[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            z[k] -= F[k, j] * z[j]
+        z[k] = z[k] / F[k, k]
+
+
+@stage("i", "reaction-friction", optional=True)
+def friction_tangent(m: Memory) -> None:
+    """The columns of `rhs_tangent`, which are solutions without friction, become those with it. Follows
+    `superpose_friction`."""
+    h = head(m)
+    W = rhs_tangent(m)
+    n = h.n_frictions
+    z = friction_solution(m)
+    la = work(m)
+    g = friction_loads(m)
+    if h.momenta == 1:
+        for k in range(n):
+            column = friction_columns(m)[k]
+            apply_mass_matrix(m, address(column), address(column), 1.0)
+    for c in range(h.rhs_tangent_width):
+        for i in range(h.n_la):
+            la[i] = W[h.n_v + i, c]
+        for k in range(n):
+            reaction_load(m, k, address(la))
+            z[k] = g[k, 6 * n + 6] * joint_load(m)[0]
+            for j in range(1, 6):
+                z[k] += g[k, 6 * n + 6 + j] * joint_load(m)[j]
+        _solve(m)
+        for k in range(n):
+            for i in range(h.n_v):
+                W[i, c] += z[k] * friction_columns(m)[k, i]
+
+
+@stage("ii", "reaction-friction")
+def margins(m: Memory, out_at: Address) -> None:
+    """out[k] = the smaller one of the pivot of friction k in 1 - K and of 1 - |R_k(la_k)|; out[n + k] = N. Follows
+    `superpose_friction`."""
+    out = vector_at(out_at)
+    n = head(m).n_frictions
+    for k in range(n):
+        out[n + k] = normals(m)[k]
+    for k in range(n):
+        normal_force(m, k, address(friction_loads(m)[k, 6 * k :]))
+        out[k] = min(friction_factors(m)[k, k], 1.0 - normals(m)[k])
+        normals(m)[k] = out[n + k]
+
+
+__all__ = ["friction_tangent", "make_columns", "margins", "superpose_friction"]
