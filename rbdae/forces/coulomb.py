@@ -48,7 +48,7 @@ class Coulomb(AbstractJointForce):
 
         N = |R|,    or with a length    N = |R / 2 + c| + |R / 2 - c|
 
-    after [HW86]. Forms with multipliers have R(q, la) in their equations; others solve for N at every state. If
+    after [HWY86]. Forms with multipliers have R(q, la) in their equations; others solve for N at every state. If
     friction is so large that N or the accelerations do not exist or are not unique (Painleve's paradox), formulating
     raises ValueError, and a run ends with the names of the joints.
 

@@ -25,6 +25,8 @@ from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.equations import scatter_multiplier_columns
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
+from rbdae.kernels.forces.reaction_friction import add_friction
+from rbdae.kernels.linear.accelerations import eliminated_normals
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.outputs import locate
@@ -141,6 +143,7 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     set_time(m, t)
     locate(m, address(y))
     gather_force_states(m, address(y))
+    eliminated_normals(m)
     primitive_vectors(m, 0)
     for i in range(3 * n):
         out[i] = 0.0
@@ -149,6 +152,7 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     partial_rates(m, address(out), n, 1.0)
     clear_dropped(m, address(out), n)
     applied_forces(m)
+    add_friction(m)
     collect_forces(m, address(out[3 * n :]))
     if h.spatial != 0:
         turn_forces(m, address(out), 3 * n)

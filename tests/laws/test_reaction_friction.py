@@ -322,6 +322,25 @@ def test_jacobians_against_complex_steps(form, choices, rng):
         assert (problem.rhs_jacobian(0.0, y) @ along) == pytest.approx(out.imag * 1e30, rel=1e-9, abs=1e-9)
 
 
+def test_generic_code_and_code_of_the_model_agree(rng):
+    """And the values depend on their arguments alone, in any order of calls."""
+    generic, traced = (rbdae.formulate(block(), "index-0", code=code) for code in ("generic", "traced"))
+    states = generic.y0 + 1e-2 * rng.standard_normal((3, generic.n))
+    found = [[p.rhs(0.0, y).copy() for y in (*states, *states[::-1])] for p in (generic, traced)]
+    assert np.array(found[0]) == pytest.approx(np.array(found[1]), rel=1e-13, abs=1e-13)
+    for each in found:
+        assert np.array_equal(each[:3], each[:2:-1])
+    J = [p.rhs_jacobian(0.0, states[0]) for p in (generic, traced)]
+    assert J[0] == pytest.approx(J[1], rel=1e-12, abs=1e-12)
+
+
+def test_matrices_have_the_friction():
+    """M vdot + G^T la = psi."""
+    problem = rbdae.formulate(sleeve(), "index-0")
+    of, la = problem.matrices(0.0, problem.y0), problem.multipliers(0.0, problem.y0)
+    assert of.M @ problem.yd0[problem.layout.v] + of.G.T @ la == pytest.approx(of.psi, abs=1e-12)
+
+
 def test_derivatives_by_parameters():
     problem = rbdae.formulate(sleeve(length=2.0, floor=0.5), "index-2")
     for name in ("coulomb-1.mu", "coulomb-1.length", "coulomb-2.floor", "bar.at_b.x"):

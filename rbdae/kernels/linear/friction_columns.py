@@ -13,7 +13,7 @@ solves
 
 where x_0 is the solution without friction. The pivots of 1 - K are 1 without friction. Where one of them, or
 1 - |R_k(la_k)| of one joint alone, is no longer positive, N and the accelerations do not exist or are not unique:
-Painleve's paradox. After [HW86]; the elimination is that of any rank-n change of a matrix.
+Painleve's paradox, [Pai95]. Friction by reactions is that of [HWY86]; here it is solved for, not iterated.
 """
 
 from __future__ import annotations
