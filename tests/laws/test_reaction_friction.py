@@ -202,11 +202,14 @@ SYSTEMS = {"block": block, "sleeve": sleeve, "chain": chain, "slider crank": sli
 
 
 def start(system: rbdae.System, form: Any = "index-0", **choices: Any) -> tuple[rbdae.Problem, Any]:
-    """A problem, and the rates and multipliers at its start by kernels in Python."""
+    """A problem, and the rates and multipliers at its start, where its residual vanishes, by kernels in Python."""
     problem = rbdae.formulate(system, form, **choices)
     workspace = inside.workspace(problem)
     out = np.zeros(problem.layout.n_differential + problem.layout.n_constraints)
     workspace.plain(workspace.settings.kernels.rates)(problem.t0, problem.y0, out)
+    residual = np.ones(problem.n_equations)
+    workspace.plain(workspace.settings.kernels.residual)(problem.t0, problem.y0, problem.yd0, residual)
+    assert np.abs(residual).max() < 1e-12 * np.abs(out).max()
     return problem, out
 
 
