@@ -125,8 +125,8 @@ DRIVE = np.dtype(
 # on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`;
 # the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in `element_constants`,
 # come last; `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s,
-# sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction under the reaction of a joint is
-# its number from 1 on
+# sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction under the reaction of a joint
+# is its number from 1 on
 ELEMENT = np.dtype(
     [
         (name, "i8")
