@@ -276,15 +276,8 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     scales = measured(
         rows, model.primitives, model.rheonomic, arms, bushings, system.gravity, start, model.xd, model.om
     )
-    return replace(
-        model,
-        system=copy.copy(system),
-        bodies=rows,
-        bushings=bushings,
-        forces=forces,
-        frictions=frictions,
-        scales=scales,
-    )
+    own: Any = {"bushings": bushings, "forces": forces, "frictions": frictions, "scales": scales}
+    return replace(model, system=copy.copy(system), bodies=rows, **own)
 
 
 def varied(model: Model, system: System) -> Model:

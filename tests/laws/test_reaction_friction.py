@@ -242,8 +242,10 @@ def test_the_bearing_of_a_pendulum():
     assert abs(problem.yd0[problem.layout.v][0]) == pytest.approx(abs(alpha), rel=1e-12)
     rub = problem.forces(problem.t0, problem.y0)["rub"]
     assert rub.normal == pytest.approx(N, rel=1e-12)
-    assert rub.torque == pytest.approx(-0.4 * N * 0.1 * math.tanh(3.0), rel=1e-12)
-    assert rub.power == pytest.approx(1.5 * rub.torque, rel=1e-12)
+    slower = problem.y0 * np.where(np.arange(problem.n) < problem.layout.v.start, 1.0, 0.4)
+    rub, N = problem.forces(0.0, slower)["rub"], bearing(1.1, -0.6)[1]
+    assert rub.torque == pytest.approx(-0.4 * N * 0.1 * math.tanh(1.2), rel=1e-12)
+    assert rub.power == pytest.approx(0.6 * rub.torque, rel=1e-12)
 
 
 def test_a_slider_crank_against_a_solver_of_its_own():
@@ -303,7 +305,7 @@ def test_options_change_no_friction(form):
     [
         ("index-2", {"velocity": "coordinate"}),
         ("hiller-anantharaman", {}),
-        ("projected-1", {"velocity": "coordinate"}),
+        (Index0(pull_back="moment"), {"velocity": "coordinate"}),
         ("null-space-ggl", {}),
         ("hamiltonian-eliminated", {}),
         ("baumgarte-ode", {"velocity": "spatial"}),
@@ -381,6 +383,7 @@ def test_a_pendulum_comes_to_rest_as_by_hand():
     solution = rbdae.solve(problem, (0.0, 0.6), solver="rbdae:dop853", rtol=1e-9, atol=1e-9)
     angle = solution.joints["pin"].angle
     assert abs(angle[-1] - angle[0]) == pytest.approx(abs(own.y[0, -1] - 1.1), abs=1e-7)
+    assert np.abs(solution.energy.balance).max() < 1e-6 * abs(solution.energy.work[-1])
 
 
 # ---------------------------------------------------------------- what is refused

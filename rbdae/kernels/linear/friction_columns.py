@@ -137,7 +137,7 @@ def superpose_friction(m: Memory) -> None:
     for _ in range(STEPS):
         _newton_step(m)
     z = friction_solution(m)
-    valid = 1.0 + 0.0 * z[0]
+    valid = 1.0 + 0.0 * vd[0]
     for k in range(n):
         valid *= _if_above(friction_factors(m)[k, k], 0.0)
         valid *= _if_above(_SMALL * N[k], abs(z[k]))
