@@ -57,6 +57,10 @@ def test_other_numbers_are_those_of_a_system_of_its_own(form, code):
     assert found.voltage == own.voltage == 5.0
     assert found.torque == pytest.approx(own.torque, rel=1e-12)
     assert found.current == pytest.approx(own.current, rel=1e-12)
+    if p.kind == "ode":
+        assert found.current == pytest.approx((5.0 - 0.07 * found.rate) / 1.1, rel=1e-12)
+    else:
+        assert q.y0[q.labels.index("static.current")] == pytest.approx(5.0 / 1.1, rel=1e-12)
     assert p.forces(0.3, y)["static"].current == before
     assert p.kind == "dae" or found.current != before  # of the equations of the state alone
     np.testing.assert_array_equal(p.residual(0.3, y, yd), first)
@@ -127,3 +131,14 @@ def test_numbers_of_blocks_beside_others():
     again = copy.deepcopy(q)
     np.testing.assert_allclose(again.residual(0.3, y, yd), q.residual(0.3, y, yd), rtol=0, atol=1e-12)
     assert again.parameters["maxwell.stiffness"] == 55.0
+
+
+def test_sampled_controllers_read_blocks_with_their_numbers():
+    """Of the problem that runs, whatever has run before."""
+    system = machine()
+    output = next(force for force in system.forces if force.name == "control").out
+    system.add_block(rbdae.Sampled(1.0, lambda t, u, m: (u.read,), ("held",), inputs={"read": output}, name="sampled"))
+    p = rbdae.formulate(system, "index-0")
+    for problem, kp in ((p, 0.7), (p.with_parameters({"control.kp": 1.9}), 1.9), (p, 0.7)):
+        held = rbdae.Simulator(problem, "rbdae:dop853").inputs["sampled.held"]
+        assert held == pytest.approx(kp * 2.5, rel=1e-12)
