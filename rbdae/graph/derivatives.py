@@ -15,6 +15,9 @@ _CONSTANT = frozenset({*LEAVES, *CONDITIONS, "not", "floor"})
 """Nodes that do not change with what they are computed from, but by jumps."""
 
 
+_ARITHMETIC = frozenset({"add", "sub", "mul"})
+
+
 class NoDerivative(Exception):
     """A result depends on the inputs through a function of the user that has no derivative."""
 
@@ -44,21 +47,47 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
         if a function of the user is in the way
     """
     known: dict[int, dict[int, int]] = {}
+    nodes = graph.nodes
     for k in graph.needed(outputs, seeds):
-        found: dict[int, int] = {}
+        kind = nodes[k][0]
         if k in seeds:
-            found |= seeds[k]
-        elif graph.nodes[k][0] == "select":
+            found = dict(seeds[k])
+        elif kind in _ARITHMETIC:
+            found = _of_two(graph, nodes[k], known)
+        elif kind == "select":
             found = _of_choice(graph, k, known)
         else:
+            found = {}
             for j, factor in _partials(graph, k, lambda j: bool(known.get(j))):
                 for direction, change in known[j].items():
                     step = graph.mul(factor, change)
                     found[direction] = graph.add(found[direction], step) if direction in found else step
-        found = {direction: node for direction, node in found.items() if graph.value(node) != 0.0}
+        if not found:
+            continue
+        found = {d: node for d, node in found.items() if nodes[node][0] != "const" or nodes[node][1] != 0.0}
         if found:
             known[k] = found
     return [known.get(k, {}) for k in outputs]
+
+
+def _of_two(graph: Graph, node: Node, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
+    """The derivatives of a sum, a difference or a product, which are most of all nodes; as by `_partials`."""
+    kind, a, b = node
+    one, other = known.get(a), known.get(b)
+    if not one and not other:
+        return {}
+    unit = graph.const(1.0)
+    if kind == "mul":
+        first, second = b, a
+    else:
+        first, second = unit, unit if kind == "add" else graph.const(-1.0)
+    mul, add = graph.mul, graph.add
+    found = {d: mul(first, change) for d, change in one.items()} if one else {}
+    if other:
+        for d, change in other.items():
+            step = mul(second, change)
+            found[d] = add(found[d], step) if d in found else step
+    return found
 
 
 def _of_choice(graph: Graph, k: int, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:

@@ -80,6 +80,9 @@ _OTHERS = frozenset({"call", "result", "lane"})
 """Kinds whose nodes have more than operands."""
 
 
+_SUMS = frozenset({"add", "sub", "mul"})
+
+
 def operands(node: Node) -> tuple[int, ...]:
     """The numbers of the nodes that a node is computed from."""
     kind = node[0]
@@ -306,8 +309,18 @@ class Graph:
                 if done[k]:
                     continue
                 node = nodes[k]
-                if node[0] not in LEAVES and not (given and k in given):
-                    missing = [j for j in (operands(node) if node[0] in _OTHERS else node[1:]) if not done[j]]
+                kind = node[0]
+                if kind in _SUMS:  # most of them
+                    if not (given and k in given):
+                        _, a, b = node
+                        if not done[b]:
+                            todo += (~k, b) if done[a] else (~k, b, a)
+                            continue
+                        if not done[a]:
+                            todo += (~k, a)
+                            continue
+                elif kind not in LEAVES and not (given and k in given):
+                    missing = [j for j in (operands(node) if kind in _OTHERS else node[1:]) if not done[j]]
                     if missing:
                         todo.append(~k)  # when they are there
                         todo += missing[::-1]

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.graph import Graph, operands
+from rbdae.graph.graph import Graph
 
 CONST, TIME, INPUT = -1, -2, -3
 """Operands that are no nodes of the list: constants; t and c; other inputs."""
@@ -67,27 +67,37 @@ class Stretch:
 
 def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listing:
     """The nodes of a list that contains all operands but leaves; `marks` are numbers that tell nodes apart."""
-    place = {k: i for i, k in enumerate(nodes)}
     kinds: dict[tuple[str, int], int] = {}
-    n = len(nodes)
-    operation = np.empty(n, dtype=np.int64)
-    operand = np.full((n, 3), NOTHING, dtype=np.int64)
-    number = np.full((n, 3), -1, dtype=np.int64)
-    single = np.zeros(n, dtype=bool)
-    leaves = {"const": CONST, "input": INPUT}
+    operation, operand, number, single = list[int](), list[int](), list[int](), list[int]()
+    every = graph.nodes
+    place = {k: i for i, k in enumerate(nodes)}
     for i, k in enumerate(nodes):
-        node = graph.nodes[k]
-        operation[i] = kinds.setdefault((node[0], marks.get(k, 0)), len(kinds))
-        if node[0] in ("call", "result"):
-            single[i] = True
-            continue
-        for j, other in enumerate(operands(node)):
-            where = place.get(other)
-            if where is None:
-                leaf = graph.nodes[other]
-                where = TIME if leaf[0] == "input" and leaf[1] in ("t", "c") else leaves[leaf[0]]
-            operand[i, j], number[i, j] = where, other
-    return Listing(np.asarray(nodes), operation, operand, number, single)
+        kind, *others = every[k]
+        operation.append(kinds.setdefault((kind, marks.get(k, 0)), len(kinds)))
+        if kind in ("call", "result"):
+            single.append(i)
+            others = []
+        elif kind == "lane":
+            others = others[:1]
+        for j in others:
+            if j not in place:
+                leaf = every[j]
+                place[j] = CONST if leaf[0] == "const" else TIME if leaf[1] in ("t", "c") else INPUT
+            operand.append(place[j])
+        number += others
+        for _ in range(3 - len(others)):
+            operand.append(NOTHING)
+            number.append(-1)
+    n = len(nodes)
+    alone = np.zeros(n, dtype=bool)
+    alone[single] = True
+    return Listing(
+        np.asarray(nodes),
+        np.array(operation, dtype=np.int64),
+        np.array(operand, dtype=np.int64).reshape(n, 3),
+        np.array(number, dtype=np.int64).reshape(n, 3),
+        alone,
+    )
 
 
 def stretches(found: Listing) -> list[Stretch]:

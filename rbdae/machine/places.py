@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.graph import Graph
-from rbdae.graph.repeats import INPUT, Listing, Stretch
+from rbdae.graph.graph import Graph, Node
+from rbdae.graph.repeats import Listing, Stretch
 
 INPUTS = ("y", "yd", "selection")
 """Vectors that come first in memory, after t and c."""
@@ -47,13 +47,18 @@ class Memory:
 
 @final
 class Plan:
-    """The places of the values of a graph in memory."""
+    """The places of the values of a graph in memory; `inputs` are those that it needs."""
 
-    def __init__(self, graph: Graph, found: Listing, cut: Sequence[Stretch], outputs: Sequence[int]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        found: Listing,
+        cut: Sequence[Stretch],
+        outputs: Sequence[int],
+        inputs: Sequence[Node],
+    ) -> None:
         self.graph, self.found, self.parts = graph, found, cut
-        used = [k for k in graph.needed(outputs) if graph.nodes[k][0] == "input"]
-        every = [graph.nodes[k] for k in {*used, *found.number[found.operand == INPUT].tolist()}]
-        sizes = {name: 1 + max((node[2] for node in every if node[1] == name), default=-1) for name in INPUTS}
+        sizes = {name: 1 + max((node[2] for node in inputs if node[1] == name), default=-1) for name in INPUTS}
         self.inputs = {"t": 0, "c": 1, "y": 2, "yd": 2 + sizes["y"], "selection": 2 + sizes["y"] + sizes["yd"]}
         self.sizes = sizes
         n = len(found.nodes)

@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.graph.graph import Constant, Graph
+from rbdae.graph.graph import LEAVES, Constant, Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.repeats import CONST, TIME, Stretch, listing, stretches
 from rbdae.machine.data import Data, Table
@@ -35,10 +35,11 @@ def rolled(
     """The text and data of a function that computes the nodes `needed`, gives the `outputs` in their order, and says
     whether the conditions `guards` fall as they should; and the number of nodes in the text. `loaded` are the constants
     that are loaded, if there are any, and `n_functions` those of the user."""
-    nodes = [k for k in needed if graph.nodes[k][0] not in ("const", "input")]
+    nodes = [k for k in needed if graph.nodes[k][0] not in LEAVES]
+    inputs = [graph.nodes[k] for k in needed if graph.nodes[k][0] == "input"]
     found = listing(graph, nodes, {k: 1 + int(wanted) for k, wanted in guards.items()})
     parts = [piece for part in stretches(found) for piece in _cut(part, graph, found.nodes)]
-    plan = Plan(graph, found, parts, outputs)
+    plan = Plan(graph, found, parts, outputs, inputs)
     length = sum(part.length for part in parts)
     indices, numbers = Table(), Table(FIRST_FUNCTION + n_functions)
     texts = []

@@ -7,11 +7,10 @@ and that `out` means nothing. `context` is an array of addresses, see `rbdae.mac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from struct import pack
 from typing import final
 
-import numpy as np
-
-from rbdae.graph.graph import OF_TWO, Graph, operands
+from rbdae.graph.graph import LEAVES, OF_TWO, Graph, operands
 from rbdae.graph.loaded import Loaded
 from rbdae.graph.order import depths
 from rbdae.machine.data import Table
@@ -22,7 +21,6 @@ LONGEST = 4000
 
 ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c, ptr noalias %out"
 PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
-
 PAIR, _LATER = "<2 x double>", 25  # cycles
 
 _INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64", "floor": "llvm.floor.f64"}
@@ -65,7 +63,7 @@ DECLARATIONS = "\n".join(
 
 def real(x: float) -> str:
     """A number as LLVM writes it, to the last bit."""
-    return f"0x{int(np.float64(x).view(np.uint64)):016x}"
+    return f"0x{pack('>d', x).hex()}"
 
 
 @final
@@ -84,6 +82,8 @@ class Part:
 
     def name(self, k: int) -> str:
         """How a value is written: a constant, an argument, or what holds it; loaded first if it is in memory."""
+        if k in self._there and k not in self._pairs:
+            return f"%v{k}"
         node = self._graph.nodes[k]
         if node[0] == "const" and isinstance(node[1], float):
             return real(node[1])
@@ -135,26 +135,27 @@ class Part:
 
     def hold(self, k: int, wanted: bool, holds: str) -> str:
         """The conditions so far, and that one falls as it should."""
-        test = self._tests.get(k)
+        test, out = self._tests.get(k), f"%g{k}"
         if test is None:
-            self.lines += agreement(f"%g{k}", self.name(k), wanted, holds)
+            self.lines += agreement(out, self.name(k), wanted, holds)
         elif wanted:
-            self.lines.append(f"%g{k} = and i1 {holds}, {test}")
+            self.lines.append(f"{out} = and i1 {holds}, {test}")
         else:
-            self.lines += [f"%g{k}x = xor i1 {test}, true", f"%g{k} = and i1 {holds}, %g{k}x"]
-        return f"%g{k}"
+            self.lines += [f"{out}x = xor i1 {test}, true", f"{out} = and i1 {holds}, {out}x"]
+        return out
 
     def compute(self, k: int) -> None:
         """The lines of one node."""
         node = self._graph.nodes[k]
         kind = node[0]
-        if kind in ("input", "const"):
+        if kind in _ARITHMETIC and node[1] not in self._pairs:  # most of them
+            self.lines.append(f"%v{k} = {_ARITHMETIC[kind]} double {self.name(node[1])}, {self.name(node[2])}")
+            self._there.add(k)
             return
         if kind == "call":
-            self._call(k)
+            self._call(k)  # loads its results, too
+        if kind in LEAVES or kind in ("call", "result"):
             return
-        if kind == "result":
-            return  # loaded with its call
         if kind in _COMPARISONS or (kind == "not" and node[1] in self._tests):
             opposite = f"xor i1 {self._tests.get(node[1])}, true"
             found = opposite if kind == "not" else _compared(kind, [self.name(j) for j in node[1:]])
@@ -271,8 +272,7 @@ def straight(
     cycles = depths(graph, nodes) if in_pairs else {}
     for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True)), cycles):
         after.setdefault(max(row, key=lambda k: there[k]), []).append((place, row))
-    part = Part(graph, {}, numbers)
-    holds = "true"
+    part, holds = Part(graph, {}, numbers), "true"
     for k in nodes:
         part.compute(k)
         for place, row in after.get(k, ()):
@@ -280,8 +280,8 @@ def straight(
         if k in guards:
             holds = part.hold(k, guards[k], holds)
     last = [f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"]
-    attributes = "nounwind" if places is None else "nounwind noinline"
-    return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) {attributes} {{", *part.lines, *last])
+    head = f"define internal i32 @{name}({ARGUMENTS}) nounwind{'' if places is None else ' noinline'} {{"
+    return "\n".join([head, *part.lines, *last])
 
 
 def _beside(stored: Sequence[tuple[int, int]], cycles: Mapping[int, int]) -> Iterator[tuple[int, list[int]]]:
