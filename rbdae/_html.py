@@ -39,6 +39,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], most: int = MOS
     return "".join(out) + (f"<p>and {more} more</p>" if more > 0 else "")
 
 
+def counted(n: int, one: str) -> str:
+    """A number of things: "1 force", "2 bodies"."""
+    many = one.removesuffix("y") + "ies" if one.endswith("y") else f"{one}s"
+    return f"{n} {one if n == 1 else many}"
+
+
 def mathematics(equations: Sequence[str]) -> str:
     """Equations below each other, for MathJax; none for no equations."""
     if not equations:
@@ -56,4 +62,4 @@ def _shown(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-__all__ = ["MOST_ROWS", "block", "mathematics", "preformatted", "table", "text"]
+__all__ = ["MOST_ROWS", "block", "counted", "mathematics", "preformatted", "table", "text"]

@@ -15,6 +15,7 @@ from rbdae._made import forget
 from rbdae._mistaken import mistaken
 from rbdae._pickles import check_pickles
 from rbdae.actuators.block import Block
+from rbdae.actuators.described import sort_of
 from rbdae.actuators.sampled import Sampled
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
@@ -356,12 +357,14 @@ class System:
         """HTML for notebooks."""
         gravity = ", ".join(f"{g:g}" for g in self._gravity)
         kinds = [(body.name, "body", f"{body.mass:g} kg") for body in self.bodies]
-        for what, members in (("joint", self.joints), ("force", self.forces)):
-            kinds += [
-                (each.name or "", f"{what} {type(each).__name__}", ", ".join(body.name for body in each.bodies))
-                for each in members
-            ]
-        heading = f"System: {len(self.bodies)} bodies, {len(self._joints)} joints, {len(self._forces)} forces"
+        for joint in self.joints:
+            kinds.append(
+                (joint.name or "", f"joint {type(joint).__name__}", ", ".join(body.name for body in joint.bodies))
+            )
+        sorts = [(force, *sort_of(force)) for force in self.forces]
+        kinds += [(force.name or "", f"{what} {type(force).__name__}", details) for force, what, details in sorts]
+        counts = [("body", self.bodies), ("joint", self.joints), ("force", self.forces)]
+        heading = "System: " + ", ".join(_html.counted(len(those), one) for one, those in counts)
         return _html.block(f"{heading}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", _html.table(("", "", ""), kinds))
 
     def __repr__(self) -> str:

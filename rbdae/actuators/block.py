@@ -12,7 +12,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._frozen import fill
-from rbdae.actuators.given import check_names, given_mapping
+from rbdae.actuators.given import check_names, contents, given_mapping
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement
@@ -67,7 +67,8 @@ class Block(AbstractForce):
     inputs : names, which are keywords of the constructor; each needs a `Source`
     outputs : names of what `observe` gives, in its order
     parameters : mapping from name to value; keywords of the constructor, too
-    units : units of states, unknowns, inputs and outputs by name, for labels
+    units : units of states, unknowns, inputs and outputs by name, for labels; "=measured" stands for the unit of the
+        quantity that is the source of the input ``measured``, which inputs have by default
 
     Parameters
     ----------
@@ -122,9 +123,7 @@ class Block(AbstractForce):
         )
 
     def __repr__(self) -> str:
-        what = {"states": self.states, "algebraic": self.algebraic, "inputs": self.inputs, "outputs": self.outputs}
-        said = "; ".join(f"{name} {', '.join(each)}" for name, each in what.items() if each)
-        return f"{type(self).__name__}({', '.join(filter(None, [repr(self.name), said]))})"
+        return f"{type(self).__name__}({', '.join(filter(None, [repr(self.name), contents(self)]))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -170,7 +169,15 @@ class Block(AbstractForce):
     @property
     def quantities(self) -> dict[str, Quantity]:
         """Its quantities by name."""
-        return {name: Quantity(self, name, self.units.get(name, "")) for name in self.own_names()}
+        return {name: Quantity(self, name, self._unit(name)) for name in self.own_names()}
+
+    def _unit(self, name: str) -> str:
+        """The unit of a quantity; "" if nothing says it."""
+        unit = self.units.get(name, f"={name}" if name in self.inputs else "")
+        if not unit.startswith("="):
+            return unit
+        source = self.sources.get(unit[1:])
+        return source.unit if isinstance(source, Quantity) else ""
 
     def quantity(self, name: str) -> Quantity:
         """One of its quantities. Raises ValueError for others."""

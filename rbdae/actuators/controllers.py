@@ -37,6 +37,7 @@ class PI(Block):
     states: ClassVar = MappingProxyType({"integral": 0.0})
     inputs: ClassVar = ("measured", "setpoint")
     outputs: ClassVar = ("out", "error")
+    units: ClassVar = MappingProxyType({"setpoint": "=measured", "error": "=measured"})
     parameters: ClassVar = MappingProxyType({"kp": 1.0, "ki": 0.0, "kb": 0.0, "low": -_FAR, "high": _FAR})
 
     def law(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
@@ -71,6 +72,7 @@ class PID(Block):
     states: ClassVar = MappingProxyType({"integral": 0.0, "filtered": 0.0})
     inputs: ClassVar = ("measured", "setpoint")
     outputs: ClassVar = ("out", "error")
+    units: ClassVar = MappingProxyType({"setpoint": "=measured", "error": "=measured", "filtered": "=measured"})
     parameters: ClassVar = MappingProxyType(
         {"kp": 1.0, "ki": 0.0, "kd": 0.0, "kb": 0.0, "tau": 1e-2, "low": -_FAR, "high": _FAR}
     )
@@ -103,6 +105,7 @@ class PD(Block):
 
     inputs: ClassVar = ("measured", "rate", "setpoint", "setpoint_rate", "feedforward")
     outputs: ClassVar = ("out",)
+    units: ClassVar = MappingProxyType({"setpoint": "=measured", "setpoint_rate": "=rate"})
     parameters: ClassVar = MappingProxyType({"kp": 1.0, "kd": 0.0, "low": -_FAR, "high": _FAR})
 
     def __init__(self, *, name: str | None = None, **values: Any) -> None:

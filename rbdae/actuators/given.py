@@ -28,4 +28,10 @@ def check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameter
             raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
 
 
-__all__ = ["check_names", "given_mapping"]
+def contents(block: Any) -> str:
+    """The states, algebraic unknowns, inputs and outputs of a block by name."""
+    what = {name: getattr(block, name) for name in ("states", "algebraic", "inputs", "outputs")}
+    return "; ".join(f"{name} {', '.join(each)}" for name, each in what.items() if each)
+
+
+__all__ = ["check_names", "contents", "given_mapping"]

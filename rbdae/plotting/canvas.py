@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, sense
-from rbdae.plotting.figures import COLOURS, new_figure, plain
+from rbdae.plotting.figures import OF_BODIES, new_figure, plain
 from rbdae.plotting.scene import Part, Scene
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ _LOOK: Final[dict[Part, tuple[str, float]]] = {
     "joint": ("black", 1.0),
     "drive": ("#c00000", 1.3),
 }
-_OF_BODIES = (*COLOURS[:-1], "#882255", "#999933", "#44AA99", "#661100", "#332288", "#777777")
-_MOST_NAMES = len(_OF_BODIES)  # bodies in the legend
+_MOST_NAMES = len(OF_BODIES)  # bodies in the legend
 _THINNEST = 0.15  # of the largest extent: less room has no side of a picture in space
 _MARGIN = 0.04
 _THIN = 1.1  # points, of thin lines
@@ -56,7 +55,7 @@ class Canvas:
         self._title = title
         self._frame = scene.plane[:2] if view is None and scene.plane is not None else np.eye(3)
         names = list(dict.fromkeys(line.name for line in scene.lines if line.kind == "body"))
-        self._colours = {name: _OF_BODIES[k % len(_OF_BODIES)] for k, name in enumerate(names)}
+        self._colours = {name: OF_BODIES[k % len(OF_BODIES)] for k, name in enumerate(names)}
         self.figure: Figure = new_figure("animate", size, layout="constrained")
         self._axis: Any = self.figure.add_subplot(projection=None if self._flat else "3d")
         self._parts = self._add_parts()

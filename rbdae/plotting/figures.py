@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 # blue, vermilion, green, purple, orange, sky blue, black: told apart by eyes that confuse red and green, too
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+OF_BODIES = (*COLOURS[:-1], "#882255", "#999933", "#44AA99", "#661100", "#332288", "#777777")
+"""Of bodies in pictures of a mechanism, where black is for joints."""
+
 STYLES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 MOST_POINTS = 4000
 """A curve with more points is drawn by the extremes of as many stretches as fit."""
@@ -90,4 +93,15 @@ def curve(axis: Axes, t: Vec, values: Vec, label: str, k: int) -> None:
     axis.plot(t[keep], values[keep], label=label, linewidth=1.2, marker=marker, markersize=4, **style(k))
 
 
-__all__ = ["COLOURS", "MOST_POINTS", "STYLES", "curve", "need_matplotlib", "new_figure", "plain", "style", "thinned"]
+__all__ = [
+    "COLOURS",
+    "MOST_POINTS",
+    "OF_BODIES",
+    "STYLES",
+    "curve",
+    "need_matplotlib",
+    "new_figure",
+    "plain",
+    "style",
+    "thinned",
+]

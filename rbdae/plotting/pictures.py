@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rbdae._arrays import Vec
 from rbdae.plotting import choices
-from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
+from rbdae.plotting.abscissa import abscissa
+from rbdae.plotting.figures import need_matplotlib, plain
+from rbdae.plotting.grid import MARKS, Row, draw
 from rbdae.plotting.plane_view import Plane, PlaneChoice, plane_of
 from rbdae.plotting.quantities import (
-    Panel,
     Trajectory,
     drawn,
     named_rows,
@@ -23,22 +22,14 @@ from rbdae.plotting.quantities import (
     unique_components,
 )
 from rbdae.problem.observables import TABLE, Observable, Part
+from rbdae.quantities.quantity import Quantity
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 DEFAULT = ("center_of_mass", "orientation", "energy", "drift", "steps")
 MOST_ROWS = 12
 """Bodies or joints that are drawn where none are chosen."""
-
-_WIDTH = 4.6  # of a panel, inches
-_NOISE = 1e-6  # of the largest value in a column: less is drawn as a constant
-_NAME = -0.17  # where names of rows stand, in widths of a panel
-_MARKS = 100  # times of events that are marked
-
-Row = tuple[str, list[Panel]]
-"""A name and its panels, beside each other."""
 
 
 def plot_solution(
@@ -51,6 +42,7 @@ def plot_solution(
     marks: Sequence[float] = (),
     between: Trajectory | None = None,
     plane: PlaneChoice = None,
+    over: Quantity | str | None = None,
 ) -> Figure:
     """Small multiples over time: a row for each body or joint, a column for each of its quantities, and below them what
     belongs to the whole system.
@@ -72,6 +64,7 @@ def plot_solution(
     plane : a mechanism that moves in a plane is drawn in it: two components of vectors, an angle in place of the
         quaternion, and of reactions the forces in the plane and the torque about its normal first. None for such a
         plane if there is one; "xy", "yz", "zx" or their reverse for one by its axes, False for none
+    over : the horizontal axis in place of the time: a quantity with one component, such as ``crank.angle`` or its label
 
     Returns
     -------
@@ -83,22 +76,28 @@ def plot_solution(
     ImportError
         without matplotlib
     ValueError, TypeError
-        for unknown names, for a run without a time, and for a plane that the motion leaves
+        for unknown names, for a run without a time, for a plane that the motion leaves, and where the run has nothing
+        of what is to be drawn
     """
     need_matplotlib("plot")
     wanted = _chosen_quantities(quantities, joints)
     heading = plain(solution.solver) if title is None else choices.heading("title", title)
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
+    at = abscissa(solution, over, "plot")
     smooth = solution if between is None else between
     flat = plane_of(solution, plane, "plot")
-    rows, left_out = _rows(smooth, wanted, bodies, joints, solution, flat)
+    rows, left_out = _rows(smooth, wanted, bodies, joints, solution, flat, every=quantities is not None)
     system = _of("system", wanted, TABLE if flat is None else flat.table(smooth.t))
     lone = [p for name, (_, parts) in system.items() for p in of_system(solution, smooth, name, parts)]
-    figure = _draw(rows, lone, marks)
+    if not rows and not lone:
+        raise ValueError(
+            f"plot: this run has no {' and no '.join(wanted)}, so there is nothing to draw; choose other quantities"
+        )
+    figure = draw(rows, lone, at.at(np.asarray(marks, dtype=float)).tolist() if len(marks) else [], at)
     lines = [heading, *([] if flat is None else [flat.said]), *left_out]
     if marks:
-        lines.append("dotted: events" if len(marks) <= _MARKS else f"dotted: the first {_MARKS} of {len(marks)} events")
+        lines.append("dotted: events" if len(marks) <= MARKS else f"dotted: the first {MARKS} of {len(marks)} events")
     figure.suptitle("\n".join(lines), fontsize="medium")
     return figure
 
@@ -130,6 +129,8 @@ def _rows(
     joints: Iterable[str] | None,
     recorded: Trajectory,
     plane: Plane | None,
+    *,
+    every: bool,
 ) -> tuple[list[list[Row]], list[str]]:
     """Blocks of rows, and sentences on what is not drawn; `recorded` has the times of the run alone."""
     blocks: list[list[Row]] = []
@@ -141,8 +142,10 @@ def _rows(
         if shown:
             runs = [(solution if TABLE[a].between else recorded, a, parts) for a, parts in shown.values()]
             read = [(run.t, getattr(run, attribute), parts) for run, attribute, parts in runs]
-            blocks.append([(name, [p for t, of, parts in read for p in drawn(parts, t, of[name])]) for name in names])
-            notes += note
+            rows = [(name, [p for t, of, parts in read for p in drawn(parts, t, of[name])]) for name in names]
+            rows, absent = (rows, []) if every else _without_zeros(rows)
+            blocks.append(rows)
+            notes += [*note, *absent]
     for kind in _of("named", wanted, table):
         found = getattr(solution, kind)
         one = kind.removesuffix("s")
@@ -173,6 +176,17 @@ def _rows(
         blocks += [rows] if rows else []
         notes += note
     return blocks, notes
+
+
+def _without_zeros(rows: list[Row]) -> tuple[list[Row], list[str]]:
+    """The rows without columns that are zero in all of them, and a sentence on these."""
+    columns = list(zip(*(panels for _, panels in rows), strict=True))
+    full = [any(np.any(panel.values) for panel in column) for column in columns]
+    if all(full) or not any(full):
+        return rows, []
+    absent = [column[0].heading for column, there in zip(columns, full, strict=True) if not there]
+    kept = [(name, [p for p, there in zip(panels, full, strict=True) if there]) for name, panels in rows]
+    return kept, [f"Zero at all times: {', '.join(absent)}."]
 
 
 def _chosen(
@@ -207,107 +221,6 @@ def _on(joint: str, body: str, reaction: Any, plane: Plane | None) -> str:
     else:
         sure = [name for name, each in zip(plane.reaction_names, plane.unique(reaction), strict=True) if each]
     return f"{joint}\non {body}\n" + (f"(unique: {', '.join(sure)})" if sure else "(not unique)")
-
-
-# ------------------------------------------------------------ drawing
-
-
-def _draw(blocks: list[list[Row]], lone: list[Panel], marks: Sequence[float]) -> Figure:
-    """Blocks of rows above each other, then the panels of the system, as many in a row as the widest block has."""
-    width = max([len(panels) for block in blocks for _, panels in block] or [2 if len(lone) > 1 else 1])
-    if width == 1 and len(lone) + max([len(block) for block in blocks] or [0]) > 2:
-        width = 2
-    cells, heights = _cells(blocks, lone, width)
-    size = (max(1.35, width) * _WIDTH, sum(heights) + 0.6)
-    figure = new_figure("plot", size, layout="constrained")
-    grid = figure.add_gridspec(len(heights), width, height_ratios=heights)
-    first: Axes | None = None
-    lowest: dict[int, Axes] = {}
-    for row, column, panel, name, headed in cells:
-        axis = figure.add_subplot(grid[row, column], sharex=first)
-        first = axis if first is None else first
-        _fill(axis, panel, name, headed, marks)
-        axis.tick_params(labelbottom=False)
-        lowest[column] = axis
-    for axis in lowest.values():
-        axis.tick_params(labelbottom=True)
-        axis.set_xlabel("t [s]")
-    return figure
-
-
-def _cells(
-    blocks: list[list[Row]], lone: list[Panel], width: int
-) -> tuple[list[tuple[int, int, Panel, str, bool]], list[float]]:
-    """(row, column, panel, name, whether it has heading and legend) of all panels, and the heights of rows, inches.
-
-    A block of one column is wrapped: its panels stand beside each other, too.
-    """
-    cells: list[tuple[int, int, Panel, str, bool]] = []
-    heights: list[float] = []
-    for block in map(_without_noise, blocks):
-        flat = [(name, [panel]) for name, panels in block for panel in panels]
-        wrap = width if all(len(panels) == 1 for _, panels in block) else 1
-        row = len(heights)
-        for k, (name, panels) in enumerate(flat if wrap > 1 else block):
-            down, side = divmod(k, wrap)
-            cells += [(row + down, side + j, panel, "" if j else name, down == 0) for j, panel in enumerate(panels)]
-        count = -(-len(block) // wrap)
-        heights += [(2.3 if count <= 2 else 1.7 if count <= 4 else 1.25) + 0.35 * (k == 0) for k in range(count)]
-    row = len(heights)
-    cells += [(row + k // width, k % width, panel, "", True) for k, panel in enumerate(lone)]
-    heights += [2.2] * -(-len(lone) // width)
-    return cells, heights
-
-
-def _without_noise(block: list[Row]) -> list[Row]:
-    """The block with limits that say so where the values of a panel are rounding beside those of the others in its
-    column."""
-    columns = list(zip(*(panels for _, panels in block), strict=True))
-    floors = [_NOISE * max(np.abs(p.values).max(initial=0.0) for p in column) for column in columns]
-    return [
-        (name, [_limited(p, max(floor, p.noise)) for p, floor in zip(panels, floors, strict=True)])
-        for name, panels in block
-    ]
-
-
-def _limited(panel: Panel, floor: float) -> Panel:
-    if panel.limits is not None or panel.scale == "log" or not np.isfinite(panel.values).all():
-        return panel
-    low, high = float(panel.values.min()), float(panel.values.max())
-    return panel if high - low >= floor else replace(panel, limits=(low - floor, high + floor))
-
-
-def _fill(axis: Axes, panel: Panel, name: str, headed: bool, marks: Sequence[float]) -> None:
-    log = panel.scale == "log"
-    for k, (label, values) in enumerate(zip(panel.labels, panel.values.T, strict=True)):
-        shown = _visible(values) if log else values
-        if log and len(values) and not np.isfinite(shown).any():
-            axis.plot([], [], label=f"{label}: 0", **style(k))
-        else:
-            curve(axis, panel.t, shown, label, k)
-    if log and np.any(_visible(panel.values) > 0.0):
-        axis.set_yscale("log")
-    else:
-        axis.yaxis.set_major_formatter("{x:g}")  # the usual factor above the axis would cover the legend
-    if panel.limits is not None:
-        axis.set_ylim(*panel.limits)
-    for time in marks[:_MARKS]:
-        axis.axvline(time, color="0.4", linewidth=0.8, linestyle=":", zorder=0)
-    axis.grid(True, alpha=0.3)
-    axis.margins(x=0.01)
-    if name:
-        axis.set_ylabel(plain(name))
-        axis.yaxis.set_label_coords(_NAME, 0.5)  # align_ylabels takes half of the time of a large figure
-    if headed:
-        axis.set_title(panel.heading, loc="left", fontsize="medium", pad=22)
-        axis.legend(
-            loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4, fontsize="small", frameon=False, borderaxespad=0.1
-        )
-
-
-def _visible(values: Vec) -> Vec:
-    """Without the zeros of a consistent start, which a logarithmic axis cannot show."""
-    return np.where(values > np.finfo(float).tiny, values, np.nan)
 
 
 __all__ = ["DEFAULT", "MOST_ROWS", "plot_solution"]

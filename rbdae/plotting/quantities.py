@@ -64,6 +64,7 @@ class Panel:
     scale : of the values; zeros have no logarithm and are left out
     limits : of the values, if they are known
     noise : values that differ by less are the same but for rounding
+    absent : whether its place stays empty
     """
 
     heading: str
@@ -73,6 +74,7 @@ class Panel:
     scale: Literal["linear", "log"] = "linear"
     limits: tuple[float, float] | None = None
     noise: float = 0.0
+    absent: bool = False
 
 
 def drawn(parts: Iterable[Part], t: Vec, value: Any) -> list[Panel]:
@@ -117,7 +119,7 @@ def of_joint(quantity: str, parts: Iterable[Part], run: Trajectory, joint: str, 
 
 def named_rows(kind: str, t: Vec, found: Mapping[str, Any]) -> list[list[tuple[str, list[Panel]]]]:
     """Blocks of rows of the "joints" or "forces": those with the same quantities are in one. What is zero at all times
-    in all of them, as the torques of joints that nothing drives, is left out."""
+    in all of them, as the torques of joints that nothing drives, is left out; in some of them its place is empty."""
     out = []
     alike: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
     for name, each in found.items():
@@ -129,8 +131,14 @@ def named_rows(kind: str, t: Vec, found: Mapping[str, Any]) -> list[list[tuple[s
             if any(np.any(part.values(found[name]) != 0.0) for name in names)
         ]
         if parts:
-            out.append([(name, [p for part in parts for p in drawn([part], t, found[name])]) for name in names])
+            out.append([(name, [_named(part, t, found[name]) for part in parts]) for name in names])
     return out
+
+
+def _named(part: Part, t: Vec, of: Any) -> Panel:
+    """The panel of a quantity; one of a user may have no unit."""
+    (panel,) = drawn([part], t, of)
+    return replace(panel, heading=panel.heading.removesuffix(" [1]"), absent=not np.any(panel.values))
 
 
 def unique_components(reaction: Any, suffix: str = "") -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.actuators.block import Block
 from rbdae.actuators.network import Network
+from rbdae.actuators.sampled import Sampled
 
 Values = dict[tuple[Block, str], Vec]
 """Of each block by name, (m,): "effort", and its own quantities."""
@@ -46,7 +47,21 @@ def network_values(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: 
     return {key: np.array([column[key] for column in columns], dtype=float) for key in (columns[0] if columns else ())}
 
 
+def held_values(view: Any) -> dict[tuple[Block, str], float]:
+    """The outputs that sampled controllers hold in the selection of a view: inputs of its system."""
+    forces = view.model.forces
+    present = np.asarray(view.workspace.arrays["inputs"], dtype=float)
+    places = {each.name: k for k, each in enumerate(forces.inputs)}
+    return {
+        (block, name): float(present[places[held.name]])
+        for block in view.model.system.forces
+        if isinstance(block, Sampled)
+        for name, held in block.held.items()
+        if held.name in places
+    }
+
+
 _NOTHING = np.zeros(0)
 _GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
 
-__all__ = ["Values", "network_values"]
+__all__ = ["Values", "held_values", "network_values"]

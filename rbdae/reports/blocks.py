@@ -111,6 +111,7 @@ class Animation:
     name: str
     spec: str
     motion: Mapping[str, Any]
+    height: int
     caption: str = ""
 
 

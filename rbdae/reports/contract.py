@@ -62,6 +62,10 @@ class Run(Trajectory, Protocol):
         """The other options that were asked for."""
 
     @property
+    def forces(self) -> Mapping[str, Any]:
+        """The quantities of forces, actuators and blocks by name."""
+
+    @property
     def singular_times(self) -> Vec:
         """When the joints passed a singular position."""
 

@@ -12,11 +12,15 @@ from typing import Any, Final, final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.plotting.abscissa import TIME, Abscissa
 from rbdae.plotting.figures import COLOURS, thinned
 from rbdae.reports.blocks import Figure
 
 DASHES: Final = ("solid", "dash", "dot", "dashdot")
 SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down", "pentagon")
+
+ENTRY = 24
+"""Height of an entry of a legend, px."""
 
 MOST = 2000
 """Points of a curve: more than a wide screen has columns."""
@@ -109,8 +113,15 @@ def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
     return out | ({"type": "log"} if logarithmic else {}) | more
 
 
-def over_time(name: str, panels: Sequence[Panel], most: int = MOST, caption: str = "", legend: bool = True) -> Figure:
-    """Panels over one another with one time axis; curves have at most `most` points."""
+def over_time(
+    name: str,
+    panels: Sequence[Panel],
+    most: int = MOST,
+    caption: str = "",
+    legend: bool = True,
+    over: Abscissa = TIME,
+) -> Figure:
+    """Panels over one another with one axis, of the time or of a quantity; curves have at most `most` points."""
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     shapes: list[dict[str, Any]] = []
@@ -120,7 +131,7 @@ def over_time(name: str, panels: Sequence[Panel], most: int = MOST, caption: str
         number = "" if row == 0 else str(row + 1)
         for curve in panel.curves:
             place = {"xaxis": f"x{number}", "yaxis": f"y{number}", "showlegend": curve.name not in seen}
-            data.append(_scatter(_rounded(curve, largest), panel.logarithmic, most) | place)
+            data.append(_scatter(_rounded(curve, largest), panel.logarithmic, most, over) | place)
             seen.add(curve.name)
         last = row == len(panels) - 1
         top = 1.0 - row / len(panels)
@@ -129,12 +140,12 @@ def over_time(name: str, panels: Sequence[Panel], most: int = MOST, caption: str
         axes[f"yaxis{number}"] = axis(
             _in_two(panel.label), panel.logarithmic, **ticks, domain=domain, anchor=f"x{number}"
         )
-        axes[f"xaxis{number}"] = axis("t [s]" if last else "", anchor=f"y{number}", showticklabels=last) | (
+        axes[f"xaxis{number}"] = axis(over.label if last else "", anchor=f"y{number}", showticklabels=last) | (
             {"matches": "x"} if row else {}
         )
-        shapes += [_mark(t, what, number) for t, what in panel.marks]
+        shapes += [_mark(float(over.at(np.array([t]))[0]), what, number) for t, what in panel.marks]
     # the legend may be longer than the panels
-    height = max(_PANEL * len(panels) + _FRAME if len(panels) > 1 else 300, 20 * len(seen) + _FRAME)
+    height = max(_PANEL * len(panels) + _FRAME if len(panels) > 1 else 300, ENTRY * len(seen) + _FRAME)
     own = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend
     spec = {"data": data, "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes), "own": own}
     return Figure(name, as_json(spec), height, caption)
@@ -168,10 +179,10 @@ def numbers(values: Vec) -> dict[str, str]:
     return {"dtype": kind, "bdata": base64.b64encode(values.astype(f"<{kind}").tobytes()).decode("ascii")}
 
 
-def _scatter(curve: Curve, logarithmic: bool, most: int) -> dict[str, Any]:
+def _scatter(curve: Curve, logarithmic: bool, most: int, over: Abscissa) -> dict[str, Any]:
     y = positive(curve.y) if logarithmic else np.asarray(curve.y, dtype=float)
     here = thinned(y, most)
-    x, look = np.asarray(curve.x, dtype=float)[here], style(curve.number)
+    x, look = np.asarray(over.at(np.asarray(curve.x, dtype=float)))[here], style(curve.number)
     return {
         "type": "scatter",
         # times are told apart by more than seven digits
@@ -183,7 +194,8 @@ def _scatter(curve: Curve, logarithmic: bool, most: int) -> dict[str, Any]:
         "mode": "lines" if len(x) > _FEW else "lines+markers",
         "line": {**look, "width": 1.6, "simplify": False},
         "marker": {"color": look["color"], "size": 4},
-        "hovertemplate": "t = %{x:.6g} s<br>%{y:.6g}<extra>%{fullData.name}</extra>",
+        "hovertemplate": f"{escaped(over.name)} = %{{x:.6g}} {over.unit}<br>%{{y:.6g}}"
+        "<extra>%{fullData.name}</extra>",
     }
 
 
@@ -234,6 +246,7 @@ def _fits(y: Vec) -> bool:
 
 __all__ = [
     "DASHES",
+    "ENTRY",
     "MOST",
     "ROUNDING",
     "SYMBOLS",

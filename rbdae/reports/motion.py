@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.plotting.figures import COLOURS
+from rbdae.plotting.figures import OF_BODIES
 from rbdae.plotting.scene import Line, Scene
 from rbdae.reports.blocks import Animation
-from rbdae.reports.figures import as_json, axis, escaped, layout, numbers
+from rbdae.reports.figures import ENTRY, as_json, axis, escaped, layout, numbers
 
 MOMENTS: Final = 301
 """Of an animation: ten seconds at thirty a second."""
@@ -26,7 +26,10 @@ _LOOKS: Final[Mapping[str, tuple[str, str, float]]] = {
     "drive": ("drives and loads", "#c4273b", 3.0),
     "ground": ("ground", "#8a949e", 2.0),
 }
+_LOWEST, _HIGHEST = 300, 520  # px, of a figure in its plane
+_FRAME, _WIDTH = 82, 690  # px: above and below its axes, and how wide they are on a page of 1,300
 _AWAY = 2.4  # of the eye, in radii of the sphere about the box
+_TALL = 1.65  # of the eye, in heights of the box: with its labels it fills the picture from there
 _SMALLEST_SIDE = 0.25  # of the box that is shown, as a part of its largest
 
 
@@ -44,7 +47,14 @@ def animation(name: str, scene: Scene, caption: str) -> Animation:
     traces = _traces(scene)
     frame = np.eye(3) if scene.plane is None else scene.plane[:2]
     look = _space(scene) if scene.plane is None else _flat(scene)
-    spec = {"data": [_at_start(trace, frame) for trace in traces] + _paths(scene, frame), "layout": look}
+    entries = len({trace["name"] for trace in traces}) + 1
+    look["height"] = max(look["height"], _FRAME + ENTRY * entries)
+    spec: dict[str, Any] = {
+        "data": [_at_start(trace, frame) for trace in traces] + _paths(scene, frame),
+        "layout": look,
+    }
+    if scene.plane is not None:
+        spec["ratio"] = _ratio(look)
     coordinates = np.concatenate([line.points for trace in traces for line in trace["lines"]], axis=1) @ frame.T
     lengths = [[line.points.shape[1] for line in trace["lines"]] for trace in traces]
     lower, size = coordinates.min(), np.ptp(coordinates)
@@ -58,7 +68,7 @@ def animation(name: str, scene: Scene, caption: str) -> Animation:
         "unit": unit,
         "points": base64.b64encode(np.rint((coordinates - lower) / unit).astype("<u2").tobytes()).decode("ascii"),
     }
-    return Animation(name, as_json(spec), motion, caption)
+    return Animation(name, as_json(spec), motion, int(look["height"]), caption)
 
 
 def _traces(scene: Scene) -> list[dict[str, Any]]:
@@ -67,10 +77,10 @@ def _traces(scene: Scene) -> list[dict[str, Any]]:
     out: dict[tuple[str, bool, str], dict[str, Any]] = {}
     for line in scene.lines:
         if line.kind == "body":
-            number = bodies.index(line.name) % len(COLOURS)
+            number = bodies.index(line.name) % len(OF_BODIES)
             name = line.name if len(bodies) <= _BODIES else "bodies"
             key = ("body", line.thin, line.name if len(bodies) <= _BODIES else f"bodies {number}")
-            look = (name, COLOURS[number], _THIN if line.thin else 5.0)
+            look = (name, OF_BODIES[number], _THIN if line.thin else 5.0)
         else:
             key, look = (line.kind, False, ""), _LOOKS[line.kind]
         trace = out.setdefault(key, {"name": look[0], "color": look[1], "width": look[2], "lines": []})
@@ -135,7 +145,7 @@ def _paths(scene: Scene, frame: Mat) -> list[dict[str, Any]]:
             **{axis: numbers(path @ row) for axis, row in zip("xyz", frame, strict=False)},
             "text": escaped(name),
             "hovertemplate": f"path of %{{text}}<br>{_place(frame)}<extra></extra>",
-            "line": {"color": "#aab3bc", "width": 1.5},
+            "line": {"color": "#98a2ac", "width": 1.5},
         }
         for k, name in enumerate(names)
         for path in [scene.traces[name]]
@@ -150,7 +160,14 @@ def _flat(scene: Scene) -> dict[str, Any]:
     limits = [[float(low - margin), float(high + margin)] for low, high in bounds.T]
     x = axis(_direction(scene.plane[0]), range=limits[0], constrain="domain")
     y = axis(_direction(scene.plane[1]), range=limits[1], scaleanchor="x", constrain="domain")
-    return layout(height=520, xaxis=x, yaxis=y, dragmode="pan", uirevision="motion")
+    out = layout(xaxis=x, yaxis=y, dragmode="pan", uirevision="motion")
+    return out | {"height": int(np.clip(_FRAME + _WIDTH * _ratio(out), _LOWEST, _HIGHEST))}
+
+
+def _ratio(look: Mapping[str, Any]) -> float:
+    """Height of a picture in its plane over its width."""
+    wide, high = (np.ptp(look[f"{axis}axis"]["range"]) for axis in "xy")
+    return float(high / wide)
 
 
 def _direction(v: Vec) -> str:
@@ -173,7 +190,7 @@ def _space(scene: Scene) -> dict[str, Any]:
     up = scene.up
     side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
     eye = 0.55 * up + 0.9 * (side + 0.7 * np.cross(side, up)) / np.linalg.norm(side)
-    away = _AWAY * float(np.linalg.norm(0.5 * sides))
+    away = max(_AWAY * float(np.linalg.norm(0.5 * sides)), _TALL * float(np.abs(up) @ sides))
     camera = {"eye": _xyz(away * eye / np.linalg.norm(eye)), "up": _xyz(up)}
     space = {
         "camera": camera,

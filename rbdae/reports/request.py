@@ -42,14 +42,16 @@ def check_report(path: str | Path) -> Path:
     return target
 
 
-def checked_heading(value: object) -> str:
-    """The title of a page.
+def checked_heading(value: object) -> str | None:
+    """The title of a page; None for the form and the solver.
 
     Raises
     ------
     TypeError, ValueError
         for what is no text, and for an empty one
     """
+    if value is None:
+        return None
     if not isinstance(value, str):
         raise TypeError(f"report: title must be a string, got {_check.show(value)}; pass e.g. 'Slider crank'")
     if not value.strip():

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.plotting.abscissa import Abscissa, abscissa
 from rbdae.plotting.plane_view import Plane, PlaneChoice, plane_of
 from rbdae.plotting.scene import chosen, scene
 from rbdae.problem import observables
 from rbdae.problem.problem import Problem
-from rbdae.reports import run_figures, run_tables
+from rbdae.quantities.quantity import Quantity
+from rbdae.reports import named_figures, run_figures, run_tables
 from rbdae.reports.blocks import Block, Code, Items, Page, Section, Text
 from rbdae.reports.contract import Run
 from rbdae.reports.motion import MOMENTS, animation, moments
 from rbdae.reports.render import write
-from rbdae.reports.run_figures import Shown, refined
+from rbdae.reports.shown import shown_of
 from rbdae.reports.versions import command, versions
 
 _WITHOUT_PROBLEM = (
@@ -36,6 +38,7 @@ def report_run(
     bodies: Iterable[str] | None = None,
     heading: str | None = None,
     plane: PlaneChoice = None,
+    over: Quantity | str | None = None,
 ) -> Path:
     """Write the report of a run.
 
@@ -46,21 +49,22 @@ def report_run(
     packages : versions of solver packages by their names
     bodies : names of those that the diagrams show; None for all, or twelve of them if there are more
     heading : the title of the page; None for form and solver
-    plane : as `rbdae.plotting.plot_solution` takes it
+    plane, over : as `rbdae.plotting.plot_solution` takes them
 
     Raises
     ------
-    ValueError
-        for bodies that there are not
+    TypeError, ValueError
+        for bodies that there are not, and for what is no quantity
     """
     known = isinstance(run.problem, Problem)
+    axis = abscissa(run, over, "report")
     names = _bodies(run.problem, bodies) if known else ()
     run, left_out = _finite(run)
     flat = plane_of(run, plane, "report") if known or plane else None
     warnings = [*left_out]
     sections = [Section("Summary", ())]
     if known and len(run.t):
-        sections += _of_mechanism(run, names, warnings, flat, every=plane is False)
+        sections += _of_mechanism(run, names, warnings, flat, axis, every=plane is False)
     elif len(run.t):
         sections.append(Section("Unknowns", tuple(_unknowns(run))))
     sections += _of_solver(run)
@@ -124,24 +128,24 @@ def _summary(run: Run, warnings: Sequence[str]) -> Iterator[Block]:
 
 
 def _of_mechanism(
-    run: Run, names: tuple[str, ...], warnings: list[str], flat: Plane | None, *, every: bool
+    run: Run, names: tuple[str, ...], warnings: list[str], flat: Plane | None, axis: Abscissa, *, every: bool
 ) -> Iterator[Section]:
     """The sections that only a problem of rbdae can give, because it knows its unknowns."""
-    shown = Shown(run, refined(run, run.t if run.steps is None else run.steps.t), names, flat, every)
+    shown = shown_of(run, names, flat, every, axis)
     yield Section("Animation", tuple(_motion(run, in_space=every)))
     yield Section("Motion", tuple(run_figures.motion(shown)))
     yield Section(
         "States",
         (
             Text("Bodies", "heading"),
-            run_tables.states(shown.smooth, shown.table),
+            run_tables.states(shown.smooth, shown.table, shown.floors),
             Text("Unknowns, as the solver has them at the times of the run", "heading"),
             run_tables.unknowns(run),
         ),
     )
     yield Section("Energy", tuple(run_figures.energy(shown)))
     yield Section("Drift", tuple(run_figures.drift(shown)))
-    if figures := tuple(run_figures.quantities(shown)):
+    if figures := tuple(named_figures.quantities(shown)):
         yield Section("Joints and forces", figures)
     if observables.further(run.problem):
         yield Section("Observables", tuple(run_figures.further(shown)))

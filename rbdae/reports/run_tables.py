@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.actuators.described import sort_of
 from rbdae.plotting.plane_view import Plane, zero_floors
 from rbdae.plotting.quantities import unique_components
 from rbdae.problem.observables import TABLE, Observable
@@ -22,6 +24,7 @@ _RANGE = {
     "smallest": "over all times",
     "largest": "over all times",
 }
+_REST = (0.0, 0.0, 0.0, 0.0)
 _ENTRIES = 3000
 """Rows of a table at most."""
 
@@ -115,14 +118,21 @@ def _each(count: int, steps: int) -> float | None:
     return count / steps if count >= 0 and steps > 0 else None
 
 
-def states(run: Run, shown: Mapping[str, Observable] = TABLE) -> Table:
-    """Ranges of the motion of all bodies, by the observables as they are shown."""
+def states(
+    run: Run, shown: Mapping[str, Observable] = TABLE, floors: Mapping[str, float] = MappingProxyType({})
+) -> Table:
+    """Ranges of the motion of all bodies, by the observables as they are shown; columns below the floors of their units
+    are zero."""
     rows: list[tuple[Value, ...]] = []
     for body, state in run.states.items():
         for part in shown["states"].parts:
             if part.tabled:
                 named = zip(part.components or ("",), part.values(state).T, strict=True)
-                rows += [(body, part.said, name, part.unit, *_range(column)) for name, column in named]
+                floor = floors.get(part.unit, 0.0)
+                rows += [
+                    (body, part.said, name, part.unit, *(_range(column) if _largest(np.abs(column)) > floor else _REST))
+                    for name, column in named
+                ]
     head = {"body": "", "quantity": "", "component": "in space; of the angular velocity in the body frame"} | _RANGE
     return table("states", head, rows[:_ENTRIES])
 
@@ -198,12 +208,13 @@ def mechanism(problem: Problem) -> Iterator[Block]:
     rows: list[tuple[Value, ...]] = [
         (body.name, "body", "" if body.pivot is None else "on a pivot", _body(body)) for body in system.bodies
     ]
-    for what, members in (("joint", system.joints), ("force", system.forces)):
-        rows += [
-            (each.name or "", what, type(each).__name__, " and ".join(body.name for body in each.bodies))
-            for each in members
-        ]
-    head = {"name": "", "what": "", "kind": "", "details": "mass and principal inertias, or the bodies that it acts on"}
+    for joint in system.joints:
+        rows.append((joint.name or "", "joint", type(joint).__name__, " and ".join(b.name for b in joint.bodies)))
+    for force in system.forces:
+        what, details = sort_of(force)
+        rows.append((force.name or "", what, type(force).__name__, details))
+    about = "mass and principal inertias, the bodies that it acts on, or what it has by name"
+    head = {"name": "", "what": "", "kind": "", "details": about}
     yield table("mechanism", head, rows[:_ENTRIES])
 
 

@@ -351,18 +351,19 @@ class Solution:
         joints: Iterable[str] | None = None,
         title: str | None = None,
         plane: PlaneChoice = None,
+        over: Quantity | str | None = None,
     ) -> Figure:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
 
-        `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
-        "joints", "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and
-        `joints` choose what is drawn, and `plane` whether by two components and an angle: None if the motion stays in a
-        plane, "xy" and the like, or False; see `rbdae.plotting.plot_solution`. If the times are few, curves follow
-        ``solution(t)`` between them.
+        `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass", "joints",
+        "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose
+        what is drawn, `over` another axis, such as ``pin.angle``, and `plane` whether by two components and an angle:
+        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.plotting.plot_solution`. If the
+        times are few, curves follow ``solution(t)`` between them.
         """
         from rbdae.plotting import plot_solution
         from rbdae.plotting.figures import plain
-        from rbdae.reports.run_figures import refined
+        from rbdae.reports.shown import refined
 
         return plot_solution(
             self,
@@ -373,6 +374,7 @@ class Solution:
             marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
             between=refined(self, self.t) if isinstance(self.problem, Problem) else None,
             plane=plane,
+            over=over,
         )
 
     def animate(
@@ -452,6 +454,7 @@ class Solution:
         bodies: Iterable[str] | None = None,
         title: str | None = None,
         plane: PlaneChoice = None,
+        over: Quantity | str | None = None,
     ) -> Path:
         """Write one HTML file that opens without a network: an animation of the mechanism, diagrams of motion, energy,
         drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made.
@@ -461,26 +464,24 @@ class Solution:
         path : ending with ``.html``
         bodies : names of those whose motion the diagrams show; None for all, or twelve of them if there are more
         title : of the page, such as the mechanism's name; None for the form and the solver
-        plane : as in `plot`
+        plane, over : as in `plot`; drift and step sizes are over the time
 
         Returns
         -------
-        Path
-            where it was written
+        Path : where it was written
 
         Raises
         ------
         ImportError
             without plotly, jinja2 or itables: ``pip install 'rbdae[report]'``
         OSError, TypeError, ValueError
-            for a path that it cannot be written to, for bodies that there are not, a title that is no text, and a plane
-            that the motion leaves
+            for a path that it cannot be written to, a plane that the motion leaves, and what is no body, text, quantity
         """
         from rbdae.reports import check_report, report_run
         from rbdae.reports.request import checked_heading
 
-        heading = None if title is None else checked_heading(title)
-        return report_run(self, check_report(path), package_version(self.solver), bodies, heading, plane)
+        target, heading = check_report(path), checked_heading(title)
+        return report_run(self, target, package_version(self.solver), bodies, heading, plane, over)
 
 
 def _along(line: Observable) -> property:

@@ -237,6 +237,9 @@ def test_a_page_fits_its_window(kind, width, scheme, opened, request):
         for bar in bars:  # plotly's buttons are beside or above every entry
             apart = (legend[0] >= bar[2], legend[2] <= bar[0], legend[1] >= bar[3], legend[3] <= bar[1])
             assert any(apart), (legend, bar)
+    if kind == "page":  # a mechanism that is wide has no empty room above and below it
+        (moving, *_), (around, *_) = axes[:1], figures[:1]
+        assert moving[3] - moving[1] > (0.6 if width > 1000 else 0.4) * (around[3] - around[1])
     labels = seen.page.evaluate(boxes, ".plot g[class^=g-y] text")
     for first, second in pairwise(sorted(labels, key=lambda box: box[1])):
         assert second[1] >= first[3] - 1 or second[0] >= first[2] or second[2] <= first[0]

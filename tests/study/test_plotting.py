@@ -187,3 +187,54 @@ def test_few_steps_are_drawn_as_smooth_curves():
     assert np.array_equal(balance.lines[0].get_ydata(), run.energy.balance)
     assert len(drift.lines[0].get_xdata()) == len(run.t)
     assert np.array_equal(steps.lines[0].get_ydata(), np.diff(run.t))
+
+
+def test_a_constant_is_a_line_in_an_axis_as_large_as_those_of_its_column():
+    """And has ticks that differ, not four times the same number."""
+    run = trajectory(bodies=("wheel", "frame"))
+    run.states["frame"].position = np.full((5, 3), 4.0)
+    run.states["frame"].velocity = np.zeros((5, 3))
+    figure = plot_solution(run, quantities=["position", "velocity"])
+    _, _, place, speed = figure.axes
+    largest = max(np.abs(state.position).max() for state in run.states.values())
+    assert place.get_ylim() == pytest.approx((4.0 - 0.5 * largest, 4.0 + 0.5 * largest))
+    assert speed.get_ylim()[1] > 1.0
+    figure.canvas.draw()
+    ticks = [text.get_text() for text in place.get_yticklabels()]
+    assert len(set(ticks)) == len(ticks) > 2
+
+
+def test_columns_that_are_zero_are_left_out_unless_they_are_asked_for():
+    run = trajectory()
+    run.states["wheel"].center_of_mass = np.zeros((5, 3))
+    figure = plot_solution(run)
+    assert "centre of mass [m]" not in [axis.get_title(loc="left") for axis in figure.axes]
+    assert "Zero at all times: centre of mass [m]." in figure.get_suptitle()
+    figure = plot_solution(run, quantities=["center_of_mass", "orientation"])
+    assert figure.axes[0].get_title(loc="left") == "centre of mass [m]"
+
+
+def test_quantities_of_joints_leave_places_empty_and_long_rows_are_folded():
+    """What nothing drives has no torque; a picture has no more than five columns for one row."""
+    system = rbdae.System()
+    first = system.add_body("first", mass=1.0, inertia=(1, 1, 1), position=(0, 1, 0), angular_velocity=(1, 0, 0))
+    second = system.add_body("second", mass=1.0, inertia=(1, 1, 1), position=(0, 2, 0))
+    Revolute = rbdae.joints.Revolute
+    pin = system.add_joint(Revolute(system.ground, first, at_b=(0, -1, 0), axis_a=(1, 0, 0), name="pin"))
+    system.add_joint(Revolute(first, second, at_b=(0, -1, 0), axis_a=(1, 0, 0), name="knee"))
+    system.add_force(
+        rbdae.actuators.DCMotor(pin, voltage=1.0, resistance=1.0, inductance=0.1, constant=0.5, name="motor")
+    )
+    run = rbdae.solve(rbdae.formulate(system, "null-space", code="generic"), (0.0, 0.05))
+    figure = run.plot(quantities=["joints", "forces"])
+    grid = [(axis.get_subplotspec().rowspan.start, axis.get_subplotspec().colspan.start) for axis in figure.axes]
+    named = {axis.get_title(loc="left"): place for axis, place in zip(figure.axes, grid, strict=True)}
+    assert named["torque [N m]"][1] < 5 and len(set(grid)) == len(grid) and max(column for _, column in grid) == 4
+    assert {row for row, _ in grid} == {0, 1, 2, 3}
+    assert len([row for row, _ in grid if row == 1]) == 3  # of the knee: angle, rate, acceleration
+    assert "voltage [V]" in named and all("[1]" not in heading for heading in named)
+    top = rbdae.solve(rbdae.formulate(rbdae.models.heavy_top(), "index-0"), (0.0, 0.01))
+    with pytest.raises(
+        ValueError, match="plot: this run has no joints and no forces, so there is nothing to draw; cho"
+    ):
+        top.plot(quantities=["joints", "forces"])

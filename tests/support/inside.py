@@ -138,7 +138,8 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.plotting import animation, canvas, placed, plane_view
+from rbdae.plotting import abscissa as abscissas
+from rbdae.plotting import animation, canvas, figures, placed, plane_view
 from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
@@ -172,7 +173,7 @@ from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.quantities import Coordinate, Named, Quantity
 from rbdae.reports import blocks as report_blocks
 from rbdae.reports import figures as report_figures
-from rbdae.reports import run_figures
+from rbdae.reports import shown as report_shown
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
@@ -244,6 +245,7 @@ __all__ = [
     "TracedCall",
     "Vec",
     "VelocitySwitch",
+    "abscissas",
     "adapter_names",
     "add_adapters",
     "add_member",
@@ -302,6 +304,7 @@ __all__ = [
     "factor_tables",
     "family",
     "features",
+    "figures",
     "files_of_code",
     "fill",
     "filled",
@@ -414,11 +417,11 @@ __all__ = [
     "registry",
     "report_blocks",
     "report_figures",
+    "report_shown",
     "reselected",
     "results_file",
     "rhs_elements_apply",
     "rhs_recording",
-    "run_figures",
     "run_of_solve",
     "sampling",
     "scales",

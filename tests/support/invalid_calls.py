@@ -611,14 +611,14 @@ def calls() -> dict[str, Call]:
         "Solution.plot": Call(
             lambda: (solution().plot, {}),
             {key: optional(_role("names")) for key in ("bodies", "quantities", "joints")}
-            | {"title": also(optional(TEXT), "text", "empty text")},
+            | {"title": also(optional(TEXT), "text", "empty text"), "over": optional(_role("quantity"))},
         ),
         "Solution.to_pandas": Call(
             lambda: (solution().to_pandas, {"quantities": "energy"}), {"quantities": _role("names", "empty list")}
         ),
         "Solution.report": Call(
             lambda: (solution().report, {"path": folder() / "run.html"}),
-            {"path": _role("a path"), "bodies": optional(_role("names"))},
+            {"path": _role("a path"), "bodies": optional(_role("names")), "over": optional(_role("quantity"))},
         ),
         "Solution.animate": Call(
             lambda: (solution().animate, {}),

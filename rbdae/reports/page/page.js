@@ -7,7 +7,8 @@
 
   const DARK = matchMedia("(prefers-color-scheme: dark)").matches;
   const IN_THE_DARK = { "#1d2733": "#dde4ea", "#ffffff": "#1a2026", "#fbfcfd": "#1a2026", "#d8dde2": "#343c44", "#000000": "#dde4ea",
-    "#aab3bc": "#5f6b73", "#0072B2": "#4aa3dc", "#5f6b73": "#aab3bc" };
+    "#aab3bc": "#5f6b73", "#0072B2": "#3d74f5", "#5f6b73": "#aab3bc", "#c4273b": "#e8606f", "#332288": "#9a8ff0", "#661100": "#c8704f",
+    "#882255": "#d06a9c", "#777777": "#a0a0a0" };
   const NARROW = 640; // px: legends are below their figures
 
   // The colours of a dark page, at any depth.
@@ -23,18 +24,30 @@
     return DARK ? themed(spec) : spec;
   }
 
+  // The rows that a legend of these names has in so many px, where entries stand beside each other.
+  const pen = document.createElement("canvas").getContext("2d");
+  function rowsOf(names, width) {
+    pen.font = "12px system-ui, sans-serif";
+    let rows = 1, used = 0;
+    for (const name of names) {
+      const own = 50 + pen.measureText(String(name ?? "").replaceAll("&lt;", "<").replaceAll("&amp;", "&")).width;
+      if (used > 0 && used + own > width) { rows++; used = 0; }
+      used += own;
+    }
+    return rows;
+  }
+
   // The layout of a figure in its place: on a narrow page the legend is below, and the figure as much higher.
   function fitted(place, spec) {
     const layout = spec.layout;
-    if (place.clientWidth >= NARROW || layout.showlegend === false || layout.scene) return layout;
+    if (place.clientWidth >= NARROW || layout.showlegend === false) return layout;
     const names = new Set(spec.data.filter((trace) => trace.showlegend !== false).map((trace) => trace.name));
-    const widest = Math.max(0, ...[...names].map((name) => String(name ?? "").length));
-    const columns = Math.max(1, Math.floor(place.clientWidth / (56 + 7 * widest)));
-    const room = 22 * Math.ceil(names.size / columns) + 12;
-    const equal = layout.yaxis?.scaleanchor !== undefined; // a mechanism in its plane
-    const height = (spec.own ?? (equal ? Math.min(layout.height, 0.9 * place.clientWidth) : layout.height ?? 450)) + room;
+    const room = 21 * rowsOf([...names], place.clientWidth - 12) + 16;
+    const inPlane = 90 + Math.max(120, Math.min((spec.ratio ?? 1) * (place.clientWidth - 80), 1.2 * place.clientWidth));
+    const height = (spec.own ?? (spec.ratio ? inPlane : layout.scene ? 0.95 * place.clientWidth : layout.height ?? 450)) + room;
     place.style.minHeight = "0";
-    const margin = { ...layout.margin, l: 62, r: 6, b: (layout.margin?.b ?? 46) + room };
+    if (layout.scene) layout.scene.domain = { x: [0, 1], y: [0, 1] };
+    const margin = { ...layout.margin, l: layout.scene ? 0 : 62, r: layout.scene ? 0 : 6, b: (layout.margin?.b ?? 46) + room };
     return { ...layout, height, margin, legend: { ...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom" } };
   }
   const breath = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -169,6 +182,7 @@
       const table = new DataTable(element, {
         order: [],
         autoWidth: false,
+        columnDefs: [{ targets: "name", type: "string" }], // a body called K1 is no number
         searching: rows > 8,
         paging: many,
         pageLength: 50,

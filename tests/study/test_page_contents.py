@@ -1,0 +1,228 @@
+"""What a page says and leaves out: quantities with their units, zeros, words, another axis, and how it looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import actuator_cases
+import browser
+import numpy as np
+import page_checks
+import page_parts
+import pytest
+from actuator_cases import mechanism, setpoint
+from inside import figures
+
+import rbdae
+from rbdae import actuators
+
+for package in ("plotly", "jinja2", "itables"):
+    pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
+
+
+def controlled() -> rbdae.System:
+    """A pendulum that a DC motor turns under PI control of its current, and a carriage that nobody moves."""
+    system = mechanism()
+    pin, _ = system.joints
+    control = system.add_block(
+        actuators.PI(measured="motor.current", setpoint=setpoint, kp=2.0, ki=3.0, name="control")
+    )
+    system.add_force(
+        actuators.DCMotor(pin, voltage=control.out, resistance=1.2, inductance=0.3, constant=0.6, name="motor")
+    )
+    system.add_block(actuators.PD(measured=pin.angle, rate=pin.rate, setpoint=0.1, kp=1.0, kd=0.5, name="watch"))
+    return system
+
+
+@pytest.fixture(scope="module")
+def run() -> rbdae.Solution:
+    problem = rbdae.formulate(controlled(), "null-space")
+    return rbdae.solve(problem, (0.0, 2.0), solver="rbdae:dop853", rtol=1e-7, atol=1e-7)
+
+
+@pytest.fixture(scope="module")
+def page(run: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run.report(tmp_path_factory.mktemp("pages") / "run.html", title="A motor under control")
+
+
+def test_quantities_of_one_name_and_two_units_have_two_figures(page):
+    labels = {(curve.figure, curve.label, curve.name) for curve in page_parts.curves(page)}
+    assert {("joints-rate", "rate [rad/s]", "pin"), ("joints-rate-m-s", "rate [m/s]", "rail")} <= labels
+    assert not any(name == "rail" and label == "rate [rad/s]" for _, label, name in labels)
+
+
+def test_quantities_of_blocks_and_actuators_have_names_and_units(page):
+    labels = {(curve.label, curve.name) for curve in page_parts.curves(page)}
+    assert {("current [A]", "motor"), ("voltage [V]", "motor"), ("torque [N m]", "motor")} <= labels
+    of_blocks = {(curve.label, curve.name) for curve in page_parts.curves(page) if curve.figure.startswith("block-")}
+    wanted = {("control", name) for name in ("integral", "out", "error", "measured", "setpoint")}
+    wanted |= {("watch", "out"), ("watch [rad]", "measured"), ("watch [rad]", "setpoint"), ("watch [rad/s]", "rate")}
+    assert of_blocks == wanted
+    # the angle of the pin is no second time there as that of its motor
+    assert not any(name == "motor" and label in ("angle [rad]", "rate [rad/s]") for label, name in labels)
+
+
+def test_units_of_controllers_are_those_of_what_they_read():
+    system = mechanism()
+    pin, rail = system.joints
+    pi = actuators.PI(measured=rail.displacement, setpoint=0.1)
+    assert {name: q.unit for name, q in pi.quantities.items()} == {
+        "integral": "", "out": "", "error": "m", "measured": "m", "setpoint": "m",
+    }  # fmt: skip
+    pid = actuators.PID(measured=pin.rate, setpoint=pi.error)
+    assert (pid.filtered.unit, pid.error.unit) == ("rad/s", "rad/s")
+    pd = actuators.PD(measured=0.5, rate=pin.rate, setpoint=pi.error)
+    assert (pd.measured.unit, pd.setpoint.unit, pd.setpoint_rate.unit) == ("", "", "rad/s")
+    assert [actuators.Source(joint, effort=1.0).effort.unit for joint in (pin, rail)] == ["N m", "N"]
+
+
+def test_tables_say_block_and_actuator(page):
+    rows = {row[0]: row[1:] for row in page_parts.tables(page)["mechanism"]}
+    assert rows["control"] == ["block", "PI", "states integral; inputs measured, setpoint; outputs out, error"]
+    assert rows["motor"][:2] == ["actuator", "DCMotor"] and rows["motor"][2].startswith(
+        "ground and arm; states current"
+    )
+    shown = controlled()._repr_html_()
+    assert "2 bodies, 2 joints, 3 forces" in shown and "block PI" in shown
+    assert "1 body, 0 joints, 0 forces" in rbdae.models.heavy_top()._repr_html_()
+
+
+def test_what_no_solver_resolves_is_zero(tmp_path):
+    """A shaft between bearings, which only turns: its velocities and its shift are rounding, and no curves."""
+    system = rbdae.System(gravity=(9.81, 0, 0))
+    along = np.array((0.0, 0.6, 0.8))
+    shaft = system.add_body(
+        "shaft", mass=1.0, inertia=(1, 2, 3), position=0.7 * along, angular_velocity=30.0 * along, velocity=(0, 0, 0)
+    )
+    system.add_joint(rbdae.joints.Cylindrical(system.ground, shaft, at_b=-0.7 * along, axis_a=along, name="bearing"))
+    solution = rbdae.solve(rbdae.formulate(system, "null-space"), (0.0, 0.5), rtol=1e-6, atol=1e-6)
+    assert 0.0 < np.abs(solution.states["shaft"].velocity).max() < 1e-7
+    path = solution.report(tmp_path / "shaft.html")
+    labels = {curve.label for curve in page_parts.curves(path)}
+    assert not any("velocity" in label and "m/s" in label for label in labels), labels
+    assert not any(label.startswith("displacement") for label in labels), labels
+    assert any(label.startswith("angle") for label in labels)
+    assert "Zero at all times, but for errors of the run: " in path.read_text("utf-8")
+    moving = [row for row in page_parts.tables(path)["states"] if row[1] == "velocity"]
+    assert moving and {float(cell) for row in moving for cell in row[4:]} == {0.0}
+    every = solution.report(tmp_path / "every.html", plane=False)
+    assert {"velocity x [m/s]", "velocity y [m/s]"} <= {curve.label for curve in page_parts.curves(every)}
+
+
+def test_diagrams_over_the_angle_of_a_joint(run, tmp_path):
+    (pin, _) = run.problem.system.joints
+    path = run.report(tmp_path / "over.html", over=pin.angle)
+    curves = {(c.figure, c.label, c.name): c for c in page_parts.curves(path)}
+    curve = curves["forces-current", "current [A]", "motor"]
+    assert curve.x.min() == pytest.approx(run.joints["pin"].angle.min(), abs=1e-3)
+    few = np.linspace(0, len(run.t) - 1, 5).astype(int)
+    for k in few:  # the run's own times are among those of a curve
+        j = np.argmin(np.abs(curve.x - run.joints["pin"].angle[k]) + np.abs(curve.y - run.forces["motor"].current[k]))
+        assert curve.y[j] == pytest.approx(run.forces["motor"].current[k], abs=1e-5)
+    figures = page_parts.figures(path)
+    assert figures["forces-current"]["layout"]["xaxis"]["title"]["text"] == "pin.angle [rad]"
+    assert figures["forces-current"]["data"][0]["hovertemplate"].startswith("pin.angle = %{x:.6g} rad<br>")
+    assert figures["drift"]["layout"]["xaxis"]["title"]["text"] == "t [s]"
+    picture = run.plot(over="pin.angle", quantities=["joints", "energy"])
+    assert "pin.angle [rad]" in {axis.get_xlabel() for axis in picture.axes}
+    drawn = next(axis for axis in picture.axes if axis.get_title(loc="left") == "angle [rad]").lines[0]
+    np.testing.assert_allclose(drawn.get_xdata(), drawn.get_ydata(), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("over", "error", "words"),
+    [
+        ("pin.angel", ValueError, "over: unknown quantity 'pin.angel'; did you mean 'pin.angle'"),
+        (3, TypeError, "over must be a quantity or its label, got 3"),
+        ("ball.axis", ValueError, "over must have one component, got ball.axis; choose e.g. an angle"),
+    ],
+)
+def test_what_is_no_axis_is_refused(over, error, words, run, tmp_path):
+    if over == "ball.axis":
+        system = rbdae.System()
+        body = system.add_body("top", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, 1))
+        system.add_joint(rbdae.joints.Spherical(system.ground, body, name="ball"))
+        run = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 0.01))
+    with pytest.raises(error, match=f"plot: {words}"):
+        run.plot(over=over)
+    with pytest.raises(error, match=f"report: {words}"):
+        run.report(tmp_path / "over.html", over=over)
+
+
+def test_a_page_of_a_sampled_controller(tmp_path):
+    """What it holds is a curve, and its samples are no wall of dotted lines."""
+    problem = rbdae.formulate(actuator_cases.system_of(actuators.Sampled), "null-space")
+    run = rbdae.solve(problem, (0.0, 1.3), solver="rbdae:dop853")
+    path = run.report(tmp_path / "sampled.html")
+    assert len(run.segments.times) == 64 and not page_parts.figures(path)["step-sizes"]["layout"]["shapes"]
+    assert "continued 64 times with other unknowns, equations or held inputs" in path.read_text("utf-8")
+    torque = next(c for c in page_parts.curves(path) if c.figure == "block-1" and c.name == "torque")
+    held = next(c for c in page_parts.curves(path) if c.name == "held" and c.label == "torque [N m]")
+    np.testing.assert_array_equal(torque.y, held.y)
+
+
+# ---------------------------------------------------------------- in the browser
+
+
+@pytest.fixture(scope="module")
+def tall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of a mechanism in space that is high and narrow, with twelve bodies, whose joints have long names."""
+    system = rbdae.System()
+    mast = system.add_body("K0", mass=1.0, inertia=(1, 1, 0.1), position=(0, 0, 2), angular_velocity=(0, 0, 3))
+    system.add_joint(
+        rbdae.joints.Revolute(system.ground, mast, at_b=(0, 0, -2), axis_a=(0, 0, 1), name="the bearing of the mast")
+    )
+    for k in range(1, 12):
+        lift = system.add_body(
+            f"K{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, k / 3), velocity=(0, 0, 2 + k / 9)
+        )
+        system.add_joint(rbdae.joints.Cylindrical(mast, lift, axis_a=(0, 0, 1), name=f"the guide of lift {k}"))
+    run = rbdae.solve(rbdae.formulate(system, "index-0", code="generic"), (0.0, 0.3))
+    return run.report(tmp_path_factory.mktemp("pages") / "tall.html")
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Callable[..., browser.Opened]]:
+    with browser.browser() as function:
+        yield function
+
+
+def test_curves_are_seen_on_dark_pages():
+    """Of all colours that figures have, by the table of the page's script."""
+    script = (Path(rbdae.__file__).parent / "reports" / "page" / "page.js").read_text("utf-8")
+    darkened = dict(re.findall(r'"(#\w{6})": "(#\w{6})"', script))
+    for colour in {*figures.COLOURS, *figures.OF_BODIES, "#1d2733", "#c4273b", "#5f6b73", "#8a6d00", "#98a2ac"}:
+        assert page_checks.contrast(darkened.get(colour, colour), darkened["#ffffff"]) > 3.3, colour
+        assert page_checks.contrast(colour, "#ffffff") > 2.2, colour
+    for one, other in combinations([darkened.get(colour, colour) for colour in figures.COLOURS], 2):
+        rgb = [np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) for colour in (one, other)]
+        assert np.linalg.norm(rgb[0] - rgb[1]) > 60, (one, other)
+
+
+@pytest.mark.parametrize(
+    ("kind", "width", "scheme"), [("page", 420, "dark"), ("page", 1300, "light"), ("tall", 1300, "dark")]
+)
+def test_a_page_has_nothing_that_collides_is_cut_or_weak(kind, width, scheme, opened, request):
+    seen = opened(request.getfixturevalue(kind), width=width, scheme=scheme)
+    assert seen.value(f"({page_checks.LAYOUT})()") == []
+    found, ground = seen.value(f"({page_checks.COLOURS})()")
+    assert len(found) > 6
+    for colour, what in found:
+        least = 3.0 if scheme == "dark" else 2.2  # of the colours that all eyes tell apart, two are light
+        assert page_checks.contrast(colour, ground) > least, (colour, what)
+    if kind == "tall":
+        names = "getComputedStyle(document.querySelector('#table-states tbody tr:last-child td')).textAlign"
+        assert seen.value(names) != "right"  # K1 is a name
+
+
+def test_every_class_of_actuators_has_its_quantities():
+    """All of them can be read, of problems and runs: what a sampled controller holds, too."""
+    for kind in actuator_cases.EXAMPLES:
+        problem = rbdae.formulate(actuator_cases.system_of(kind), "index-0", code="generic")
+        for name, each in problem.forces(0.0, problem.y0).items():
+            values: dict[str, Any] = {quantity: getattr(each, quantity) for quantity in each}
+            assert values and all(np.isfinite(value).all() for value in values.values()), (kind, name, values)
