@@ -60,14 +60,15 @@ def many() -> Any:
 @contextmanager
 def right_hand_sides(*, by_elements: bool) -> Iterator[None]:
     """Make all right-hand sides that can be made so by elements, or none, and use no code that is there."""
-    before = rhs_elements.BODIES_FROM, rhs_elements.enough, code.on_disk
-    rhs_elements.BODIES_FROM, rhs_elements.enough = (1 if by_elements else 10**9), lambda *_: True
+    before = rhs_elements.BODIES_FROM, rhs_elements.REDUCED_FROM, rhs_elements.enough, code.on_disk
+    rhs_elements.BODIES_FROM = rhs_elements.REDUCED_FROM = 1 if by_elements else 10**9
+    rhs_elements.enough = lambda *_: True
     code.on_disk = lambda *_: None
     traced._RECENT.clear()
     try:
         yield
     finally:
-        rhs_elements.BODIES_FROM, rhs_elements.enough, code.on_disk = before
+        rhs_elements.BODIES_FROM, rhs_elements.REDUCED_FROM, rhs_elements.enough, code.on_disk = before
 
 
 _MANY: dict[str, Any] = {}

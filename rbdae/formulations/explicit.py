@@ -38,6 +38,18 @@ from rbdae.kernels.records import SPATIAL_VELOCITIES
 
 
 @jit
+def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
+    """qdot at (t, y), and what the saddle-point system is solved for: vdot, M^-1 pdot, or with spatial velocities the
+    rates of the material ones."""
+    set_state(m, t, y)
+    accelerations(m)
+    kinematics_rate(m, address(out))
+    vd = solution(m)
+    for i in range(head(m).n_v):
+        out[head(m).n_q + i] = vd[i]
+
+
+@jit
 def unsolved(m: Memory, t: float, y: Array) -> None:
     """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients, N and Ji of the
     bodies, and g_II in `constraint_side`."""

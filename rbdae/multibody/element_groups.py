@@ -37,6 +37,7 @@ _PLACES = frozenset(
         "primitive",
         "first_body",
         "first_parameter",
+        "pivot",
     }
 )
 """Fields of records that say where something is."""
@@ -79,7 +80,10 @@ def groups_of(workspace: Workspace) -> list[Group]:
     numbers = opened_numbers(workspace)
     laws = {function.address: function.law.digest for function in workspace.user_functions if function.law is not None}
     kinds: dict[object, list[_Member]] = {}
-    for member in _members(arrays, n):
+    members = _members(arrays, n)
+    if workspace.settings.reduced:
+        members = [_with_child(arrays, member) for member in members]
+    for member in members:
         kinds.setdefault(_signature(arrays, numbers, member, laws), []).append(member)
     return [_group(kind) for kind in kinds.values()]
 
@@ -117,6 +121,19 @@ def _members(arrays: Any, n: int) -> list[_Member]:
     return [*own, *pairs.values()]
 
 
+def child_of(parents: Ints, bodies: Ints) -> int:
+    """Which of the two bodies of a pair hangs from the other one; `parents` are those of the bodies of a model."""
+    return int(bodies[0] == len(parents) - 1 or parents[bodies[1]] == bodies[0])
+
+
+def _with_child(arrays: Any, member: _Member) -> _Member:
+    """A pair with the quasi-velocities of the body that hangs from the other one."""
+    if not member.pair or not len(arrays["tree_velocities"]):
+        return member
+    child = int(member.bodies[child_of(arrays["bodies"]["parent"], member.bodies)])
+    return member._replace(records=member.records | {"tree_velocities": [child]})
+
+
 def _signature(arrays: Any, numbers: OpenNumbers, member: _Member, laws: Mapping[int, str]) -> object:
     """What elements of one kind have in common: all but their places and the values of numbers that are loaded."""
     bodies, records, pair = member
@@ -128,6 +145,8 @@ def _signature(arrays: Any, numbers: OpenNumbers, member: _Member, laws: Mapping
         told += [_told(field, own[field], laws) for field in _structural(own.dtype)]
         if "body" in own.dtype.names:
             told.append((own["body"] == bodies[0]).tobytes())
+    if pair:
+        told.append(child_of(arrays["bodies"]["parent"], bodies))
     if "primitives" in records:
         row = arrays["primitives"]["row"][records["primitives"]]
         told.append((row - row[0]).tobytes())
@@ -181,4 +200,4 @@ def further_rows(workspace: Workspace, unknowns: Ints) -> Ints:
     return np.hstack([unknowns[:, :0], *rows])
 
 
-__all__ = ["FORCES", "Group", "further_rows", "groups_of", "unknowns_of"]
+__all__ = ["FORCES", "Group", "child_of", "further_rows", "groups_of", "unknowns_of"]

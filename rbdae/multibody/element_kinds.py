@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from rbdae.graph.factoring import factored
 from rbdae.graph.graph import Graph, operands
@@ -16,19 +17,27 @@ LANES = 4
 """Elements that are computed at a time, where there are twice as many."""
 
 
-def shortened(graph: Graph, results: list[Result]) -> tuple[Graph, list[int], list[Result]]:
-    """A graph with fewer operations where that is quicker, an order of its nodes, and the results."""
+Shortened = tuple[Graph, list[int], list[Result], dict[int, bool]]
+"""A graph, an order of its nodes, the results, and the conditions."""
+
+
+def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = MappingProxyType({})) -> Shortened:
+    """A graph with fewer operations where that is quicker, in an order in which it can be computed."""
     nodes = [result.node for result in results]
-    short = None if as_it_comes() else factored(graph, nodes, {}, {})
+    short = None if as_it_comes() else factored(graph, nodes, guards, {})
     if short is None:
-        return graph, deepest_first(graph, nodes), results
+        return graph, deepest_first(graph, [*guards, *nodes]), results, dict(guards)
     results = [r._replace(node=node) for r, node in zip(results, short.outputs, strict=True)]
-    return short.graph, few_alive(short.graph, short.outputs), results
+    return short.graph, few_alive(short.graph, [*short.guards, *short.outputs]), results, short.guards
 
 
-def kind_of(graph: Graph, results: list[Result], places: Mapping[tuple[str, int], Place], n: int) -> Kind:
-    """n elements without loaded numbers of their own, from fewer operations where that is quicker."""
-    return in_lanes(*shortened(graph, results), places, {}, n)
+def kind_of(
+    graph: Graph, results: list[Result], places: Mapping[tuple[str, int], Place], n: int, *, wide: bool = True
+) -> Kind:
+    """n elements without loaded numbers of their own, from fewer operations where that is quicker; several at a time
+    if `wide`."""
+    graph, order, results, _ = shortened(graph, results)
+    return in_lanes(graph, order, results, places, {}, n, {}, wide=wide)
 
 
 def in_lanes(
@@ -38,6 +47,9 @@ def in_lanes(
     places: Mapping[tuple[str, int], Place],
     numbers: Mapping[int, Place],
     n: int,
+    guards: Mapping[int, bool],
+    *,
+    wide: bool = True,
 ) -> Kind:
     """n elements; `places` are those of inputs by name and number, `numbers` those of nodes."""
     inputs = dict(numbers)
@@ -45,8 +57,8 @@ def in_lanes(
         kind, *rest = graph.nodes[k]
         if kind == "input" and rest[0] != "t":
             inputs[k] = places[rest[0], rest[1]]
-    lanes = LANES if n >= 2 * LANES and all(graph.nodes[k][0] in IN_LANES for k in order) else 1
-    return Kind(graph, order, n, inputs, results, lanes=lanes)
+    wide = wide and n >= 2 * LANES and all(graph.nodes[k][0] in IN_LANES for k in order)
+    return Kind(graph, order, n, inputs, results, guards, lanes=LANES if wide else 1)
 
 
 def copied(graph: Graph, outputs: Sequence[int], new: Graph, stored: Mapping[int, int]) -> list[int]:

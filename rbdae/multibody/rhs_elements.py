@@ -1,6 +1,7 @@
 """Right-hand sides of long models by elements: bodies, joints with their bodies, elimination along the joint graph.
 
-1. Each body writes qdot and its free acceleration to the results (`rbdae.multibody.rhs_recording`).
+1. Each body writes qdot and its free acceleration (`rbdae.multibody.rhs_recording`). Where its velocity is no unknown,
+   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`).
 2. Each joint writes what others need to a work vector: its gradients, its block of S = G M^-1 G^T, and the right side
    at the free accelerations; each pair of joints of one body the block of S between them.
 3. S la = g is solved in blocks (`rbdae.multibody.elimination_elements`).
@@ -18,23 +19,26 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.formulations.explicit import rhs
+from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
-from rbdae.graph.loaded import Loaded, Tape
+from rbdae.graph.loaded import Tape
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.element_runs import Kind, Place, Result, Run
 from rbdae.multibody.element_groups import Group, groups_of
-from rbdae.multibody.element_kinds import LANES, copied, in_lanes, kind_of, shortened
+from rbdae.multibody.element_kinds import LANES, copied, kind_of
 from rbdae.multibody.element_numbers import ElementNumbers
 from rbdae.multibody.elimination_elements import Work, elimination
 from rbdae.multibody.joint_pairs import PairOfJoints
+from rbdae.multibody.recorded_kinds import recorded_kind
 from rbdae.multibody.recording import opened_numbers, selected
-from rbdae.multibody.rhs_recording import Joint, Recorded, own_records, recorded_body
+from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, own_records, recorded_body
+from rbdae.multibody.tree_elements import TreeElements
 from rbdae.multibody.workspace import Workspace
 
-BODIES_FROM, ALWAYS_FROM = 20, 40
+BODIES_FROM, REDUCED_FROM, ALWAYS_FROM = 20, 25, 40
 """Bodies from which elements are quicker than code of the whole model: where half of the joints are computed several at
-a time, and where there are at least `_LEAST` of a kind (docs/decisions.md)."""
+a time, with velocities or quasi-velocities as unknowns, and where there are at least `_LEAST` of a kind
+(docs/decisions.md)."""
 
 _LEAST = 3
 
@@ -57,16 +61,17 @@ class RhsElements(NamedTuple):
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel with results of this shape is a right-hand side in velocities that may be made of elements, the
-    multipliers with it where all of them are those of joints."""
-    layout, head = workspace.layout, workspace.head[0]
+    """Whether a kernel with results of this shape is a right-hand side in velocities, or in quasi-velocities of a tree,
+    that may be made of elements, the multipliers with it where all of them are those of joints."""
+    layout, head, settings = workspace.layout, workspace.head[0], workspace.settings
     with_multipliers = (layout.n_differential + layout.n_constraints,)
     return bool(
-        kernel is rhs
+        kernel in (explicit.rhs, null_space.rhs)
+        and settings.structure != "loops"
         and (shape == (layout.n_differential,) or (shape == with_multipliers and not layout.n_internal))
-        and workspace.model.n >= BODIES_FROM
+        and workspace.model.n >= (REDUCED_FROM if settings.reduced else BODIES_FROM)
         and workspace.memory.opened
-        and workspace.settings.chart.distance is None
+        and settings.chart.distance is None
         and len(workspace.arrays["primitives"]) > 0
         and not selected(workspace)
         and not any(head[name] for name in _REFUSED)
@@ -96,6 +101,12 @@ def rhs_elements(workspace: Workspace, n_results: int) -> RhsElements | None:
     return _Assembling(workspace, groups).elements(multipliers=n_results > workspace.layout.n_differential)
 
 
+def _add(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
+    """Kinds of which all elements are computed, one kind after the other."""
+    runs += [Run(len(kinds) + k, 0, kind.count) for k, kind in enumerate(new)]
+    kinds += new
+
+
 @final
 class _Assembling:
     """The elements of a model."""
@@ -115,6 +126,13 @@ class _Assembling:
         if len({(a, b) for a, _, b, _ in self._pairs}) < len(self._pairs):
             raise NotStraight("two elements have two bodies in common")
         self._work = Work(rows, [(a, b) for a, _, b, _ in self._pairs])
+        layout = workspace.layout
+        self._tree = (
+            TreeElements(workspace, self._work, self._joints, self._numbers) if workspace.settings.reduced else None
+        )
+        self._motion = (
+            Motion(("y", layout.v.start), ("out", layout.v.start)) if self._tree is None else self._tree.motion
+        )
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in self._joints]
 
     def _sides(self) -> dict[int, list[tuple[int, int]]]:
@@ -146,21 +164,22 @@ class _Assembling:
 
     def elements(self, *, multipliers: bool) -> RhsElements:
         """All of them, in the order in which they are computed."""
-        kinds = [self._body(*body) for body in self._bodies]
-        kinds += [self._joint(k) for k in range(len(self._joints))]
-        kinds += self._between()
-        runs = [Run(k, 0, kind.count) for k, kind in enumerate(kinds)]
+        kinds, runs = self._tree.before(0) if self._tree is not None else ([], [])
+        once = [self._body(*body) for body in self._bodies]
+        once += [self._joint(k) for k in range(len(self._joints))]
+        once += self._between()
+        _add(kinds, runs, once)
         more, solving = elimination(self._work, len(kinds))
         kinds += more
         runs += solving
-        for k in range(len(self._joints)):
-            pushed = self._pushed(k, multipliers=multipliers)
-            runs.append(Run(len(kinds), 0, pushed.count))
-            kinds.append(pushed)
+        _add(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(len(self._joints))])
+        _add(kinds, runs, self._tree.after() if self._tree is not None else [])
         return RhsElements(kinds, runs, self._work.cleared, self._work.size, self._numbers.tape())
 
     def _body(self, body: Recorded, nodes: list[int]) -> Kind:
-        return self._kind(body.graph, [Result(node, body.rates(i)) for i, node in enumerate(nodes)], body, {})
+        return self._kind(
+            body.graph, [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)], body, {}
+        )
 
     def _joint(self, k: int) -> Kind:
         joint, work = self._joints[k], self._work
@@ -256,7 +275,7 @@ class _Assembling:
             nodes += of.nodes(joint.pushed(b, la))
         new = Graph()
         moved = copied(of.graph, nodes, new, others)
-        results = [Result(node, of.place("free", n), True) for n, node in enumerate(moved)]
+        results = [Result(node, of.place(self._motion, "free", n), True) for n, node in enumerate(moved)]
         if multipliers:
             P, own = self._workspace.arrays["primitives"], of.group.primitives
             first = int(self._workspace.head["multipliers_at"][0])
@@ -266,28 +285,8 @@ class _Assembling:
             ]
         return self._kind(new, results, of, places)
 
-    def _kind(
-        self,
-        graph: Graph,
-        results: list[Result],
-        of: Recorded,
-        places: Mapping[tuple[str, int], Place],
-    ) -> Kind:
-        """The elements of a kind of bodies or joints."""
-        results = [r for r in results if graph.value(r.node) != 0.0 or not r.adds]
-        graph, order, results = shortened(graph, results)
-        n = len(of.group.bodies)
-        inputs = dict(places)
-        loaded: dict[int, Loaded] = {}
-        for k in order:
-            kind, *rest = graph.nodes[k]
-            if kind == "const" and isinstance(rest[0], Loaded):
-                loaded[k] = rest[0]
-            elif kind == "input" and rest[0] in ("y", "free"):
-                inputs[rest[0], rest[1]] = of.place(*rest)
-        found = self._numbers.places(of.loaded, list(loaded.values()), of.columns, n)
-        numbers = {k: Place("numbers", "numbers", at) for k, at in zip(loaded, found, strict=True)}
-        return in_lanes(graph, order, results, inputs, numbers, n)
+    def _kind(self, graph: Graph, results: list[Result], of: Recorded, places: Mapping[tuple[str, int], Place]) -> Kind:
+        return recorded_kind(self._numbers, self._motion, graph, results, of, places)
 
 
 __all__ = ["RhsElements", "apply_to", "enough", "rhs_elements"]

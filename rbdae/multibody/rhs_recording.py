@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.compiler.plain import plain
-from rbdae.formulations.explicit import unsolved
+from rbdae.formulations.explicit import free_rates, unsolved
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
@@ -33,6 +33,14 @@ _MOST_NODES = 100_000
 
 Matrix = Any
 """An array of symbols and numbers."""
+
+
+class Motion(NamedTuple):
+    """The vectors of all velocities and of their rates, with the places where they begin: unknowns and results, or
+    ``"work"`` where those are others."""
+
+    velocities: tuple[str, int]
+    rates: tuple[str, int]
 
 
 @final
@@ -69,34 +77,41 @@ class Recorded:
     def _at_point(self) -> Any:
         layout = self._workspace.layout
         _, y, _, _ = recording_point(self._workspace, {"y": (layout.n,)})
-        return y[np.concatenate([places[0] for places in (self._q, self._v)], axis=None)]
+        return np.concatenate([y[self._q[0]], np.linspace(0.2, 0.6, self.n_v)])
 
     @cached_property
     def _q(self) -> Ints:
         """Where the positions of the bodies are, (elements, n_q)."""
-        return self._places("iq", self._workspace.layout.q.start, 0)
+        return self._places("iq", 0)  # positions come first in y
 
     @cached_property
     def _v(self) -> Ints:
-        """Where their velocities are, (elements, n_v)."""
-        return self._places("iv", self._workspace.layout.v.start, 1)
+        """Where their velocities are among all velocities, (elements, n_v)."""
+        return self._places("iv", 1)
 
-    def _places(self, name: str, start: int, which: int) -> Ints:
+    def _places(self, name: str, which: int) -> Ints:
         B, found = self._workspace.arrays["bodies"], []
         for k, sizes in zip(self.moving, self._sizes, strict=True):
-            found.append(start + B[name][self.group.bodies[:, k]][:, None] + np.arange(sizes[which]))
+            found.append(B[name][self.group.bodies[:, k]][:, None] + np.arange(sizes[which]))
         return np.hstack(found)
 
-    def place(self, name: str, i: int, which: Any = slice(None)) -> Place:
-        """Where an input is, for some of the elements: unknowns, or free accelerations."""
+    def place(self, motion: Motion, name: str, i: int) -> Place:
+        """Where an input is: an unknown (``"y"``), or a free acceleration (``"free"``)."""
         if name == "y" and i < self.n_q:
-            return Place("y", "q", self._q[which, i])
-        return Place("y" if name == "y" else "out", "v", self._v[which, i - self.n_q * (name == "y")])
+            return Place("y", "q", self._q[:, i])
+        if name == "y":
+            return _moving("velocity", *motion.velocities, self._v[:, i - self.n_q])
+        return _moving("rate", *motion.rates, self._v[:, i])
 
-    def rates(self, i: int) -> Place:
+    def first_velocity(self, b: int) -> int:
+        """Where the velocities of one of the moving bodies begin among those of all of them."""
+        return sum(n_v for _, n_v in self._sizes[:b])
+
+    def rates(self, motion: Motion, i: int) -> Place:
         """Where the i-th number of (qdot, vdot) goes."""
-        places = np.hstack([self._q, self._v])
-        return Place("out", "q" if i < self.n_q else "v", places[:, i])
+        if i < self.n_q:
+            return Place("out", "q", self._q[:, i])
+        return self.place(motion, "free", i - self.n_q)
 
     def _memory(self, numbers: Numbers, own: Mapping[str, Any]) -> Any:
         """The memory of a workspace with the bodies of the first element, the ground, and its primitives alone, as
@@ -163,11 +178,16 @@ class Recorded:
         return [self.recorder.number(value) for value in np.ravel(values)]
 
 
+def _moving(block: str, vector: str, start: int, at: Ints) -> Place:
+    """Unknowns and results share entries of a table."""
+    return Place(vector, block if vector == "work" else "v", start + at)
+
+
 def recorded_body(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int]]:
     """Bodies of a kind, and the nodes of (qdot, vdot) of one without joints."""
     body = Recorded(workspace, group, own)
     out = np.zeros(body.n_q + body.n_v, dtype=object)
-    body.run(workspace.settings.kernels.rates, body.recorder.inputs("t")[0], body.recorder.inputs("y"), out)
+    body.run(free_rates, body.recorder.inputs("t")[0], body.recorder.inputs("y"), out)
     return body, body.nodes(out)
 
 
@@ -235,7 +255,7 @@ class Joint:
 
 def own_records(workspace: Workspace) -> dict[str, Any]:
     """The records of the model that elements copy."""
-    return constants(workspace, ["bodies", "states", "primitives"])
+    return constants(workspace, ["bodies", "states", "primitives", "tree_velocities"])
 
 
-__all__ = ["Joint", "Matrix", "Recorded", "own_records", "recorded_body"]
+__all__ = ["Joint", "Matrix", "Motion", "Recorded", "own_records", "recorded_body"]

@@ -83,6 +83,34 @@ def whole_and_elements(monkeypatch, system, pairing: Pairing) -> tuple[rbdae.Pro
     return problems[0], problems[1], kinds
 
 
+def hanging() -> rbdae.System:
+    """A tree with a pivot, a body that moves freely, hinges and slides; some joints have their bodies the other way
+    around."""
+    J, axis = rbdae.joints, np.array([0.0, 0.6, 0.8])
+    system = rbdae.System(gravity=(0.3, 0.0, -9.81))
+    bodies = [
+        system.add_body("pivot", mass=1.0, inertia=(0.4, 0.5, 0.6), center_of_mass=(0.1, 0, 0), pivot=(0, 0, 0)),
+        system.add_body("free", mass=2.0, inertia=(0.4, 0.5, 0.6), position=(3.0, 0.0, 0.0)),
+        system.ground,
+    ]
+    points = [np.zeros(3), np.array([3.0, 0.0, 0.0]), np.array([0.0, 2.0, 0.0])]
+    for k in range(9):
+        point = points[k] + (0.3, 0.2 * (-1) ** k, -0.4)
+        body = system.add_body(f"b{k}", mass=1.0 + 0.1 * k, inertia=(0.1 + 0.01 * k, 0.2, 0.2), position=point)
+        joint = (J.Revolute, J.Prismatic)[k // 3 % 2]
+        half = 0.5 * (point - points[k])
+        if k % 3 == 1:
+            system.add_joint(joint(body, bodies[k], at_a=-half, at_b=half, axis_a=axis, axis_b=axis))
+        else:
+            system.add_joint(joint(bodies[k], body, at_a=half, at_b=-half, axis_a=axis, axis_b=axis))
+        bodies.append(body)
+        points.append(point)
+    return system
+
+
+TREES = {"hanging": hanging, **{name: MODELS[name] for name in ("chain", "hinges", "balls", "pivots")}}
+
+
 def agree(one: rbdae.Problem, other: rbdae.Problem, rng, level: float) -> None:
     """On the constraints at the start, and off them."""
     for size in (0.0, 0.01, 0.05):
@@ -98,6 +126,26 @@ def test_elements_are_the_whole_model(monkeypatch, rng, model, pairing):
     one, other, kinds = whole_and_elements(monkeypatch, MODELS[model](), pairing)
     assert len(kinds) == 1, "it was not made of elements"
     agree(one, other, rng, LEVELS.get(model, 1e-13))
+
+
+@pytest.mark.parametrize(("model", "rotation"), [*((model, "quaternion") for model in TREES), ("hinges", "directors")])
+def test_null_space_of_trees_has_velocities_along_them(monkeypatch, rng, model, rotation):
+    one, other, kinds = whole_and_elements(monkeypatch, TREES[model](), Pairing("null-space", rotation, "angular"))
+    assert len(kinds) == 1, "it was not made of elements"
+    agree(one, other, rng, LEVELS.get(model, 1e-13))
+
+
+def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
+    """A hinge after a quarter of a turn off its axis: the generic kernel chooses pivots."""
+    kinds = inside.make_rhs_elements(monkeypatch)
+    problem = cases.formulate(rbdae.models.chain(3, planar=True), Pairing("null-space", "quaternion", "angular"))
+    y = problem.y0.copy()
+    q = [k for k, label in enumerate(problem.labels) if label.startswith("link2.p")]
+    for axis in range(3):
+        y[q] = 0.0
+        y[[q[0], q[1 + axis]]] = np.sqrt(0.5)
+        problem.callbacks.rhs(0.0, y, np.empty(problem.n))
+    assert len(kinds) == 1 and problem.callbacks.handed_over == 2  # one of them is its axis
 
 
 @pytest.mark.parametrize("form", ["index-0", "index-2"])
