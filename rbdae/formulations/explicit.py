@@ -50,6 +50,15 @@ def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
 
 
 @jit
+def change_rates(m: Memory) -> None:
+    """`solution`: what the saddle-point system is solved for becomes the rates of the unknowns."""
+    if head(m).momenta == 1:
+        _to_momentum_rates(m)
+    elif head(m).spatial == SPATIAL_VELOCITIES:
+        to_spatial_rates(m)
+
+
+@jit
 def unsolved(m: Memory, t: float, y: Array) -> None:
     """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients, N and Ji of the
     bodies, and g_II in `constraint_side`."""
@@ -84,10 +93,7 @@ def _set_rates(m: Memory, t: float, y: Array) -> None:
     """vdot, or pdot, at (t, y) to `solution`."""
     set_state(m, t, y)
     accelerations(m)
-    if head(m).momenta == 1:
-        _to_momentum_rates(m)
-    elif head(m).spatial == SPATIAL_VELOCITIES:
-        to_spatial_rates(m)
+    change_rates(m)
 
 
 @entry("ityo")

@@ -31,7 +31,7 @@ from rbdae.multibody.elimination_elements import Work, elimination
 from rbdae.multibody.joint_pairs import PairOfJoints
 from rbdae.multibody.recorded_kinds import recorded_kind
 from rbdae.multibody.recording import opened_numbers, selected
-from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, own_records, recorded_body
+from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, changed_rates, own_records, recorded_body
 from rbdae.multibody.tree_elements import TreeElements
 from rbdae.multibody.workspace import Workspace
 
@@ -46,7 +46,7 @@ _MOST_JOINTS = 64
 """Joints of one body beyond which there are too many steps: one for each three of them."""
 
 _FORCES = ("n_drives", "n_bushings", "n_elements", "n_states")
-_REFUSED = (*_FORCES, "momenta", "spatial", "forms", "stabilised", "projected")
+_REFUSED = (*_FORCES, "forms", "stabilised", "projected")
 """Fields of the head that say what elements do not have."""
 
 
@@ -68,6 +68,7 @@ def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
     return bool(
         kernel in (explicit.rhs, null_space.rhs)
         and settings.structure != "loops"
+        and not (settings.reduced and settings.spatial)
         and (shape == (layout.n_differential,) or (shape == with_multipliers and not layout.n_internal))
         and workspace.model.n >= (REDUCED_FROM if settings.reduced else BODIES_FROM)
         and workspace.memory.opened
@@ -99,6 +100,11 @@ def rhs_elements(workspace: Workspace, n_results: int) -> RhsElements | None:
     if not enough(workspace.model.n, joints) or most > _MOST_JOINTS:
         return None
     return _Assembling(workspace, groups).elements(multipliers=n_results > workspace.layout.n_differential)
+
+
+def _changed(workspace: Workspace) -> bool:
+    """Whether the unknowns are momenta, or spatial velocities."""
+    return workspace.settings.momenta or bool(workspace.settings.spatial)
 
 
 def _add(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
@@ -173,13 +179,20 @@ class _Assembling:
         kinds += more
         runs += solving
         _add(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(len(self._joints))])
-        _add(kinds, runs, self._tree.after() if self._tree is not None else [])
+        if self._tree is not None:
+            _add(kinds, runs, self._tree.after())
+        elif _changed(self._workspace):
+            _add(kinds, runs, [self._changed(body) for body, _ in self._bodies])
         return RhsElements(kinds, runs, self._work.cleared, self._work.size, self._numbers.tape())
 
     def _body(self, body: Recorded, nodes: list[int]) -> Kind:
         return self._kind(
             body.graph, [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)], body, {}
         )
+
+    def _changed(self, body: Recorded) -> Kind:
+        results = [Result(node, body.result(i)) for i, node in enumerate(changed_rates(body))]
+        return self._kind(body.graph, results, body, {})
 
     def _joint(self, k: int) -> Kind:
         joint, work = self._joints[k], self._work

@@ -16,11 +16,11 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.compiler.plain import plain
-from rbdae.formulations.explicit import free_rates, unsolved
+from rbdae.formulations.explicit import change_rates, free_rates, unsolved
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
-from rbdae.kernels.memory import VECTORS, constraint_side
+from rbdae.kernels.memory import VECTORS, constraint_side, solution
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.element_runs import Place
@@ -113,6 +113,10 @@ class Recorded:
             return Place("out", "q", self._q[:, i])
         return self.place(motion, "free", i - self.n_q)
 
+    def result(self, i: int) -> Place:
+        """Where the i-th rate of their velocities, or momenta, is among the results."""
+        return Place("out", "v", self._workspace.layout.v.start + self._v[:, i])
+
     def _memory(self, numbers: Numbers, own: Mapping[str, Any]) -> Any:
         """The memory of a workspace with the bodies of the first element, the ground, and its primitives alone, as
         those of a model of its own."""
@@ -191,6 +195,14 @@ def recorded_body(workspace: Workspace, group: Group, own: Mapping[str, Any]) ->
     return body, body.nodes(out)
 
 
+def changed_rates(body: Recorded) -> list[int]:
+    """The nodes of the rates of the unknowns, of velocities that are functions of their momenta or spatial ones."""
+    for i, symbol in enumerate(body.recorder.inputs("free")):
+        body.vector(solution)[i] = symbol
+    body.run(change_rates)
+    return body.nodes(body.vector(solution)[: body.n_v])
+
+
 @final
 class Joint:
     """Joints of a kind, recorded.
@@ -258,4 +270,4 @@ def own_records(workspace: Workspace) -> dict[str, Any]:
     return constants(workspace, ["bodies", "states", "primitives", "tree_velocities"])
 
 
-__all__ = ["Joint", "Matrix", "Motion", "Recorded", "own_records", "recorded_body"]
+__all__ = ["Joint", "Matrix", "Motion", "Recorded", "changed_rates", "own_records", "recorded_body"]
