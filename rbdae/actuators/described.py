@@ -1,4 +1,4 @@
-"""What tables call forces, actuators and blocks."""
+"""Forces, actuators and blocks by the words of tables."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def _pass(cells: Cells, w: Ints, w_parent: Ints, at: Ints) -> Kind:
     places |= {("w", i): Place("work", "parent", w_parent + i) for i in range(n)}
     results = [Result(recorder.number(x), Place("work", "own", w + i), True) for i, x in enumerate(values)]
     results = [result for result in results if recorder.graph.value(result.node) != 0.0]
-    return kind_of(recorder.graph, results, places, len(w), wide=False)
+    return kind_of(recorder.graph, results, places, len(w), by_lanes=False)
 
 
 __all__ = ["TreeElements"]

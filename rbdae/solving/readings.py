@@ -30,7 +30,7 @@ class Readings:
 
     @property
     def problem(self) -> Problem:
-        """That problem."""
+        """The problem."""
         return self._problem
 
     def __reduce__(self) -> NoReturn:

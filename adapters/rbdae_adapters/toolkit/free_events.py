@@ -162,7 +162,7 @@ class EventWatch:
 
 
 def _together(request: Request) -> Any:
-    """What makes the one machine function that has the values of all events; None if there is none."""
+    """Makes the one machine function that has the values of all events; None if there is none."""
     found: list[Any] = [getattr(event, "machine", None) for event in request.events]
     places = [(getattr(each, "group", None), getattr(each, "place", None)) for each in found]
     group = places[0][0]
