@@ -12,7 +12,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._frozen import fill
-from rbdae.actuators.given import check_names, contents, given_mapping
+from rbdae.actuators.given import check_names, contents, given_mapping, readable
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement
@@ -288,20 +288,4 @@ def is_number(source: Any) -> bool:
     return isinstance(source, (float, complex, np.ndarray))
 
 
-def readable(owner: str, what: str, source: Quantity) -> Quantity:
-    """A quantity that a block may read. Raises ValueError for what follows from the accelerations, and for what belongs
-    to no coordinate."""
-    if source.aspect in ("value", "rate", "own"):
-        return source
-    if source.aspect in ("turn", "axis", "spin"):
-        raise ValueError(
-            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate; give one, its rate, a state or an "
-            "output"
-        )
-    raise ValueError(
-        f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "
-        "give a position, a rate, a state or an output"
-    )
-
-
-__all__ = ["Block", "Source", "is_number", "readable"]
+__all__ = ["Block", "Source", "is_number"]

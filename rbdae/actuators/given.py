@@ -7,6 +7,7 @@ from typing import Any
 
 from rbdae import _check
 from rbdae.inputs import check_number_names
+from rbdae.quantities.quantity import Quantity
 
 
 def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
@@ -34,4 +35,20 @@ def contents(block: Any) -> str:
     return "; ".join(f"{name} {', '.join(each)}" for name, each in what.items() if each)
 
 
-__all__ = ["check_names", "contents", "given_mapping"]
+def readable(owner: str, what: str, source: Quantity) -> Quantity:
+    """A quantity that a block may read. Raises ValueError for what follows from the accelerations, and for what belongs
+    to no coordinate."""
+    if source.aspect in ("value", "rate", "own"):
+        return source
+    if source.aspect in ("turn", "axis", "spin"):
+        raise ValueError(
+            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate; give one, its rate, a state or an "
+            "output"
+        )
+    raise ValueError(
+        f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "
+        "give a position, a rate, a state or an output"
+    )
+
+
+__all__ = ["check_names", "contents", "given_mapping", "readable"]

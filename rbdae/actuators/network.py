@@ -16,8 +16,9 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.actuators.actuator import Actuator
-from rbdae.actuators.block import Block, readable
+from rbdae.actuators.block import Block
 from rbdae.actuators.evaluation import Evaluation, Motion
+from rbdae.actuators.given import readable
 from rbdae.actuators.sources import Owners, held_by
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
