@@ -142,7 +142,7 @@ def test_the_arm_follows_its_controller():
     """Torques are held between samples, and are those of the law at the last one."""
     e = load("arm_with_pd")
     solution = run("arm_with_pd", WAYS[0])
-    samples = np.isin(np.round(solution.t, 9), np.arange(11) * 1e-3)
+    samples = np.isin(np.round(solution.t, 9), np.round(np.arange(11) * 1e-3, 9))
     assert samples.sum() == 11
     angles = np.array([solution.joints[f"axis {k}"].angle for k in range(1, 7)])
     rates = np.array([solution.joints[f"axis {k}"].rate for k in range(1, 7)])
