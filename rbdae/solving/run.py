@@ -209,7 +209,7 @@ def _run(
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
         "problem": _read_by_time(problem, segments),
-        "t": outcome.t,
+        "t": np.require(outcome.t, requirements="W"),  # those of t_eval are the request's
         "y": outcome.y,
         "solver": solver,
         "reason": outcome.reason,

@@ -1,0 +1,70 @@
+"""Arrays of results belong to the user, who writes in them and hands them to SciPy; a description refuses to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+from scipy.sparse.linalg import splu
+from scipy.spatial.transform import Rotation
+
+import rbdae
+
+
+def arrays(value: Any) -> list[np.ndarray]:
+    """All arrays in a result: of mappings, dataclasses, sparse matrices."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if hasattr(value, "indptr"):
+        return [value.data, value.indices, value.indptr]
+    if hasattr(value, "items"):
+        return [array for each in value.values() for array in arrays(each)]
+    if not type(value).__module__.startswith("rbdae"):  # numbers, rotations
+        return []
+    names = [name for name in dir(value) if name[0] != "_" and name not in ("units", "reduced_mass")]
+    return [array for name in names for array in arrays(getattr(value, name))]
+
+
+@pytest.mark.parametrize("solver", ["rbdae:dop853", "scipy:RK45", "scikits.odes:cvode"])
+def test_results_of_runs_can_be_written_and_are_taken_by_scipy(solver):
+    cases.need(solver)
+    problem = rbdae.formulate(rbdae.models.double_pendulum(), "index-0")
+    run = rbdae.solve(problem, (0.0, 0.1), solver=solver, t_eval=np.linspace(0.0, 0.1, 5), events=lambda t, y: t - 0.05)
+    names = ("states", "joints", "reactions", "energy", "drift", "momentum")
+    found = [run.t, run.y, run(0.03), run.events[0].t, run.events[0].y, run.steps.t, run.steps.y]
+    found += [array for name in names for array in arrays(getattr(run, name))]
+    assert len(found) > 20 and all(array.flags.writeable for array in found)
+    state = run.states["link1"]
+    for vectors in (state.position, state.velocity, state.angular_velocity, run.reactions["joint1"]["link1"].force):
+        assert Rotation.from_rotvec(vectors).apply(vectors).shape == vectors.shape
+        CubicSpline(run.t, vectors)
+
+
+def test_results_of_problems_can_be_written_and_are_taken_by_scipy():
+    problem = rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2")
+    y, yd = problem.y0, problem.yd0
+    sparse = problem.sparse_jacobian(0.0, y, yd, 1.0)
+    found = [y, yd, problem.residual(0.0, y, yd), problem.jacobian(0.0, y, yd, 1.0), *arrays(sparse)]
+    found += [problem.differential, problem.variable_index, *arrays(problem.sparsity), problem.natural(0.0, y)]
+    found += [array for each in ("states", "constraints") for array in arrays(getattr(problem, each)(0.0, y))]
+    matrices = problem.matrices(0.0, y, sparse=True)
+    found += arrays(matrices)
+    assert len(found) > 30 and all(array.flags.writeable for array in found)
+    splu(sparse).solve(y)
+    matrices.G.eliminate_zeros()
+    assert np.isfinite(problem.matrices(0.0, y, sparse=True).G.data).all()
+
+
+def test_a_description_refuses_to_change_and_copies_of_its_arrays_are_free():
+    """`Rotation.apply` and `from_rotvec` of SciPy take no array that refuses; a copy is what they need."""
+    system = rbdae.models.planar_slider_crank()
+    (crank, _), (bearing, *_) = system.bodies, system.joints
+    problem = rbdae.formulate(system, "index-0", code="generic")
+    state = problem.states(0.0, problem.y0)["crank"]
+    for fixed in (crank.center_of_mass, crank.inertia, system.gravity, bearing.at_b, bearing.axis_a):
+        with pytest.raises(ValueError, match="read-only"):
+            fixed[0] = 1.0
+    assert state.orientation.apply(np.array(bearing.at_b)).shape == (3,)
