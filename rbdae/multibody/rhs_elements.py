@@ -31,7 +31,7 @@ from rbdae.multibody.elimination_elements import Work, elimination
 from rbdae.multibody.joint_pairs import PairOfJoints
 from rbdae.multibody.recorded_kinds import recorded_kind
 from rbdae.multibody.recording import opened_numbers, selected
-from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, changed_rates, own_records, recorded_body
+from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, changed, changed_rates, own_records, recorded_body
 from rbdae.multibody.tree_elements import TreeElements
 from rbdae.multibody.workspace import Workspace
 
@@ -102,11 +102,6 @@ def rhs_elements(workspace: Workspace, n_results: int) -> RhsElements | None:
     return _Assembling(workspace, groups).elements(multipliers=n_results > workspace.layout.n_differential)
 
 
-def _changed(workspace: Workspace) -> bool:
-    """Whether the unknowns are momenta, or spatial velocities."""
-    return workspace.settings.momenta or bool(workspace.settings.spatial)
-
-
 def _add(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
     """Kinds of which all elements are computed, one kind after the other."""
     runs += [Run(len(kinds) + k, 0, kind.count) for k, kind in enumerate(new)]
@@ -132,13 +127,13 @@ class _Assembling:
         if len({(a, b) for a, _, b, _ in self._pairs}) < len(self._pairs):
             raise NotStraight("two elements have two bodies in common")
         self._work = Work(rows, [(a, b) for a, _, b, _ in self._pairs])
-        layout = workspace.layout
-        self._tree = (
-            TreeElements(workspace, self._work, self._joints, self._numbers) if workspace.settings.reduced else None
-        )
-        self._motion = (
-            Motion(("y", layout.v.start), ("out", layout.v.start)) if self._tree is None else self._tree.motion
-        )
+        first = workspace.layout.v.start
+        self._motion, self._tree = Motion(("y", first), ("out", first)), None
+        if workspace.settings.reduced:
+            self._tree = TreeElements(workspace, self._work, self._joints, self._numbers)
+            self._motion = self._tree.motion
+        elif changed(workspace):
+            self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in self._joints]
 
     def _sides(self) -> dict[int, list[tuple[int, int]]]:
@@ -181,14 +176,13 @@ class _Assembling:
         _add(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(len(self._joints))])
         if self._tree is not None:
             _add(kinds, runs, self._tree.after())
-        elif _changed(self._workspace):
+        elif changed(self._workspace):
             _add(kinds, runs, [self._changed(body) for body, _ in self._bodies])
         return RhsElements(kinds, runs, self._work.cleared, self._work.size, self._numbers.tape())
 
     def _body(self, body: Recorded, nodes: list[int]) -> Kind:
-        return self._kind(
-            body.graph, [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)], body, {}
-        )
+        results = [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)]
+        return self._kind(body.graph, results, body, {})
 
     def _changed(self, body: Recorded) -> Kind:
         results = [Result(node, body.result(i)) for i, node in enumerate(changed_rates(body))]

@@ -195,8 +195,14 @@ def recorded_body(workspace: Workspace, group: Group, own: Mapping[str, Any]) ->
     return body, body.nodes(out)
 
 
+def changed(workspace: Workspace) -> bool:
+    """Whether the unknowns are momenta, or spatial velocities."""
+    return workspace.settings.momenta or bool(workspace.settings.spatial)
+
+
 def changed_rates(body: Recorded) -> list[int]:
-    """The nodes of the rates of the unknowns, of velocities that are functions of their momenta or spatial ones."""
+    """The nodes of the rates of momenta, or of spatial velocities, as functions of what the saddle-point system is
+    solved for."""
     for i, symbol in enumerate(body.recorder.inputs("free")):
         body.vector(solution)[i] = symbol
     body.run(change_rates)
@@ -270,4 +276,4 @@ def own_records(workspace: Workspace) -> dict[str, Any]:
     return constants(workspace, ["bodies", "states", "primitives", "tree_velocities"])
 
 
-__all__ = ["Joint", "Matrix", "Motion", "Recorded", "changed_rates", "own_records", "recorded_body"]
+__all__ = ["Joint", "Matrix", "Motion", "Recorded", "changed", "changed_rates", "own_records", "recorded_body"]
