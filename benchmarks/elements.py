@@ -4,7 +4,7 @@ Microseconds a call in a loop of machine code, the least of many turns that the 
 processor time of the first call with nothing on disk. Budgets: elements at most 0.9 of code of the whole model and 1.4
 of C for chains of 100 and 1000 links, 1.1 of it for 25 and 100 hinges, half of generic code for random trees of 100.
 
-    python -m benchmarks.elements [--case NAME ...] [--seconds 1.0]
+    python -m benchmarks.elements [--case NAME ...] [--formulation null-space] [--seconds 1.0]
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def best(calls: list[Callable[[int], Any]], seconds: float) -> list[float]:
     return out
 
 
-def measure(name: str, seconds: float) -> str:
+def measure(name: str, seconds: float, formulation: str) -> str:
     """A line of the table."""
     system, calls, first, codes, kept = CASES[name](), [], [], [], []
     many = internals.many()
     y = None
     for how in ("elements", "whole", "generic"):
         with internals.right_hand_sides(by_elements=how == "elements"):
-            problem = rbdae.formulate(system, "index-0", code="generic" if how == "generic" else "traced")
+            problem = rbdae.formulate(system, formulation, code="generic" if how == "generic" else "traced")
             y = problem.y0 + 0.01 * np.random.default_rng(1).standard_normal(problem.n) if y is None else y
             out, began = np.empty(problem.n), time.process_time()
             function = problem.callbacks.machine("rhs")
@@ -90,7 +90,7 @@ def measure(name: str, seconds: float) -> str:
         codes.append(problem.callbacks.code("rhs"))
         kept.append((function, out))
     addresses = [(function.address, function.context, out) for function, out in kept]
-    if name.startswith("chain"):
+    if name.startswith("chain") and formulation == "index-0":
         n = len(system.bodies)
         addresses.append((c_library.address("chain"), c_library.chain_context(n), np.empty_like(y)))
     for f, context, out in addresses:
@@ -111,10 +111,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", nargs="+", default=list(CASES), choices=list(CASES), metavar="NAME")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each code of a case")
+    parser.add_argument("--formulation", default="index-0", help="another ODE form")
     chosen = parser.parse_args()
     print(f"{'us a call':26s} elements    whole  generic     /whole  /gen        C     /C    first: s     difference")
     for name in chosen.case:
-        print(measure(name, chosen.seconds), flush=True)
+        print(measure(name, chosen.seconds, chosen.formulation), flush=True)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def _members(arrays: Any, n: int) -> list[_Member]:
 
 
 def child_of(parents: Ints, bodies: Ints) -> int:
-    """Which of the two bodies of a pair hangs from the other one; `parents` are those of the bodies of a model."""
+    """The side of the body of a pair that hangs from the other one; `parents` are those of the bodies of a model."""
     return int(bodies[0] == len(parents) - 1 or parents[bodies[1]] == bodies[0])
 
 

@@ -32,12 +32,12 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
 
 
 def kind_of(
-    graph: Graph, results: list[Result], places: Mapping[tuple[str, int], Place], n: int, *, by_lanes: bool = True
+    graph: Graph, results: list[Result], places: Mapping[tuple[str, int], Place], n: int, *, most: int = LANES
 ) -> Kind:
-    """n elements without loaded numbers of their own, from fewer operations where that is quicker; several at a time
-    if `by_lanes`."""
+    """n elements without loaded numbers of their own, from fewer operations where that is quicker; at most so many
+    at a time."""
     graph, order, results, _ = shortened(graph, results)
-    return in_lanes(graph, order, results, places, {}, n, {}, by_lanes=by_lanes)
+    return in_lanes(graph, order, results, places, {}, n, {}, most=most)
 
 
 def in_lanes(
@@ -49,7 +49,7 @@ def in_lanes(
     n: int,
     guards: Mapping[int, bool],
     *,
-    by_lanes: bool = True,
+    most: int = LANES,
 ) -> Kind:
     """n elements; `places` are those of inputs by name and number, `numbers` those of nodes."""
     inputs = dict(numbers)
@@ -57,8 +57,8 @@ def in_lanes(
         kind, *rest = graph.nodes[k]
         if kind == "input" and rest[0] != "t":
             inputs[k] = places[rest[0], rest[1]]
-    by_lanes = by_lanes and n >= 2 * LANES and all(graph.nodes[k][0] in IN_LANES for k in order)
-    return Kind(graph, order, n, inputs, results, guards, lanes=LANES if by_lanes else 1)
+    several = n >= 2 * most and all(graph.nodes[k][0] in IN_LANES for k in order)
+    return Kind(graph, order, n, inputs, results, guards, lanes=most if several else 1)
 
 
 def copied(graph: Graph, outputs: Sequence[int], new: Graph, stored: Mapping[int, int]) -> list[int]:

@@ -104,7 +104,7 @@ class Recorded:
         return _moving("rate", *motion.rates, self._v[:, i])
 
     def first_velocity(self, b: int) -> int:
-        """Where the velocities of one of the moving bodies begin among those of all of them."""
+        """The place at which the velocities of one of the moving bodies begin among those of all of them."""
         return sum(n_v for _, n_v in self._sizes[:b])
 
     def rates(self, motion: Motion, i: int) -> Place:
@@ -114,7 +114,7 @@ class Recorded:
         return self.place(motion, "free", i - self.n_q)
 
     def result(self, i: int) -> Place:
-        """Where the i-th rate of their velocities, or momenta, is among the results."""
+        """The place of the i-th rate of their velocities, or momenta, among the results."""
         return Place("out", "v", self._workspace.layout.v.start + self._v[:, i])
 
     def _memory(self, numbers: Numbers, own: Mapping[str, Any]) -> Any:

@@ -70,7 +70,7 @@ class _Hanging:
 
     @property
     def cells(self) -> Cells:
-        """What is known of X whatever the state."""
+        """The entries of X that are known whatever the state."""
         graph, number = self.joint.of.graph, self.joint.of.recorder.number
         found = [graph.value(number(x)) for x in self.X.ravel()]
         return tuple(x if isinstance(x, float) else None for x in found)
@@ -138,7 +138,7 @@ class TreeElements:
         return kinds
 
     def _nu(self, one: _Hanging) -> list[Ints]:
-        """Where the quasi-velocities of bodies are."""
+        """The places of the quasi-velocities of bodies."""
         first = self._workspace.layout.v.start + self._workspace.arrays["bodies"]["inu"][one.children]
         return [first + i for i in range(one.n_nu)]
 
@@ -215,7 +215,7 @@ def _pass(cells: Cells, w: Ints, w_parent: Ints, at: Ints) -> Kind:
     places |= {("w", i): Place("work", "parent", w_parent + i) for i in range(n)}
     results = [Result(recorder.number(x), Place("work", "own", w + i), True) for i, x in enumerate(values)]
     results = [result for result in results if recorder.graph.value(result.node) != 0.0]
-    return kind_of(recorder.graph, results, places, len(w), by_lanes=False)
+    return kind_of(recorder.graph, results, places, len(w), most=1)
 
 
 __all__ = ["TreeElements"]
