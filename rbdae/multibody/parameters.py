@@ -29,7 +29,7 @@ from rbdae.system import System
 _AXES = "xyz"
 _OF_BODIES = ("mass", "inertia", "center_of_mass")
 _OF_JOINTS = ("at_a", "at_b", "length")
-_POSITIVE = frozenset({"mass", "radius", "velocity", "exponent"})
+_POSITIVE = frozenset({"mass", "radius", "velocity", "exponent", "floor"})
 _NOT_NEGATIVE = frozenset(
     {"mu", "length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
 )
