@@ -9,13 +9,14 @@ import numpy as np
 import rbdae
 
 STEP = 1.5e-3
-"""Angle by which bodies may turn within a step."""
+"""Angle by which bodies may turn within a step, and by which no unknown changes more."""
 
 
 def along(problem: rbdae.Problem, f: Any) -> Any:
     """d/dt of f(t, y) at the start, with yd0."""
     states = problem.states(problem.t0, problem.y0).values()
-    step = STEP / (1.0 + max(float(np.max(np.abs(s.angular_velocity))) for s in states))
+    fastest = max(float(np.max(np.abs(s.angular_velocity))) for s in states)
+    step = STEP / (1.0 + max(fastest, float(np.max(np.abs(problem.yd0)))))
 
     def at(k: int) -> Any:
         return np.asarray(f(problem.t0 + k * step, problem.y0 + k * step * problem.yd0))
