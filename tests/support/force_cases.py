@@ -188,7 +188,7 @@ FORCES: dict[str, Make] = {
     ],
     "laws": lambda s, a, b: [
         Motor(axial(a, b, "revolute"), torque=nonlinear),
-        Motor(axial(a, b, "prismatic"), force=sized, inputs={"size": s.add_input("size", 1.2)}),
+        Motor(axial(a, b, "prismatic"), force=nonlinear),
         SpringDamper(a, b, force=lambda t, length, rate: 9.0 * length**3 + 0.5 * length * rate, at_a=P, at_b=Q),
         TorsionalSpringDamper(
             axial(s.ground, b, "cylindrical"), stiffness=2.0, torque=lambda t, s, rate: -0.03 * rate**3
@@ -197,7 +197,7 @@ FORCES: dict[str, Make] = {
     "dry": lambda s, a, b: [
         Coulomb(axial(a, b, "revolute"), 0.3, normal=5.0, radius=0.4, velocity=1.1),
         Coulomb(axial(a, b, "prismatic"), 0.3, normal=wave, velocity=0.8),
-        Coulomb(axial(s.ground, b, "planar"), 0.2, normal=s.add_input("normal", 6.0), velocity=0.9),
+        Coulomb(axial(s.ground, b, "planar"), 0.2, normal=6.0, velocity=0.9),
         Limit(axial(a, b, "revolute"), 2.5, stiffness=3.0, exponent=1.7, damping=0.1),
         Limit(axial(a, b, "prismatic"), -4.0, -3.0, stiffness=2.0, damping=0.2),
     ],
@@ -210,6 +210,10 @@ FORCES: dict[str, Make] = {
         Bushing(b, stiffness=0.0, rotational_stiffness=(3.0, 5.0, 0.0), rest=turn(0.5, 0.2, 0.3)),
     ],
     "user": lambda s, a, b: [UserForce((a, b), mesh, mesh_jacobian), UserForce(b, mesh, mesh_jacobian)],
+    "inputs": lambda s, a, b: [
+        Motor(axial(a, b, "prismatic"), force=sized, inputs={"size": s.add_input("size", 1.2)}),
+        Coulomb(axial(s.ground, b, "planar"), 0.2, normal=s.add_input("normal", 6.0), velocity=0.9),
+    ],
 }
 # between a and b alone: their sum is zero
 INTERNAL = [
