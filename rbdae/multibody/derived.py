@@ -20,11 +20,12 @@ from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.plain import plain
 from rbdae.formulations.base import Callback, Derivative, Explicit, Solved
+from rbdae.formulations.explicit import SADDLE
 from rbdae.graph.derivatives import inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
-from rbdae.kernels.memory import N_TANGENT_ROWS, multipliers, solution
+from rbdae.kernels.memory import N_TANGENT_ROWS, multipliers, normals, solution
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import (
     MOST_NODES,
@@ -94,6 +95,8 @@ def derivative_rows(
     solved = dict(kernels.solved).get(kernel.of) if isinstance(kernels, Explicit) else None
     if solved is not None:
         seeds |= _of_solution(workspace, solved, ran, seeds, len(by))
+    elif ran.m.head.n_frictions and workspace.settings.reduced:
+        seeds |= _of_normals(workspace, ran, seeds, len(by))
     if "yd" in shapes and kernel.by == "state":
         seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
     return ran, tangents(g, outputs, seeds)
@@ -125,6 +128,45 @@ def _of_solution(
 ) -> dict[int, Mapping[int, int]]:
     """The derivatives, by as many numbers as `width` says, of the solution of a linear system that a kernel has left in
     the memory."""
+    recorder = ran.recorder
+    g, zero = recorder.graph, recorder.graph.const(0.0)
+    at, W = _columns(workspace, solved, ran, seeds, width)
+    out: dict[int, Mapping[int, int]] = {}
+    for node, row in zip([*at.values()][: ran.m.head.n_v], W, strict=False):
+        minus = {j: recorder.number(value) for j, value in enumerate(row) if recorder.number(value) != zero}
+        out[g.neg(node)] = minus  # a difference x - vd may be written as x + (-vd)
+        out[node] = {j: g.neg(change) for j, change in minus.items()}
+    return out
+
+
+def _of_normals(
+    workspace: Workspace, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
+) -> dict[int, Mapping[int, int]]:
+    """The same of the normal forces of friction, N(q, la) at the multipliers that belong to the state."""
+    recorder = ran.recorder
+    g, zero, read = recorder.graph, recorder.graph.const(0.0), plain(normals, workspace.memory.features)
+    found = [recorder.number(value) for value in read(ran.m)]
+    at, W = _columns(workspace, SADDLE, ran, seeds, width)
+    by_balance = [recorder.number(value) for value in read(ran.m)]  # of the placeholders of la
+    of_la = {
+        node: {j: g.neg(recorder.number(value)) for j, value in enumerate(row)}
+        for node, row in zip(at, W, strict=False)
+    }
+    rows = tangents(g, by_balance, {**seeds, **of_la})
+    entries = [(node, j, change) for node, row in zip(found, rows, strict=True) for j, change in row.items()]
+    out: dict[int, dict[int, int]] = {node: {} for node in found}
+    nodes = replaced(g, [change for *_, change in entries], at)
+    for (node, j, _), change in zip(entries, nodes, strict=True):
+        if change != zero:
+            out[node][j] = change
+    return dict(out)
+
+
+def _columns(
+    workspace: Workspace, solved: Solved, ran: Run, seeds: Mapping[int, Mapping[int, int]], width: int
+) -> tuple[dict[int, int], Any]:
+    """The solution x = (vdot, la) of a linear system that a kernel has left in the memory, by the nodes of placeholders
+    in its balance, and the derivatives of x with the other sign."""
     recorder, m = ran.recorder, ran.m
     g, features = recorder.graph, workspace.memory.features
     n_v, n_la = m.head.n_v, m.head.n_la
@@ -137,17 +179,10 @@ def _of_solution(
     at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
     _replace_guards(recorder, before, at)
     changes = tangents(g, [recorder.number(value) for value in balance], seeds)
-    n_rows = n_v + n_la + m.head.n_states + N_TANGENT_ROWS
-    W = _matrix(recorder, changes, at, (n_rows, width))
+    W = _matrix(recorder, changes, at, (n_v + n_la + m.head.n_states + N_TANGENT_ROWS, width))
     m.rhs_tangent, m.head.rhs_tangent_width = W, width
     plain(solved.columns, features)(m)
-    out: dict[int, Mapping[int, int]] = {}
-    zero = g.const(0.0)
-    for node, row in zip(vd, W, strict=False):
-        minus = {j: recorder.number(value) for j, value in enumerate(row) if recorder.number(value) != zero}
-        out[g.neg(node)] = minus  # a difference x - vd may be written as x + (-vd)
-        out[node] = {j: g.neg(change) for j, change in minus.items()}
-    return out
+    return at, W
 
 
 def _matrix(recorder: Recorder, rows: Rows, at: Mapping[int, int], shape: tuple[int, int]) -> Any:

@@ -206,8 +206,8 @@ def _solve(m: Memory) -> None:
 
 @stage("i", "reaction-friction", optional=True)
 def friction_tangent(m: Memory) -> None:
-    """The columns of `rhs_tangent`, which are solutions without friction, become those with it. Follows
-    `superpose_friction`."""
+    """The columns of `rhs_tangent`, which are solutions without friction, become those with it: vdot, and the
+    multipliers of the joints in the rows of s. Follows `superpose_friction`."""
     h = head(m)
     W = rhs_tangent(m)
     n = h.n_frictions
@@ -230,6 +230,8 @@ def friction_tangent(m: Memory) -> None:
         for k in range(n):
             for i in range(h.n_v):
                 W[i, c] += z[k] * friction_columns(m)[k, i]
+            for i in range(h.n_internal, h.n_la):
+                W[h.n_v + i, c] += z[k] * friction_columns(m)[k, h.n_v + i]
 
 
 @stage("ii", "reaction-friction")
