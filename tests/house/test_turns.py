@@ -69,3 +69,16 @@ def test_every_pairing_is_met(request: pytest.FixtureRequest) -> None:
     few = Counter({p: len(functions[p]) for p in wanted if len(functions[p]) < LEAST})
     assert not few, f"hardly any test meets {few}"
     assert len(wanted) > 0.95 * len(ALL_PAIRINGS)
+
+
+def test_what_is_long_stands_for_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever case is left to the long run by its mark, one of the others is run; with users' code, too."""
+    monkeypatch.setattr(samples, "LONG", False)
+    for mark in ("", "users"):
+        for late in range(codes.ALL + 1):
+            items = [_item(f"f[{k}]", a="same") for k in range(codes.ALL + 1)]
+            for k, item in enumerate(items):
+                item.get_closest_marker = {"long": k == late or None, mark: True}.get
+            found = codes.assigned(items)
+            kept = [k for k in range(codes.ALL + 1) if k != late and found.get(f"f[{k}]") != "long"]
+            assert len(kept) == 1

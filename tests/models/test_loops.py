@@ -70,7 +70,7 @@ PAIRINGS = [
     Pairing(f.name, rotation, f.velocities[0])
     for f in FORMULATIONS.values()
     for rotation in cases.REGULAR
-    if f.name != "overdetermined-1" and (f.name, rotation, f.velocities[0]) in rbdae.pairings()
+    if f.name != "overdetermined-1" and (f.name, rotation, f.velocities[0]) in cases.ALL_PAIRINGS
 ]
 FORMS = [*dict.fromkeys(p.formulation for p in PAIRINGS)]
 
