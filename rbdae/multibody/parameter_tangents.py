@@ -21,6 +21,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, of_scalars
+from rbdae._by_name import ByName
 from rbdae.compiler.plain import plain
 from rbdae.forces.element import AnyElement, StateElement, UserElement
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
@@ -70,7 +71,8 @@ class ParameterTangents:
         self._n_equations = n_equations
         self._parameters = parameters(workspace.model.system)
         self._columns: dict[tuple[str, bool], _Column] = {}
-        self._numbers = MappingProxyType({name: parameter.value for name, parameter in self._parameters.items()})
+        values = ((name, parameter.value) for name, parameter in self._parameters.items())
+        self._numbers: Mapping[str, float] = MappingProxyType(ByName("parameter", values))
 
     @property
     def numbers(self) -> Mapping[str, float]:

@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
+from rbdae._by_name import ByName
 from rbdae.kernels.forces.by_force import WIDTH
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import evaluate_each
@@ -40,11 +41,11 @@ class Measures:
 
     def joints(self) -> dict[str, Measured]:
         """The quantities of all joints by name."""
-        return {name: self._of(owner) for name, owner in self._owners.joints.items()}
+        return ByName("joint", ((name, self._of(owner)) for name, owner in self._owners.joints.items()))
 
     def forces(self) -> dict[str, Measured]:
         """The quantities of all forces by name."""
-        return {name: self._of(owner) for name, owner in self._owners.forces.items()}
+        return ByName("force", ((name, self._of(owner)) for name, owner in self._owners.forces.items()))
 
     def _of(self, owner: Owner) -> Measured:
         return Measured(owner.units, lambda name: self.value(owner, owner.quantities[name]))

@@ -14,6 +14,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
+from rbdae._by_name import ByName
 from rbdae.adapter import Steps
 from rbdae.problem.measured import Measured
 from rbdae.problem.owners import Owner
@@ -50,7 +51,8 @@ def along_run(problem: Problem, kind: str, t: Vec, y: Mat, steps: Steps) -> dict
         return read
 
     owners = getattr(problem.interpretation.owners, kind)
-    return {name: Measured(owner.units, reader(name, owner)) for name, owner in owners.items()}
+    every = ((name, Measured(owner.units, reader(name, owner))) for name, owner in owners.items())
+    return ByName(kind.removesuffix("s"), every)
 
 
 def quantity_along(run: Any, quantity: Quantity | str, t: ArrayLike | None) -> Any:

@@ -169,3 +169,23 @@ def test_a_chart_lists_its_functions_alone():
     assert not {"np", "Any", "sqrt", "axial", "Chart"} & set(dir(rodrigues))
     with pytest.raises(AttributeError, match=r"did you mean rbdae.rotations.rodrigues.tangent\?"):
         rodrigues.tangnt  # noqa: B018
+
+
+def test_joints_forces_and_parameters_answer_unknown_names(problem, solution):
+    """Of problems and of runs, as bodies do."""
+    joint = problem.system.joints[0].name
+    for found in (solution.joints, problem.joints(0.0, problem.y0)):
+        with pytest.raises(KeyError, match=f"unknown joint 'Pinn'.*{joint}"):
+            found["Pinn"]
+    with pytest.raises(KeyError, match="unknown force 'spring'"):
+        solution.forces["spring"]
+    with pytest.raises(KeyError, match=r"unknown parameter 'gravity_z'; did you mean 'gravity\.z'"):
+        problem.parameters["gravity_z"]
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"), [("progess", "progress"), ("T_EVAL", "t_eval"), ("projektion", "projection")]
+)
+def test_misspelt_arguments_of_solve_are_told_from_options(problem, misspelt, meant):
+    with pytest.raises(Unsupported, match=f"no option '{misspelt}'; did you mean '{meant}' of rbdae.solve"):
+        rbdae.solve(problem, (0.0, 0.1), solver="scipy:RK45", **{misspelt: True})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, Final
 
 from rbdae import _check
 from rbdae._check import nearest
@@ -105,6 +106,13 @@ def one_of(*known: str) -> Check:
     return check
 
 
+_OF_SOLVE: Final = (
+    "solver", "rtol", "atol", "t_eval", "projection", "events", "progress", "step", "dense_output", "on_singularity",
+    "recentre", "inputs",
+)  # fmt: skip
+"""Arguments of `rbdae.solve`, which arrive here if they are misspelt."""
+
+
 def take_options(given: Mapping[str, Any], allowed: Iterable[str] | Mapping[str, Check], who: str) -> dict[str, Any]:
     """The user's options; raises `Unsupported` for one that `who` does not have.
 
@@ -120,7 +128,9 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | Mapping[str,
     known = sorted(allowed)
     for name in given:
         if name not in known:
-            hint = nearest(name, known)
+            own = get_close_matches(name.casefold(), _OF_SOLVE, 1, 0.8)
+            better = own and not get_close_matches(name, known, 1, 0.9)
+            hint = f"did you mean {own[0]!r} of rbdae.solve?" if better else nearest(name, known)
             have = f"Its options: {', '.join(known)}" if known else "It has no options"
             raise Unsupported(f"{who} has no option {name!r}{(hint and '; ' + hint) or '.'} {have}")
     checks = allowed if isinstance(allowed, Mapping) else dict.fromkeys(known, anything)
