@@ -60,15 +60,20 @@ def many() -> Any:
 @contextmanager
 def right_hand_sides(*, by_elements: bool) -> Iterator[None]:
     """Make all right-hand sides that can be made so by elements, or none, and use no code that is there."""
-    before = rhs_elements.BODIES_FROM, rhs_elements.REDUCED_FROM, rhs_elements.enough, code.on_disk
-    rhs_elements.BODIES_FROM = rhs_elements.REDUCED_FROM = 1 if by_elements else 10**9
+    names = ("BODIES_FROM", "REDUCED_FROM", "LOOPS_FROM")
+    before, at = rhs_elements.enough, code.on_disk
+    numbers = {name: getattr(rhs_elements, name) for name in names}
+    for name in names:
+        setattr(rhs_elements, name, 1 if by_elements else 10**9)
     rhs_elements.enough = lambda *_: True
     code.on_disk = lambda *_: None
     traced._RECENT.clear()
     try:
         yield
     finally:
-        rhs_elements.BODIES_FROM, rhs_elements.REDUCED_FROM, rhs_elements.enough, code.on_disk = before
+        rhs_elements.enough, code.on_disk = before, at
+        for name, number in numbers.items():
+            setattr(rhs_elements, name, number)
 
 
 _MANY: dict[str, Any] = {}

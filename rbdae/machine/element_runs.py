@@ -22,7 +22,7 @@ from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph, operands
 from rbdae.machine.columns import NEAR, Column, Columns
 from rbdae.machine.element_text import ARGUMENTS_OF_ELEMENTS, PASSED_TO_ELEMENTS, Turn, word
-from rbdae.machine.function import INDICES, NUMBERS, SCRATCH
+from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
 from rbdae.machine.straight import ARGUMENTS
 
 
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
     Parameters
     ----------
-    vector : ``"y"``, ``"out"``, ``"work"`` or ``"numbers"``
+    vector : ``"y"``, ``"out"``, ``"work"``, ``"numbers"`` or ``"selection"``
     block : a name of what belongs together: places of one block whose distance is the same for all elements share an
         entry of the table
     at : the places in the vector
@@ -187,7 +187,7 @@ def scheduled(name: str, kinds: Sequence[Kind], runs: Sequence[Run], cleared: in
     head = np.array([len(runs), cleared, *begins], dtype=np.int32)
     indices = np.concatenate([head, np.array(runs, dtype=np.int32).ravel(), *data])
     lines = [f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", "entry:"]
-    for label, slot in (("indices", INDICES), ("numbers", NUMBERS), ("work", SCRATCH)):
+    for label, slot in (("indices", INDICES), ("numbers", NUMBERS), ("work", SCRATCH), ("selection", SELECTION)):
         lines += [f"%{label}p = getelementptr ptr, ptr %context, i64 {slot}", f"%{label} = load ptr, ptr %{label}p"]
     lines += [
         "%data = add i64 0, 0",

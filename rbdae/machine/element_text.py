@@ -10,9 +10,9 @@ from rbdae.machine.straight import instruction, real
 
 ARGUMENTS_OF_ELEMENTS = (
     "double %t, ptr noalias %y, ptr noalias %out, ptr noalias %work, ptr noalias %indices, ptr noalias %numbers, "
-    "i64 %data, i64 %from, i64 %to"
+    "ptr noalias %selection, i64 %data, i64 %from, i64 %to"
 )
-PASSED_TO_ELEMENTS = "double %t, ptr %y, ptr %out, ptr %work, ptr %indices, ptr %numbers"
+PASSED_TO_ELEMENTS = "double %t, ptr %y, ptr %out, ptr %work, ptr %indices, ptr %numbers, ptr %selection"
 
 _ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
 _COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}

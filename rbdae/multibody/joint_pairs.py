@@ -33,8 +33,8 @@ class PairOfJoints:
         self.first, self.i, self.other, self.j = first, i, other, j
         self.numbers: list[Loaded] = []
         left = first.K[i] if first.of.angular else first.A[i]
-        self._left, self.n_first = _cells(first, left)
-        self._right, self.n_other = _cells(other, other.K[j])
+        self._left, self.n_first = cells_of(first, left)
+        self._right, self.n_other = cells_of(other, other.K[j])
         share, inverse = first.weights[i]
         self._share = self._cell(share)
         self._inverse = tuple(self._cell(value) for value in np.ravel(inverse)) if first.of.angular else ()
@@ -73,7 +73,7 @@ class PairOfJoints:
         return recorder.graph, [recorder.number(value) for value in (left @ right.T).ravel()]
 
 
-def _cells(joint: Joint, matrix: Matrix) -> tuple[tuple[Cell, ...], int]:
+def cells_of(joint: Joint, matrix: Matrix) -> tuple[tuple[Cell, ...], int]:
     """For each entry a constant, or the number of a stored one; and how many are stored."""
     cells: list[Cell] = []
     n = 0
@@ -87,4 +87,4 @@ def _cells(joint: Joint, matrix: Matrix) -> tuple[tuple[Cell, ...], int]:
     return tuple(cells), n
 
 
-__all__ = ["PairOfJoints"]
+__all__ = ["Cell", "PairOfJoints", "cells_of"]

@@ -1,7 +1,8 @@
 """Right-hand sides of long models by elements: bodies, joints with their bodies, elimination along the joint graph.
 
 1. Each body writes qdot and its free acceleration (`rbdae.multibody.rhs_recording`). Where its velocity is no unknown,
-   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`).
+   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`,
+   `loop_elements`).
 2. Each joint writes what others need to a work vector: its gradients, its block of S = G M^-1 G^T, and the right side
    at the free accelerations; each pair of joints of one body the block of S between them.
 3. S la = g is solved in blocks (`rbdae.multibody.elimination_elements`).
@@ -24,6 +25,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Tape
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.element_runs import Kind, Place, Result, Run
+from rbdae.multibody import loop_elements
 from rbdae.multibody.element_groups import Group, groups_of
 from rbdae.multibody.element_kinds import LANES, copied, kind_of
 from rbdae.multibody.element_numbers import ElementNumbers
@@ -32,13 +34,14 @@ from rbdae.multibody.joint_pairs import PairOfJoints
 from rbdae.multibody.recorded_kinds import recorded_kind
 from rbdae.multibody.recording import opened_numbers, selected
 from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, changed, changed_rates, own_records, recorded_body
+from rbdae.multibody.settings import Settings
 from rbdae.multibody.tree_elements import TreeElements
 from rbdae.multibody.workspace import Workspace
 
-BODIES_FROM, REDUCED_FROM, ALWAYS_FROM = 20, 25, 40
-"""Bodies from which elements are quicker than code of the whole model: where half of the joints are computed several at
-a time, with velocities or quasi-velocities as unknowns, and where there are at least `_LEAST` of a kind
-(docs/decisions.md)."""
+BODIES_FROM, REDUCED_FROM, LOOPS_FROM, ALWAYS_FROM = 20, 25, 200, 40
+"""Bodies from which elements are quicker than what is there else: where half of the joints are computed several at a
+time, with velocities, quasi-velocities of trees or of loops as unknowns, and where there are at least `_LEAST` of a
+kind (docs/decisions.md)."""
 
 _LEAST = 3
 
@@ -61,25 +64,28 @@ class RhsElements(NamedTuple):
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel with results of this shape is a right-hand side in velocities, or in quasi-velocities of a tree,
-    that may be made of elements, the multipliers with it where all of them are those of joints."""
+    """Whether a kernel with results of this shape is a right-hand side in velocities or in quasi-velocities that may be
+    made of elements, the multipliers with it where all of them are those of joints."""
     layout, head, settings = workspace.layout, workspace.head[0], workspace.settings
     with_multipliers = (layout.n_differential + layout.n_constraints,)
     return bool(
         kernel in (explicit.rhs, null_space.rhs)
-        and settings.structure != "loops"
         and not (settings.reduced and settings.spatial)
         and (shape == (layout.n_differential,) or (shape == with_multipliers and not layout.n_internal))
-        and workspace.model.n >= (REDUCED_FROM if settings.reduced else BODIES_FROM)
+        and workspace.model.n >= _least(settings)
         and workspace.memory.opened
         and settings.chart.distance is None
         and len(workspace.arrays["primitives"]) > 0
-        and not selected(workspace)
+        and (loop_elements.possible(workspace) if settings.structure == "loops" else not selected(workspace))
         and not any(head[name] for name in _REFUSED)
         and not workspace.selection.rows.dropped
         and workspace.selection.rows.pivot_floor is None
         and "redundant" not in workspace.memory.features
     )
+
+
+def _least(settings: Settings) -> int:
+    return LOOPS_FROM if settings.structure == "loops" else REDUCED_FROM if settings.reduced else BODIES_FROM
 
 
 def enough(n: int, joints: Sequence[int]) -> bool:
@@ -128,13 +134,17 @@ class _Assembling:
             raise NotStraight("two elements have two bodies in common")
         self._work = Work(rows, [(a, b) for a, _, b, _ in self._pairs])
         first = workspace.layout.v.start
-        self._motion, self._tree = Motion(("y", first), ("out", first)), None
+        self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in self._joints]
+        self._motion = Motion(("y", first), ("out", first))
+        self._reduced: TreeElements | loop_elements.LoopElements | None = None
         if workspace.settings.reduced:
-            self._tree = TreeElements(workspace, self._work, self._joints, self._numbers)
-            self._motion = self._tree.motion
+            of = (workspace, self._work, self._joints, self._numbers)
+            loops = workspace.settings.structure == "loops"
+            beside = (self._pairs, self._first, self._gradients)
+            self._reduced = loop_elements.LoopElements(*of, *beside) if loops else TreeElements(*of)
+            self._motion = self._reduced.motion
         elif changed(workspace):
             self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
-        self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in self._joints]
 
     def _sides(self) -> dict[int, list[tuple[int, int]]]:
         """For each moving body the joints at it, by number, with the side that it is on."""
@@ -165,7 +175,7 @@ class _Assembling:
 
     def elements(self, *, multipliers: bool) -> RhsElements:
         """All of them, in the order in which they are computed."""
-        kinds, runs = self._tree.before(0) if self._tree is not None else ([], [])
+        kinds, runs = self._reduced.before(0) if self._reduced is not None else ([], [])
         once = [self._body(*body) for body in self._bodies]
         once += [self._joint(k) for k in range(len(self._joints))]
         once += self._between()
@@ -174,8 +184,8 @@ class _Assembling:
         kinds += more
         runs += solving
         _add(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(len(self._joints))])
-        if self._tree is not None:
-            _add(kinds, runs, self._tree.after())
+        if self._reduced is not None:
+            _add(kinds, runs, self._reduced.after())
         elif changed(self._workspace):
             _add(kinds, runs, [self._changed(body) for body, _ in self._bodies])
         return RhsElements(kinds, runs, self._work.cleared, self._work.size, self._numbers.tape())

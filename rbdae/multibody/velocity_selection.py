@@ -27,7 +27,7 @@ _ROTATES = 0.01
 _SHORT = 1e-6
 
 # independent velocities of a sparse matrix up to which each of them may be one of all bodies
-_MOST_DENSE = 8
+MOST_DENSE = 8
 
 # pivots of rotations wait for those of displacements that are smaller by this factor, so that rotations are left
 _LATER = 0.1
@@ -86,7 +86,7 @@ class Metric:
         DependentRows
             The rows of a sparse matrix are dependent.
         """
-        if not isinstance(G, np.ndarray) and n_nu > _MOST_DENSE:
+        if not isinstance(G, np.ndarray) and n_nu > MOST_DENSE:
             return self._columns(G)
         N = self.null_space(G[..., self.moving] if isinstance(G, np.ndarray) else G, n_nu)
         S = np.zeros(N.shape[::-1])
@@ -212,4 +212,4 @@ def metric(model: Model) -> Metric:
     return Metric(np.where(turning, 1.0, length), np.where(turning, 1.0, reach), turning, moving)
 
 
-__all__ = ["DependentRows", "Metric", "metric", "sparse_matrix", "spatial_columns"]
+__all__ = ["MOST_DENSE", "DependentRows", "Metric", "metric", "sparse_matrix", "spatial_columns"]

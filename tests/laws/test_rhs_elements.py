@@ -49,6 +49,25 @@ def ring(n: int) -> rbdae.System:
     return system
 
 
+def rings(n: int) -> rbdae.System:
+    """Rings of four bodies, each of which hangs from the one before: loops with many freedoms."""
+    system = rbdae.System(gravity=(0.3, 0.0, -9.81))
+    before, middle, at = system.ground, np.zeros(3), np.zeros(3)
+    for k in range(n):
+        corners = at + np.array([(0.0, 0.0, 0.0), (0.5, 0.1, -0.5), (0.0, 0.2, -1.0), (-0.5, 0.3, -0.5)])
+        middles = 0.5 * (corners + np.roll(corners, -1, axis=0))
+        bodies = [
+            system.add_body(f"b{k}.{i}", mass=1.0 + 0.1 * i, inertia=(0.1, 0.12, 0.13), position=middles[i])
+            for i in range(4)
+        ]
+        system.add_joint(rbdae.joints.Spherical(before, bodies[0], at_a=at - middle, at_b=at - middles[0]))
+        for i in range(4):
+            arms = {"at_a": corners[i] - middles[i - 1], "at_b": corners[i] - middles[i]}
+            system.add_joint(rbdae.joints.Spherical(bodies[i - 1], bodies[i], **arms))
+        before, middle, at = bodies[2], middles[2], corners[3]
+    return system
+
+
 LEVELS = {"hinges": 1e-12, "tied": 5e-12}
 """Parallel hinges off their axes, and nearly dependent ties: the whole model's code is as far from numbers of more
 digits. 1e-13 for all others."""
@@ -146,6 +165,16 @@ def test_null_space_of_trees_has_velocities_along_them(monkeypatch, rng, model, 
     one, other, kinds = whole_and_elements(monkeypatch, TREES[model](), Pairing("null-space", rotation, "angular"))
     assert len(kinds) == 1, "it was not made of elements"
     agree(one, other, rng, LEVELS.get(model, 1e-13))
+
+
+@pytest.mark.parametrize("make", [lambda: rbdae.models.n_four_bar(5), lambda: rings(3)], ids=["one", "many"])
+def test_null_space_of_loops_has_velocities_by_elimination(monkeypatch, rng, make):
+    """With one independent velocity of all bodies, or many of which each is a component of one."""
+    kinds = inside.make_rhs_elements(monkeypatch)
+    problem = cases.formulate(make(), Pairing("null-space", "quaternion", "angular"))
+    problem.rhs(0.0, problem.y0)
+    assert len(kinds) == 1, "it was not made of elements"
+    agree(rbdae.formulate(problem.system, "null-space", code="generic"), problem, rng, 1e-12)
 
 
 def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
