@@ -34,8 +34,8 @@ def shortened(graph: Graph, results: list[Result], guards: Mapping[int, bool] = 
 def kind_of(
     graph: Graph, results: list[Result], places: Mapping[tuple[str, int], Place], n: int, *, most: int = LANES
 ) -> Kind:
-    """n elements without loaded numbers of their own, from fewer operations where that is quicker; at most so many
-    at a time."""
+    """n elements without loaded numbers of their own, from fewer operations where that is quicker; computed several at
+    a time, or one after the other where `most` is 1."""
     graph, order, results, _ = shortened(graph, results)
     return in_lanes(graph, order, results, places, {}, n, {}, most=most)
 
