@@ -160,8 +160,8 @@ class WeightedSteps:
             cells, at, iv = self._side(k, b)
             gradients.append(_matrix(recorder, f"K{b}", cells, K.shape))
             n = K.shape[1]
-            weights.append(recorder.with_inputs(f"W{b}", np.ones(n)))
-            velocities.append(recorder.with_inputs(f"v{b}", np.ones(n)))
+            weights.append(recorder.with_inputs(f"W{b}", [1.0] * n))
+            velocities.append(recorder.with_inputs(f"v{b}", [1.0] * n))
             places |= {(f"K{b}", i): Place("work", f"K{b}", at + i) for i in range(self._gradients[k][b][1])}
             places |= {(f"W{b}", i): Place("work", f"W{b}", self._weights + iv + i) for i in range(n)}
             places |= {(f"v{b}", i): Place("work", f"v{b}", self._v + iv + i) for i in range(n)}
