@@ -92,6 +92,13 @@ class Data:
         arrays = (self.indices, self.numbers, tape.constants, tape.rows, tape.results, self.loaded)
         return marshal.dumps((self.scratch, tape.n_inputs, *(array.tobytes() for array in arrays)))
 
+    @property
+    def sound(self) -> bool:
+        """Whether what follows from the numbers of a model is finite: a sum of them by which others are divided may
+        vanish in one model alone."""
+        computed = self.tape.results >= len(self.tape.constants) + self.tape.n_inputs
+        return bool(np.isfinite(self.numbers[self.loaded[computed]]).all())
+
     def filled(self, inputs: Vec) -> Data:
         """The data for the numbers of a model."""
         if not len(self.loaded):

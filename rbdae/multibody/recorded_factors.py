@@ -136,7 +136,10 @@ def _code(workspace: Workspace, kernel: Callback, pattern: Pattern, key: tuple[A
             return None
         fallen = tuple(recording.guards.items())
         chosen = (*key, "pivots", tuple(order.pivots), fallen)
-        return shared(workspace, chosen, lambda: _with_order(recording, pattern, n, order))
+        found = shared(workspace, chosen, lambda: _with_order(recording, pattern, n, order))
+        if found is None or all(code.data_of(workspace).sound for code in (found.factors, found.solve)):
+            return found
+        return _with_order(recording, pattern, n, order)  # sums by which others divide vanish in this model
 
 
 def _with_order(recording: Recording, pattern: Pattern, n: int, order: Plan) -> FactorCode | None:

@@ -152,7 +152,9 @@ def own_point(workspace: Workspace) -> bytes:
 
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
-    """Whether conditions fall as the code has them where this workspace answers them."""
+    """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
+    if not code.data_of(workspace).sound:
+        return False
     first = first_numbers(workspace)
     own = np.array_equal(first, selection_numbers(workspace))
     context = code.context(workspace) if own else Context.of(first, code.functions, code.data_of(workspace))

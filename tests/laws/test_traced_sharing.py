@@ -142,3 +142,24 @@ def test_structure_does_not_know_what_was_evaluated_last():
         problem.residual(t, problem.y0, problem.yd0)
         found.add(inside.structure_of_numbers(problem))
     assert len(found) == 1
+
+
+def _inclined(turned: float) -> rbdae.System:
+    """A block on an inclined rail; the sine of the angle by which it is turned is a sum of products in its equations."""
+    system = rbdae.System()
+    block = system.add_body(
+        "block", mass=2.0, inertia=(1.0, 1.3, 1.7), orientation=(np.cos(turned / 2.0), 0.0, np.sin(turned / 2.0), 0.0)
+    )
+    axis_a, axis_b = ((np.cos(angle), 0.0, np.sin(angle)) for angle in (0.4, 0.4 + turned))
+    system.add_joint(rbdae.joints.Prismatic(system.ground, block, axis_a=axis_a, axis_b=axis_b))
+    return system
+
+
+@pytest.mark.parametrize("form", ["index-2", "index-1", "ggl"])
+def test_sums_that_vanish_in_one_model_alone(form):
+    """Code divides by a sum of its numbers, and the second model, where it is zero, has the same structure: NaN."""
+    for turned in (0.3, 0.0):
+        one, other = (rbdae.formulate(_inclined(turned), form, code=code) for code in ("traced", "generic"))
+        y = one.y0 + 0.01 * np.sin(np.arange(one.n))
+        J, wanted = (each.jacobian(0.0, y, one.yd0, 1.3) for each in (one, other))
+        np.testing.assert_allclose(J, wanted, rtol=0.0, atol=1e-14)
