@@ -239,6 +239,11 @@ class Block(AbstractForce):
             f"got {_check.show(found)}"
         )
 
+    @property
+    def observed_names(self) -> tuple[str, ...]:
+        """The names that `observed` gives."""
+        return tuple(self.outputs)
+
     def observed(self, arguments: Any) -> dict[str, Any]:
         """The outputs by name."""
         if not self.outputs:

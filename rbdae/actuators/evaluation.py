@@ -35,7 +35,7 @@ class Evaluation:
 
     def _coordinate(self, motion: Motion) -> Any:
         if motion not in self._known:
-            n = 12 * self._of.n_bodies
+            n = 12 * len(self._of.bodies)
             at = [12 * b + i for b in motion.bodies for i in range(12)]
             picked = [self._x[i] for i in at] + [self._x[n + i] for i in at]
             self._known[motion] = motion.coordinate.at(picked)
@@ -46,7 +46,7 @@ class Evaluation:
         s, rate, _ = self._coordinate(motion)
         if motion.turn < 0:
             return s, rate
-        turn = self._x[24 * self._of.n_bodies + motion.turn]
+        turn = self._x[24 * len(self._of.bodies) + motion.turn]
         return turn + np.arctan2(np.sin(s - turn), np.cos(s - turn)), rate
 
     def gradient(self, motion: Motion) -> Any:
@@ -55,7 +55,7 @@ class Evaluation:
 
     def unknowns(self, block: Block) -> list[Any]:
         """The states and algebraic unknowns of a block."""
-        first = 24 * self._of.n_bodies
+        first = 24 * len(self._of.bodies)
         return [self._x[first + k] for k in self._of.states[id(block)]]
 
     def inputs(self, block: Block) -> list[Any]:
@@ -64,7 +64,7 @@ class Evaluation:
 
     def _constants(self, block: Block) -> dict[str, Any] | None:
         """Its constants among the last numbers of x; None if x has none."""
-        first = 24 * self._of.n_bodies + len(self._of.names) + len(self._of.inputs)
+        first = 24 * len(self._of.bodies) + len(self._of.names) + len(self._of.inputs)
         if len(self._x) == first:
             return None
         at = first + self._of.constants_at[id(block)]
@@ -77,7 +77,7 @@ class Evaluation:
             known = self._constants(block)
             return float(np.real(source)) if known is None else known[name]
         if isinstance(source, Input):
-            return self._x[24 * self._of.n_bodies + len(self._of.names) + self._of.inputs.index(source)]
+            return self._x[24 * len(self._of.bodies) + len(self._of.names) + self._of.inputs.index(source)]
         if isinstance(source, Quantity):
             owner = self._of.owner_of(source)
             if source.aspect == "own":

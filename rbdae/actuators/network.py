@@ -11,20 +11,24 @@ for full turns, without drift.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from rbdae._arrays import Vec
 from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block
 from rbdae.actuators.evaluation import Evaluation, Motion
 from rbdae.actuators.given import readable
+from rbdae.actuators.recorded_values import RecordedValues
 from rbdae.actuators.sources import Owners, held_by
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, StateElement
 from rbdae.inputs import Input
 from rbdae.laws.law import NotRecorded, recorded_law
+from rbdae.laws.recorded import points_at
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
@@ -158,6 +162,17 @@ class Network:
                 out[block, "value"], out[block, "rate"] = at.motion(self.motion_of(block))
         return out
 
+    @cached_property
+    def recorded_values(self) -> RecordedValues[tuple[Block, str]]:
+        """`values` at many rows x."""
+        keys: list[tuple[Block, str]] = []
+        for block in self.blocks:
+            keys += [(block, name) for name in (*block.observed_names, *block.unknown_names, *block.inputs)]
+            keys += [(block, name) for name in ("effort", "value", "rate") if block.coordinate is not None]
+        Z, state = _natural(self._bodies), np.concatenate([self.start, [each.value for each in self._inputs]])
+        owner = " and ".join(str(block.name) for block in self.blocks)
+        return RecordedValues(owner, self.values, keys, points_at(Z, len(Z) + len(state), state))
+
     def motion_of(self, block: Any) -> Motion:
         """The coordinate of an actuator."""
         return self._motions[id(block.along), block.coordinate.name]
@@ -168,13 +183,8 @@ class Network:
         return self._motions[id(_carrier(owner, source.coordinate)), source.coordinate]
 
     @property
-    def n_bodies(self) -> int:
-        """How many bodies the element has."""
-        return len(self._bodies)
-
-    @property
     def bodies(self) -> tuple[Body, ...]:
-        """They."""
+        """The bodies of the element."""
         return tuple(self._bodies)
 
     @property
@@ -274,8 +284,13 @@ def _reads_position(block: Block) -> bool:
 
 def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
     """The coordinate where the bodies are placed."""
-    Z = np.concatenate([np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies])
-    return float(coordinate.values(Z, np.zeros(24))[0])
+    return float(coordinate.values(_natural(bodies), np.zeros(24))[0])
+
+
+def _natural(bodies: Sequence[Body]) -> Vec:
+    """Natural coordinates of bodies where they are placed, (12 bodies,)."""
+    found = [np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies]
+    return np.concatenate([*found, np.zeros(0)])
 
 
 def elements_of(

@@ -114,8 +114,13 @@ class Sampled(Block):
         held = {key: Input(f"{name}.{key}", value) for key, value in self.first.items()}
         return twin(self, name=name, held=MappingProxyType(held))
 
-    def observed(self, arguments: Any) -> dict[str, Any]:
+    @property
+    def observed_names(self) -> tuple[str, ...]:
         """None: what it holds are inputs."""
+        return ()
+
+    def observed(self, arguments: Any) -> dict[str, Any]:
+        """No outputs."""
         return {}
 
     def sampled(self, t: float, inputs: Sequence[float], memory: Any) -> tuple[list[float], Any]:

@@ -48,6 +48,14 @@ class Algebraic:
     inputs: tuple[int, ...]
     constants: slice
 
+    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec) -> Mat:
+        """Its algebraic unknowns (m, n) at times (m,), of the natural coordinates and rates of its bodies (m, bodies,
+        24), its states (m, n_states) and all inputs. Raises as `Unknowns.solved`."""
+        m, before = len(t), self.of.at - 24 * len(self.bodies)
+        here = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
+        given = np.broadcast_to(inputs[list(self.inputs)], (m, len(self.inputs)))
+        return self.of.solved(t, np.concatenate([*here, np.zeros((m, self.of.n)), given], axis=1))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
@@ -105,12 +113,10 @@ class Packed:
         out = states.copy()
         u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
         for each in self.unknowns:
-            motion = Z[list(each.bodies)]
             states = out[each.state : each.state + each.n_states]
-            n = each.of.at - 24 * len(motion)  # the differential ones
-            x = [motion[:, :12].ravel(), motion[:, 12:].ravel(), states[:n], np.zeros(each.of.n), u[list(each.inputs)]]
-            found = each.of.solved(t, np.concatenate(x))  # refused by name in explicit forms, too
-            states[n:] = found[: each.n_states - n]
+            z = each.solved(np.array([t]), Z[None, list(each.bodies)], states[None], u)[0]
+            n = each.of.at - 24 * len(each.bodies)  # the differential ones
+            states[n:] = z[: each.n_states - n]  # there are none in explicit forms
         return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, final
 
@@ -51,15 +51,16 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 @final
 class _OnArrays:
-    """Nodes of a graph as a function of one input vector whose numbers are arrays.
+    """Nodes of a graph as a function of one vector whose numbers are arrays.
 
     Parameters
     ----------
     graph : without functions of the user
     outputs : nodes
+    first : where the inputs of each name begin in the vector
     """
 
-    def __init__(self, graph: Graph, outputs: Sequence[int]) -> None:
+    def __init__(self, graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> None:
         self._outputs = tuple(outputs)
         self._constants: dict[int, float] = {}
         self._inputs: list[tuple[int, int]] = []
@@ -70,7 +71,7 @@ class _OnArrays:
             if kind == "const":
                 self._constants[k] = operands[0]
             elif kind == "input":
-                self._inputs.append((k, operands[1]))
+                self._inputs.append((k, first[operands[0]] + operands[1]))
             else:
                 last = tuple({*operands} - needed_later)
                 needed_later.update(operands)
@@ -86,6 +87,23 @@ class _OnArrays:
                 for j in last:  # its memory is in the cache: the next result takes it
                     del known[j]
         return [known[k] for k in self._outputs]
+
+
+def stacked(graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> Callable[[Mat], Mat]:
+    """Nodes of a graph as a function of rows (m, n), (m, outputs); the inputs of each name begin at `first` in a row.
+    There are no functions of the user among them."""
+    function = _OnArrays(graph, outputs, first)
+
+    def evaluated(rows: Mat) -> Mat:
+        if len(rows) == 1:  # on numbers
+            return np.array([function(rows[0])], dtype=float)
+        out = np.empty((len(rows), len(outputs)))
+        for k in range(0, len(rows), _ROWS):
+            for j, values in enumerate(function(rows[k : k + _ROWS].T)):
+                out[k : k + _ROWS, j] = values
+        return out
+
+    return evaluated
 
 
 @final
@@ -121,19 +139,8 @@ class Recording:
 
     def on_stacks(self, symbols: Symbols) -> Callable[[Vec], Mat]:
         """Symbols as a function of vectors (..., n), their own axes last."""
-        function, shape = _OnArrays(self._recorder.graph, self._nodes(symbols)), symbols.shape
-
-        def evaluated(x: Vec) -> Mat:
-            rows = x.reshape(-1, x.shape[-1])
-            if len(rows) == 1:  # on numbers
-                return np.array(function(rows[0]), dtype=float).reshape(*x.shape[:-1], *shape)
-            out = np.empty((len(rows), symbols.size))
-            for k in range(0, len(rows), _ROWS):
-                for j, values in enumerate(function(rows[k : k + _ROWS].T)):
-                    out[k : k + _ROWS, j] = values
-            return out.reshape(*x.shape[:-1], *shape)
-
-        return evaluated
+        function, shape = stacked(self._recorder.graph, self._nodes(symbols), {"x": 0}), symbols.shape
+        return lambda x: function(x.reshape(-1, x.shape[-1])).reshape(*x.shape[:-1], *shape)
 
 
 @final
@@ -169,4 +176,4 @@ class OnStacks:
         return recording.on_stacks(recording.derivative(self._function(recording)))
 
 
-__all__ = ["OnStacks", "Recording", "Symbols"]
+__all__ = ["OnStacks", "Recording", "Symbols", "stacked"]

@@ -18,7 +18,7 @@ from typing import final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph.graph import Graph
 from rbdae.laws.law import Law
 from rbdae.laws.recorded import Recorded
@@ -27,6 +27,7 @@ STEPS = 8
 _MOST = 50
 _SMALL = 1e-8
 _NONE = np.zeros(0)
+_LARGEST_CONDITION = 1e12
 
 
 @final
@@ -88,8 +89,9 @@ class Unknowns:
         nodes = (laws[1].graph.nodes[k] for k in laws[1].graph.needed(laws[1].outputs))
         return not any(node[0] == "input" and node[1] == "x" and 0 <= node[2] - self.at < self.n for node in nodes)
 
-    def solved(self, t: float, x: Vec) -> Vec:
-        """z at (t, x), where x has the unknowns at their places, whatever their values; the constants may be left out.
+    def solved(self, t: Vec, x: Mat) -> Mat:
+        """z (m, n) at times (m,) and rows x (m, n_in), which have the unknowns at their places, whatever their values;
+        the constants may be left out.
 
         Raises
         ------
@@ -101,33 +103,42 @@ class Unknowns:
             raise ValueError(
                 f"{self.owner}: its equations cannot be differentiated: {self.base.why}; write them plainly"
             )
-        g, J = np.empty(self.n), np.empty(self.n * self.n)
-        at, z = slice(self.at, self.at + self.n), self.start.astype(float)
-        first = z.copy()
-        x = x.copy() if len(x) == self.n_in else np.concatenate([x, self.constants])
-        for _ in range(_MOST):
-            x[at] = z
-            laws[0](t, x, g)
-            laws[1](t, x, J)
-            M = J.reshape(self.n, self.n)
-            if not (np.isfinite(M).all() and np.isfinite(g).all()):
-                break
-            if _singular(M):
-                raise ValueError(
-                    f"{self.owner}: its equations do not determine {', '.join(self.names)}: their derivatives by them "
-                    f"are singular at t = {t:g} (a higher index); make them equations for these unknowns, or give "
-                    "another start"
-                )
-            step = np.linalg.solve(M, g)
+        m, at = len(t), slice(self.at, self.at + self.n)
+        constants = _NONE if x.shape[1] == self.n_in else self.constants
+        out, x = np.empty((m, self.n)), np.concatenate([x, np.broadcast_to(constants, (m, len(constants)))], axis=1)
+        x[:, at] = self.start
+        left, last = np.arange(m), np.zeros(m, dtype=bool)  # rows that are not solved, and whose next step is the last
+        for _ in range(_MOST + 2):
+            if not len(left):
+                return out
+            here, z = x[left], x[left, at]
+            g, M = laws[0].at_rows(t[left], here)[0], laws[1].at_rows(t[left], here)[0].reshape(-1, self.n, self.n)
+            self._check(t[left], g, M)
+            step = np.linalg.solve(M, g[..., None])[..., 0]
             z = z - step
-            if np.all(np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - first))):
-                # the step that is left is the square of this one
-                x[at] = z
-                laws[0](t, x, g)
-                return np.asarray(z - np.linalg.solve(M, g))
-        raise ValueError(
+            x[left, at] = z
+            out[left[last]] = z[last]
+            small = np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - self.start))
+            left, last = left[~last], np.all(small, axis=1)[~last]  # the step that is left is the square of this one
+        raise self._lost(float(t[left[0]]))
+
+    def _check(self, t: Vec, g: Mat, M: Mat) -> None:
+        """Refuse equations at rows where they have no next step."""
+        finite = np.isfinite(M).all(axis=(1, 2)) & np.isfinite(g).all(axis=1)
+        if not finite.all():
+            raise self._lost(float(t[~finite][0]))
+        singular = _singular(M)
+        if singular.any():
+            raise ValueError(
+                f"{self.owner}: its equations do not determine {', '.join(self.names)}: their derivatives by them "
+                f"are singular at t = {t[singular][0]:g} (a higher index); make them equations for these unknowns, or "
+                "give another start"
+            )
+
+    def _lost(self, t: float) -> ValueError:
+        return ValueError(
             f"{self.owner}: no solution of its equations for {', '.join(self.names)} was found at t = {t:g} from "
-            f"{_check.show(first)}; give other start values"
+            f"{_check.show(self.start)}; give other start values"
         )
 
 
@@ -184,21 +195,28 @@ class Eliminated:
         """Its values, in Python. Raises ValueError where Newton's method does not converge."""
         of = self._unknowns
         whole = np.concatenate([x[: of.at], np.zeros(of.n), x[of.at :]])
-        whole[of.at : of.at + of.n] = of.solved(t, whole)
+        whole[of.at : of.at + of.n] = of.solved(np.array([t]), whole[None])[0]
         found = np.empty(of.n_out)
         assert of.base.law is not None
         of.base.law(t, whole, found)
         out[:] = found[: of.n_out - of.n]
 
 
-def _singular(M: Mat) -> bool:
-    """Whether a matrix is singular whatever the sizes of its rows and columns."""
-    for axis in (1, 0):
+def _singular(M: Mat) -> Bools:
+    """Whether matrices (m, n, n) are singular whatever the sizes of their rows and columns."""
+    out = np.zeros(len(M), dtype=bool)
+    for axis in (2, 1):
         sizes = np.abs(M).max(axis=axis, keepdims=True)
-        if not sizes.all():
-            return True
-        M = M / sizes
-    return bool(np.linalg.cond(M) > 1e12)
+        out |= (sizes == 0.0).any(axis=(1, 2))
+        M = M / np.where(sizes > 0.0, sizes, 1.0)
+    n = M.shape[1]
+    try:
+        bounds = n * np.linalg.norm(M, 1, axis=(1, 2)) * np.linalg.norm(np.linalg.inv(M), 1, axis=(1, 2))
+    except np.linalg.LinAlgError:  # one of them
+        bounds = np.full(len(M), np.inf)
+    doubtful = ~(bounds <= _LARGEST_CONDITION)
+    out[doubtful] |= np.linalg.cond(M[doubtful]) > _LARGEST_CONDITION
+    return out
 
 
 def _small(graph: Graph, step: int, z: int, change: int) -> int:

@@ -11,10 +11,11 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph import derivatives
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph, operands
+from rbdae.graph.on_stacks import stacked
 from rbdae.graph.replacing import made
 from rbdae.laws.arrays import numbers
 from rbdae.laws.numbers import NotRecorded, Number, Tape
@@ -61,6 +62,15 @@ class Law:
         """Its values, in Python."""
         with np.errstate(all="ignore"):  # of sides that are not chosen
             out[:] = evaluate(self.graph, self.outputs, {"t": [t], "x": x})
+
+    @cached_property
+    def _on_rows(self) -> Callable[[Mat], Mat]:
+        return stacked(self.graph, [*self.outputs, self.regular], {"t": 0, "x": 1})
+
+    def at_rows(self, t: Vec, x: Mat) -> tuple[Mat, Bools]:
+        """Its values at times (m,) and rows x (m, n_in), (m, n_out), and whether they are regular, (m,)."""
+        found = self._on_rows(np.concatenate([t[:, None], x], axis=1))
+        return found[:, :-1], found[:, -1] != 0.0
 
     def inlined(self, graph: Graph, t: int, x: Sequence[int]) -> tuple[list[int], int]:
         """Its results and its condition among the nodes of another graph, at the nodes t and x."""

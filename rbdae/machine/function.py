@@ -68,11 +68,14 @@ class MachineFunction:
         ``f(context, t, y, yd, c, out)`` is the call.
     """
 
-    def __init__(self, address: int, context: int, owner: Any, errors: list[BaseException]) -> None:
+    def __init__(
+        self, address: int, context: int, owner: Any, errors: list[BaseException], calls: Sequence[MachineFunction] = ()
+    ) -> None:
         self.address = address
         self.context = context
         self._owner = owner
         self.errors = errors
+        self._calls = tuple(calls)  # others that it calls, with errors of their own
 
     def check(self) -> None:
         """Raise what a Python function behind it has raised, if anything; a call that does not return 0 asks for it."""
@@ -80,6 +83,8 @@ class MachineFunction:
             error = self.errors[0]
             self.errors.clear()
             raise error
+        for each in self._calls:
+            each.check()
 
 
 Shapes = dict[str, tuple[int, ...]]

@@ -2,70 +2,111 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._frozen import refuse_copies
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.module import NoMachineCode
+from rbdae.machine.reading.host import evaluate_rows
+from rbdae.machine.unknowns import MOST, SMALL, Solving
 
-_MOST = 30
-_SMALL = 1e-8
-"""A correction by this fraction is the last one: the error that is left is about its square."""
 
+@final
+class AlgebraicUnknowns:
+    """The unknowns z of 0 = g(t, q, v, s, z) of a problem, by Newton's method: in machine code where the code of the
+    model calls no Python.
 
-def solve_algebraic(problem: Any, t: Vec, y: Mat) -> None:
-    """Write the solutions z of 0 = g(t, q, v, s, z) into rows y (m, n) at times t (m,), in place.
-
-    Newton's method begins with the values that are there.
-
-    Raises
-    ------
-    ValueError
-        where it does not converge, with the names of the unknowns and the time
+    Attributes
+    ----------
+    places : of them in y
     """
-    places = np.flatnonzero(problem.algebraic)
-    if not len(places):
-        return
-    rows, columns, of_data = _block(problem.sparsity, places)
-    call, zero = problem.callbacks, np.zeros(problem.n)
-    F, data = np.empty(problem.n_equations), np.empty(problem.sparsity.nnz)
-    J = np.zeros((len(places), len(places)))
-    for time, row in zip(t.tolist(), y, strict=True):
-        first = row[places]
-        for _ in range(_MOST):
-            call.residual(time, row, zero, F)
-            call.jacobian_data(time, row, zero, 0.0, data)
-            J[rows, columns] = data[of_data]
-            step = _solution(J, F[places])
-            row[places] -= step
-            z = row[places]
-            if np.all(np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - first))):
-                break
+
+    def __init__(self, problem: Any) -> None:
+        self._problem = problem
+        self.places = np.flatnonzero(problem.algebraic)
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def solve(self, t: Vec, y: Mat) -> None:
+        """Write the solutions into rows y (m, n) at times t (m,), in place; Newton's method begins with the values that
+        are there.
+
+        Raises
+        ------
+        ValueError
+            where it does not converge, with the names of the unknowns and the time
+        """
+        if not len(self.places):
+            return
+        if self._solving is not None:
+            out = np.empty(y.shape)
+            evaluate_rows(self._solving.function, t, (np.ascontiguousarray(y),), out)
+            y[:, self.places] = out[:, self.places]
+            lost = np.flatnonzero(np.isnan(y[:, self.places]).any(axis=1))
         else:
-            names = ", ".join(problem.labels[k] for k in places)
+            lost = np.array([k for k in range(len(t)) if not self._solved(float(t[k]), y[k])], dtype=np.int64)
+        if len(lost):
+            names = ", ".join(self._problem.labels[k] for k in self.places)
             raise ValueError(
-                f"no solution of the equations for {names} was found at t = {time:g}, between two steps; tighten the "
-                "tolerances, or give t_eval"
+                f"no solution of the equations for {names} was found at t = {t[lost[0]]:g}, between two steps; tighten "
+                "the tolerances, or give t_eval"
             )
 
+    def rates(self, of: MachineFunction) -> MachineFunction | None:
+        """Rates at states with these unknowns, which have none, by a function of (t, y); None without machine code."""
+        return None if self._solving is None else self._solving.rates(of)
 
-def _block(sparsity: Any, places: Any) -> tuple[Any, Any, Any]:
-    """Rows and columns of the equations and unknowns at these places, and their entries in the data of a CSC matrix."""
-    number = {int(place): k for k, place in enumerate(places)}
-    found = [
-        (number[int(sparsity.indices[k])], j, k)
-        for j, place in enumerate(places)
-        for k in range(sparsity.indptr[place], sparsity.indptr[place + 1])
-        if int(sparsity.indices[k]) in number
-    ]
-    return tuple(np.array(found, dtype=np.int64).reshape(-1, 3).T)  # type: ignore[return-value]
+    @cached_property
+    def _block(self) -> Any:
+        """Row and column of the equations and unknowns, and place in the data of the sparse Jacobian, of each entry of
+        their block, (entries, 3)."""
+        number = {int(place): k for k, place in enumerate(self.places)}
+        sparsity = self._problem.sparsity
+        found = [
+            (number[int(sparsity.indices[k])], j, k)
+            for j, place in enumerate(self.places)
+            for k in range(sparsity.indptr[place], sparsity.indptr[place + 1])
+            if int(sparsity.indices[k]) in number
+        ]
+        return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+    @cached_property
+    def _solving(self) -> Solving | None:
+        problem = self._problem
+        workspace = problem.workspace
+        if not workspace.memory.traced or workspace.code_calls_python:
+            return None
+        residual, jacobian = (problem.callbacks.machine(name) for name in ("residual", "jacobian_data"))
+        sizes = problem.n, problem.n_equations, problem.sparsity.nnz
+        try:
+            return Solving(residual, jacobian, sizes, self.places, self._block)
+        except NoMachineCode:
+            return None
+
+    def _solved(self, t: float, y: Vec) -> bool:
+        """Write the solution into one state; whether there is one."""
+        problem, places = self._problem, self.places
+        rows, columns, of_data = self._block.T
+        call, zero, first = problem.callbacks, np.zeros(problem.n), y[places]
+        F, data = np.empty(problem.n_equations), np.empty(problem.sparsity.nnz)
+        J = np.zeros((len(places), len(places)))
+        for _ in range(MOST):
+            call.residual(t, y, zero, F)
+            call.jacobian_data(t, y, zero, 0.0, data)
+            J[rows, columns] = data[of_data]
+            try:
+                step = np.linalg.solve(J, F[places])
+            except np.linalg.LinAlgError:
+                return False
+            y[places] -= step
+            if np.all(np.abs(step) <= SMALL * np.maximum(np.abs(y[places]), np.abs(y[places] - first))):
+                return True
+        return False
 
 
-def _solution(J: Mat, g: Vec) -> Vec:
-    try:
-        return np.asarray(np.linalg.solve(J, g))
-    except np.linalg.LinAlgError:
-        return np.full(len(g), np.nan)
-
-
-__all__ = ["solve_algebraic"]
+__all__ = ["AlgebraicUnknowns"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -132,8 +132,11 @@ class Interpretation:
 
     @cached_property
     def owners(self) -> Owners:
-        """Joints and forces with their quantities."""
-        return Owners(self.model)
+        """Joints and forces with their quantities; problems that follow each other have the same."""
+        known: dict[str, Any] = self.workspace.memory.known
+        if known.get("owners", (None,))[0] is not self.model:  # one with other numbers shares the memory's facts
+            known["owners"] = self.model, Owners(self.model)
+        return cast(Owners, known["owners"][1])
 
     @cached_property
     def coordinate_reader(self) -> CoordinateReader:

@@ -19,7 +19,7 @@ from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import evaluate_each
 from rbdae.problem.measured import Measured
 from rbdae.problem.natural_accelerations import accelerations, frames, on_frame, torques
-from rbdae.problem.network_values import Values, held_values, network_values
+from rbdae.problem.network_values import Values, values_of_blocks
 from rbdae.problem.owners import Owner
 from rbdae.problem.quantities import angular_velocities
 from rbdae.quantities.coordinate import Coordinate
@@ -146,10 +146,7 @@ class Measures:
     @cached_property
     def _of_blocks(self) -> Values:
         """Efforts and outputs of blocks."""
-        out: Values = {key: np.full(len(self._t), value) for key, value in held_values(self._view).items()}
-        for network, number in self._owners.networks:
-            out |= network_values(self._view, network, number, self._t, self._Z, self._y)
-        return out
+        return values_of_blocks(self._view, self._t, self._Z, self._y)
 
     @cached_property
     def _la(self) -> Mat:

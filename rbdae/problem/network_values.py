@@ -15,7 +15,7 @@ Values = dict[tuple[Block, str], Vec]
 """Of each block by name, (m,): "effort", and its own quantities."""
 
 
-def network_values(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: Mat) -> Values:
+def _of_network(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: Mat) -> Values:
     """The values of one network, which is this element of the model; algebraic unknowns that are eliminated are solved
     for again.
 
@@ -27,41 +27,39 @@ def network_values(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: 
     row = forces.elements[number]
     s = y[:, workspace.layout.s][:, row["state"] : row["state"] + row["n_states"]]
     bodies = forces.bodies[row["first_body"] : row["first_body"] + row["n_bodies"]]
-    mine = forces.element_inputs[row["first_input"] : row["first_input"] + row["n_inputs"]]
-    given = np.asarray(workspace.arrays["inputs"], dtype=float)[mine] if len(mine) else np.zeros(0)
-    algebraic = network.names[network.n_differential :]
-    solving = next((each.of for each in forces.unknowns if each.of.names == algebraic), None)
-    places = [24 * view.reader.places[b] if b < view.model.n else -1 for b in bodies]
-    system, columns = view.model.system, []
-    for time, natural, states in zip(t.tolist(), Z, s, strict=True):
-        parts = [_GROUND if at < 0 else natural[at : at + 24] for at in places]
-        motion = np.concatenate([*(z[:12] for z in parts), *(z[12:] for z in parts), _NOTHING])
-        if solving is not None and row["n_states"] < len(network.names):
-            x = np.concatenate([motion, states, np.zeros(solving.n), given])
-            states = np.concatenate([states, solving.solved(time, x)])
-        others = iter(given.tolist())
-        inputs = [
-            float(system.sources[each](time)) if each in system.sources else next(others) for each in network.inputs
-        ]
-        columns.append(network.values(time, np.concatenate([motion, states, inputs])))
-    return {key: np.array([column[key] for column in columns], dtype=float) for key in (columns[0] if columns else ())}
+    motion = np.empty((len(t), len(bodies), 24))
+    for k, b in enumerate(bodies):
+        first = 24 * view.reader.places[b] if b < view.model.n else -1
+        motion[:, k] = _GROUND if first < 0 else Z[:, first : first + 24]
+    values = np.asarray(workspace.arrays["inputs"], dtype=float) if forces.inputs else np.zeros(0)
+    if row["n_states"] < len(network.names):
+        names = network.names[network.n_differential :]
+        solving = next(each for each in forces.unknowns if each.of.names == names)
+        s = np.concatenate([s, solving.solved(t, motion, s, values)], axis=1)
+    x = [motion[..., :12].reshape(len(t), -1), motion[..., 12:].reshape(len(t), -1), s]
+    sources, place = view.model.system.sources, {each: k for k, each in enumerate(forces.inputs)}
+    for each in network.inputs:
+        if each in sources:
+            x.append(np.array([[float(sources[each](time))] for time in t.tolist()]).reshape(-1, 1))
+        else:
+            x.append(np.full((len(t), 1), values[place[each]]))
+    return network.recorded_values.at(t, np.concatenate(x, axis=1))
 
 
-def held_values(view: Any) -> dict[tuple[Block, str], float]:
-    """The outputs that sampled controllers hold in the selection of a view: inputs of its system."""
-    forces = view.model.forces
-    present = np.asarray(view.workspace.arrays["inputs"], dtype=float)
-    places = {each.name: k for k, each in enumerate(forces.inputs)}
-    return {
-        (block, name): float(present[places[held.name]])
-        for block in view.model.system.forces
-        if isinstance(block, Sampled)
-        for name, held in block.held.items()
-        if held.name in places
-    }
+def values_of_blocks(view: Any, t: Vec, Z: Mat, y: Mat) -> Values:
+    """Those of all networks, and what sampled controllers hold in the selection of the view: inputs of its system."""
+    held = np.asarray(view.workspace.arrays["inputs"], dtype=float)
+    place = {each.name: k for k, each in enumerate(view.model.forces.inputs)}
+    out: Values = {}
+    for block in view.model.system.forces:
+        if isinstance(block, Sampled):
+            of = {name: place[each.name] for name, each in block.held.items() if each.name in place}
+            out |= {(block, name): np.full(len(t), held[k]) for name, k in of.items()}
+    for network, number in view.owners.networks:
+        out |= _of_network(view, network, number, t, Z, y)
+    return out
 
 
-_NOTHING = np.zeros(0)
 _GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
 
-__all__ = ["Values", "held_values", "network_values"]
+__all__ = ["Values", "values_of_blocks"]

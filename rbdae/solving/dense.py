@@ -8,10 +8,11 @@ from typing import final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.adapter import Steps
+from rbdae.machine.function import MachineFunction
 from rbdae.multibody.layout import with_nearest_parameters
-from rbdae.problem.algebraic import solve_algebraic
+from rbdae.problem.algebraic import AlgebraicUnknowns
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.solving.collocation import ENOUGH, Piece, compiled_piece, piece
@@ -50,6 +51,8 @@ class DenseOutput:
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
         self._polynomials: dict[int, Piece | Neighbours] = {}
         self._interpretations = [Interpretation(problem.workspace) for problem in segments.problems]
+        self._algebraic = [AlgebraicUnknowns(problem) for problem in segments.problems]
+        self._rates: dict[int, tuple[MachineFunction, int] | None] = {}
         self._unit = [_unit_quaternions(problem) for problem in segments.problems]
 
     @property
@@ -72,34 +75,46 @@ class DenseOutput:
                 f"t = {float(flat[outside][0])!r} is outside of this run; give times from {self._t[0]} to {self._t[-1]}"
             )
         out = np.empty((len(flat), self._y.shape[1]))
-        numbers = np.searchsorted(self._t, flat, side="right") - 1
-        for k in np.unique(numbers):
-            here = numbers == k
-            out[here] = self._in_step(int(k), flat[here])
+        steps = np.searchsorted(self._t, flat, side="right") - 1
+        order = np.argsort(steps, kind="stable")
+        of_rows = np.empty(len(flat), dtype=np.int64)  # the segment of each
+        for rows in np.split(order, np.flatnonzero(np.diff(steps[order])) + 1) if len(flat) else ():
+            k = int(steps[rows[0]])
+            number = of_rows[rows] = self._number(k)
+            out[rows] = self._in_step(k, number, flat[rows])
+        for number in np.unique(of_rows):
+            self._complete(int(number), flat, out, np.flatnonzero(of_rows == number), flat > self._t[steps])
         return out[0] if times.ndim == 0 else out
 
-    def _in_step(self, k: int, t: Vec) -> Mat:
-        """y at times from the k-th state on, up to the next one."""
-        number = self._number(k)
+    def _complete(self, number: int, t: Vec, y: Mat, mine: Ints, inside: Bools) -> None:
+        """Write algebraic unknowns and multipliers into the rows of a segment, in place; at the ends of steps the
+        former are those that the solver has left."""
         problem: Problem = self._segments.problems[number]
-        layout = problem.layout
+        layout, algebraic = problem.layout, self._algebraic[number]
+        between = mine[inside[mine]]
+        if len(algebraic.places) and len(between):
+            rows = y[between]
+            algebraic.solve(t[between], rows)
+            y[between] = rows
+        if _differential(problem) < layout.n:
+            rows = y[mine]
+            eliminated(self._segments, self._interpretations, t[mine], rows)
+            rows[:, layout.mu] = 0.0
+            y[mine] = rows
+
+    def _in_step(self, k: int, number: int, t: Vec) -> Mat:
+        """The polynomials at times from the k-th state on, up to the next one."""
+        problem: Problem = self._segments.problems[number]
         d = _differential(problem)
         out = np.tile(self._y[k], (len(t), 1))
         inside = t > self._t[k]
         if inside.any():
             if k not in self._polynomials:
                 self._polynomials[k] = self._piece(k, number, d)
-            out[np.ix_(inside, np.arange(d))] = self._polynomials[k](t[inside])
+            out[inside, :d] = self._polynomials[k](t[inside])
             if (where := self._unit[number]).size:
                 u = (t - self._t[k]) / (self._t[k + 1] - self._t[k])
                 out[:, where] = _rescaled(out[:, where], u, self._y[k : k + 2][:, where])
-            if problem.algebraic.any():
-                rows = out[inside]
-                solve_algebraic(problem, t[inside], rows)
-                out[inside] = rows
-        if d < layout.n:
-            eliminated(self._segments, self._interpretations, t, out)
-            out[:, layout.mu] = 0.0
         return out
 
     def _number(self, k: int) -> int:
@@ -115,12 +130,11 @@ class DenseOutput:
         ends = [self._state(j, number) for j in (k, k + 1)]
         scale = self._atol[:d] + self._rtol * np.max(np.abs(ends), axis=0)[:d]
         scale[layout.n_differential :] = np.inf  # no other unknown depends on the integrals of multipliers
-        algebraic = problem.algebraic[:d]
-        scale[algebraic] = np.inf  # they have no rates
+        algebraic = self._algebraic[number]
+        scale[algebraic.places] = np.inf  # they have no rates
 
         interpretation = self._interpretations[number]
-        alone = d == layout.n_differential and not algebraic.any()
-        compiled = interpretation.compiled_rates if alone else None
+        compiled = self._compiled_rates(number) if d == layout.n_differential else None
         if compiled is not None:
             quick = compiled_piece(compiled[0], layout.n, compiled[1], self._t[k : k + 2], np.array(ends)[:, :d], scale)
             if quick is not None:
@@ -129,13 +143,13 @@ class DenseOutput:
         def rates(times: Vec, states: Mat) -> Mat:
             y = np.zeros((len(times), layout.n))
             y[:, :d] = states
-            solve_algebraic(problem, times, y)
+            algebraic.solve(times, y)
             out = np.zeros_like(states)
             for row, time, state in zip(out, times, y, strict=True):
                 row[: layout.n_differential], la = interpretation.rates_of_selection(float(time), state)
                 if layout.la.stop > layout.la.start and d > layout.n_differential:
                     row[layout.la] = layout.among_unknowns(la)
-            out[:, algebraic] = 0.0
+            out[:, algebraic.places] = 0.0
             return out
 
         found = piece(rates, self._t[k : k + 2], np.array(ends)[:, :d], scale)
@@ -146,6 +160,16 @@ class DenseOutput:
         states = np.array([self._state(j, number)[:d] for j in there])
         other = neighbours(self._t[there.start : there.stop], states, k - there.start, scale)
         return other if other.error < found.error else found
+
+    def _compiled_rates(self, number: int) -> tuple[MachineFunction, int] | None:
+        """The rates of a segment as a machine function of (t, y), and how many numbers it gives."""
+        if number not in self._rates:
+            found, algebraic = self._interpretations[number].compiled_rates, self._algebraic[number]
+            if found is not None and len(algebraic.places):
+                of_solved = algebraic.rates(found[0])
+                found = None if of_solved is None else (of_solved, found[1])
+            self._rates[number] = found
+        return self._rates[number]
 
     def _state(self, k: int, number: int) -> Vec:
         """The k-th state in the unknowns of a segment: at the end of a segment it is stored in those of the next."""

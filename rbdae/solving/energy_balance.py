@@ -28,6 +28,9 @@ _SHARE = 0.03
 
 _HALVINGS = 6
 
+_TOGETHER = 256
+"""Intervals whose powers are evaluated at once."""
+
 # Gauss's rule of three points and Kronrod's extension to seven, on (-1, 1)
 _POINTS = np.array([0.9604912687080202834, 0.7745966692414833770, 0.4342437493468025580])
 _POINTS = np.concatenate([-_POINTS, [0.0], _POINTS[::-1]])
@@ -188,9 +191,12 @@ def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, 
     work = np.zeros(len(ends))
     length = max(float(ends[-1] - ends[0]), 1e-300)
     powers = [_power(Interpretation(problem.workspace), users) for problem in segments.problems]
-    for k, (a, b) in enumerate(pairwise(ends)):
-        power = powers[segments.number(0.5 * float(a + b))]
-        work[k + 1] = _over(power, dense, float(a), float(b), tolerance / length, _HALVINGS)
+    numbers = np.array([segments.number(0.5 * float(a + b)) for a, b in pairwise(ends)], dtype=np.int64)
+    for number in np.unique(numbers):
+        mine = np.flatnonzero(numbers == number)
+        for first in range(0, len(mine), _TOGETHER):
+            some = mine[first : first + _TOGETHER]
+            work[some + 1] = _over(powers[number], dense, ends[some], ends[some + 1], tolerance / length, _HALVINGS)
     since = np.cumsum(work)[np.searchsorted(ends, t)]
     return np.asarray(since - since[0])
 
@@ -203,22 +209,24 @@ def _power(interpretation: Interpretation, users: bool) -> Callable[[Vec, Mat], 
     return power
 
 
-def _over(
-    power: Callable[[Vec, Mat], Vec], dense: DenseOutput, a: float, b: float, tolerance: float, halvings: int
-) -> float:
-    """The integral from a to b, with an error of about `tolerance` in each unit of time."""
+def _over(power: Callable[[Vec, Mat], Vec], dense: DenseOutput, a: Vec, b: Vec, tolerance: float, halvings: int) -> Vec:
+    """The integrals from a (m,) to b (m,), with errors of about `tolerance` in each unit of time."""
     half = 0.5 * (b - a)
-    times = 0.5 * (a + b) + half * _POINTS
-    values = power(times, dense(times))
-    fine, coarse = half * float(_KRONROD @ values), half * float(_GAUSS @ values)
-    size = half * float(_KRONROD @ np.abs(values))
-    error = abs(fine - coarse)
-    if 0.0 < error < size:
-        error = min(error, size * (200.0 * error / size) ** 1.5)
-    if halvings == 0 or error <= max(tolerance * (b - a), 1e-15 * size):
-        return fine
-    middle = 0.5 * (a + b)
-    return sum(_over(power, dense, *ends, tolerance, halvings - 1) for ends in ((a, middle), (middle, b)))
+    times = (0.5 * (a + b)[:, None] + half[:, None] * _POINTS).ravel()
+    values = power(times, dense(times)).reshape(len(a), len(_POINTS))
+    fine, coarse = half * (values @ _KRONROD), half * (values @ _GAUSS)
+    size = half * (np.abs(values) @ _KRONROD)
+    error = np.abs(fine - coarse)
+    doubtful = (error > 0.0) & (error < size)
+    ratio = 200.0 * error[doubtful] / size[doubtful]
+    error[doubtful] = np.minimum(error[doubtful], size[doubtful] * ratio**1.5)
+    left = np.flatnonzero(~(error <= np.maximum(tolerance * (b - a), 1e-15 * size)))
+    if halvings and len(left):
+        middle = 0.5 * (a + b)[left]
+        ends = np.concatenate([a[left], middle]), np.concatenate([middle, b[left]])
+        halves = _over(power, dense, *ends, tolerance, halvings - 1)
+        fine[left] = halves[: len(left)] + halves[len(left) :]
+    return np.asarray(fine)
 
 
 __all__ = ["EnergyOfRun", "energy_of_run", "is_conservative", "own_work"]

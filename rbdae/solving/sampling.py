@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, final
 
+import numpy as np
+
 from rbdae._arrays import Vec
 from rbdae.actuators.sampled import Sampled
-from rbdae.problem.block_values import block_values
+from rbdae.problem.network_values import values_of_blocks
 from rbdae.problem.problem import Problem
 from rbdae.solving.segments import Changes
 
@@ -68,10 +70,11 @@ class Samples:
         due = [each for each in self._controllers if abs(t - _nearest(each, t)) <= _CLOSE * each.period]
         if not due:
             return problem
-        known = block_values(problem.interpretation, t, y)
+        view, times, rows = problem.interpretation, np.array([t]), y[None]
+        known = values_of_blocks(view, times, view.reader.natural(times, rows), rows)
         held: dict[str, float] = {}
         for each in due:
-            inputs = [known[each, name] for name in each.inputs]
+            inputs = [float(known[each, name][0]) for name in each.inputs]
             outputs, self._memories[each] = each.sampled(t, inputs, self._memories[each])
             held |= {of.name: value for of, value in zip(each.held.values(), outputs, strict=True)}
         return problem.resumed_with_inputs(t, y, held)

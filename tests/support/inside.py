@@ -164,6 +164,7 @@ from rbdae.problem import (
 )
 from rbdae.problem import outputs as outputs_of_problem
 from rbdae.problem import steps as step_functions
+from rbdae.problem.algebraic import AlgebraicUnknowns
 from rbdae.problem.body_state import ManyStates, OneState
 from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.constant_mass import ConstantMass
@@ -440,6 +441,7 @@ __all__ = [
     "sides",
     "singular",
     "solution",
+    "solve_algebraic",
     "sparse_loops_from",
     "square_work",
     "stage",
@@ -479,6 +481,11 @@ __all__ = [
     "workspaces",
     "write_states",
 ]
+
+
+def solve_algebraic(problem: Any, t: Vec, y: Mat) -> None:
+    """Algebraic unknowns in rows y at times t, in place."""
+    AlgebraicUnknowns(problem).solve(t, y)
 
 
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
