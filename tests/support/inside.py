@@ -30,6 +30,7 @@ from rbdae._frozen import fill, twin
 from rbdae.actuators import evaluation as block_evaluation
 from rbdae.actuators import network as block_network
 from rbdae.actuators import sources as block_sources
+from rbdae.actuators.recorded_values import RecordedValues
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
@@ -219,6 +220,7 @@ __all__ = [
     "PIVOTS",
     "RECORDS",
     "SCHEMES",
+    "AlgebraicUnknowns",
     "CompiledProjection",
     "CompiledWatch",
     "ConstantMass",
@@ -238,6 +240,7 @@ __all__ = [
     "OneState",
     "OpenNumbers",
     "Quantity",
+    "RecordedValues",
     "Recorder",
     "Recording",
     "Rheonomic",
