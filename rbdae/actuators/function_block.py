@@ -18,7 +18,30 @@ _GIVEN = frozenset({"states", "algebraic", "inputs", "outputs", "parameters", "l
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class FunctionBlock(Block):
-    """A block whose law is a function; made by `rbdae.block`."""
+    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), in one DAE with the mechanism.
+
+        room = system.add_block(
+            rbdae.block(
+                lambda t, s, z, u, p: [(u.loss - 20.0 * (s.temperature - 283.0)) / 4e4],
+                states={"temperature": 293.0},
+                inputs={"loss": motor.loss},
+                name="room",
+            )
+        )
+
+    Parameters
+    ----------
+    law : function (t, s, z, u, p)
+        Returns sdot, or (sdot, g) if there are algebraic unknowns; g alone if there is no state. Plain Python, pure;
+        s, z, u and p have their numbers by name and in order.
+    states, algebraic : mappings
+        Names and values at the start; of algebraic unknowns where Newton's method begins. dg/dz is regular.
+    inputs : mapping
+        Names, and numbers, functions of the time, inputs of the system or quantities.
+    outputs, observe : names, and a function (t, s, z, u, p) that gives them
+    parameters : mapping of numbers
+    name : str, optional
+    """
 
     given: Mapping[str, Any]
 
@@ -69,50 +92,7 @@ class FunctionBlock(Block):
         return "block"
 
 
-def block(
-    law: Callable[..., Any],
-    *,
-    states: Mapping[str, float] | None = None,
-    algebraic: Mapping[str, float] | None = None,
-    inputs: Mapping[str, Any] | None = None,
-    outputs: Sequence[str] = (),
-    observe: Callable[..., Any] | None = None,
-    parameters: Mapping[str, float] | None = None,
-    name: str | None = None,
-) -> FunctionBlock:
-    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), in one DAE with the mechanism.
-
-        room = system.add_block(
-            rbdae.block(
-                lambda t, s, z, u, p: [(u.loss - 20.0 * (s.temperature - 283.0)) / 4e4],
-                states={"temperature": 293.0},
-                inputs={"loss": motor.loss},
-                name="room",
-            )
-        )
-
-    Parameters
-    ----------
-    law : function (t, s, z, u, p)
-        Returns sdot, or (sdot, g) if there are algebraic unknowns; g alone if there is no state. Plain Python, pure;
-        s, z, u and p have their numbers by name and in order.
-    states, algebraic : mappings
-        Names and values at the start; of algebraic unknowns where Newton's method begins. dg/dz is regular.
-    inputs : mapping
-        Names, and numbers, functions of the time, inputs of the system or quantities.
-    outputs, observe : names, and a function (t, s, z, u, p) that gives them
-    parameters : mapping of numbers
-    name : str, optional
-
-    Returns
-    -------
-    FunctionBlock
-        For `System.add_block`.
-    """
-    return FunctionBlock(
-        law, states=states, algebraic=algebraic, inputs=inputs, outputs=outputs, observe=observe, parameters=parameters,
-        name=name,
-    )  # fmt: skip
-
+block = FunctionBlock
+"""The name of the class for users: `rbdae.block`."""
 
 __all__ = ["FunctionBlock", "block"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.compiler.access import Memory
-from rbdae.compiler.jit import stage
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.constraints.primitives import add_natural, combine
 from rbdae.kernels.memory import bushings, head, states
 
@@ -11,19 +11,28 @@ from rbdae.kernels.memory import bushings, head, states
 @stage("i", "bushings", optional=True)
 def bushing_forces(m: Memory) -> None:
     """Add the forces of all bushings to the natural forces."""
-    C = bushings(m)
     S = states(m)
     for i in range(head(m).n_bushings):
-        e = C[i]
+        e = bushings(m)[i]
         s1 = S[e.body[0]]
         s2 = S[e.body[1]]
-        P = s1.s
-        F = s1.t
-        combine(e.A, s1.x, s1.d, s2.x, s2.d, P)
+        bushing_force(m, i)
+        add_natural(e.A, s1.t, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+
+
+@jit
+def bushing_force(m: Memory, i: int) -> None:
+    """K P + D Pdot of one bushing, in t of its first body; Pdot, of one with damping alone, is in s there."""
+    e = bushings(m)[i]
+    S = states(m)
+    s1 = S[e.body[0]]
+    s2 = S[e.body[1]]
+    P = s1.s
+    F = s1.t
+    combine(e.A, s1.x, s1.d, s2.x, s2.d, P)
+    for k in range(3):
+        F[k] = e.stiffness[k, 0] * P[0] + e.stiffness[k, 1] * P[1] + e.stiffness[k, 2] * P[2]
+    if e.damped == 1:
+        combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)
         for k in range(3):
-            F[k] = e.stiffness[k, 0] * P[0] + e.stiffness[k, 1] * P[1] + e.stiffness[k, 2] * P[2]
-        if e.damped == 1:
-            combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)
-            for k in range(3):
-                F[k] += e.damping[k, 0] * P[0] + e.damping[k, 1] * P[1] + e.damping[k, 2] * P[2]
-        add_natural(e.A, F, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+            F[k] += e.damping[k, 0] * P[0] + e.damping[k, 1] * P[1] + e.damping[k, 2] * P[2]

@@ -6,6 +6,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import combine
+from rbdae.kernels.forces.bushings import bushing_force
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.internal_states import gather_force_states, state_force
 from rbdae.kernels.linear.accelerations import eliminated_normals
@@ -41,14 +42,10 @@ def _bushings(m: Memory, out_at: Address) -> None:
         e = bushings(m)[i]
         s1 = S[e.body[0]]
         s2 = S[e.body[1]]
+        bushing_force(m, i)
         P = s1.s
         F = s1.t
-        combine(e.A, s1.x, s1.d, s2.x, s2.d, P)
-        for k in range(3):
-            F[k] = e.stiffness[k, 0] * P[0] + e.stiffness[k, 1] * P[1] + e.stiffness[k, 2] * P[2]
-        combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)
-        for k in range(3):
-            F[k] += e.damping[k, 0] * P[0] + e.damping[k, 1] * P[1] + e.damping[k, 2] * P[2]
+        combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)  # for the power, without damping, too
         at = 12 * h.n_bodies + 25 * i
         for k in range(8):
             for l in range(3):

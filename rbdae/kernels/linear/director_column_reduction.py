@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.linear.director_rates import reciprocal_vectors, row_times_mass
 from rbdae.kernels.linear.small import inverse3, product_transposed
 from rbdae.kernels.memory import (
     bodies,
@@ -35,10 +36,7 @@ def reduce(m: Memory, b: int) -> None:
     """C, whose columns are the reciprocal vectors, N and Ji."""
     scratch = tangent_memory(m)
     s = states(m)[b]
-    for i in range(3):
-        for j in range(3):
-            scratch.block[i, j] = s.a[3 * i + j]
-    inverse3(scratch.block, s.C)
+    reciprocal_vectors(m, b)
     E = bodies(m)[b].euler
     for l in range(3):
         i = (l + 1) % 3
@@ -106,10 +104,7 @@ def maps(m: Memory, b: int) -> None:
             for j in range(3):
                 s.Pi[n, _entry(i, j)] = (1.0 if i == j else 0.5) * s.C[k, j]
     for l in range(3):
-        # Ri M
-        for j in range(3):
-            for k in range(3):
-                s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]
+        row_times_mass(s, E, l)
         for c in range(6):
             t = 0.0 * s.t[0]
             for n in range(9):

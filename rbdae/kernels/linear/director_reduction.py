@@ -8,6 +8,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear import director_column_reduction
+from rbdae.kernels.linear.director_rates import reciprocal_vectors, row_times_mass
 from rbdae.kernels.linear.small import inverse3, product_transposed
 from rbdae.kernels.memory import (
     bodies,
@@ -29,11 +30,7 @@ def reduce(m: Memory, b: int) -> None:
     """C = D^-T, N and Ji."""
     scratch = tangent_memory(m)
     s = states(m)[b]
-    # C = D^-T: the inverse of the matrix whose rows are the directors
-    for i in range(3):
-        for j in range(3):
-            scratch.block[i, j] = s.a[3 * i + j]
-    inverse3(scratch.block, s.C)
+    reciprocal_vectors(m, b)
     for i in range(3):
         x = s.C[0, i]
         y = s.C[1, i]
@@ -154,10 +151,7 @@ def _maps(m: Memory, b: int) -> None:
         s.Pi[3 * i + 2, 5] = 0.5 * y
         s.Pi[3 * i + 2, 2] = z
     for l in range(3):
-        # Ri M
-        for j in range(3):
-            for k in range(3):
-                s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]
+        row_times_mass(s, E, l)
         for k in range(6):
             s.Zi[l, k] = 0.0
         for i in range(3):
