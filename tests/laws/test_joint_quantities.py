@@ -256,7 +256,8 @@ def test_a_spring_pulls_its_points_together():
 
 @pytest.mark.parametrize("kind", ["revolute", "planar", "universal", "point-on-line", "driven"])
 def test_they_are_the_same_in_every_form_and_chart(kind):
-    """At one state; forms and charts take turns."""
+    """At one state; forms and charts take turns. Baumgarte's forms differ most, by 2e-14: their accelerations have the
+    rounding errors of the constraints times beta^2."""
     pairings = cases.ALL_PAIRINGS[len(kind) :: 17]
     system = _driven() if kind == "driven" else _system(kind)
     wanted: dict[str, Any] = {}
@@ -266,7 +267,7 @@ def test_they_are_the_same_in_every_form_and_chart(kind):
         wanted = wanted or found
         for name, value in found.items():
             size = max(1.0, float(np.abs(value).max()))
-            assert np.abs(value - wanted[name]).max() <= 1e-11 * size, (pairing, name, value, wanted[name])
+            assert np.abs(value - wanted[name]).max() <= 1e-13 * size, (pairing, name, value, wanted[name])
 
 
 def test_rows_have_the_values_that_they_have_alone():
