@@ -16,11 +16,11 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
 from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block
 from rbdae.actuators.evaluation import Evaluation, Motion
 from rbdae.actuators.given import readable
+from rbdae.actuators.placed import natural, placed
 from rbdae.actuators.recorded_values import RecordedValues
 from rbdae.actuators.sources import Owners, held_by
 from rbdae.body import Body
@@ -90,7 +90,7 @@ class Network:
 
     def _lay_out(self) -> None:
         names = [label for label, _, _ in self._turns]
-        start = [_placed(coordinate, bodies) for _, coordinate, bodies in self._turns]
+        start = [placed(coordinate, bodies) for _, coordinate, bodies in self._turns]
         self.states: dict[int, list[int]] = {}
         for block in self.blocks:
             first = len(names)
@@ -169,7 +169,7 @@ class Network:
         for block in self.blocks:
             keys += [(block, name) for name in (*block.observed_names, *block.unknown_names, *block.inputs)]
             keys += [(block, name) for name in ("effort", "value", "rate") if block.coordinate is not None]
-        Z, state = _natural(self._bodies), np.concatenate([self.start, [each.value for each in self._inputs]])
+        Z, state = natural(self._bodies), np.concatenate([self.start, [each.value for each in self._inputs]])
         owner = " and ".join(str(block.name) for block in self.blocks)
         return RecordedValues(owner, self.values, keys, points_at(Z, len(Z) + len(state), state))
 
@@ -280,17 +280,6 @@ def _reads_position(block: Block) -> bool:
     except NotRecorded:
         return True
     return any(law.graph.nodes[k] == ("input", "x", 0) for k in law.graph.needed([*law.outputs, law.regular]))
-
-
-def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
-    """The coordinate where the bodies are placed."""
-    return float(coordinate.values(_natural(bodies), np.zeros(24))[0])
-
-
-def _natural(bodies: Sequence[Body]) -> Vec:
-    """Natural coordinates of bodies where they are placed, (12 bodies,)."""
-    found = [np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies]
-    return np.concatenate([*found, np.zeros(0)])
 
 
 def elements_of(
