@@ -47,6 +47,7 @@ from inside import (
     cli_target,
     code_of_kernels,
     code_text,
+    collecting_elements,
     collocation,
     compiled_watch,
     consistent,
@@ -72,6 +73,7 @@ from inside import (
     joint_pattern,
     joints_of_start,
     layout,
+    loop_elements,
     mass_matrix,
     matrices,
     measured,
@@ -120,11 +122,13 @@ from inside import (
     symbol,
     timed,
     traced,
+    tree_elements,
     tree_velocities,
     velocity_kind,
     velocity_selection,
     violations,
     watched,
+    weighted_steps,
     workspaces,
 )
 
@@ -284,6 +288,14 @@ def _vector_law() -> tuple[Any, Any, Any]:
 # An example of every public final class; a new one is missing here until somebody enters it, and then is held to
 # the laws below.
 EXAMPLES: dict[type, Any] = {
+    **{
+        kind: partial(collecting_elements, model, kind)
+        for kind, model in (
+            (tree_elements.TreeElements, rbdae.models.chain(5)),
+            (loop_elements.LoopElements, rbdae.models.n_four_bar(5)),
+            (weighted_steps.WeightedSteps, rbdae.models.n_four_bar(5)),
+        )
+    },
     Body: lambda: _bodies()[0],
     rbdae.System: cases.linked_bodies,
     rbdae.Problem: _problem,

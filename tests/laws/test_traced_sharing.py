@@ -145,7 +145,7 @@ def test_structure_does_not_know_what_was_evaluated_last():
 
 
 def _inclined(turned: float) -> rbdae.System:
-    """A block on an inclined rail; the sine of the angle by which it is turned is a sum of products in its equations."""
+    """A block on an inclined rail: the sine of the angle by which it is turned is a sum in its equations."""
     system = rbdae.System()
     block = system.add_body(
         "block", mass=2.0, inertia=(1.0, 1.3, 1.7), orientation=(np.cos(turned / 2.0), 0.0, np.sin(turned / 2.0), 0.0)

@@ -104,6 +104,7 @@ from rbdae.multibody import (
     joint_pattern,
     joint_values,
     layout,
+    loop_elements,
     newton,
     open_numbers,
     operations,
@@ -117,9 +118,11 @@ from rbdae.multibody import (
     selection,
     settings,
     traced,
+    tree_elements,
     tree_velocities,
     velocity_kind,
     velocity_selection,
+    weighted_steps,
 )
 from rbdae.multibody import code as code_of_kernels
 from rbdae.multibody import contents as contents_of_memory
@@ -272,6 +275,7 @@ __all__ = [
     "code_calls_python",
     "code_of_kernels",
     "code_text",
+    "collecting_elements",
     "collocation",
     "compiled_watch",
     "computed",
@@ -343,6 +347,7 @@ __all__ = [
     "lock_of_traced",
     "log_determinant",
     "loop_control",
+    "loop_elements",
     "loop_rows",
     "loops",
     "machine_call",
@@ -465,6 +470,7 @@ __all__ = [
     "traced",
     "traced_kernels",
     "trap",
+    "tree_elements",
     "tree_velocities",
     "twin",
     "unknown",
@@ -477,6 +483,7 @@ __all__ = [
     "violations",
     "watched",
     "watching",
+    "weighted_steps",
     "with_best_rows",
     "with_stages_of_all",
     "with_unit_masses",
@@ -1198,6 +1205,23 @@ def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -
 
     monkeypatch.setattr(code_of_kernels.rhs_elements, "rhs_elements", counted)
     return kinds
+
+
+def collecting_elements(system: rbdae.System, kind: type) -> Any:
+    """What collects elements of a kind while the right-hand side of the null space is made."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        make_rhs_elements(patch)
+        start = kind.__init__  # type: ignore[misc]
+
+        def begun(self: Any, *arguments: Any) -> None:
+            start(self, *arguments)
+            found.append(self)
+
+        patch.setattr(kind, "__init__", begun)
+        problem = rbdae.formulate(system, "null-space", code="traced")
+        problem.rhs(0.0, problem.y0)
+    return found[0]
 
 
 def rhs_elements_apply(problem: rbdae.Problem) -> bool:
