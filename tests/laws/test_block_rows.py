@@ -125,7 +125,7 @@ def test_equations_that_do_not_determine_their_unknowns_at_a_row():
         _ = problem.forces(np.array([0.0, 0.3, 0.6]), y)["block"].a
 
 
-def test_the_work_of_a_run_of_many_steps_is_that_of_its_halves():
+def test_the_work_of_a_run_of_many_steps_has_its_balance():
     """More steps than are evaluated together."""
     cases.need("sundials:ida")
     problem = rbdae.formulate(together(), "index-1")
