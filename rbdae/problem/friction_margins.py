@@ -11,9 +11,10 @@ from rbdae.problem.interpretation import Interpretation
 _REMEDY = "give a smaller mu, another geometry, or a compliant contact (rbdae.forces.Contact) in place of the joint"
 
 
-def has_friction(model: Model) -> bool:
-    """Whether a joint of a model has friction under its own reaction."""
-    return len(model.frictions) > 0
+def has_friction(view: Interpretation) -> bool:
+    """Whether a joint has friction under its own reaction. Other numbers of a problem are not asked for it: their model
+    is made when it is read."""
+    return "reaction-friction" in view.workspace.memory.features
 
 
 def margins(view: Interpretation, t: float, y: Vec) -> Vec:
@@ -39,9 +40,9 @@ def refuse_friction(view: Interpretation, t: float, y: Vec) -> None:
     ValueError
         with the names of the joints and the time
     """
-    model = view.model
-    if not has_friction(model):
+    if not has_friction(view):
         return
+    model = view.model
     why = paradox(view, t, y)
     if why:
         raise ValueError(f"dry friction leaves no acceleration, or several (Painleve's paradox), {why}; {_REMEDY}")

@@ -31,7 +31,7 @@ def chart_advice(solution: Solution) -> str:
 
 def _of_friction(problem: Problem, t: float, y: Vec) -> str:
     view = problem.interpretation
-    found = paradox(view, t, y, least=_NEAR) if has_friction(view.model) else ""
+    found = paradox(view, t, y, least=_NEAR) if has_friction(view) else ""
     return f"; dry friction is near Painleve's paradox {found}: give a smaller mu" if found else ""
 
 

@@ -975,7 +975,7 @@ def sparse_loops_from(monkeypatch: pytest.MonkeyPatch, n_velocities: int) -> Non
 
 def selected_columns_from(monkeypatch: pytest.MonkeyPatch, n_independent: int) -> None:
     """Have more independent velocities than this be components of one body each, where the square system is sparse."""
-    monkeypatch.setattr(velocity_selection, "_MOST_DENSE", n_independent)
+    monkeypatch.setattr(velocity_selection, "MOST_DENSE", n_independent)
 
 
 def has_sparse_loops(problem: rbdae.Problem) -> bool:

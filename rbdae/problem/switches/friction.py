@@ -23,7 +23,7 @@ class FrictionSwitch(AbstractSwitch):
     @classmethod
     def needed(cls, view: Interpretation) -> bool:
         """For friction under reactions."""
-        return has_friction(view.model)
+        return has_friction(view)
 
     def begin(self, t: float, y: Vec) -> Self:
         """Nothing to note."""
