@@ -85,7 +85,8 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
     }
 
 
-# three times the worst of 2,000 systems or more; accelerations are differences
+# 1,074 systems are below them; the worst of the 180 whose differences were written down is 8e-12, that of accelerations,
+# which are differences, 2e-12
 LEVELS = dict.fromkeys(("rates of states", "blocks", "reactions", "coordinates", "powers", "residual"), 1e-9) | {
     "acceleration": 1e-6
 }
