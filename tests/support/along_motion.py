@@ -8,7 +8,7 @@ import numpy as np
 
 import rbdae
 
-STEP = 1.5e-3
+STEP = 5e-4
 """Angle by which bodies may turn within a step, and by which no unknown changes more."""
 
 
