@@ -18,7 +18,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.inputs import Input, Table, check_number_names, named_numbers
+from rbdae.inputs import Input, Table, check_number_names, check_read_inputs, named_numbers
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling
 from rbdae.laws.law import Law as RecordedLaw
@@ -188,12 +188,7 @@ def _checked(owner: str, inputs: Any) -> dict[str, Input]:
             f'{owner}: inputs must be a mapping by name, got {_check.show(inputs)}; give e.g. {{"size": u}}'
         )
     check_number_names(owner, inputs)
-    for name, each in inputs.items():
-        if not isinstance(each, Input):
-            raise TypeError(
-                f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
-                "numbers and functions of the time belong into the law"
-            )
+    check_read_inputs(owner, inputs, "numbers and functions of the time belong into the law")
     if not 0 < len(inputs) <= MOST_INPUTS:
         raise ValueError(
             f"{owner}: a drive reads 1 to {MOST_INPUTS} inputs, got {len(inputs)}; leave inputs= out, or some"

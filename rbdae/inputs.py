@@ -171,6 +171,16 @@ def check_number_names(owner: str, names: Iterable[Any]) -> None:
             )
 
 
+def check_read_inputs(owner: str, inputs: Mapping[str, Any], instead: str) -> None:
+    """Refuse what a law cannot read by name, as it is no input; `instead` says where other things belong."""
+    for name, each in inputs.items():
+        if not isinstance(each, Input):
+            raise TypeError(
+                f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
+                f"{instead}"
+            )
+
+
 @cache
 def named_numbers(names: tuple[str, ...]) -> Any:
     """The class of numbers by name and in order, as laws read them: ``u.voltage``."""
@@ -188,6 +198,7 @@ __all__ = [
     "Interpolation",
     "Table",
     "check_number_names",
+    "check_read_inputs",
     "given",
     "named_numbers",
     "values_of",

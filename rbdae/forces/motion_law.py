@@ -14,7 +14,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.inputs import Input, check_number_names, named_numbers
+from rbdae.inputs import Input, check_number_names, check_read_inputs, named_numbers
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Law
 from rbdae.laws.recorded import CalledBack, Derived, NotTried, Points, Recorded, points_at
@@ -266,12 +266,9 @@ def inputs_of_law(owner: str, what: str, value: object, inputs: object) -> dict[
             f"{owner}: inputs= belong to a law, and {what} is {_check.show(value)}; leave them out, or give a function "
             "whose last argument is u"
         )
-    for name, each in inputs.items():
-        if not isinstance(each, Input):
-            raise TypeError(
-                f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
-                "numbers and functions of the time belong into the law, and rbdae.Actuator reads quantities"
-            )
+    check_read_inputs(
+        owner, inputs, "numbers and functions of the time belong into the law, and rbdae.Actuator reads quantities"
+    )
     if not 0 < len(inputs) <= MOST_INPUTS:
         raise ValueError(
             f"{owner}: a law of a force has 1 to {MOST_INPUTS} inputs, got {len(inputs)}; rbdae.Actuator has any number"
