@@ -24,6 +24,7 @@ from rbdae.papers.finding import within_factor as within_factor
 from rbdae.papers.item import Item as Item
 from rbdae.papers.item import Settings as Settings
 from rbdae.papers.item import missing as missing
+from rbdae.papers.item import numbers as numbers
 from rbdae.papers.item import run as run
 from rbdae.papers.null_space.claims import CLAIMS as CLAIMS
 from rbdae.papers.null_space.claims import Claim as Claim
@@ -44,5 +45,5 @@ ITEMS: Final[Mapping[str, Item]] = {
 
 __all__ = [
     "CLAIMS", "ITEMS", "PAPERS", "Claim", "Comparison", "Criterion", "Finding", "Item", "Settings", "at_least",
-    "at_most", "claim", "close", "conclusions", "expect", "missing", "near", "run", "within_factor",
+    "at_most", "claim", "close", "conclusions", "expect", "missing", "near", "numbers", "run", "within_factor",
 ]  # fmt: skip

@@ -199,10 +199,10 @@ class Finding:
         head = f"{self.verdict} ({n_judged - len(differing)} of {n_judged})"
         return f"{head}: {' '.join(sentences)}" if sentences else head
 
-    def without_expectations(self) -> Finding:
+    def of_paper(self) -> Finding:
         """The same on the paper's words alone, without reasons: for runs by a solver that nobody has run before."""
         kept = tuple(replace(one, expected=None, why="") for one in self.comparisons if one.paper is not None)
-        return replace(self, comparisons=kept, sentence="", remarks=())
+        return replace(self, comparisons=kept, sentence="")
 
     def select(self, **where: Cell) -> list[Sequence[Cell]]:
         """The rows that have these values; a column is named by its first word."""

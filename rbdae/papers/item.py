@@ -104,7 +104,7 @@ def run(item: Item, how: Settings | None = None) -> Finding:
     if lacking:
         return Finding((), (), (), lacking)
     finding = item.run(how)
-    return finding if how == replace(how, solver=None, forms=None) else finding.without_expectations()
+    return finding if how == replace(how, solver=None, forms=None) else finding.of_paper()
 
 
 def attempt(problem: rbdae.Problem, span: tuple[float, float], **options: Any) -> rbdae.Solution:

@@ -65,8 +65,8 @@ def table(findings: Iterable[tuple[Item, Finding]], papers: dict[str, str]) -> s
     return "\n".join(lines)
 
 
-def write(item: Item, finding: Finding, folder: Path, *, dpi: int = 150) -> list[Path]:
-    """Write the table, the comparisons and the picture of a finding; returns the files.
+def write(item: Item, finding: Finding, folder: Path, *, dpi: int = 150, solver: str | None = None) -> list[Path]:
+    """Write the table, the comparisons and the picture of a finding, by a solver of the user's; returns the files.
 
     Raises
     ------
@@ -87,6 +87,8 @@ def write(item: Item, finding: Finding, folder: Path, *, dpi: int = 150) -> list
     if item.draw is not None:
         path = folder / f"{item.name}.png"
         figure = item.draw(finding)
+        if solver is not None:  # the heading has the paper's
+            figure.suptitle(f"{item.place}, Example {item.example}, by {solver}", fontsize="medium")
         with replacing(path) as new:
             figure.savefig(new, dpi=dpi, format="png")
         files.append(path)
@@ -111,10 +113,11 @@ def show(items: Iterable[Item], papers: dict[str, str], folder: Path, how: Setti
         found.append((item, finding))
         for warning in said:
             print(f"rbdae: {item.name}: {warning.message}", file=sys.stderr)
-        print(told(item, finding, papers[item.paper]))
+        by = f"{papers[item.paper]}, by {how.solver}" if how.solver else papers[item.paper]
+        print(told(item, finding, by))
         if finding.rows:
             try:
-                files = write(item, finding, folder, dpi=80 if how.quick else 150)
+                files = write(item, finding, folder, dpi=80 if how.quick else 150, solver=how.solver)
                 print("written to " + ", ".join(map(str, files)))
             except ImportError as error:
                 print(f"no picture: {error}")

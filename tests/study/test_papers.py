@@ -195,6 +195,13 @@ def test_the_verdict_follows_from_the_numbers_of_the_run():
     assert finding(nan).verdict == finding().verdict == "not judged"
 
 
+def test_an_item_differs_where_its_numbers_do(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(papers.numbers("null_space", "ns-table-2")["pairs"], "planar", [4, 9, 15, 5])
+    assert main(["papers", "--only", "ns-table-2", "--out", str(tmp_path)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "-> agrees in part (28 of 29): planar pair: external constraints: 3, not 4." in printed
+
+
 @by_code
 def test_any_solver_on_the_examples(tmp_path, capsys):
     """The papers as a test bench: their claims alone, without the numbers that the paper's solvers have had."""

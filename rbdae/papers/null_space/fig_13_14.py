@@ -13,7 +13,7 @@ from rbdae.papers.item import Item, Settings, missing, numbers
 from rbdae.papers.null_space.drawing import draw_work, legend
 from rbdae.papers.null_space.equations import FORMS, LEGEND, problem
 from rbdae.papers.null_space.references import Motion, heavy_top
-from rbdae.papers.null_space.work import COLUMNS, TOLERANCES, evaluations_for, work_precision
+from rbdae.papers.null_space.work import BETTER, COLUMNS, SUPERIOR, TOLERANCES, evaluations_for, ratios, work_precision
 from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
@@ -36,8 +36,6 @@ _LATE: Final[tuple[float, ...]] = tuple(np.linspace(2.0, _T_END, 161).tolist())
 _LEVELS: Final = ((1e-3, "position", "R"), (1e-5, "position", "R"), (1e-5, "velocity", "Omega"))
 """Errors to which the evaluations are compared."""
 
-_SUPERIOR: Final = (("q40", "q42", "null space superior"), ("d23", "d25", "null space superior"))
-_BETTER: Final = (("d25", "q42", "quaternions better"), ("d23", "q40", "quaternions better"))
 _COMPETITIVE = 2.0
 """The evaluations over those in Euler angles with which a form still competes."""
 
@@ -78,9 +76,9 @@ def _run(how: Settings) -> Finding:
         "The exponents are those of a run from 2 s to 10 s.",
     )
     lacking = missing(solver for name, solver in wanted_solvers.items() if name not in there)
-    ratios = [one.found for one in compared if "q40 : q42, R to" in one.quantity and "2 s" not in one.quantity]
+    of_q42 = [one.found for one in compared if "q40 : q42, R to" in one.quantity and "2 s" not in one.quantity]
     sentence = (
-        f"After {_T_END:g} s q40 takes {min(ratios, default=np.nan):.2f} to {max(ratios, default=np.nan):.2f} times "
+        f"After {_T_END:g} s q40 takes {min(of_q42, default=np.nan):.2f} to {max(of_q42, default=np.nan):.2f} times "
         f"the evaluations of q42 with {len(there)} solvers."
     )
     return Finding(COLUMNS, rows, tuple(compared), lacking, remarks, sentence)
@@ -108,9 +106,9 @@ def _all_forms(finding: Finding, solver: str) -> list[Comparison]:
             text = f"{solver}, {form}: evaluations, error of {of} {error:.0e}"
             out.append(expect(text, found, near(expected, _allowed(solver))))
             work[form, error, quantity] = found
-    for over, under, says in (*_SUPERIOR, *_BETTER):
-        least = min(work[over, e, q] / work[under, e, q] for e, q, _ in _LEVELS)
-        out.append(claim(f"{solver}: evaluations, {over} : {under}, the least", least, at_least(1.0), says))
+    levels = [{form: work[form, e, q] for form in FORMS} for e, q, _ in _LEVELS]
+    out += ratios(levels, SUPERIOR, 1.0, "null space superior", f"{solver}: the least of ")
+    out += ratios(levels, BETTER, 1.0, "quaternions better", f"{solver}: the least of ")
     for form, expected in (("q42", close(0.9, 0.25)), ("d25", None)):
         ratio = work[form, 1e-5, "position"] / work["E66", 1e-5, "position"]
         quantity = f"{solver}: evaluations, {form} : E66, R to 1e-5"
