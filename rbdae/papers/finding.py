@@ -206,20 +206,21 @@ class Finding:
 
     def select(self, **where: Cell) -> list[Sequence[Cell]]:
         """The rows that have these values; a column is named by its first word."""
-        places = {self._place(name): value for name, value in where.items()}
+        places = {self.place(name): value for name, value in where.items()}
         return [row for row in self.rows if all(row[k] == value for k, value in places.items())]
 
     def column(self, name: str, **where: Cell) -> Vec:
         """The numbers of a column, named by its first word, in the rows that have these values."""
-        place = self._place(name)
+        place = self.place(name)
         return np.array([row[place] for row in self.select(**where)], dtype=float)
 
     def values(self, name: str) -> list[Any]:
         """The different values of a column, in order."""
-        place = self._place(name)
+        place = self.place(name)
         return list(dict.fromkeys(row[place] for row in self.rows))
 
-    def _place(self, name: str) -> int:
+    def place(self, name: str) -> int:
+        """Where a column is in a row."""
         return [column.split()[0] for column in self.columns].index(name)
 
 

@@ -123,9 +123,8 @@ def _run(how: Settings) -> Finding:
             compared.append(expect("projected-1: degree", degree, close(4.0, 1e-9)))
         if form[0]:
             label = ", ".join(form)
-            compared.append(
-                expect(f"{label}: lambda [J]", float(la[0]), close(by_hand, 1e-12 * max(1.0, abs(by_hand))))
-            )
+            own = close(by_hand, 1e-12 * max(1.0, abs(by_hand)))
+            compared.append(expect(f"{label}: lambda [J]", float(la[0]), own))
             printed = known["degrees"][form[0]]
             compared.append(claim(f"{label}: degree", degree, close(printed, 1e-9), f"{printed}"))
     compared.insert(

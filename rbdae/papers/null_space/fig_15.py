@@ -9,10 +9,19 @@ from rbdae import closed_form
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.null_space.drawing import draw_work, legend
-from rbdae.papers.null_space.equations import FORMS, LEGEND
+from rbdae.papers.null_space.equations import FORMS
 from rbdae.papers.null_space.fig_12 import turnovers
 from rbdae.papers.null_space.references import reference
-from rbdae.papers.null_space.work import BETTER, COLUMNS, EULER, TOLERANCES, evaluations_for, ratios, work_precision
+from rbdae.papers.null_space.work import (
+    BETTER,
+    COLUMNS,
+    EULER,
+    TOLERANCES,
+    evaluations_for,
+    ratios,
+    remarks,
+    work_precision,
+)
 from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
@@ -81,7 +90,7 @@ def _run_a(how: Settings) -> Finding:
     compared.append(expect("first turnover [s]", first, close(0.20445, 1e-4)))
     compared.append(expect("time between two turnovers [s]", body.half_period, close(0.502, 1e-3)))
     sentence = f"q40 : q42 is {', '.join(f'{ratio:.2f} at {t:g} s' for t, ratio in small.items())}."
-    return Finding(_COLUMNS, rows, tuple(compared), remarks=(LEGEND,), sentence=sentence)
+    return Finding(_COLUMNS, rows, tuple(compared), remarks=remarks(finding), sentence=sentence)
 
 
 def _run_b(how: Settings) -> Finding:
@@ -115,7 +124,7 @@ def _run_b(how: Settings) -> Finding:
         f"{of_q42.max(initial=0.0):.2g} and less; Euler angles take {work['E66'] / work['q42']:.2f} times the "
         "evaluations of q42."
     )
-    return Finding(_COLUMNS, rows, tuple(compared), remarks=(LEGEND,), sentence=sentence)
+    return Finding(_COLUMNS, rows, tuple(compared), remarks=remarks(finding), sentence=sentence)
 
 
 def _draw_a(finding: Finding) -> Figure:

@@ -10,10 +10,19 @@ import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, expect, near, within_factor
 from rbdae.papers.item import Item, Settings, missing, numbers
 from rbdae.papers.null_space.drawing import draw_work, legend
-from rbdae.papers.null_space.equations import BODIES, LEGEND, problem
+from rbdae.papers.null_space.equations import BODIES, problem
 from rbdae.papers.null_space.fig_13_14 import SOLVERS
 from rbdae.papers.null_space.references import motion
-from rbdae.papers.null_space.work import BETTER, COLUMNS, SUPERIOR, TOLERANCES, evaluations_for, ratios, work_precision
+from rbdae.papers.null_space.work import (
+    BETTER,
+    COLUMNS,
+    SUPERIOR,
+    TOLERANCES,
+    evaluations_for,
+    ratios,
+    remarks,
+    work_precision,
+)
 from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
@@ -35,8 +44,7 @@ def _run(how: Settings) -> Finding:
     rows: list[tuple[Cell, ...]] = []
     for name, solver in there.items():
         forms, tolerances = how.chosen(BODIES), TOLERANCES[: 5 if how.quick else None]
-        found = work_precision("C", _T_END, solver, forms, tolerances)
-        rows += [(row[0], name, *row[2:]) for row in found]
+        rows += work_precision("C", _T_END, solver, forms, tolerances, name=name)
     finding = Finding(COLUMNS, rows, ())
     compared: list[Comparison] = []
     told = []
@@ -54,7 +62,7 @@ def _run(how: Settings) -> Finding:
         compared += _spreads()
     sentence = f"After {_T_END:g} s index 0 takes, q40 : q42 and d23 : d25, {', '.join(told)} times the evaluations."
     lacking = missing(solver for name, solver in wanted.items() if name not in there)
-    return Finding(COLUMNS, rows, tuple(compared), lacking, (LEGEND,), sentence)
+    return Finding(COLUMNS, rows, tuple(compared), lacking, remarks(finding), sentence)
 
 
 def _spreads() -> list[Comparison]:

@@ -117,12 +117,7 @@ def _run_norm(how: Settings) -> Finding:
         claim("kinetic energy before (63, P) : after", before / after, close(norm**2, 1e-12), "|p*|^2"),
         claim("the same with M_p of (31)", by_hand / after, close(norm**2, 1e-12), "|p*|^2"),
         expect("norm of p after (63, P)", float(np.linalg.norm(projected[:4])), close(1.0, 1e-15)),
-        claim(
-            "kinetic energy with radial pdot : without",
-            with_radial / before,
-            close(1.0, 1e-12),
-            "(63, V) consumes none",
-        ),
+        claim("the same with radial pdot : without", with_radial / before, close(1.0, 1e-12), "(63, V) consumes none"),
     )
     rows = [("before", norm, before), ("after", 1.0, after), ("with radial pdot", norm, with_radial)]
     return Finding(("state", "norm", "kinetic energy [J]"), rows, compared)
@@ -160,9 +155,7 @@ def _run_orthonormal(how: Settings) -> Finding:
     changed = float(np.abs(turned - rotations.orthonormalised(M[:50], "gram-schmidt")[..., order]).max())
     dearer = {method: seconds[method] / seconds["spurrier-klumpp"] for method in ("polar", "logarithm")}
     compared += [
-        claim(
-            "gram-schmidt: change with the order of directors", changed, at_least(0.1 * _OFF), "depends on the order"
-        ),
+        claim("gram-schmidt: change with the order", changed, at_least(0.1 * _OFF), "depends on the order"),
         claim("seconds, polar (SVD) : spurrier-klumpp", dearer["polar"], at_least(1.0), "fast"),
         claim("seconds, logarithm : spurrier-klumpp", dearer["logarithm"], at_least(10.0), "expensive"),
     ]

@@ -68,9 +68,7 @@ def _run(how: Settings) -> Finding:
                               expected=close(own, 0.02), why="det T is cos(psi)"))  # fmt: skip
     for chart in ("euler-313", "bryant-321", "rotation-vector"):
         ratio = counted[chart] / counted["quaternion"]
-        compared.append(
-            claim(f"operations, {chart} : quaternion", ratio, at_least(1.0), "trigonometric, not efficient")
-        )
+        compared.append(claim(f"operations, {chart} : quaternion", ratio, at_least(1.0), "trigonometric: dearer"))
     best = sorted(work, key=work.__getitem__)
     sentence = (
         f"Example A until {_EARLY:g} s, R to {_ERROR:g}: {', '.join(f'{chart} {work[chart]:.0f}' for chart in best)} "
