@@ -7,9 +7,8 @@ import os
 from pathlib import Path
 
 from rbdae import _check
-from rbdae.papers import ITEMS, PAPERS
+from rbdae.papers import FORMS, ITEMS, PAPERS
 from rbdae.papers.item import Item, Settings
-from rbdae.papers.null_space.equations import FORMS
 from rbdae.papers.showing import show
 
 

@@ -29,6 +29,7 @@ from rbdae.papers.item import run as run
 from rbdae.papers.null_space.claims import CLAIMS as CLAIMS
 from rbdae.papers.null_space.claims import Claim as Claim
 from rbdae.papers.null_space.claims import conclusions as conclusions
+from rbdae.papers.null_space.equations import FORMS as FORMS
 
 PAPERS: Final[Mapping[str, str]] = {
     "null_space": "null-space paper [NS]",
@@ -44,6 +45,6 @@ ITEMS: Final[Mapping[str, Item]] = {
 """The items by name, paper by paper, in the order in which they stand there."""
 
 __all__ = [
-    "CLAIMS", "ITEMS", "PAPERS", "Claim", "Comparison", "Criterion", "Finding", "Item", "Settings", "at_least",
+    "CLAIMS", "FORMS", "ITEMS", "PAPERS", "Claim", "Comparison", "Criterion", "Finding", "Item", "Settings", "at_least",
     "at_most", "claim", "close", "conclusions", "expect", "missing", "near", "numbers", "run", "within_factor",
 ]  # fmt: skip

@@ -68,7 +68,8 @@ def _rows(how: Settings, t_end: float, disturbance: float, tolerances: Sequence[
 
 
 def _run_a(how: Settings) -> Finding:
-    rows = [row for t_end in _ENDS for row in _rows(how, t_end, _LARGE, TOLERANCES[: 6 if how.quick else None])]
+    tolerances = TOLERANCES[: 6 if how.quick and not how.solver else None]
+    rows = [row for t_end in _ENDS for row in _rows(how, t_end, _LARGE, tolerances)]
     finding = Finding(_COLUMNS, rows, ())
     compared: list[Comparison] = []
     first, small = turnovers(_LARGE, 1.0)[0], {}

@@ -43,7 +43,7 @@ def _run(how: Settings) -> Finding:
     there = {name: solver for name, solver in wanted.items() if not missing((solver,))}
     rows: list[tuple[Cell, ...]] = []
     for name, solver in there.items():
-        forms, tolerances = how.chosen(BODIES), TOLERANCES[: 5 if how.quick else None]
+        forms, tolerances = how.chosen(BODIES), TOLERANCES[: 5 if how.quick and not how.solver else None]
         rows += work_precision("C", _T_END, solver, forms, tolerances, name=name)
     finding = Finding(COLUMNS, rows, ())
     compared: list[Comparison] = []
