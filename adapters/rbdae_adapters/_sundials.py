@@ -148,7 +148,7 @@ def algebraic(problem: Solvable) -> dict[str, Any]:
 class Restarts:
     """Decides how far the constraints may drift before a projected state is worth a restart.
 
-    1. The threshold follows the size of the unknowns, as the codes' own error tests do.
+    1. The threshold follows the size of the positions, as the codes' own error tests do.
     2. A restart that comes within `APART` steps of the one before quadruples it: the first steps after a
        restart are of order 1 and drift most, so that restarts would otherwise call for restarts.
     3. At index 3 there are none. The equations hold the positions, and at order 1 the velocities miss their
@@ -159,12 +159,11 @@ class Restarts:
     Parameters
     ----------
     problem : what is solved
-    y0 : where the run begins, (n,)
-    drift : the drift of unknowns of size 1 that is worth a restart
+    drift : the drift that is worth a restart
 
     Attributes
     ----------
-    drift : that of these unknowns
+    drift : the same, after what has happened
     count : restarts so far
     """
 
@@ -172,16 +171,15 @@ class Restarts:
 
     __slots__ = ("_last", "count", "drift")
 
-    def __init__(self, problem: Solvable, y0: Vec, drift: float) -> None:
-        size = float(np.max(np.abs(y0[np.asarray(problem.differential)]), initial=1.0))
-        self.drift = drift * (float("inf") if problem.index == 3 else size)
+    def __init__(self, problem: Solvable, drift: float) -> None:
+        self.drift = float("inf") if problem.index == 3 else drift
         self.count = 0
         self._last = -self.APART
 
     @classmethod
     def of(cls, problem: Solvable, recorder: Recorder) -> Self:
         """The restarts of a run with a recorder, which asks for them."""
-        made = cls(problem, recorder.y0, recorder.restart_drift)
+        made = cls(problem, recorder.restart_drift)
         recorder.restart_drift = made.drift
         return made
 

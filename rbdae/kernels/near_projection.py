@@ -20,10 +20,12 @@ from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.projection import (
     N_INFO,
     POSITION_TOLERANCE,
+    PROJECT_VELOCITIES,
     STEADY,
     TIME,
     VELOCITY_TOLERANCE,
     project_velocities,
+    turn_velocities,
     write_state,
 )
 
@@ -100,6 +102,7 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
     out[n + ITERATIONS] = 0.0
     out[n + COUNTS] = 1.0
     keep(m, False)
+    turn_velocities(m, info[PROJECT_VELOCITIES])
     normalise_rotations(m)
     _stay(m, held)
     if h.n_rows > 0:

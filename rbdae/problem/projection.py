@@ -79,6 +79,7 @@ class Projection:
     restart_tolerance: float = 1e-8
     max_iterations: int = 10
     metric: Literal["mass", "identity"] = "mass"
+    velocities: Literal["angular", "tangential"] = "angular"
 
     def __post_init__(self) -> None:
         for name in ("position", "velocity"):
@@ -89,8 +90,10 @@ class Projection:
                     f"Projection: {name} = {getattr(self, name)!r} must be a finite number >= 0; give 1e-14"
                 )
         _check.count("Projection", "max_iterations", self.max_iterations)
-        if not isinstance(self.metric, str) or self.metric not in ("mass", "identity"):
-            raise _check.unknown("metric of a Projection", self.metric, ("mass", "identity"))
+        for name, known in (("metric", ("mass", "identity")), ("velocities", ("angular", "tangential"))):
+            given = getattr(self, name)
+            if not isinstance(given, str) or given not in known:
+                raise _check.unknown(f"{name} of a Projection", given, known)
 
     def bind(self, problem: Projectable) -> Projector:
         """A projector for one problem."""
@@ -124,7 +127,10 @@ class Projector:
         if projection.metric == "identity":
             self._project = problem.callbacks.identity_project  # it refuses some problems
         self._info = scales.info(
-            tolerance=p.tolerance, max_iterations=p.max_iterations, position=p.position, velocity=p.velocity
+            tolerance=p.tolerance,
+            max_iterations=p.max_iterations,
+            position=p.position,
+            velocity=p.velocity * (1.0 + (p.velocities == "angular")),
         )
 
     @cached_property
@@ -136,6 +142,11 @@ class Projector:
     def restart_tolerance(self) -> float:
         """Drift beyond which a multistep code is restarted."""
         return self.projection.restart_tolerance
+
+    @property
+    def reach(self) -> float:
+        """The size of positions in the unit of `drift`, the length of the model; at least 1."""
+        return self.problem.callbacks.violation_scales.reach
 
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place; returns whether it changed.

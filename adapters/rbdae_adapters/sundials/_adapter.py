@@ -172,7 +172,7 @@ class SundialsAdapter(AbstractAdapter):
             if within and request.t_eval is None:
                 correction = None  # ends of steps are projected, states between them are not
             elif correction is not None and not within:
-                restarts = Restarts(problem, y0, restart_drift(request))
+                restarts = Restarts(problem, restart_drift(request))
             one = MultistepRun(
                 made_here, implicit, request, y0, max_steps, restarts=restarts, correction=correction, watch=watch
             )
