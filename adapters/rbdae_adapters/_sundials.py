@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -159,37 +159,25 @@ class Restarts:
     Parameters
     ----------
     problem : what is solved
-    drift : the drift that is worth a restart
-
-    Attributes
-    ----------
-    drift : the same, after what has happened
-    count : restarts so far
+    recorder : of the run; it asks for them beyond its `restart_drift`
     """
 
     APART = 100
 
-    __slots__ = ("_last", "count", "drift")
+    __slots__ = ("_last", "_recorder")
 
-    def __init__(self, problem: Solvable, drift: float) -> None:
-        self.drift = float("inf") if problem.index == 3 else drift
-        self.count = 0
+    def __init__(self, problem: Solvable, recorder: Recorder) -> None:
+        self._recorder = recorder
+        if problem.index == 3:
+            recorder.restart_drift = float("inf")
         self._last = -self.APART
 
-    @classmethod
-    def of(cls, problem: Solvable, recorder: Recorder) -> Self:
-        """The restarts of a run with a recorder, which asks for them."""
-        made = cls(problem, recorder.restart_drift)
-        recorder.restart_drift = made.drift
-        return made
-
-    def noted(self, steps: int) -> float:
-        """A restart is made after a number of steps: the drift that is worth the next one."""
+    def noted(self) -> None:
+        """A restart is made."""
+        steps = self._recorder.stats.steps
         if steps - self._last < self.APART:
-            self.drift *= 4.0
+            self._recorder.restart_drift *= 4.0
         self._last = steps
-        self.count += 1
-        return self.drift
 
 
 def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, select, sqrt, vector_at
 from rbdae.compiler.jit import entry, stage
-from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.director_rates import turn_with_rotation
+from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.gather import collect_velocities
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
 from rbdae.kernels.bodies.spatial import spatial_velocity
@@ -48,7 +48,7 @@ VELOCITY_TOLERANCE = 1
 ITERATION_LIMIT = 2
 PROJECT_POSITIONS = 3
 PROJECT_VELOCITIES = 4
-"""0: no; 1: what is not tangential is taken off, [NS] (62, V); 2: rates of coordinates are divided as these are, too."""
+"""0: no; 1: what is not tangential is taken off, [NS] (62, V); 2: rates of coordinates are divided as these are."""
 POSITION_VIOLATION = 5
 VELOCITY_VIOLATION = 6
 ITERATIONS = 7

@@ -82,7 +82,7 @@ DIRECTORS = [p for p in cases.PAIRINGS if p.rotation == "directors"]
 @pytest.mark.parametrize("velocities", ["angular", "tangential"])
 @pytest.mark.parametrize("pairing", QUATERNIONS, ids=str)
 def test_quaternions_are_normalised(pairing, velocities, rng):
-    """(63): p = p*/|p*|, and pdot = pdot* - <p, pdot*> p where pdot is an unknown; or this over |p*|, which keeps Omega."""
+    """(63): p = p*/|p*|, pdot = pdot* - <p, pdot*> p where pdot is an unknown; or this over |p*|, which keeps Omega."""
     problem = _free_body(pairing)
     y = _drifted(problem, rng, 0.1)
     out = problem.project(0.0, y, rbdae.Projection(velocities=velocities))

@@ -288,4 +288,4 @@ class Recorder:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)
 
 
-__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project", "restart_drift"]
+__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project"]
