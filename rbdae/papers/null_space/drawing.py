@@ -47,11 +47,18 @@ def legend(figure: Figure, axes: Iterable[Axes], columns: int = 5) -> None:
 
 def draw_work(axes: Axes, finding: Finding, quantity: str, **where: Any) -> None:
     """Errors over evaluations, a curve for each form; tolerances beside each other."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for form in finding.values("form"):
         chosen = {**where, "form": form}
         work, found = finding.column("evaluations", **chosen), finding.column(quantity, **chosen)
         if len(work):
             axes.loglog(work, found, **look(form, marks=True))
+    decades = float(np.log10(np.divide(*axes.get_xlim()[::-1])))
+    if decades < 2.5:  # the labels of minor ticks would lie over each other
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 1.2 else (1.0, 3.0)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter("{x:g}")
 
 
 def thinned_by_logarithm(t: Vec, count: int = 300) -> Any:

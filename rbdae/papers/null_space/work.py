@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 import rbdae
-from rbdae.papers.finding import Cell, Finding
+from rbdae.papers.finding import Cell, Comparison, Finding, at_least, claim
 from rbdae.papers.null_space.equations import problem
 from rbdae.papers.null_space.references import Motion, errors, reference
 
@@ -47,6 +47,24 @@ def work_precision(
     return rows
 
 
+SUPERIOR: Final = (("q40", "q42"), ("d23", "d25"))
+BETTER: Final = (("d25", "q42"), ("d23", "q40"))
+EULER: Final = (("E66", "q42"), ("E66", "d25"))
+"""Forms whose work is compared: index 0 over null space, directors over quaternions, Euler angles over null space."""
+
+
+def ratios(
+    works: Sequence[Mapping[str, float]], pairs: Iterable[tuple[str, str]], least: float, says: str, before: str = "",
+    why: str = "",
+) -> list[Comparison]:  # fmt: skip
+    """Claims on the evaluations of one form over those of another: the least ratio of several levels of the error."""
+    return [
+        claim(f"{before}evaluations, {over} : {under}", min(work[over] / work[under] for work in works),
+              at_least(least), says, why=why)
+        for over, under in pairs
+    ]  # fmt: skip
+
+
 def evaluations_for(finding: Finding, error: float, quantity: str = "position", **where: Cell) -> float:
     """The evaluations that an error takes, on a line of logarithms between the last tolerance whose error is larger and
     the next one; nan where the runs do not enclose it."""
@@ -60,4 +78,4 @@ def evaluations_for(finding: Finding, error: float, quantity: str = "position", 
     return float(np.exp(np.interp(-np.log(error), -found[k : k + 2], work[k : k + 2])))
 
 
-__all__ = ["COLUMNS", "TOLERANCES", "evaluations_for", "work_precision"]
+__all__ = ["BETTER", "COLUMNS", "EULER", "SUPERIOR", "TOLERANCES", "evaluations_for", "ratios", "work_precision"]
