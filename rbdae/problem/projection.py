@@ -47,12 +47,13 @@ class Projectable(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """How to project; [NS], section 6.
+    """How to project; [NS], section 6, with a correction (docs/null-space.md).
 
     Rotations are projected explicitly: normalisation (63) for quaternions, the algorithm of Spurrier and Klumpp for
     directors (others: `rbdae.rotations.orthonormalised`). Joints follow by Newton's method (62, P), velocities by the
     linear system (62, V); the velocities of the null-space form satisfy their constraints by construction and are left
-    alone.
+    alone. Rates of coordinates and momenta, which drift with the coordinates, are divided as these are: the angular
+    velocity stays.
 
     Parameters
     ----------
@@ -71,6 +72,10 @@ class Projection:
         M of (62): the mass matrix, or the identity for the velocities of the formulation, which is (64, V) for
         directors. The identity counts a metre as one radian, or as a unit of the directors; so with joints, or where
         bodies have x, it depends on the unit of length. It is for forms in velocities.
+    velocities : ``"angular"`` or ``"tangential"``
+        What rates of coordinates, and momenta, become where positions are projected: pdot* / ``|p*|`` and ddot* S^-1 for
+        D* = R S, tangential then, which keeps the angular velocity; or the tangential part of pdot* and ddot* alone,
+        which is the paper's (63), (64), and changes it. Other velocities are the same by both.
     """
 
     position: bool = True

@@ -229,7 +229,7 @@ class Integrator:
             return made[-1]
 
         def set_clone(vector: Any, old: int, new: int) -> None:
-            table = (POINTER * 4).from_address((POINTER * 2).from_address(vector)[1])  # of its operations
+            table = (POINTER * 4).from_address((POINTER * 2).from_address(vector)[1] or 0)  # of its operations
             table[[*table].index(old)] = new
 
         noted = ctypes.CFUNCTYPE(POINTER, POINTER)(cloned)

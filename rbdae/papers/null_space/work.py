@@ -33,7 +33,7 @@ def work_precision(
     tolerances: Sequence[float] = TOLERANCES,
     wanted: Motion | None = None,
     *,
-    projection: bool | None = None,
+    projection: rbdae.Projection | None = None,
     **options: Any,
 ) -> list[tuple[Cell, ...]]:
     """Rows of `COLUMNS`: a run each, errors at its end; nan for a run that does not reach it."""
