@@ -73,9 +73,9 @@ class Projection:
         directors. The identity counts a metre as one radian, or as a unit of the directors; so with joints, or where
         bodies have x, it depends on the unit of length. It is for forms in velocities.
     velocities : ``"angular"`` or ``"tangential"``
-        What rates of coordinates, and momenta, become where positions are projected: pdot* / ``|p*|`` and ddot* S^-1 for
-        D* = R S, tangential then, which keeps the angular velocity; or the tangential part of pdot* and ddot* alone,
-        which is the paper's (63), (64), and changes it. Other velocities are the same by both.
+        What rates of coordinates, and momenta, become where positions are projected: pdot* / ``|p*|`` and ddot* S^-1
+        for D* = R S, tangential then, which keeps the angular velocity; or the tangential part of pdot* and ddot*
+        alone, which is the paper's (63), (64), and changes it. Other velocities are the same by both.
     """
 
     position: bool = True

@@ -60,7 +60,7 @@ def _gyro_top() -> rbdae.System:
     (held,) = rbdae.models.gyro_top().bodies
     system = rbdae.System(gravity=(0.0, 0.0, -9.81))
     top = system.add_body(
-        "top", mass=held.mass, inertia=held.central_inertia, center_of_mass=held.center_of_mass, position=(0.0, 0.0, 0.0),
+        "top", mass=held.mass, inertia=held.central_inertia, center_of_mass=held.center_of_mass, position=(0, 0, 0),
         orientation=held.orientation, angular_velocity=held.angular_velocity,
     )  # fmt: skip
     system.add_joint(rbdae.joints.Spherical(system.ground, top))
@@ -78,7 +78,7 @@ def _reference(case: str) -> Mat:
     """R at the end."""
     t_end = _CASES[case][1]
     if case.startswith("A"):
-        return heavy_top((t_end,), float(case.split()[1])).position[-1].reshape(3, 3)
+        return np.reshape(heavy_top((t_end,), float(case.split()[1])).position[-1], (3, 3))
     run = rbdae.solve(_problem(case, "q42"), (0.0, t_end), solver="rbdae:dop853", rtol=1e-12, atol=1e-12)
     return _end(run)
 
@@ -138,7 +138,7 @@ def _run(how: Settings) -> Finding:
 
 
 _LEGEND: Final = "; ".join(f"{form}: {NAMES[form]}" for form in ("q40", "d23", "q42")) + (
-    "; momenta: hamiltonian-eliminated in quaternions; index 1 in quaternions, index 2 in directors, both with rates of "
+    "; momenta: hamiltonian-eliminated in quaternions; index 1 in quaternions, index 2 in directors, with rates of "
     "coordinates"
 )
 
