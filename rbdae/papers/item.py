@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import rbdae
 from rbdae.papers.finding import Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_Form = TypeVar("_Form")
 
 
 @final
@@ -35,7 +33,7 @@ class Settings:
     solver: str | None = None
     forms: tuple[str, ...] | None = None
 
-    def chosen(self, forms: Mapping[str, _Form] | Iterable[str]) -> list[str]:
+    def chosen(self, forms: Iterable[str]) -> list[str]:
         """Those of an item's forms that are run."""
         return [form for form in forms if self.forms is None or form in self.forms]
 

@@ -10,10 +10,13 @@ import re
 import runpy
 import sys
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
+import matplotlib.image
 import pytest
 from inside import JIT
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import rbdae
 from rbdae import papers
@@ -46,7 +49,9 @@ def test_an_item(name, tmp_path, capsys):
     agree, differ = (sum(verdict.startswith(word) for verdict in verdicts) for word in ("agrees", "differs"))
     assert f"-> {documented(name)[5]}" in printed and f"({agree} of {agree + differ})" in documented(name)[5]
     if item.draw is not None:
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        picture = matplotlib.image.imread(tmp_path / f"{name}.png")
+        for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
+            assert (edge == 1.0).all(), "something is cut off at an edge"
 
 
 @by_code
@@ -193,6 +198,18 @@ def test_the_verdict_follows_from_the_numbers_of_the_run():
     assert finding(0.25, 0.5).conclusion.startswith("differs (0 of 2): ratio 0: 0.25, not at least 1; ratio 1: 0.5")
     assert finding(1.5, nan).conclusion == "agrees (1 of 1)"  # what has not been computed is not judged
     assert finding(nan).verdict == finding().verdict == "not judged"
+
+
+def test_labels_of_evaluations_lie_beside_each_other():
+    columns = ("projection", "t_end [s]", "solver", "form", "tolerance", "evaluations", "position error")
+    rows = [("no", t, "a:b", "q42", 0.1**k, 100 * t * 2**k, 0.1**k) for t in (0.25, 0.5, 1.0, 2.0) for k in range(5)]
+    figure = papers.ITEMS["ns-fig-15a"].draw(papers.Finding(columns, rows, ()))
+    FigureCanvasAgg(figure).draw()
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        shown = [label for label in axes.get_xticklabels(which="both") if low <= label.get_position()[0] <= high]
+        boxes = sorted((label.get_window_extent() for label in shown if label.get_text()), key=lambda box: box.x0)
+        assert boxes and all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_an_item_differs_where_its_numbers_do(monkeypatch, tmp_path, capsys):

@@ -156,28 +156,16 @@ _SOLVER: Final = "sksundae:ida"
 def _run_check(how: Settings) -> Finding:
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
-    exact = (
-        rbdae.solve(
-            rbdae.formulate(rbdae.models.heavy_top(), "null-space"),
-            (0.0, 2.0),
-            solver="rbdae:dop853",
-            rtol=1e-12,
-            atol=1e-12,
-        )
-        .states["top"]
-        .orientation[-1]
-        .as_matrix()
-    )
+    null_space = rbdae.formulate(rbdae.models.heavy_top(), "null-space")
+    reference = rbdae.solve(null_space, (0.0, 2.0), solver="rbdae:dop853", rtol=1e-12, atol=1e-12)
+    exact = reference.states["top"].orientation[-1].as_matrix()
     for formulation in ("index-1", "index-2", "index-3"):
         sizes, errors = [], []
         for tolerance in (1e-4, 1e-6, 1e-8):
             of = rbdae.formulate(
-                rbdae.models.heavy_top(),
-                formulation,
-                velocity="coordinate",
-                gyroscopic="fifth-order",
+                rbdae.models.heavy_top(), formulation, velocity="coordinate", gyroscopic="fifth-order",
                 pull_back="moment",
-            )
+            )  # fmt: skip
             run: Any = rbdae.solve(of, (0.0, 2.0), solver=_SOLVER, rtol=tolerance, atol=tolerance)
             defect = np.abs(run.norm_defect["top"])
             sizes.append(float(np.median(defect)))

@@ -56,12 +56,8 @@ def _run(how: Settings) -> Finding:
         expect("largest Omega3 [rad/s]", Omega[:, 2].max(), close(known["Omega3"][1], 1e-3)),
     ]  # fmt: skip
     for k, expected in enumerate(known["minima"]):
-        found = minimize_scalar(
-            lambda at: _tilt(of, run, at),
-            bounds=(expected - 0.3, expected + 0.3),
-            method="bounded",
-            options={"xatol": 1e-6},
-        )
+        bounds, fine = (expected - 0.3, expected + 0.3), {"xatol": 1e-6}
+        found = minimize_scalar(lambda at: _tilt(of, run, at), bounds=bounds, method="bounded", options=fine)
         times.append(float(found.x))
         compared.append(expect(f"time of nutation minimum {k + 1} [s]", found.x, close(expected, 1e-3)))
     exact = heavy_top((2.0,))
@@ -74,17 +70,7 @@ def _run(how: Settings) -> Finding:
     keep = slice(None, None, 4)
     columns = zip(t[keep], tilt[keep], azimuth[keep], *axis[keep].T, *Omega[keep].T, strict=True)
     rows: list[tuple[Cell, ...]] = [tuple(float(x) for x in row) for row in columns]
-    names = (
-        "t [s]",
-        "tilt [deg]",
-        "azimuth [rad]",
-        "d3x",
-        "d3y",
-        "d3z",
-        "Omega1 [rad/s]",
-        "Omega2 [rad/s]",
-        "Omega3 [rad/s]",
-    )
+    names = "t [s]", "tilt [deg]", "azimuth [rad]", "d3x", "d3y", "d3z", *(f"Omega{k} [rad/s]" for k in "123")
     sentence = (
         f"The tilt is between {tilt.min():.3f} and {tilt.max():.3f} degrees with a period of "
         f"{float(np.diff(times).mean()):.3f} s; the axis precesses by {turned:.3f} rad in {_T_END:g} s."

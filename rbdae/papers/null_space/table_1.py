@@ -8,9 +8,9 @@ import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.null_space.equations import FORMS, LEGEND, MODELS, NAMES, problem
+from rbdae.papers.null_space.work import SUPERIOR
 
 _UNIT: Final = "q40 |p| = 1"
-_KEYS: Final[dict[str, str]] = {**{form: form for form in FORMS}, _UNIT: "unit"}
 _NAMES: Final[dict[str, str]] = {**NAMES, _UNIT: f"{NAMES['q40']} with norm='unit'"}
 _WHY: Final[dict[str, str]] = {
     "q42": "products stand for quotients, J Omega takes three more, and pdot is halved in place of Omega",
@@ -20,11 +20,10 @@ _WHY: Final[dict[str, str]] = {
     _UNIT: "conj(p) pdot and what is mapped back by p take most of the products; p . pdot = 0 is not used",
     "d23": "closed forms stand for the LU decomposition, so it differs for the better",
 }
-_CHEAPER: Final = (("q40", "q42"), ("d23", "d25"))
 
 
 def _run(how: Settings) -> Finding:
-    known = numbers("null_space", "ns-table-1")
+    known, keys = numbers("null_space", "ns-table-1"), {_UNIT: "unit"}
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
     totals: dict[tuple[str, str], int] = {}
@@ -42,7 +41,11 @@ def _run(how: Settings) -> Finding:
                 rows.append((form, weight, name, *counts, *others))
                 if gravity:
                     continue
-                quantity, key, totals[form, name] = f"{_NAMES[form]}: operations of {name}", _KEYS[form], found.total
+                quantity, key, totals[form, name] = (
+                    f"{_NAMES[form]}: operations of {name}",
+                    keys.get(form, form),
+                    found.total,
+                )
                 if name == "rhs_jacobian":
                     compared.append(expect(quantity, found.total, at_most(known["jacobians"][key])))
                     continue
@@ -52,7 +55,7 @@ def _run(how: Settings) -> Finding:
                 paper = near(count, 0.05) if form == "d23" else close(count)  # "about"
                 compared.append(claim(quantity, found.total, paper, says, expected=own, why=_WHY[form]))
     for name, says in (("rhs", "null space cheaper"), ("rhs_jacobian", "the same holds for the Jacobian, (vi)")):
-        for over, under in _CHEAPER:
+        for over, under in SUPERIOR:
             ratio = totals[over, name] / totals[under, name]
             compared.append(claim(f"operations of {name}, {over} : {under}", ratio, at_least(1.0), says))
     names = "additions", "subtractions", "negations", "multiplications", "reciprocals", "roots", "functions", "total"
