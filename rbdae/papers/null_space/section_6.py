@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from rbdae import rotations
 from rbdae._arrays import Mat
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae.papers.item import Item, Settings, attempt, numbers
-from rbdae.papers.null_space.equations import LEGEND, NAMES, problem
+from rbdae.papers.null_space.equations import LEGEND, NAMES, PROJECTION, problem
 from rbdae.papers.null_space.references import errors, reference
 from rbdae.papers.panels import framed
 from rbdae.plotting.figures import COLOURS, new_figure
@@ -39,7 +40,7 @@ def _run_metric(how: Settings) -> Finding:
             for metric in ("mass", "identity"):
                 run = rbdae.solve(
                     problem("A", form), (0.0, _T_END), solver=how.solver or "scipy:RK45", rtol=tolerance,
-                    atol=tolerance, projection=rbdae.Projection(metric=metric),
+                    atol=tolerance, projection=replace(PROJECTION, metric=metric),
                 )  # fmt: skip
                 found[metric] = errors(run, reference("A", _T_END)).position
                 rows.append((form, tolerance, metric, found[metric]))
@@ -66,7 +67,7 @@ def _run_multistep(how: Settings) -> Finding:
     for form in ("q40", "d23"):
         found = {}
         for where, solver in (("output only", "scikits.odes:cvode"), ("in the core", "sundials:cvode")):
-            of_solver = [_error(form, 5.0, on, solver=solver, lmm="bdf") for on in (False, True)]
+            of_solver = [_error(form, 5.0, on, solver=solver, lmm="bdf") for on in (None, PROJECTION)]
             found[where] = of_solver
             rows.append((form, where, *of_solver))
         quantity = f"{form}, BDF: error of R after 5 s, projection : none"
@@ -87,7 +88,7 @@ def _run_velocity(how: Settings) -> Finding:
     for form in ("q40", "d23"):
         for tolerance in (1e-6, 1e-8):
             found = [
-                _error(form, _T_END, rbdae.Projection(position=position, velocity=not position), rtol=tolerance,
+                _error(form, _T_END, replace(PROJECTION, position=position, velocity=not position), rtol=tolerance,
                        atol=tolerance)
                 for position in (True, False)
             ]  # fmt: skip
@@ -108,7 +109,7 @@ def _run_norm(how: Settings) -> Finding:
     before = float(of.energy(0.0, y).kinetic)
     M = np.asarray(of.matrices(0.0, y).M)
     by_hand = float(0.5 * rate @ M @ rate)
-    projected = of.project(0.0, y)
+    projected = of.project(0.0, y, PROJECTION)
     after = float(of.energy(0.0, projected).kinetic)
     radial = y.copy()
     radial[4:] += 3e-3 * y[:4]

@@ -34,7 +34,7 @@ def work_precision(
     wanted: Motion | None = None,
     *,
     name: str = "",
-    projection: bool | None = None,
+    projection: rbdae.Projection | None = None,
     **options: Any,
 ) -> list[tuple[Cell, ...]]:
     """Rows of `COLUMNS`, with the paper's name of the solver: a run each, errors at its end; nan if it ends before."""
