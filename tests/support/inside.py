@@ -53,6 +53,7 @@ from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers, value_of
+from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial import natural as joints_of_start
