@@ -1,8 +1,12 @@
-"""Values of coordinates less what events wait for, as one machine function for the loops that watch them.
+"""Quantities less what events wait for, as one machine function for the loops that watch them.
 
 Angles count full turns: a value is the one next to what the rates at both ends of a step say. The memory `v` has the
-last two accepted times with angle and rate, which change when a later time is asked for; a time between them is read
+last two accepted times with value and rate, which change when a later time is asked for; a time between them is read
 from the earlier one. So it belongs to one run.
+
+Beside each value there is its reach: how far towards zero it may have been between the last two times, by the slopes at
+both. A cubic with these slopes stays between lines of the slopes over a third of the step; two thirds are left to what
+is no cubic.
 """
 
 from __future__ import annotations
@@ -24,19 +28,23 @@ from rbdae.machine.module import Module, NoMachineCode, compiled
 from rbdae.machine.reading.coordinates import HEAD, coordinates
 from rbdae.machine.sources import sources
 
-EVENTS, COORDINATES, WIDTH, PLACES = range(4)
-"""Whole numbers: events, coordinates, numbers of a row of Z; then an event's kind and its coordinate, heads of the
-coordinates, places of their entries."""
-VALUE, ANGLE, RATE = range(3)
-"""Kinds of events: a coordinate, one that counts turns, a rate."""
+EVENTS, COORDINATES, WIDTH, OTHERS, PLACES = range(5)
+"""Whole numbers: events, coordinates, numbers of a row of Z, other quantities; then an event's kind and the number of
+its coordinate, or of its other quantity; heads of the coordinates, places of their entries."""
+VALUE, ANGLE, RATE, OTHER = range(4)
+"""Kinds of events: a coordinate, one that counts turns, a rate, another quantity."""
 
 SENSE = 0
-"""1, or -1 in a run back in time. Then each event has the numbers below, coordinates two, Z and the entries follow."""
+"""1, or -1 in a run back in time. Then each event has the numbers below, coordinates two, Z, others two; the entries
+follow."""
 TARGET, T_BEFORE, S_BEFORE, W_BEFORE, T_LAST, S_LAST, W_LAST, BEGUN, NUMBERS = range(9)
+
+REACH = 2.0 / 3.0
+"""Of a step, over which a slope is prolonged."""
 
 
 def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
-    """Values of the events at time t and Z, which is in v."""
+    """Values of the events at time t and Z, which is in v with the others, then their reaches."""
     n = s[EVENTS]
     count = s[COORDINATES]
     events = s[PLACES:]
@@ -44,39 +52,49 @@ def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
     at = s[PLACES + 2 * n + HEAD * count :]
     values = v[1 + NUMBERS * n :]
     Z = v[1 + NUMBERS * n + 2 * count :]
-    c = v[1 + NUMBERS * n + 2 * count + s[WIDTH] :]
+    others = v[1 + NUMBERS * n + 2 * count + s[WIDTH] :]
+    c = v[1 + NUMBERS * n + 2 * count + s[WIDTH] + 2 * s[OTHERS] :]
     coordinates(1, 0, 1, count, s[WIDTH], 0, heads, at, c, Z, Z, values, values)
     for k in range(n):
         u = v[1 + NUMBERS * k :]
         kind = events[2 * k]
-        q = values[2 * events[2 * k + 1]]
-        w = values[2 * events[2 * k + 1] + 1]
+        own = others if kind == OTHER else values
+        q = own[2 * events[2 * k + 1]]
+        w = own[2 * events[2 * k + 1] + 1]
         if kind == RATE:
-            out[k] = w - u[TARGET]
-        elif kind == VALUE:
-            out[k] = q - u[TARGET]
-        else:
-            if u[BEGUN] == 0.0:
-                u[BEGUN] = 1.0
-                u[T_LAST] = t
-                u[S_LAST] = q
-                u[W_LAST] = w
-                u[T_BEFORE] = t
-                u[S_BEFORE] = q
-                u[W_BEFORE] = w
-            later = v[SENSE] * (t - u[T_LAST])
+            q = w
+            w = 0.0
+        if u[BEGUN] == 0.0:
+            u[BEGUN] = 1.0
+            u[T_LAST] = t
+            u[S_LAST] = q
+            u[W_LAST] = w
+            u[T_BEFORE] = t
+            u[S_BEFORE] = q
+            u[W_BEFORE] = w
+        later = v[SENSE] * (t - u[T_LAST])
+        if kind == ANGLE:
             expected = u[S_BEFORE] + 0.5 * (u[W_BEFORE] + w) * (t - u[T_BEFORE])
             if later >= 0.0:
                 expected = u[S_LAST] + 0.5 * (u[W_LAST] + w) * (t - u[T_LAST])
             q += 2.0 * pi * np.floor((expected - q) / (2.0 * pi) + 0.5)
-            if later > 0.0:
-                u[T_BEFORE] = u[T_LAST]
-                u[S_BEFORE] = u[S_LAST]
-                u[W_BEFORE] = u[W_LAST]
-                u[T_LAST] = t
-                u[S_LAST] = q
-                u[W_LAST] = w
-            out[k] = q - u[TARGET]
+        if later > 0.0:
+            u[T_BEFORE] = u[T_LAST]
+            u[S_BEFORE] = u[S_LAST]
+            u[W_BEFORE] = u[W_LAST]
+            u[T_LAST] = t
+            u[S_LAST] = q
+            u[W_LAST] = w
+        out[k] = q - u[TARGET]
+        last = u[S_LAST] - u[TARGET]
+        first = u[S_BEFORE] - u[TARGET] + REACH * u[W_BEFORE] * (u[T_LAST] - u[T_BEFORE])
+        second = last - REACH * u[W_LAST] * (u[T_LAST] - u[T_BEFORE])
+        reach = last
+        if last > 0.0 and min(first, second) < reach:
+            reach = min(first, second)
+        if last < 0.0 and max(first, second) > reach:
+            reach = max(first, second)
+        out[n + k] = reach
     return 0
 
 
@@ -129,20 +147,21 @@ class Followed:
     """
 
     def __init__(
-        self, events: list[tuple[int, int, float]], heads: Ints, at: Ints, c: Vec, width: int, sense: float
+        self, events: list[tuple[int, int, float]], heads: Ints, at: Ints, c: Vec, width: int, others: int, sense: float
     ) -> None:
         n, count = len(events), len(heads)
         kinds = np.array([each[:2] for each in events], dtype=np.int64)
-        self._s = np.concatenate([[n, count, width], kinds.ravel(), heads.ravel(), at.ravel()]).astype(np.int64)
-        self._v = np.concatenate([[sense], np.zeros(NUMBERS * n + 2 * count + width), c])
+        self._s = np.concatenate([[n, count, width, others], kinds.ravel(), heads.ravel(), at.ravel()]).astype(np.int64)
+        self._v = np.concatenate([[sense], np.zeros(NUMBERS * n + 2 * (count + others) + width), c])
         for k, (_, _, target) in enumerate(events):
             self._v[1 + NUMBERS * k + TARGET] = target
         first = 1 + NUMBERS * n + 2 * count
-        self._Z, self._out = self._v[first : first + width], np.empty(n)
+        self._Z, self._out = self._v[first : first + width], np.empty(2 * n)
+        self._others = self._v[first + width : first + width + 2 * others]
 
-    def at(self, t: float, Z: Mat) -> Vec:
-        """The values at time t and Z (24 bodies,)."""
-        self._Z[:] = Z
+    def at(self, t: float, Z: Mat, others: Mat) -> Vec:
+        """The values at time t, Z (24 bodies,), and others with their rates (others, 2); then their reaches."""
+        self._Z[:], self._others[:] = Z, others.ravel()
         _follow()(self._s, self._v, t, self._out)
         return self._out
 
@@ -198,4 +217,4 @@ def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
     return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)
 
 
-__all__ = ["ANGLE", "RATE", "VALUE", "Followed", "both"]
+__all__ = ["ANGLE", "OTHER", "RATE", "VALUE", "Followed", "both"]

@@ -179,7 +179,7 @@ class _Event:
         self.__name__ = getattr(inner, "__name__", repr(inner))
         self.terminal = getattr(inner, "terminal", 0)
         self.direction = getattr(inner, "direction", 0.0)
-        self.machine = getattr(inner, "machine", None)  # in the problem's own time
+        self.quantity = getattr(inner, "quantity", None)  # in the problem's own time
         self._inner = inner
 
     def __call__(self, tau: float, y: Vec) -> float:

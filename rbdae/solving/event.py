@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -13,7 +14,7 @@ from rbdae._arrays import Vec
 from rbdae._frozen import changed, fill
 from rbdae.adapter import Request
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.quantity_events import ANGLE, RATE, VALUE, Followed
+from rbdae.machine.quantity_events import ANGLE, OTHER, RATE, VALUE, Followed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measures import Measures
 from rbdae.problem.owners import Owner
@@ -106,119 +107,103 @@ def check_quantities(problem: Any, events: Sequence[Any]) -> None:
 
 def with_bound_events(problem: Any, request: Request) -> Request:
     """A request whose events are functions of one run, with its problem's quantities."""
-    events = request.events
-    if not any(isinstance(event, Event) and event.of_quantity for event in events):
+    of_quantities = [event for event in request.events if isinstance(event, Event) and event.of_quantity]
+    if not of_quantities:
         return request
-    group = _Group(problem.interpretation, events, 1.0 if request.t_end > request.t0 else -1.0)
-    bound = [_bound(event, group) if isinstance(event, Event) and event.of_quantity else event for event in events]
+    group = _Group(problem.interpretation, of_quantities, 1.0 if request.t_end > request.t0 else -1.0)
+    bound = [
+        OfQuantity(event, group, of_quantities.index(event)) if event in of_quantities else event
+        for event in request.events
+    ]
     return changed(request, events=bound)
-
-
-def _bound(event: Event, group: _Group) -> Any:
-    return _OfCoordinate(event, group) if event in group.places else _OfMeasure(event, group.view)
 
 
 @final
 class _Group:
-    """The events of one run that are read from coordinates and rates, with the memory of their turns.
+    """The events of quantities in one run, with the memory of their turns and of their last step.
 
     Attributes
     ----------
-    view : `Interpretation`
-    places : the number of each event
+    n : how many events
     """
 
-    def __init__(self, view: Interpretation, events: Sequence[Any], sense: float) -> None:
-        self.view, reader = view, view.coordinate_reader
+    def __init__(self, view: Interpretation, events: Sequence[Event], sense: float) -> None:
+        self._view, self.n, reader = view, len(events), view.coordinate_reader
+        self._others: list[tuple[Owner, Quantity]] = []
         numbers: list[tuple[int, int, float]] = []
-        self.places: dict[Event, int] = {}
         for event in events:
-            if isinstance(event, Event) and event.of_quantity and event not in self.places:
-                owner, found = view.owners.find(event.what)
-                kind = _kind(found)
-                if kind is not None:
-                    self.places[event] = len(numbers)
-                    numbers.append((kind, owner.coordinates[found.coordinate], event.value))
+            owner, found = view.owners.find(event.what)
+            kind = _kind(found)
+            number = len(self._others) if kind == OTHER else owner.coordinates[found.coordinate]
+            self._others += [(owner, found)] if kind == OTHER else []
+            numbers.append((kind, number, event.value))
         width = 24 * view.model.n
-        self._followed = Followed(numbers, reader.heads, reader.at, reader.c, width, sense) if numbers else None
+        self._followed = Followed(numbers, reader.heads, reader.at, reader.c, width, len(self._others), sense)
+        self._known: tuple[float, Vec, Vec] | None = None
 
     def on(self, view: Interpretation) -> _Group:
         """The same in the unknowns of another selection, with the same memory."""
-        out = object.__new__(_Group)
-        out.view, out.places, out._followed = view, self.places, self._followed
+        out = copy(self)
+        out._view, out._known = view, None
         return out
 
-    def at(self, place: int, t: float, y: Vec) -> float:
-        """The value of one event."""
-        assert self._followed is not None
-        Z = self.view.reader.natural(np.array([t]), np.asarray(y, dtype=float)[None])
-        return float(self._followed.at(t, Z[0])[place])
+    def at(self, t: float, y: Vec) -> Vec:
+        """The values of all events, then their reaches."""
+        if self._known is None or self._known[0] != t or not np.array_equal(self._known[1], y):
+            times, rows = np.array([t]), np.array(y, dtype=float)[None]
+            others = np.zeros((len(self._others), 2))
+            if len(others):
+                measures = Measures(self._view, times, rows, True)
+                others[:, 0] = [measures.value(*each) for each in self._others]
+            Z = self._view.reader.natural(times, rows)[0]
+            self._known = t, rows[0], self._followed.at(t, Z, others).copy()
+        return self._known[2]
 
-    def machine(self) -> MachineFunction:
-        """All values as a machine function of (t, y)."""
-        assert self._followed is not None
-        return self._followed.machine(self.view.reader.machine)
+    def reach(self, place: int) -> float:
+        """The reach of an event in the step that ends where it was last asked."""
+        return 0.0 if self._known is None else float(self._known[2][self.n + place])
+
+    def machine(self) -> MachineFunction | None:
+        """The same as a machine function of (t, y); None where Python is called."""
+        return None if self._others else self._followed.machine(self._view.reader.machine)
 
 
-def _kind(found: Quantity) -> int | None:
+def _kind(found: Quantity) -> int:
     if found.aspect == "rate":
         return RATE
     if found.aspect != "value":
-        return None
+        return OTHER
     return ANGLE if found.unit == "rad" else VALUE
 
 
 @final
-class _Together:
-    """The place of an event among those that one machine function gives."""
+class OfQuantity:
+    """An event of a quantity in one run.
 
-    def __init__(self, group: _Group, place: int) -> None:
-        self.group, self.place, self.n = group, place, len(group.places)
+    Attributes
+    ----------
+    quantity : itself, by which wrappers hand it on
+    group, place : all events of quantities, and which one it is
+    """
 
-    def __call__(self) -> MachineFunction:
-        """All of them."""
-        return self.group.machine()
-
-
-@final
-class _OfCoordinate:
-    """An event of a coordinate or a rate in one run."""
-
-    def __init__(self, event: Event, group: _Group, terminal: bool | int | None = None) -> None:
+    def __init__(self, event: Event, group: _Group, place: int, terminal: bool | int | None = None) -> None:
         self.__name__ = event.__name__
         self.terminal = event.terminal if terminal is None else terminal
         self.direction = event.direction
-        self.machine = _Together(group, group.places[event])
-        self._event, self._group = event, group
+        self.quantity, self.group, self.place = self, group, place
+        self._event = event
 
     def __call__(self, t: float, y: Vec) -> float:
         """The quantity less the value."""
-        return self._group.at(self.machine.place, t, y)
+        return float(self.group.at(t, y)[self.place])
 
-    def on(self, problem: Problem, terminal: int) -> _OfCoordinate:
+    def reach(self) -> float:
+        """How near to the value it may have come within the step that ends where it was last asked."""
+        return self.group.reach(self.place)
+
+    def on(self, problem: Problem, terminal: int) -> OfQuantity:
         """The same in a later segment, whose unknowns are those of another problem."""
-        return _OfCoordinate(self._event, self._group.on(problem.interpretation), terminal)
-
-
-@final
-class _OfMeasure:
-    """An event of a torque, a force, an acceleration or a power."""
-
-    def __init__(self, event: Event, view: Interpretation, terminal: bool | int | None = None) -> None:
-        self.__name__ = event.__name__
-        self.terminal = event.terminal if terminal is None else terminal
-        self.direction = event.direction
-        self._event, self._view = event, view
-        self._found: tuple[Owner, Quantity] = view.owners.find(event.what)
-
-    def __call__(self, t: float, y: Vec) -> float:
-        """The quantity less the value."""
-        measures = Measures(self._view, np.array([t]), np.array(y, dtype=float)[None], True)
-        return float(measures.value(*self._found)) - self._event.value
-
-    def on(self, problem: Problem, terminal: int) -> _OfMeasure:
-        """The same in a later segment."""
-        return _OfMeasure(self._event, problem.interpretation, terminal)
+        return OfQuantity(self._event, self.group.on(problem.interpretation), self.place, terminal)
 
 
 __all__ = ["Event", "check_quantities", "with_bound_events"]

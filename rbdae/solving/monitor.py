@@ -233,7 +233,7 @@ class _WatchedEvent:
         self.__name__ = getattr(event, "__name__", repr(event))
         self.terminal = getattr(event, "terminal", 0)
         self.direction = getattr(event, "direction", 0.0)
-        self.machine = getattr(event, "machine", None)
+        self.quantity = getattr(event, "quantity", None)
         self._value = monitor.function(event)
 
     def __call__(self, t: float, y: Vec) -> float:
