@@ -11,8 +11,10 @@ is no cubic.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from math import pi
+from itertools import chain
+from math import nan, pi
 from pathlib import Path
 from typing import Any, final
 
@@ -28,9 +30,10 @@ from rbdae.machine.module import Module, NoMachineCode, compiled
 from rbdae.machine.reading.coordinates import HEAD, coordinates
 from rbdae.machine.sources import sources
 
-EVENTS, COORDINATES, WIDTH, OTHERS, PLACES = range(5)
-"""Whole numbers: events, coordinates, numbers of a row of Z, other quantities; then an event's kind and the number of
-its coordinate, or of its other quantity; heads of the coordinates, places of their entries."""
+EVENTS, COORDINATES, WIDTH, OTHERS, UNKNOWNS, MOVING, PLACES = range(7)
+"""Whole numbers: events, coordinates, numbers of Z and what is read beside it, other quantities, unknowns, those that
+have rates; then an event's kind and the number of its coordinate, or of its other quantity; heads of the coordinates,
+places of their entries."""
 VALUE, ANGLE, RATE, OTHER = range(4)
 """Kinds of events: a coordinate, one that counts turns, a rate, another quantity."""
 
@@ -98,11 +101,40 @@ def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
     return 0
 
 
-def measured(natural: Function, context: Address, s: Ints, v: Vec, t: float, y: Vec, out: Vec) -> int:
-    """The same at a state y, whose natural coordinates a machine function gives; 1 if it fails."""
-    Z = v[1 + NUMBERS * s[EVENTS] + 2 * s[COORDINATES] :]
-    if evaluate(natural, context, t, y, v, 0.0, Z) != 0:
+def measured(
+    here: Function, context: Address, beside: Function, beside_context: Address, s: Ints, v: Vec, w: Vec, rates: Vec,
+    t: float, y: Vec, out: Vec,
+) -> int:  # fmt: skip
+    """The same at a state y; 1 if a function fails.
+
+    A function fills Z and what is beside it, the rates of y, and the others at the beginning of `w`; another one the
+    others a little later along the motion, behind them: so they have rates. Then there is place for y, at the end the
+    time that is little at the start.
+    """
+    n = s[EVENTS]
+    for k in range(n):
+        out[k] = nan
+    if evaluate(here, context, t, y, v, 0.0, w) != 0:
         return 1
+    count = s[OTHERS]
+    n_y = s[UNKNOWNS]
+    others = v[1 + NUMBERS * n + 2 * s[COORDINATES] + s[WIDTH] :]
+    begun = v[1 + BEGUN]
+    step = t - v[1 + T_LAST]
+    moves = count > 0 and (begun == 0.0 or v[SENSE] * step > 0.0)
+    if moves:
+        little = 1e-6 * step if begun != 0.0 else w[2 * count + n_y]
+        moved = w[2 * count :]
+        for i in range(n_y):
+            moved[i] = y[i]
+        for i in range(s[MOVING]):
+            moved[i] += little * rates[i]
+        if evaluate(beside, beside_context, t + little, moved, v, 0.0, w) != 0:
+            return 1
+        for k in range(count):
+            others[2 * k + 1] = (w[count + k] - w[k]) / little
+    for k in range(count):
+        others[2 * k] = w[k]
     return followed(s, v, t, out)
 
 
@@ -111,76 +143,51 @@ _LOADS = "".join(
     f"""  %{name}.p = getelementptr ptr, ptr %u, i64 {k}
   %{name} = load ptr, ptr %{name}.p
 """
-    for k, name in enumerate(("natural", "context", "s", "v"))
+    for k, name in enumerate(("here", "context", "beside", "other", "s", "v", "w", "rates"))
 )
 _TEXT = f"""
 define i32 @events(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
 {_LOADS}  %r = call i64 @"rbdae.machine.quantity_events.measured"(
-    ptr %natural, ptr %context, ptr %s, ptr %v, double %t, ptr %y, ptr %out)
+    ptr %here, ptr %context, ptr %beside, ptr %other, ptr %s, ptr %v, ptr %w, ptr %rates, double %t, ptr %y, ptr %out)
   %status = trunc i64 %r to i32
   ret i32 %status
 }}
 """
-
-
-@cache
-def _made_of(what: str) -> tuple[str, str, bytes]:
-    """All that the machine code depends on."""
-    return what, sources(reading, language), Path(__file__).read_bytes()
-
-
-@cache
-def _code() -> Module:
-    return compiled(lambda: _PROGRAM.text() + _TEXT, made_of=_made_of("events"))
-
-
-@final
-class Followed:
-    """The values of some events in one run; times and states in their order, but for times within the last step.
-
-    Parameters
-    ----------
-    events : (kind, coordinate, target) of each
-    heads, at, c : `rbdae.machine.reading.coordinates`
-    width : numbers of a row of Z
-    sense : 1, or -1 in a run back in time
-    """
-
-    def __init__(
-        self, events: list[tuple[int, int, float]], heads: Ints, at: Ints, c: Vec, width: int, others: int, sense: float
-    ) -> None:
-        n, count = len(events), len(heads)
-        kinds = np.array([each[:2] for each in events], dtype=np.int64)
-        self._s = np.concatenate([[n, count, width, others], kinds.ravel(), heads.ravel(), at.ravel()]).astype(np.int64)
-        self._v = np.concatenate([[sense], np.zeros(NUMBERS * n + 2 * (count + others) + width), c])
-        for k, (_, _, target) in enumerate(events):
-            self._v[1 + NUMBERS * k + TARGET] = target
-        first = 1 + NUMBERS * n + 2 * count
-        self._Z, self._out = self._v[first : first + width], np.empty(2 * n)
-        self._others = self._v[first + width : first + width + 2 * others]
-
-    def at(self, t: float, Z: Mat, others: Mat) -> Vec:
-        """The values at time t, Z (24 bodies,), and others with their rates (others, 2); then their reaches."""
-        self._Z[:], self._others[:] = Z, others.ravel()
-        _follow()(self._s, self._v, t, self._out)
-        return self._out
-
-    def machine(self, natural: MachineFunction) -> MachineFunction:
-        """The same as a machine function of (t, y), where one gives Z. It shares the memory."""
-        places = [natural.address, natural.context, self._s.ctypes.data, self._v.ctypes.data]
-        context = np.array(places, dtype=np.int64)
-        owner = (_code(), natural, self, context)
-        return MachineFunction(_code().address("events"), context.ctypes.data, owner, natural.errors)
-
-
-@cache
-def _follow() -> Any:
-    """`followed` for arrays."""
-    try:
-        function = callables(Program((followed,)), made_of=_made_of("followed"))[0]
-    except NoMachineCode:
-        return _PROGRAM.plain()[0]
-    return lambda s, v, t, out: function(s.ctypes.data, v.ctypes.data, t, out.ctypes.data)
+_EACH = """
+define i32 @each(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) {
+  %n = load i64, ptr %u
+  br label %next
+next:
+  %k = phi i64 [0, %0], [%following, %called]
+  %more = icmp slt i64 %k, %n
+  br i1 %more, label %one, label %done
+one:
+  %start = mul i64 %k, 5
+  %f.i = add i64 %start, 1
+  %f.p = getelementptr ptr, ptr %u, i64 %f.i
+  %f = load ptr, ptr %f.p
+  %fc.p = getelementptr ptr, ptr %f.p, i64 1
+  %fc = load ptr, ptr %fc.p
+  %first.p = getelementptr ptr, ptr %f.p, i64 2
+  %given = load ptr, ptr %first.p
+  %none = icmp eq ptr %given, null
+  %first = select i1 %none, ptr %y, ptr %given
+  %second.p = getelementptr ptr, ptr %f.p, i64 3
+  %second = load ptr, ptr %second.p
+  %into.p = getelementptr ptr, ptr %f.p, i64 4
+  %into = load ptr, ptr %into.p
+  %status = call i32 %f(ptr %fc, double %t, ptr %first, ptr %second, double %c, ptr %into)
+  %bad = icmp ne i32 %status, 0
+  %following = add i64 %k, 1
+  br i1 %bad, label %failed, label %called
+called:
+  br label %next
+failed:
+  ret i32 1
+done:
+  ret i32 0
+}
+"""
 
 
 _BOTH = """
@@ -208,13 +215,92 @@ rest:
 """
 
 
+def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec]]) -> MachineFunction:
+    """A machine function that calls others with arrays, (function, y, yd, out); without y with its own."""
+    module = _code()
+    places = [[f.address, f.context, *(0 if x is None else x.ctypes.data for x in given)] for f, *given in calls]
+    context = np.array([len(calls), *chain(*places)], dtype=np.int64)
+    return MachineFunction(
+        module.address("each"), context.ctypes.data, (module, context, calls), [], [c[0] for c in calls]
+    )
+
+
+@cache
+def _made_of(what: str) -> tuple[str, str, bytes]:
+    """All that the machine code depends on."""
+    return what, sources(reading, language), Path(__file__).read_bytes()
+
+
+@cache
+def _code() -> Module:
+    return compiled(lambda: _PROGRAM.text() + _TEXT + _EACH + _BOTH, made_of=_made_of("events"))
+
+
+@final
+class Followed:
+    """The values of some events in one run; times and states in their order, but for times within the last step.
+
+    Parameters
+    ----------
+    events : (kind, coordinate or other quantity, target) of each
+    heads, at, c : `rbdae.machine.reading.coordinates`
+    width : numbers of Z and what is read beside it
+    sense : 1, or -1 in a run back in time
+
+    Attributes
+    ----------
+    x : (width,), memory for these
+    """
+
+    def __init__(
+        self, events: list[tuple[int, int, float]], heads: Ints, at: Ints, c: Vec, width: int, sense: float
+    ) -> None:
+        n, count, others = len(events), len(heads), sum(kind == OTHER for kind, _, _ in events)
+        kinds = np.array([each[:2] for each in events], dtype=np.int64)
+        head = [n, count, width, others, 0, 0]
+        self._s = np.concatenate([head, kinds.ravel(), heads.ravel(), at.ravel()]).astype(np.int64)
+        self._v = np.concatenate([[sense], np.zeros(NUMBERS * n + 2 * (count + others) + width), c])
+        for k, (_, _, target) in enumerate(events):
+            self._v[1 + NUMBERS * k + TARGET] = target
+        first = 1 + NUMBERS * n + 2 * count
+        self.x, self._others = np.split(self._v[first : first + width + 2 * others], [width])
+        self._out = np.empty(2 * n)
+
+    def at(self, t: float, Z: Mat, others: Vec) -> Vec:
+        """The values at time t, Z (24 bodies,), and others, whose rates are not known; then their reaches."""
+        self.x[: len(Z)], self._others[::2] = Z, others
+        _follow()(self._s, self._v, t, self._out)
+        return self._out
+
+    def machine(
+        self, here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int, moving: int
+    ) -> MachineFunction:
+        """The same as a machine function of (t, y), see `measured`. It shares the memory."""
+        self._s[UNKNOWNS], self._s[MOVING] = n, moving
+        code = _code()
+        arrays = [x.ctypes.data for x in (self._s, self._v, w, rates)]
+        context = np.array([here.address, here.context, beside.address, beside.context, *arrays], dtype=np.int64)
+        owner = (code, here, beside, self, w, rates, context)
+        return MachineFunction(code.address("events"), context.ctypes.data, owner, [], [here, beside])
+
+
+@cache
+def _follow() -> Any:
+    """`followed` for arrays."""
+    try:
+        function = callables(Program((followed,)), made_of=_made_of("followed"))[0]
+    except NoMachineCode:
+        return _PROGRAM.plain()[0]
+    return lambda s, v, t, out: function(s.ctypes.data, v.ctypes.data, t, out.ctypes.data)
+
+
 def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
     """A machine function that gives the n numbers of the first, of which one is NaN if it has failed, then those of the
     second."""
-    module = compiled(_BOTH)
+    module = _code()
     context = np.array([first.address, first.context, second.address, second.context, n], dtype=np.int64)
     owner = (module, first, second, context)
     return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)
 
 
-__all__ = ["ANGLE", "OTHER", "RATE", "VALUE", "Followed", "both"]
+__all__ = ["ANGLE", "OTHER", "RATE", "VALUE", "Followed", "both", "in_turn"]

@@ -7,6 +7,7 @@ that of the effort on the bodies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, final
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
 from rbdae._by_name import ByName
+from rbdae.actuators.block import Block
+from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.forces.by_force import WIDTH
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import evaluate_each
@@ -38,6 +41,50 @@ class Measures:
     def __init__(self, view: Any, t: Vec, y: Mat, single: bool) -> None:
         self._view, self._t, self._y, self._single = view, t, y, single
         self._owners = view.owners
+
+    @classmethod
+    def of_symbols(cls, view: Any, Z: Any, applied: Any, primitives: Any, friction: Any) -> Measures:
+        """Reads one state of numbers of any kind: Z (24 bodies,), what the kernel `by_force` gives, forces and torques
+        of primitives (12 primitives,), margins and normal forces of frictions. Outputs of blocks it does not read."""
+        out, n = cls(view, np.zeros(1), np.zeros((1, 0)), True), view.model.n
+        motion = [Z[24 * place : 24 * place + 24] for place in view.reader.places]
+        motion.append(np.array([0.0, 0, 0, *np.eye(3).ravel(), *np.zeros(12)], dtype=object))
+        shift = [body.reference for body in view.model.system.bodies] + [np.zeros(3)]
+
+        def of_coordinate(k: int) -> tuple[Coordinate, Any, int, int]:
+            coordinate, (a, b) = out._owners.coordinates[k]
+            x = [*motion[a][:12], *motion[b][:12], *motion[a][12:], *motion[b][12:]]
+            return coordinate.referred(shift[a], shift[b]), x, a, b
+
+        def read(key: tuple[int, int]) -> Any:
+            coordinate, x, _, _ = of_coordinate(key[0])
+            return np.array([coordinate.at(x)[key[1]]])
+
+        def accelerated(k: int) -> Any:
+            coordinate, x, a, b = of_coordinate(k)
+            rows = accelerations(view, Z[None], out._applied[0], out._of_primitives)[0]
+            second = [rows[24 * place : 24 * place + 12] for place in view.reader.places] + [np.zeros(12)]
+            return np.array([coordinate.acceleration(x, [*second[a], *second[b]])])
+
+        def load(key: tuple[int, int]) -> Any:
+            joint, side = view.model.joints[key[0] // 2], key[0] % 2
+            loads = out._of_primitives[0, joint.primitives.start : joint.primitives.stop, side].sum(axis=0)
+            if key[1] == 0:
+                return loads[None, :3]
+            arm = on_frame(frames(motion[joint.bodies[side]]), joint.points[side])
+            return (loads[3:] - cross(arm, loads[:3]))[None]
+
+        out.__dict__ |= {
+            "_Z": Z[None],
+            "_applied": (applied[None, : 12 * n].reshape(1, n, 12), applied[None, 12 * n :].reshape(1, -1, WIDTH)),
+            "_of_primitives": primitives.reshape(1, -1, 2, 6),
+            "_friction": friction[None],
+            "_coordinates": _Found(read),
+            "_accelerations": _Found(accelerated),
+            "_loads": _Found(load),
+            "_of_blocks": _Found(_not_straight),
+        }
+        return out
 
     def joints(self) -> dict[str, Measured]:
         """The quantities of all joints by name."""
@@ -73,7 +120,7 @@ class Measures:
         if quantity.aspect == "own":
             return self._of_blocks[owner.blocks[0][0], quantity.name]
         if quantity.aspect == "turn":
-            return np.asarray(self._turn(owner).magnitude())
+            return self._turned(owner)
         if quantity.aspect == "axis":
             vector = self._turn(owner).as_rotvec()
             size = np.linalg.norm(vector, axis=1, keepdims=True)
@@ -117,6 +164,14 @@ class Measures:
 
         a, b = (Rotation.from_matrix(frames(self._body(k)).copy()) for k in owner.bodies)
         return a.inv() * b
+
+    def _turned(self, owner: Owner) -> Vec:
+        """The angle of R_a^T R_b, whose size does not count."""
+        a, b = (frames(self._body(k)) for k in owner.bodies)
+        R = np.swapaxes(a, 1, 2) @ b
+        size = np.sqrt(np.sum(R * R, axis=(1, 2)) / 3.0)
+        skew = [R[:, j, i] - R[:, i, j] for i, j in ((1, 2), (2, 0), (0, 1))]
+        return np.asarray(np.arctan2(np.sqrt(sum(x * x for x in skew)), R[:, 0, 0] + R[:, 1, 1] + R[:, 2, 2] - size))
 
     def _spin(self, owner: Owner) -> Mat:
         """The angular velocity of b relative to a, in the frame of a."""
@@ -194,7 +249,7 @@ class Measures:
         if coordinate.axis is not None:
             return on_frame(frames(self._body(owner.bodies[coordinate.side])), coordinate.axis)
         line = self._point(owner, 1, coordinate.at_b) - self._point(owner, 0, coordinate.at_a)
-        return np.asarray(line / np.linalg.norm(line, axis=1, keepdims=True))
+        return np.asarray(line / np.sqrt(np.sum(line * line, axis=1, keepdims=True)))
 
     def _point(self, owner: Owner, side: int, at: Vec, first: int = 0) -> Mat:
         """A point of a body in space, or its velocity from the place 12 on."""
@@ -214,7 +269,12 @@ class Measures:
         model = self._view.model
         mine = [e - len(model.bushings) for e in owner.elements]
         (k,) = np.flatnonzero(np.isin(model.frictions["element"], mine))
-        return np.asarray(self._view.friction(self._t, self._y)[:, len(model.frictions) + k])
+        return np.asarray(self._friction[:, len(model.frictions) + k])
+
+    @cached_property
+    def _friction(self) -> Mat:
+        """Margins and normal forces of the frictions under reactions."""
+        return np.asarray(self._view.friction(self._t, self._y))
 
     def _work(self, owner: Owner) -> Vec:
         """The power of a force on all bodies, of friction in a joint, or of a drive of a point."""
@@ -225,6 +285,21 @@ class Measures:
         joint = self._view.model.system.joints[owner.number]
         rate = self._point(owner, 0, joint.at_a, 12) - self._point(owner, 1, joint.at_b, 12)
         return np.asarray(np.sum(self._loads[2 * owner.number, 0] * rate, axis=1))
+
+
+def _not_straight(key: tuple[Block, str]) -> Any:
+    raise NotStraight(f"{key[0].name} is a block")
+
+
+@final
+class _Found:
+    """Numbers by their places, found when they are asked for."""
+
+    def __init__(self, find: Callable[[Any], Any]) -> None:
+        self._find = find
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._find(key)
 
 
 __all__ = ["Measures"]

@@ -86,6 +86,24 @@ class Coordinate:
         gradient = [along * a - across * b for a, b in zip(*g, strict=True)]
         return np.arctan2(q[0], q[1]), along * r[0] - across * r[1], gradient
 
+    def acceleration(self, x: Any, second: Any) -> Any:
+        """sddot at x = (Z, Zdot) and Zddot (24,), numbers of any kind."""
+        s, rate, gradient = self.at(x)
+        along = sum(a * b for a, b in zip(gradient, second, strict=True) if not _is_zero(a))
+        Z, rates = x[:24], x[24:48]
+        q, r, b = [], [], []
+        for H in self.forms:
+            of_Z, of_rates = _times(H, Z), _times(H, rates)
+            q.append(0.5 * sum(u * v for u, v in zip(of_Z, Z, strict=True) if not _is_zero(u)))
+            r.append(sum(u * v for u, v in zip(of_Z, rates, strict=True) if not _is_zero(u)))
+            b.append(sum(u * v for u, v in zip(of_rates, rates, strict=True) if not _is_zero(u)))
+        if self.shape == "identity":
+            return along + b[0]
+        if self.shape == "root":
+            return along + (0.5 * b[0] - rate * rate) / s
+        d = q[0] * q[0] + q[1] * q[1]
+        return along + (q[1] * b[0] - q[0] * b[1] - 2.0 * rate * (q[0] * r[0] + q[1] * r[1])) / d
+
     def referred(self, first: Vec, second: Vec) -> Coordinate:
         """The same of natural coordinates with other points of both bodies than the origins of their frames."""
         S = moved(first, second)

@@ -211,12 +211,12 @@ def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: S
     )
 
 
-def _event_later(event: Any, counted: int, first: Solvable, here: Solvable) -> Any:
+def _event_later(event: Any, counted: int, first: Solvable, here: Any) -> Any:
     """An event in a later segment; those of quantities are read in its unknowns."""
     terminal = int(getattr(event, "terminal", 0) or 0)
     on = getattr(event, "on", None)
     if on is not None:
-        return on(here, terminal - counted if terminal else 0)
+        return on(here.interpretation, terminal - counted if terminal else 0)
     return _Remaining(event, counted, first, here)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import Pairing
 from inside import JIT
+from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 from wheel import FRICTION, SPIN, K, wheel
 from wheel import time as _at
@@ -221,6 +222,63 @@ def test_an_event_that_writes_into_y_changes_nothing(solver):
     np.testing.assert_array_equal(written.events[0].y, plain.events[0].y)
     np.testing.assert_array_equal(written.problem.y0, plain.problem.y0)
     assert len(plain.events[0].t) == 1 and np.abs(written.problem.y0).max() < 7.0
+
+
+def _by_sksundae(problem: Any, event: Any) -> list[float]:
+    from sksundae.ida import IDA
+
+    from rbdae_adapters import sksundae
+
+    native = sksundae.ADAPTER.native(problem, "ida", rtol=1e-8, atol=1e-8)
+
+    def events(t, y, yd, out):
+        out[0] = event(t, y)
+
+    events.terminal, events.direction = [False], [event.direction]
+    ida = IDA(native.resfn, **native.options, eventsfn=events, num_events=1)
+    found = ida.solve(np.linspace(0.0, 2.5, 11), native.y0, native.yd0).t_events
+    return [] if found is None else np.ravel(found).tolist()
+
+
+def _by_scikits(problem: Any, event: Any) -> list[float]:
+    from scikits.odes import dae
+
+    from rbdae_adapters import scikits_odes
+
+    native = scikits_odes.ADAPTER.native(problem, "ida", rtol=1e-8, atol=1e-8)
+
+    def events(t, y, yd, out, *_):
+        out[0] = event(t, y, yd)
+
+    ida = dae("ida", native.resfn, **native.options, rootfn=events, nr_rootfns=1, old_api=False)
+    found = ida.solve(np.linspace(0.0, 2.5, 11), native.y0, native.yd0).roots.t
+    return [] if found is None else np.ravel(found).tolist()
+
+
+def _by_scipy(problem: Any, event: Any) -> list[float]:
+    run = solve_ivp(problem.rhs, (0.0, 2.5), problem.y0, method="DOP853", rtol=1e-9, atol=1e-9, events=event)
+    return run.t_events[0].tolist()
+
+
+@pytest.mark.parametrize("package", ["sksundae:ida", "scikits.odes:ida", "scipy:DOP853"])
+def test_a_function_for_own_loops_is_zero_at_the_event_alone(package):
+    """Of packages that look for zeros by themselves; the angle jumps at 0.5 and 1.5 s."""
+    cases.need(package)
+    run, form = {
+        "sksundae:ida": (_by_sksundae, "index-2"),
+        "scikits.odes:ida": (_by_scikits, "index-2"),
+        "scipy:DOP853": (_by_scipy, "index-0"),
+    }[package]
+    system, pin = wheel()
+    problem = rbdae.formulate(system, form)
+    for turned, wanted in (({"above": 1.5}, 1.5), ({"crossing": 1.5 + 2.0 * np.pi}, 1.5 + 2.0 * np.pi)):
+        np.testing.assert_allclose(run(problem, problem.event_function(pin.angle, **turned)), [_at(wanted)], rtol=1e-5)
+    if package != "scikits.odes:ida":  # it knows no directions
+        assert run(problem, problem.event_function("revolute-1.angle", below=1.5)) == []
+    torque = problem.event_function("grease.torque", crossing=-0.006)
+    assert torque(0.0, problem.y0) == pytest.approx(0.006 - 1e-3 * SPIN)
+    with pytest.raises(ValueError, match="give one of above="):
+        problem.event_function(pin.angle)
 
 
 def test_functions_are_events_as_they_were():

@@ -55,16 +55,14 @@ class EventWatch:
         self.y: list[list[Vec]] = [[] for _ in self._events]
         self.measure = self._measure(request, len(y0))
         self.memory = np.zeros(at.size(self.n_measured, self.n_moving))
+        self._own = own = at.places(self.memory, self.n_measured, self.n_moving)
         if base is not None:
-            theirs, own = at.places(base.memory, self._first, self.n_moving), self._places()
+            theirs = at.places(base.memory, self._first, self.n_moving)
             self.memory[at.FAR] = base.memory[at.FAR]
             own.low[: self._first], own.high[: self._first], own.units[:] = theirs.low, theirs.high, theirs.units
-        self._places().values[self._first :] = 2 * [event.number(request.t0, y0) for event in self._events]
+        own.values[self._first :] = 2 * [event.number(request.t0, y0) for event in self._events]
         self._bound()
         self.refresh()
-
-    def _places(self) -> at.Places:
-        return at.places(self.memory, self.n_measured, self.n_moving)
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
         """All measures: events that are one machine function as they are, others by Python."""
@@ -92,11 +90,11 @@ class EventWatch:
         """Note what the switches have seen."""
         if self._base is not None:
             self._base.refresh()
-            self._places().seen[:] = at.places(self._base.memory, self._first, self.n_moving).seen
+            self._own.seen[:] = at.places(self._base.memory, self._first, self.n_moving).seen
 
     def _bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
-        own, k = self._places(), self._first
+        own, k = self._own, self._first
         values = np.tile(own.values[k : k + self.n_events], 2)
         own.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
         own.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
@@ -113,6 +111,8 @@ class EventWatch:
         self._looked = loop.s.steps
         try:
             self.measure.check()
+            if self._quiet(loop.t):
+                return False
             found = self._found(one)
         except BaseException as error:
             self.stopped = loop.began
@@ -128,8 +128,14 @@ class EventWatch:
             loop.cut(*found)
         return found is not None
 
+    def _quiet(self, t: float) -> bool:
+        """Whether the loop has asked for something else."""
+        own, k = self._own, self._first
+        bounds = zip(own.low[k:].tolist(), own.values[k:].tolist(), own.high[k:].tolist(), strict=True)
+        return t < self._request.t_end and all(low <= value <= high for low, value, high in bounds)
+
     def _found(self, one: Run) -> tuple[float, Vec] | None:
-        own, k, loop, request = self._places(), self._first, one.loop, self._request
+        own, k, loop, request = self._own, self._first, one.loop, self._request
         before, after = own.before[k:].tolist(), own.values[k:].tolist()
         step, ends, span = Step(loop.t, loop.y.copy(), one.dense), (loop.began, loop.t), (request.t0, request.t_end)
         found: list[tuple[float, int]] = []
@@ -166,7 +172,7 @@ def _together(request: Request) -> MachineFunction | None:
     group = getattr(found[0], "group", None)
     if group is None or [each and (each.group, each.place) for each in found] != [(group, k) for k in range(group.n)]:
         return None
-    machine: MachineFunction | None = group.machine()
+    machine: MachineFunction | None = group.machine
     return machine
 
 
