@@ -34,8 +34,8 @@ EVENTS, COORDINATES, WIDTH, OTHERS, UNKNOWNS, MOVING, PLACES = range(7)
 """Whole numbers: events, coordinates, numbers of Z and what is read beside it, other quantities, unknowns, those that
 have rates; then an event's kind and the number of its coordinate, or of its other quantity; heads of the coordinates,
 places of their entries."""
-VALUE, ANGLE, RATE, OTHER = range(4)
-"""Kinds of events: a coordinate, one that counts turns, a rate, another quantity."""
+VALUE, ANGLE, OTHER = range(3)
+"""Kinds of events: a coordinate, one that counts turns, another quantity."""
 
 SENSE = 0
 """1, or -1 in a run back in time. Then each event has the numbers below, coordinates two, Z, others two; the entries
@@ -64,9 +64,6 @@ def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
         own = others if kind == OTHER else values
         q = own[2 * events[2 * k + 1]]
         w = own[2 * events[2 * k + 1] + 1]
-        if kind == RATE:
-            q = w
-            w = 0.0
         if u[BEGUN] == 0.0:
             u[BEGUN] = 1.0
             u[T_LAST] = t
@@ -303,4 +300,4 @@ def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
     return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)
 
 
-__all__ = ["ANGLE", "OTHER", "RATE", "VALUE", "Followed", "both", "in_turn"]
+__all__ = ["ANGLE", "OTHER", "VALUE", "Followed", "both", "in_turn"]

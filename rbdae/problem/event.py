@@ -16,7 +16,7 @@ from rbdae._frozen import fill, refuse_copies
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.module import NoMachineCode
-from rbdae.machine.quantity_events import ANGLE, OTHER, RATE, VALUE, Followed, in_turn
+from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measures import Measures
 from rbdae.problem.owners import Owner
@@ -34,7 +34,8 @@ class Event:
     Parameters
     ----------
     what : a quantity, as ``pin.angle``, ``spring.quantity("length")`` or its label ``"pin.angle"``, or a function
-        ``event(t, y)``. An angle counts full turns from the start on, where it is in (-pi, pi]
+        ``event(t, y)``, which gets a y of its own. An angle is 0 where normal_a and normal_b of its joint agree, at the
+        start unless they are given; it counts full turns from the start on, where it is in (-pi, pi]
     above, below, crossing : float
         The value that it rises through, falls through, or crosses either way; one of the three. A function crosses 0 if
         none is given. Both are meant along the run: in a run back in time ``above`` is where it rises towards the past
@@ -42,8 +43,14 @@ class Event:
 
     Notes
     -----
-    Coordinates and rates are read in machine code by solvers that have loops there, at a tenth of a microsecond a step;
-    torques, forces, accelerations and powers through Python. The same quantity has the same value in all formulations.
+    What holds at the start is no event until it has been left; what is reached at the end of the run is one.
+
+    A quantity is also found where it passes a value twice within a step: its rates at both ends show where to look. Of
+    a function only the values at the ends of steps are known, and both passages are lost; ``rbdae.solve(...,
+    max_step=)`` makes steps as short as needed.
+
+    Quantities are read in machine code by solvers that have loops there, but for outputs of blocks, and for efforts of
+    drives where joint equations are redundant. The same quantity has the same value in all formulations.
     """
 
     what: Quantity | str | Function
@@ -171,8 +178,8 @@ class EventGroup:
         try:
             if self._straight is not None:
                 moved, later = np.empty_like(x), np.empty_like(rates)
-                here = self._straight.calls(view, x, w[:count], rates)
-                beside = self._straight.calls(view, moved, w[count:], later)
+                here = self._straight.calls(view, x, w[:count], rates, rates_too=True)
+                beside = self._straight.calls(view, moved, w[count:], later, rates_too=False)
             else:
                 here, beside = None if count else [(view.reader.machine, None, None, x)], []
             if here is None or beside is None:
@@ -199,8 +206,6 @@ def _straight(view: Interpretation, found: list[tuple[Owner, Quantity]]) -> Stra
 
 
 def _kind(found: Quantity) -> int:
-    if found.aspect == "rate":
-        return RATE
     if found.aspect != "value":
         return OTHER
     return ANGLE if found.unit == "rad" else VALUE

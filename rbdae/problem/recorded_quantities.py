@@ -187,9 +187,9 @@ class Straight:
         read = [graph.nodes[k][2] for k in nodes if graph.nodes[k][0] == "input"]
         return np.isin(np.arange(len(ends)), np.searchsorted(ends, read, side="right"))
 
-    def calls(self, view: Any, x: Vec, out: Vec, rates: Vec) -> list[Any] | None:
-        """What `rbdae.machine.quantity_events.in_turn` calls to fill x, the rates of y, and the quantities; None where
-        least norms are to be found."""
+    def calls(self, view: Any, x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any] | None:
+        """What `rbdae.machine.quantity_events.in_turn` calls to fill x and the quantities, and the rates of y if they
+        are wanted or needed; None where least norms are to be found."""
         if self._by_multipliers and view._ambiguous:
             return None
         layout, kernels = view.workspace.layout, view.workspace.settings.kernels
@@ -206,7 +206,8 @@ class Straight:
                 function = machine_function(view.workspace, entry, shapes)
             return (function, *(*given, None, None)[:2], out)
 
-        calls = [(view.reader.machine, None, None, Z), call(kernels.rates, rates)]
+        calls = [(view.reader.machine, None, None, Z)]
+        calls += [call(kernels.rates, rates)] if rates_too or self.needed[2] else []
         calls += [call(by_force, applied)] if self.needed[1] else []
         calls += [call(joint_forces, loads, Z, la)] if self.needed[2] else []
         calls += [call(friction_margins, margins)] if self.needed[3] else []
