@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain
 from math import nan, pi
 from pathlib import Path
 from typing import Any, final
@@ -153,70 +152,53 @@ define i32 @events(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) noun
 _EACH = """
 define i32 @each(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) {
   %n = load i64, ptr %u
+  %rows = getelementptr i64, ptr %u, i64 1
   br label %next
 next:
-  %k = phi i64 [0, %0], [%following, %called]
-  %more = icmp slt i64 %k, %n
-  br i1 %more, label %one, label %done
+  %k = phi i64 [0, %0], [%following, %one]
+  %failed = phi i1 [false, %0], [%bad, %one]
+  %last = icmp sge i64 %k, %n
+  %ends = or i1 %last, %failed
+  br i1 %ends, label %done, label %one
 one:
-  %start = mul i64 %k, 5
-  %f.i = add i64 %start, 1
-  %f.p = getelementptr ptr, ptr %u, i64 %f.i
-  %f = load ptr, ptr %f.p
+  %f.p = getelementptr [6 x ptr], ptr %rows, i64 %k
   %fc.p = getelementptr ptr, ptr %f.p, i64 1
-  %fc = load ptr, ptr %fc.p
   %first.p = getelementptr ptr, ptr %f.p, i64 2
+  %second.p = getelementptr ptr, ptr %f.p, i64 3
+  %into.p = getelementptr ptr, ptr %f.p, i64 4
+  %from.p = getelementptr ptr, ptr %f.p, i64 5
+  %f = load ptr, ptr %f.p
+  %fc = load ptr, ptr %fc.p
   %given = load ptr, ptr %first.p
+  %second = load ptr, ptr %second.p
+  %own = load ptr, ptr %into.p
+  %from = load i64, ptr %from.p
   %none = icmp eq ptr %given, null
   %first = select i1 %none, ptr %y, ptr %given
-  %second.p = getelementptr ptr, ptr %f.p, i64 3
-  %second = load ptr, ptr %second.p
-  %into.p = getelementptr ptr, ptr %f.p, i64 4
-  %into = load ptr, ptr %into.p
+  %outer = icmp eq ptr %own, null
+  %base = select i1 %outer, ptr %out, ptr %own
+  %into = getelementptr double, ptr %base, i64 %from
   %status = call i32 %f(ptr %fc, double %t, ptr %first, ptr %second, double %c, ptr %into)
   %bad = icmp ne i32 %status, 0
   %following = add i64 %k, 1
-  br i1 %bad, label %failed, label %called
-called:
   br label %next
-failed:
-  ret i32 1
 done:
-  ret i32 0
+  %result = zext i1 %failed to i32
+  ret i32 %result
 }
 """
 
 
-_BOTH = """
-define i32 @both(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {
-  %f = load ptr, ptr %u
-  %fc.p = getelementptr ptr, ptr %u, i64 1
-  %fc = load ptr, ptr %fc.p
-  %g.p = getelementptr ptr, ptr %u, i64 2
-  %g = load ptr, ptr %g.p
-  %gc.p = getelementptr ptr, ptr %u, i64 3
-  %gc = load ptr, ptr %gc.p
-  %n.p = getelementptr i64, ptr %u, i64 4
-  %n = load i64, ptr %n.p
-  %r = call i32 %f(ptr %fc, double %t, ptr %y, ptr %yd, double %c, ptr %out)
-  %bad = icmp ne i32 %r, 0
-  br i1 %bad, label %unknown, label %rest
-unknown:
-  store double 0x7FF8000000000000, ptr %out
-  br label %rest
-rest:
-  %more = getelementptr double, ptr %out, i64 %n
-  %status = call i32 %g(ptr %gc, double %t, ptr %y, ptr %yd, double %c, ptr %more)
-  ret i32 %status
-}
-"""
-
-
-def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec]]) -> MachineFunction:
-    """A machine function that calls others with arrays, (function, y, yd, out); without y with its own."""
+def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec | int]]) -> MachineFunction:
+    """A machine function that calls others, (function, y, yd, out), until one fails: without y with its own, and `out`
+    is an array, or where the numbers begin in its own."""
     module = _code()
-    places = [[f.address, f.context, *(0 if x is None else x.ctypes.data for x in given)] for f, *given in calls]
-    context = np.array([len(calls), *chain(*places)], dtype=np.int64)
+    rows = [len(calls)]
+    for function, y, yd, out in calls:
+        given = [0 if x is None else x.ctypes.data for x in (y, yd)]
+        into = [0, out] if isinstance(out, int) else [out.ctypes.data, 0]
+        rows += [function.address, function.context, *given, *into]
+    context = np.array(rows, dtype=np.int64)
     return MachineFunction(
         module.address("each"), context.ctypes.data, (module, context, calls), [], [c[0] for c in calls]
     )
@@ -230,7 +212,7 @@ def _made_of(what: str) -> tuple[str, str, bytes]:
 
 @cache
 def _code() -> Module:
-    return compiled(lambda: _PROGRAM.text() + _TEXT + _EACH + _BOTH, made_of=_made_of("events"))
+    return compiled(lambda: _PROGRAM.text() + _TEXT + _EACH, made_of=_made_of("events"))
 
 
 @final
@@ -291,13 +273,4 @@ def _follow() -> Any:
     return lambda s, v, t, out: function(s.ctypes.data, v.ctypes.data, t, out.ctypes.data)
 
 
-def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
-    """A machine function that gives the n numbers of the first, of which one is NaN if it has failed, then those of the
-    second."""
-    module = _code()
-    context = np.array([first.address, first.context, second.address, second.context, n], dtype=np.int64)
-    owner = (module, first, second, context)
-    return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)
-
-
-__all__ = ["ANGLE", "OTHER", "VALUE", "Followed", "both", "in_turn"]
+__all__ = ["ANGLE", "OTHER", "VALUE", "Followed", "in_turn"]

@@ -10,7 +10,7 @@ from rbdae._arrays import Vec
 from rbdae.adapter import ProjectionError, Reason, Request
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
 from rbdae.machine.loops import watching as at
-from rbdae.machine.quantity_events import both
+from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
 from rbdae_adapters.toolkit.accepted import Step
 from rbdae_adapters.toolkit.events import Event, NotFinite
@@ -69,7 +69,9 @@ class EventWatch:
         theirs = None if self._base is None else self._base.measure
         together = _together(request)
         if together is not None:
-            return together if theirs is None else both(theirs, self._first, together)
+            # the switch comes last: where its measures cannot be had, it is asked, and the events are there
+            base: Any = [] if theirs is None else [(theirs, None, None, 0)]
+            return in_turn([(together, None, None, self._first), *base])
         first, direction, n_events = self._first, request.direction, self.n_events
         call = None if theirs is None else PROTOTYPE(theirs.address)
         none = np.zeros(1)
