@@ -66,14 +66,6 @@ class Measures:
             second = [rows[24 * place : 24 * place + 12] for place in view.reader.places] + [np.zeros(12)]
             return np.array([coordinate.acceleration(x, [*second[a], *second[b]])])
 
-        def load(key: tuple[int, int]) -> Any:
-            joint, side = view.model.joints[key[0] // 2], key[0] % 2
-            loads = out._of_primitives[0, joint.primitives.start : joint.primitives.stop, side].sum(axis=0)
-            if key[1] == 0:
-                return loads[None, :3]
-            arm = on_frame(frames(motion[joint.bodies[side]]), joint.points[side])
-            return (loads[3:] - cross(arm, loads[:3]))[None]
-
         out.__dict__ |= {
             "_Z": Z[None],
             "_applied": (applied[None, : 12 * n].reshape(1, n, 12), applied[None, 12 * n :].reshape(1, -1, WIDTH)),
@@ -81,7 +73,6 @@ class Measures:
             "_friction": friction[None],
             "_coordinates": _Found(read),
             "_accelerations": _Found(accelerated),
-            "_loads": _Found(load),
             "_of_blocks": _Found(_not_straight),
         }
         return out
@@ -130,7 +121,7 @@ class Measures:
         if quantity.aspect == "moment":
             return self._moment(owner)
         if quantity.aspect == "pull":
-            return np.asarray(self._loads[2 * owner.number, 0])
+            return self._load(owner.number, 0)
         if quantity.aspect == "normal":
             return self._normal(owner)
         return self._work(owner)
@@ -209,13 +200,14 @@ class Measures:
         la = self._view.multipliers(self._t, self._y)
         return np.ascontiguousarray(la[:, self._view.workspace.layout.n_internal :])
 
-    @cached_property
-    def _loads(self) -> Any:
-        """Forces and torques of joints on bodies, (2 joints, 2, m, 3), torques about the joint's points."""
-        out = np.empty((2 * len(self._view.model.joints), 2, len(self._t), 3))
-        if len(out):
-            self._view.reader.reactions(self._t, self._Z, self._la, out, 0)
-        return out
+    def _load(self, j: int, side: int, *, torque: bool = False) -> Mat:
+        """The force of a joint on one of its bodies, or its torque about the joint's point."""
+        joint = self._view.model.joints[j]
+        loads = self._of_primitives[:, joint.primitives.start : joint.primitives.stop, side].sum(axis=1)
+        if not torque:
+            return np.asarray(loads[:, :3])
+        arm = on_frame(frames(self._body(joint.bodies[side])), joint.points[side])
+        return np.asarray(loads[:, 3:] - cross(arm, loads[:, :3]))
 
     @cached_property
     def _of_primitives(self) -> Mat:
@@ -240,8 +232,7 @@ class Measures:
             if coordinate_name == name:
                 out += self._of_blocks[block, "effort"]
         for j in owner.joints[name]:
-            load = self._loads[2 * j + 1, 1 if coordinate.shape == "angle" else 0]
-            out += np.sum(along * load, axis=1)
+            out += np.sum(along * self._load(j, 1, torque=coordinate.shape == "angle"), axis=1)
         return np.asarray(out)
 
     def _direction(self, owner: Owner, coordinate: Coordinate) -> Mat:
@@ -284,7 +275,7 @@ class Measures:
             return np.asarray(np.sum(self._moment(owner) * self._spin(owner), axis=1))
         joint = self._view.model.system.joints[owner.number]
         rate = self._point(owner, 0, joint.at_a, 12) - self._point(owner, 1, joint.at_b, 12)
-        return np.asarray(np.sum(self._loads[2 * owner.number, 0] * rate, axis=1))
+        return np.asarray(np.sum(self._load(owner.number, 0) * rate, axis=1))
 
 
 def _not_straight(key: tuple[Block, str]) -> Any:

@@ -30,4 +30,13 @@ def with_bound_events(problem: Any, request: Request) -> Request:
     return changed(request, events=bound)
 
 
-__all__ = ["check_quantities", "with_bound_events"]
+def passed_on(event: Any, value: Any, terminal: int | None = None) -> Any:
+    """A function in place of an event, which gets what else solvers know of it."""
+    value.__name__ = getattr(event, "__name__", repr(event))
+    value.terminal = getattr(event, "terminal", 0) if terminal is None else terminal
+    value.direction = getattr(event, "direction", 0.0)
+    value.quantity = getattr(event, "quantity", None)
+    return value
+
+
+__all__ = ["check_quantities", "passed_on", "with_bound_events"]
