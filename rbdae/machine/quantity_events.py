@@ -56,7 +56,7 @@ def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
     Z = v[1 + NUMBERS * n + 2 * count :]
     others = v[1 + NUMBERS * n + 2 * count + s[WIDTH] :]
     c = v[1 + NUMBERS * n + 2 * count + s[WIDTH] + 2 * s[OTHERS] :]
-    coordinates(1, 0, 1, count, s[WIDTH], 0, heads, at, c, Z, Z, values, values)
+    coordinates(1, 0, 1, count, s[WIDTH], heads, at, c, Z, values)
     for k in range(n):
         u = v[1 + NUMBERS * k :]
         kind = events[2 * k]

@@ -47,32 +47,12 @@ class Measures:
         """Reads one state of numbers of any kind: Z (24 bodies,), what the kernel `by_force` gives, forces and torques
         of primitives (12 primitives,), margins and normal forces of frictions. Outputs of blocks it does not read."""
         out, n = cls(view, np.zeros(1), np.zeros((1, 0)), True), view.model.n
-        motion = [Z[24 * place : 24 * place + 24] for place in view.reader.places]
-        motion.append(np.array([0.0, 0, 0, *np.eye(3).ravel(), *np.zeros(12)], dtype=object))
-        shift = [body.reference for body in view.model.system.bodies] + [np.zeros(3)]
-
-        def of_coordinate(k: int) -> tuple[Coordinate, Any, int, int]:
-            coordinate, (a, b) = out._owners.coordinates[k]
-            x = [*motion[a][:12], *motion[b][:12], *motion[a][12:], *motion[b][12:]]
-            return coordinate.referred(shift[a], shift[b]), x, a, b
-
-        def read(key: tuple[int, int]) -> Any:
-            coordinate, x, _, _ = of_coordinate(key[0])
-            return np.array([coordinate.at(x)[key[1]]])
-
-        def accelerated(k: int) -> Any:
-            coordinate, x, a, b = of_coordinate(k)
-            rows = accelerations(view, Z[None], out._applied[0], out._of_primitives)[0]
-            second = [rows[24 * place : 24 * place + 12] for place in view.reader.places] + [np.zeros(12)]
-            return np.array([coordinate.acceleration(x, [*second[a], *second[b]])])
-
         out.__dict__ |= {
             "_Z": Z[None],
             "_applied": (applied[None, : 12 * n].reshape(1, n, 12), applied[None, 12 * n :].reshape(1, -1, WIDTH)),
             "_of_primitives": primitives.reshape(1, -1, 2, 6),
             "_friction": friction[None],
-            "_coordinates": _Found(read),
-            "_accelerations": _Found(accelerated),
+            "_coordinates": _Found(out._coordinate),
             "_of_blocks": _Found(_not_straight),
         }
         return out
@@ -100,7 +80,7 @@ class Measures:
         if quantity.aspect == "rate":
             return np.asarray(self._coordinates[k, 1])
         if quantity.aspect == "acceleration":
-            return np.asarray(self._accelerations[k])
+            return self._acceleration(k)
         effort = self._effort(owner, quantity.coordinate)
         if quantity.aspect == "power":
             return np.asarray(effort * self._coordinates[k, 1])
@@ -170,11 +150,29 @@ class Measures:
         in_space = [on_frame(frames(z), angular_velocities(z)) for z in (a, b)]
         return on_frame(np.swapaxes(frames(a), 1, 2), in_space[1] - in_space[0])
 
+    def _on_bodies(self, k: int) -> tuple[Coordinate, tuple[int, int], list[Any]]:
+        """A coordinate of the reference points of its bodies, these, and (Z, Zdot) of both, 48 arrays (m,)."""
+        coordinate, (a, b) = self._owners.coordinates[k]
+        shift = [*(body.reference for body in self._view.model.system.bodies), np.zeros(3)]
+        first, second = self._body(a).T, self._body(b).T
+        x = [*first[:12], *second[:12], *first[12:], *second[12:]]
+        return coordinate.referred(shift[a], shift[b]), (a, b), x
+
+    def _coordinate(self, key: tuple[int, int]) -> Any:
+        """s or sdot of a coordinate."""
+        coordinate, _, x = self._on_bodies(key[0])
+        return coordinate.at(x)[key[1]]
+
+    def _acceleration(self, k: int) -> Vec:
+        """sddot of a coordinate."""
+        coordinate, pair, x = self._on_bodies(k)
+        second = [self._second[:, 24 * p : 24 * p + 12].T for p in self._view.reader.places] + [np.zeros((12, 1))]
+        return np.asarray(coordinate.acceleration(x, [*second[pair[0]], *second[pair[1]]]))
+
     @cached_property
-    def _accelerations(self) -> Mat:
-        """sddot of all coordinates, (n, m)."""
-        second = accelerations(self._view, self._Z, self._applied[0], self._of_primitives)
-        return np.asarray(self._view.coordinate_reader.accelerations(self._Z, second))
+    def _second(self) -> Mat:
+        """xddot and dddot at the places of x and d in rows."""
+        return accelerations(self._view, self._Z, self._applied[0], self._of_primitives)
 
     # ------------------------------------------------------------ forces
 
