@@ -25,13 +25,13 @@ from rbdae.inputs import Table as Table
 from rbdae.problem import observables as observables
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
+from rbdae.problem.event import Event as Event
 from rbdae.problem.matrices import skeel_condition as skeel_condition
 from rbdae.problem.norm_multipliers import norm_multipliers as norm_multipliers
 from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import ProjectionError as ProjectionError
 from rbdae.problem.projection import Projector as Projector
-from rbdae.solving.event import Event as Event
 from rbdae.solving.loading import load as load
 from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import FailedRunWarning as FailedRunWarning

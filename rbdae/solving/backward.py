@@ -20,6 +20,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Outcome, Request, Steps
 from rbdae.problem.contract import Solvable, StateProjector
+from rbdae.solving.event import passed_on
 
 _TIME = re.compile(r"(?<![\w.])t = (-?)(\d)")
 
@@ -176,20 +177,9 @@ class _Watch:
         return None if make is None else make()
 
 
-@final
-class _Event:
+def _event(event: Any) -> Any:
     """An event function in tau; its direction is that of its value along the run, as in scipy."""
-
-    def __init__(self, inner: Any) -> None:
-        self.__name__ = getattr(inner, "__name__", repr(inner))
-        self.terminal = getattr(inner, "terminal", 0)
-        self.direction = getattr(inner, "direction", 0.0)
-        self.machine = getattr(inner, "machine", None)  # in the problem's own time
-        self._inner = inner
-
-    def __call__(self, tau: float, y: Vec) -> float:
-        value: float = self._inner(-tau, y)
-        return value
+    return passed_on(event, lambda tau, y: event(-tau, y))
 
 
 def mirrored_request(request: Request) -> Request:
@@ -202,7 +192,7 @@ def mirrored_request(request: Request) -> Request:
         t_eval=None if request.t_eval is None else -request.t_eval,
         direction=-1.0,
         projector=None if projector is None else _Projector(projector),
-        events=[_Event(event) for event in request.events],
+        events=[_event(event) for event in request.events],
         advance=None if advance is None else lambda tau: advance(0.0 - tau),
         watch=None if watch is None else _Watch(watch),
         begun=None if begun is None else lambda collected: begun(lambda: mirrored_outcome(collected())),

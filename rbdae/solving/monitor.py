@@ -12,6 +12,7 @@ from rbdae._frozen import changed
 from rbdae._signals import Pending
 from rbdae.adapter import Outcome, Reason, Request, Stats
 from rbdae.problem.contract import Solvable
+from rbdae.solving.event import passed_on
 
 PATIENCE = 1000
 """Evaluations without a number after which a run ends, counted since the last accepted step. A code that shortens its
@@ -67,7 +68,7 @@ class Monitor:
         """The request with functions that are watched."""
         return changed(
             request,
-            events=[_WatchedEvent(event, self) for event in request.events],
+            events=[passed_on(event, self.function(event)) for event in request.events],
             advance=self._advance(request.advance),
             each_step=request.advance is not None and not getattr(request.advance, "now_and_then", False),
             begun=self._begun,
@@ -223,22 +224,6 @@ class Monitor:
         stats.rejected = stats.evaluations = stats.jacobians = stats.factorisations = -1
         outcome.reason, outcome.detail = reason, detail
         return outcome
-
-
-@final
-class _WatchedEvent:
-    """An event function with scipy's attributes."""
-
-    def __init__(self, event: Callable[[float, Vec], float], monitor: Monitor) -> None:
-        self.__name__ = getattr(event, "__name__", repr(event))
-        self.terminal = getattr(event, "terminal", 0)
-        self.direction = getattr(event, "direction", 0.0)
-        self.machine = getattr(event, "machine", None)
-        self._value = monitor.function(event)
-
-    def __call__(self, t: float, y: Vec) -> float:
-        value: float = self._value(t, y)
-        return value
 
 
 __all__ = ["NEAR", "PATIENCE", "Monitor"]

@@ -53,6 +53,7 @@ from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers, value_of
+from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial import natural as joints_of_start
@@ -166,6 +167,7 @@ from rbdae.problem import (
     timed,
     violations,
 )
+from rbdae.problem import event as quantity_event
 from rbdae.problem import outputs as outputs_of_problem
 from rbdae.problem import steps as step_functions
 from rbdae.problem.algebraic import AlgebraicUnknowns
@@ -410,6 +412,7 @@ __all__ = [
     "problem",
     "project",
     "quantities",
+    "quantity_event",
     "quasi_velocities",
     "radau5_dae",
     "reactions",
@@ -474,6 +477,7 @@ __all__ = [
     "unknown",
     "unload",
     "value_of",
+    "values_on_rows",
     "vector_at",
     "velocity_kind",
     "velocity_metric",
@@ -693,6 +697,13 @@ def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) ->
     more = out[n:]
     counts = status == 0 and more[correction.COUNTS] == 1.0
     return out[:n], bool(more[correction.OFF]), float(more[correction.ITERATIONS]), bool(counts)
+
+
+def event_values(problem: Any, labels: Sequence[str], t: float, y: Vec) -> tuple[Vec, bool]:
+    """What events of these quantities are zeros of, and whether that is machine code."""
+    events = [rbdae.Event(label, crossing=0.0) for label in labels]
+    group = quantity_event.EventGroup(problem.interpretation, events, 1.0)
+    return group.at(t, y)[: len(labels)], group.machine is not None
 
 
 def values_of_machine_code(

@@ -1306,6 +1306,9 @@ PROBLEM: Table = {
     "pi": _INVARIANTS,
     "natural": Checked("the chart by scipy, its derivative along the rates; drifted, too", _natural),
     "of": Elsewhere("test_consistency::test_description", "formulate makes problems by it"),
+    "event_function": Elsewhere(
+        "test_quantity_events::test_a_function_for_own_loops_is_zero_at_the_event_alone", "it has a memory"
+    ),
     "outputs": Elsewhere("test_outputs::test_the_derivatives_are_those_of_differences", OF_INPUTS),
     "parameter_jacobian": _PARAMETERS,
     "parameters": _PARAMETERS,

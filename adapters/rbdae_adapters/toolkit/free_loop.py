@@ -136,6 +136,11 @@ class _FreeRun:
         self.advance(t)
         return None
 
+    def last(self) -> Reason | None:
+        """Why the run ends at its end, if not for that: an event there, which the loop may not have asked about."""
+        ends = self.events is not None and self.one.loop.s.steps > 0 and self.events.end(self.one)
+        return Reason.EVENT if ends else None
+
     def advance(self, t: float | None) -> None:
         """Say where the run is."""
         if self.request.advance is not None and t is not None:
@@ -153,7 +158,7 @@ def run(one: Run, request: Request, began: float, events: EventWatch | None = No
         while True:
             status = loop.run()
             if status == at.FINISHED:
-                return this.ended(Reason.FINISHED)
+                return this.ended(this.last() or Reason.FINISHED)
             if status == at.FULL:
                 loop.grow(keep=this.keeps)
             elif status == at.PAUSED:

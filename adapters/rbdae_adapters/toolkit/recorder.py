@@ -220,13 +220,13 @@ class Recorder:
 
     def _find_events(self, step: Step) -> float | None:
         """Record the events in the step; returns the time of the one that ends the run."""
-        before = self._values
+        before, span = self._values, (self.request.t0, self.request.t_end)
         self._values = [e.number(step.t, step.y) for e in self._events]
+        reach = [None if e.reach is None else e.reach() for e in self._events]
         found: list[tuple[float, int]] = []
         for k, event in enumerate(self._events):
             values = before[k], self._values[k]
-            if event.crossed(*values):
-                found.append((event.root((self.t, step.t), values, step.at), k))
+            found += [(t, k) for t in event.times((self.t, step.t), values, reach[k], step.at, span)]
         for s, k in sorted(found):
             self._counts[k] += 1
             self._y_events[k].append(step.y.copy() if s >= step.t else self._projected(s, step.at(s)))
