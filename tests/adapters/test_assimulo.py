@@ -125,7 +125,9 @@ def test_a_solver_that_fails_midway_gives_what_it_has(method, form, capfd):
     assert np.isfinite(solution.y).all()
     assert f"t = {solution.t[-1]:.9g}" in solution.message
     assert "It said" in solution.message
-    assert capfd.readouterr() == ("", "")
+    out, err = capfd.readouterr()
+    assert not out
+    assert all(line.startswith(("capi_return is NULL", "Call-back cb_")) for line in err.splitlines())  # f2py's own
 
 
 def test_the_limit_on_steps_is_a_reason():

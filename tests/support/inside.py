@@ -207,8 +207,8 @@ from rbdae.study.stored_values import digest
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
 from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
-from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
+from rbdae_adapters.toolkit import trap
 
 __all__ = [
     "ALMOST",
@@ -268,7 +268,6 @@ __all__ = [
     "brief",
     "canvas",
     "chart_functions",
-    "chatter",
     "choices",
     "cli_target",
     "coarse_pattern",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import importlib.util
 from typing import Any, final
@@ -59,14 +60,19 @@ _NATIVE_OPTIONS = {"ODASSL": {name: _OPTIONS["ODASSL"][name] for name in ("inith
 _ODE = frozenset({"ode"})
 
 
+@functools.cache  # it reads the lists of files of all distributions
+def _version() -> str:
+    """The version of whatever distribution has the package: Modelon's wheels have a name of their own."""
+    names = importlib.metadata.packages_distributions().get("assimulo", [])
+    return importlib.metadata.version(names[0]) if names else "unknown"
+
+
 @final
 class AssimuloAdapter(AbstractAdapter):
     """Assimulo, see the package `rbdae_adapters.assimulo`."""
 
     package = "assimulo"
-    install = (
-        "`tools/install-solvers`, which builds it from its source release, or `conda install -c conda-forge assimulo`"
-    )
+    install = "pip install assimulo-testing"
     methods = (
         Method(
             "Radau5DAE",
@@ -125,7 +131,7 @@ class AssimuloAdapter(AbstractAdapter):
         """The distribution's version."""
         if importlib.util.find_spec("assimulo") is None:
             return None
-        return importlib.metadata.version("assimulo")
+        return _version()
 
     def native(
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any

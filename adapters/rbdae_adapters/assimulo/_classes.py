@@ -12,7 +12,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.assimulo._native import Counts, configure, explicit_problem, rhs, rhs_jacobian
 from rbdae_adapters.assimulo._package import DOPRI5, HAIRER, LSODAR, finite, module, surrender_of_class
-from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet
+from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step
 
 _TAKES_JACOBIAN = frozenset({"Radau5ODE", "RodasODE", "LSODAR", "ImplicitEuler"})
 _ADAPTIVE = frozenset({"Radau5ODE", "RodasODE", "Dopri5", "LSODAR"})
@@ -151,19 +151,18 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     native.handle_event = handle_event
     solver = _solver(problem, native, method, request, recorder, options)
     solver.recorder, solver.trap = recorder, trap
-    with quiet() as chatter:
-        try:
-            solver.simulate(request.t_end)
-        except Exception as error:
-            if trap.error is None:
-                end = surrender_of_class(error, _CODES.get(name, HAIRER))
-                recorder.fail(end.reason, end.detail)
-                _finish(recorder.stats, solver, name, gave_up=True)
-        else:
-            _finish(recorder.stats, solver, name, gave_up=False)
+    try:
+        solver.simulate(request.t_end)
+    except Exception as error:
+        if trap.error is None:
+            end = surrender_of_class(error, _CODES.get(name, HAIRER))
+            recorder.fail(end.reason, end.detail)
+            _finish(recorder.stats, solver, name, gave_up=True)
+    else:
+        _finish(recorder.stats, solver, name, gave_up=False)
     trap.release()
     recorder.stats.evaluations, recorder.stats.jacobians = counts.evaluations, counts.jacobians
-    return chatter.added_to(recorder.outcome())
+    return recorder.outcome()
 
 
 __all__ = ["run", "settings"]

@@ -25,7 +25,6 @@ from rbdae_adapters.toolkit import (
     drive,
     first_step,
     multipliers,
-    quiet,
 )
 
 _UNTESTED = 1e7
@@ -152,10 +151,9 @@ def run(problem: Solvable, request: Request, options: dict[str, Any]) -> Outcome
     """Run ODASSL."""
     max_steps = options.pop("max_steps", None)
     recorder = Recorder(problem, request, one_step=True)
-    with quiet() as chatter:
-        stepper = _Stepper(problem, request, recorder, Trap(), options)
-        outcome = drive(stepper, recorder, max_steps=max_steps)
-    return chatter.added_to(outcome)
+    stepper = _Stepper(problem, request, recorder, Trap(), options)
+    outcome = drive(stepper, recorder, max_steps=max_steps)
+    return outcome
 
 
 __all__ = ["run"]

@@ -16,7 +16,7 @@ from rbdae._arrays import Ints, Mat, Vec
 from rbdae.adapter import Method, Outcome, Request, Solvable
 from rbdae_adapters.assimulo._native import Counts, configure, implicit_problem, residual
 from rbdae_adapters.assimulo._package import HAIRER, finite, module, surrender
-from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet, usable
+from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, usable
 
 USES_M1 = True
 """False for a comparison (`benchmarks/radau5.py`)."""
@@ -243,12 +243,11 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
         1,  # with dense output
         *_work_arrays(known, stacked),
     )
-    with quiet() as chatter:
-        try:
-            _, _, _, whole, flag = lib.radau5(*arguments)
-        except BaseException:
-            trap.release()
-            raise
+    try:
+        _, _, _, whole, flag = lib.radau5(*arguments)
+    except BaseException:
+        trap.release()
+        raise
     trap.release()
     if flag < 0:
         end = surrender(flag, HAIRER, name="flag")
@@ -256,7 +255,7 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     stats = recorder.stats
     stats.rejected, stats.factorisations = int(whole[17]), int(whole[18])
     stats.evaluations, stats.jacobians = counts.evaluations, counts.jacobians
-    return chatter.added_to(recorder.outcome())
+    return recorder.outcome()
 
 
 __all__ = ["INDEX_3_MARGIN", "run", "settings"]

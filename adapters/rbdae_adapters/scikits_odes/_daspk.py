@@ -7,10 +7,7 @@ one run at a time can use it.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import importlib.util
-import io
 from collections.abc import Callable
 from typing import Any, final
 
@@ -59,10 +56,9 @@ class _Daspk(AbstractStepper):
         self._solver.init_step(self._clock, self._y, self._yd)
 
     def step(self) -> tuple[float, Vec]:
-        y, yd = np.empty_like(self._y), np.empty_like(self._yd)
-        self._solver.t = self._clock  # interpolation leaves another time there
-        with contextlib.redirect_stdout(io.StringIO()):  # the class prints what it returns
-            flag, t = self._solver.step(-(self._t_end - self._shift), y, yd)
+        self._solver.info[2] = 1
+        flag, y, yd, t = self._call(self._clock, self._t_end - self._shift)
+        self._solver.info[2] = 0
         self._trap.release()
         if flag < 0:
             message = self._solver.messages.get(flag, "no message")
@@ -74,13 +70,20 @@ class _Daspk(AbstractStepper):
         self._y, self._yd = y, yd
         return self._t, y
 
+    def _call(self, t: float, target: float) -> tuple[int, Vec, Vec, float]:
+        """DASPK itself, since `step` of the class prints what it returns."""
+        solver = self._solver
+        solver.y, solver.yp, t, flag = solver._runner(
+            solver._resFn, solver._jacFn, solver.y, solver.yp, t, target, *solver.call_args
+        )
+        return flag, solver.y, solver.yp, t
+
     def interpolant(self) -> Dense:
         def dense(t: float) -> Vec:
             if t >= self._t:
                 return self._y
-            y = np.empty_like(self._y)
-            self._solver.t = self._before  # DASPK refuses outputs behind the time it is given
-            flag, _ = self._solver.step(t - self._shift, y)
+            # DASPK refuses outputs behind the time it is given
+            flag, y, _, _ = self._call(self._before, t - self._shift)
             if flag != 3:
                 raise RuntimeError(f"DASPK's interpolation at t = {t!r} returned {flag}")
             return y
@@ -98,18 +101,10 @@ class _Daspk(AbstractStepper):
         return np.array(self._solver.iwork[10:15], dtype=np.int64)
 
     def finish(self, stats: Stats) -> None:
-        _flush_fortran()
         _, evaluations, jacobians, failures, unconverged = (self._past + self._info()).tolist()
         stats.evaluations, stats.jacobians = evaluations, jacobians
         stats.factorisations = jacobians
         stats.rejected = failures + unconverged
-
-
-def _flush_fortran() -> None:
-    """Write Fortran's output now, while it is not shown, and not at the end of the process."""
-    library = importlib.util.find_spec("scikits_odes_daepack.ddaspk")
-    with contextlib.suppress(OSError, AttributeError):  # another compiler's runtime
-        ctypes.CDLL(library.origin if library else None)._gfortran_flush_i4(None)
 
 
 def _shifted(function: Callable[..., None], shift: float) -> Callable[..., None]:

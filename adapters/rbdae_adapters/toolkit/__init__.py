@@ -9,9 +9,7 @@ that takes one step at a time is
        def run(self, problem, method, request):
            options = take_options(request.options, {"max_step"}, "mine:method")
            recorder = Recorder(problem, request, one_step=method.one_step)
-           with quiet() as chatter:
-               outcome = drive(MyStepper(problem, request, recorder.y0, options), recorder)
-           return chatter.added_to(outcome)
+           return drive(MyStepper(problem, request, recorder.y0, options), recorder)
 
 3. a `Trap` around each callback, if the package does not let exceptions through.
 
@@ -24,7 +22,6 @@ its own.
 `AbstractStepper`        a solver that takes one step at a time; `GaveUp` ends its run
 `drive`                  the loop over steps
 `Trap`                   exceptions of callbacks reach the user as themselves
-`quiet`, `Chatter`       what a package prints and warns becomes a part of the message
 `take_options`           the package's own options; unknown ones are refused by name
 `atol_vector`            absolute tolerances of all unknowns
 `first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
@@ -35,8 +32,6 @@ its own.
 ======================== ==============================================================================
 """
 
-from rbdae_adapters.toolkit.chatter import Chatter as Chatter
-from rbdae_adapters.toolkit.chatter import quiet as quiet
 from rbdae_adapters.toolkit.events import Dense as Dense
 from rbdae_adapters.toolkit.events import Event as Event
 from rbdae_adapters.toolkit.options import take_options as take_options
@@ -59,7 +54,6 @@ __all__ = [
     "MAX_STALLED",
     "RESTART_FACTOR",
     "AbstractStepper",
-    "Chatter",
     "Dense",
     "Event",
     "GaveUp",
@@ -71,7 +65,6 @@ __all__ = [
     "leaves_error_test",
     "loosened",
     "multipliers",
-    "quiet",
     "relaxed_atol",
     "take_options",
     "usable",
