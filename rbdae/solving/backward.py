@@ -9,7 +9,6 @@ Machine functions and steps of schemes stay in the problem's time: their loops m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -20,8 +19,6 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Outcome, Request, Steps
 from rbdae.problem.contract import Solvable, StateProjector
-
-_TIME = re.compile(r"(?<![\w.])t = (-?)(\d)")
 
 
 @final
@@ -209,7 +206,7 @@ def mirrored_outcome(outcome: Outcome) -> Outcome:
     return replace(
         outcome,
         t=0.0 - outcome.t,
-        detail=_TIME.sub(lambda found: f"t = {'' if found[1] else '-'}{found[2]}", outcome.detail),
+        detail_time=None if outcome.detail_time is None else 0.0 - outcome.detail_time,
         t_events=[0.0 - t for t in outcome.t_events],
         stopped=None if outcome.stopped is None else 0.0 - outcome.stopped,
         steps=None if outcome.steps is None else Steps(0.0 - outcome.steps.t, outcome.steps.y),

@@ -190,7 +190,8 @@ class Monitor:
             raise self.error
         if outcome.reason not in _AS_ASKED and (causes := self._causes(outcome.stopped)):
             outcome.reason = Reason.NOT_FINITE
-            outcome.detail = "; ".join(dict.fromkeys([*causes, *filter(None, [outcome.detail])]))
+            outcome.detail = "; ".join(dict.fromkeys([*causes, *filter(None, [outcome.said()])]))
+            outcome.detail_time = None
         return outcome
 
     def _causes(self, stopped: float | None) -> list[str]:
@@ -221,7 +222,7 @@ class Monitor:
             outcome = self._collected()
         stats = outcome.stats
         stats.rejected = stats.evaluations = stats.jacobians = stats.factorisations = -1
-        outcome.reason, outcome.detail = reason, detail
+        outcome.reason, outcome.detail, outcome.detail_time = reason, detail, None
         return outcome
 
 

@@ -82,7 +82,7 @@ def _functions(
         if not finite(out):
             if name == "Radau5ODE":
                 raise module("exception").AssimuloRecoverableError  # tries a smaller step
-            recorder.fail(Reason.NOT_FINITE, f"the right-hand side is not finite at t = {t:.9g}")
+            recorder.fail(Reason.NOT_FINITE, "the right-hand side is not finite", t)
             raise FloatingPointError  # leaves the solver; the outcome is set
         return out
 

@@ -84,7 +84,7 @@ class _Stepper(AbstractStepper):
         def res(t: float, z: Vec, yd: Vec) -> Vec:  # f2py passes as many arguments as it sees
             out: Vec = evaluate(t, z - self._shift, yd)
             if not finite(out):
-                raise GaveUp(Reason.NOT_FINITE, f"the residual is not finite at t = {t:.9g}")
+                raise GaveUp(Reason.NOT_FINITE, "the residual is not finite", t)
             return out
 
         return res

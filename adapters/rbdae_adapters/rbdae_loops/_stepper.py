@@ -61,7 +61,7 @@ class LoopStepper:
                 else:
                     self._run.failed(status)
         except GaveUp as end:
-            return end.reason, end.detail
+            return end.reason, end.detail if end.t is None else f"{end.detail} at t = {end.t:.9g}"
         return Reason.FINISHED, ""
 
     def disturbed(self) -> None:

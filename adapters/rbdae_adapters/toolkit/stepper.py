@@ -19,12 +19,14 @@ class GaveUp(Exception):
     ----------
     reason : the package's return code, translated
     detail : the package's own words
+    t : the time that they speak of, if they speak of one
     """
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
+        self.t = t
 
 
 class AbstractStepper(ABC):
@@ -71,7 +73,7 @@ def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None
             if recorder.accept(float(t), y, stepper.interpolant):
                 stepper.replace(float(t), y)
     except GaveUp as end:
-        recorder.fail(end.reason, end.detail)
+        recorder.fail(end.reason, end.detail, end.t)
     stepper.finish(recorder.stats)
     return recorder.outcome()
 
