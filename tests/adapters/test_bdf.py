@@ -153,7 +153,7 @@ def test_a_solver_that_fails_midway_gives_what_it_has(solver, form, capfd):
     assert not heard
     out, err = capfd.readouterr()
     assert not err
-    assert all("t + h = t on the next step" in line for line in out.splitlines())  # CVODE's own
+    assert all(line.startswith("[WARNING]") for line in out.splitlines())  # CVODE's own
     assert solution.reason is Reason.NOT_FINITE
     assert 0.3 < solution.t[-1] <= 0.5
     assert np.isfinite(solution.y).all()
