@@ -227,8 +227,14 @@ class Stepper(Protocol):
         """The state there, (n,); a copy."""
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
-        """Continue to a later time: ``Reason.FINISHED``, or why it has stopped before, with a detail; then it stands at
-        the last accepted state. Raises what a function of the user has raised."""
+        """Continue to a later time: ``Reason.FINISHED``, or why it has stopped before, with a detail. Raises what a
+        function of the user has raised."""
+
+    def mark(self) -> Any:
+        """What `back` needs to come back to the present state."""
+
+    def back(self, mark: Any) -> None:
+        """Stand again where `mark` was made, whatever has failed since; accepted steps from there on are dropped."""
 
     def disturbed(self) -> None:
         """Evaluate the right-hand side again at the present state: it has changed."""

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._check import NoSolution
 from rbdae._frozen import changed
 from rbdae._signals import Pending
 from rbdae.adapter import Outcome, Reason, Request, Stats
@@ -187,7 +188,7 @@ class Monitor:
         if self.pending.error is not None:
             return self._partial(Reason.KEYBOARD)
         if self.error is not None:
-            raise self.error
+            return self.failed(self.error)
         if outcome.reason not in _AS_ASKED and (causes := self._causes(outcome.stopped)):
             outcome.reason = Reason.NOT_FINITE
             outcome.detail = "; ".join(dict.fromkeys([*causes, *filter(None, [outcome.said()])]))
@@ -208,7 +209,11 @@ class Monitor:
         if self.pending.error is not None:
             return self._partial(Reason.KEYBOARD)
         if self.error is not None:
-            raise self.error
+            error = self.error
+        if isinstance(error, NoSolution):
+            return self._partial(Reason.NOT_CONVERGED, str(error))
+        if self.error is not None:
+            raise error
         if not isinstance(error, Exception) or not self._bad:
             raise error
         own = [] if isinstance(error, _NotFinite) else [f"{type(error).__name__}: {error}"]
