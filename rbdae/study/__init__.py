@@ -1,6 +1,5 @@
 """Comparing formulations, rotations and solvers on one system: `compare`, the same as `rbdae.compare`."""
 
-from rbdae._public import show_only
 from rbdae.study.ahead import compile_kernels as compile_kernels
 from rbdae.study.ahead import entries as entries
 from rbdae.study.case import Case as Case
@@ -62,4 +61,3 @@ __all__ = [
     "table",
     "work_precision",
 ]
-show_only(__name__)
