@@ -79,8 +79,8 @@ class Monitor:
         pending = self.pending
 
         def watched(t: float, y: Vec, out: Vec) -> None:
-            if pending.error is not None:
-                pending.check()
+            if pending.error is not None or self.error is not None:
+                self._again()
             try:
                 fill(t, y, out)
             except BaseException as error:
@@ -96,8 +96,8 @@ class Monitor:
         pending = self.pending
 
         def watched(t: float, y: Vec, yd: Vec, out: Vec) -> None:
-            if pending.error is not None:
-                pending.check()
+            if pending.error is not None or self.error is not None:
+                self._again()
             try:
                 fill(t, y, yd, out)
             except BaseException as error:
@@ -112,7 +112,7 @@ class Monitor:
         """fill(t, ..., out) with any output, watched."""
 
         def watched(*arguments: Any) -> None:
-            self.pending.check()
+            self._again()
             try:
                 fill(*arguments)
             except BaseException as error:
@@ -135,6 +135,12 @@ class Monitor:
                 raise
 
         return watched
+
+    def _again(self) -> None:
+        """Raise what has ended the run: packages that swallow exceptions try again."""
+        self.pending.check()
+        if self.error is not None:
+            raise self.error
 
     def _keep(self, error: BaseException) -> None:
         if self.error is None:

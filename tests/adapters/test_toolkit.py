@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import toy
 from inside import toolkit_options as options
-from inside import trap
 
 from rbdae.adapter import ProjectionError, Reason, Request
 from rbdae_adapters import toolkit
@@ -17,7 +16,6 @@ from rbdae_adapters.toolkit import (
     AbstractStepper,
     GaveUp,
     Recorder,
-    Trap,
     drive,
     leaves_error_test,
     relaxed_atol,
@@ -147,19 +145,6 @@ def test_events_between_and_at_the_ends_of_steps():
     assert np.allclose(outcome.y_events[0], toy.exact(np.array([0.3]))[:, :6])
 
 
-def test_trap_gives_back_the_first_exception():
-    trap = Trap()
-    bad = trap(lambda x: 1 / x)
-    for x in (0, 1):
-        with pytest.raises(ZeroDivisionError):
-            bad(x)
-    first = trap.error
-    with pytest.raises(ZeroDivisionError) as caught:
-        trap.release()
-    assert caught.value is first
-    trap.release()  # nothing left
-
-
 def test_tolerances_by_index():
     problem = toy.Pendulum("index-3")
     assert list(leaves_error_test(problem)) == [False] * 3 + [True] * 4
@@ -167,7 +152,7 @@ def test_tolerances_by_index():
     assert list(atol) == [1e-8] * 3 + [1e3] * 4
 
 
-@pytest.mark.parametrize("module", [options, trap])
+@pytest.mark.parametrize("module", [options])
 def test_the_examples_in_the_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted and not found.failed

@@ -208,7 +208,6 @@ from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
 from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
 from rbdae_adapters.toolkit import options as toolkit_options
-from rbdae_adapters.toolkit import trap
 
 __all__ = [
     "ALMOST",
@@ -468,7 +467,6 @@ __all__ = [
     "toolkit_options",
     "traced",
     "traced_kernels",
-    "trap",
     "tree_elements",
     "tree_velocities",
     "twin",

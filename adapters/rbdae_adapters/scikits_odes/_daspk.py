@@ -26,7 +26,7 @@ from rbdae_adapters._sundials import (
     gave_up,
     tolerances,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, Trap
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder
 
 
 @final
@@ -37,13 +37,12 @@ class _Daspk(AbstractStepper):
         self,
         problem: Solvable,
         solver: Any,
-        trap: Trap,
         recorder: Recorder,
         t_end: float,
         t0: float,
         shift: float,
     ) -> None:
-        self._solver, self._trap = solver, trap
+        self._solver = solver
         self._t_end, self._t, self._y, self._shift = t_end, t0, recorder.y0.copy(), shift
         self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
         self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
@@ -59,7 +58,6 @@ class _Daspk(AbstractStepper):
         self._solver.info[2] = 1
         flag, y, yd, t = self._call(self._clock, self._t_end - self._shift)
         self._solver.info[2] = 0
-        self._trap.release()
         if flag < 0:
             message = self._solver.messages.get(flag, "no message")
             raise gave_up(DASPK_REASONS, flag, message)
@@ -124,12 +122,12 @@ def stepper(problem: Solvable, form: ResidualNative, request: Request, recorder:
         raise MissingSolver("scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0")
     from scikits_odes import dae
 
-    trap, shift = Trap(), min(request.t0, 0.0)
+    shift = min(request.t0, 0.0)
     res, jac = _shifted(form.resfn, shift), _shifted(form.jacfn, shift)
-    options = dict(form.options, jacfn=trap(jac), tstop=request.t_end - shift)
+    options = dict(form.options, jacfn=jac, tstop=request.t_end - shift)
     # the class behind the front end: `t` and the work arrays are needed
-    solver = dae("ddaspk", trap(res), **options)._integrator
-    return _Daspk(problem, solver, trap, recorder, request.t_end, request.t0, shift)
+    solver = dae("ddaspk", res, **options)._integrator
+    return _Daspk(problem, solver, recorder, request.t_end, request.t0, shift)
 
 
 def native(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:

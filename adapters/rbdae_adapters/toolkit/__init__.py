@@ -11,7 +11,8 @@ that takes one step at a time is
            recorder = Recorder(problem, request, one_step=method.one_step)
            return drive(MyStepper(problem, request, recorder.y0, options), recorder)
 
-3. a `Trap` around each callback, if the package does not let exceptions through.
+Exceptions of callbacks reach the user as themselves, whatever a package makes of them: `rbdae.solve` remembers the
+first one, and its callbacks raise it again.
 
 A package that keeps its own loop and calls back after each step gets ``recorder.accept`` there; `Recorder` has the
 duties of such an adapter. ``tests/support/toy_adapter`` in the repository is a complete adapter in a distribution of
@@ -21,7 +22,6 @@ its own.
 `Recorder`               projection, events, output and statistics after each accepted step
 `AbstractStepper`        a solver that takes one step at a time; `GaveUp` ends its run
 `drive`                  the loop over steps
-`Trap`                   exceptions of callbacks reach the user as themselves
 `take_options`           the package's own options; unknown ones are refused by name
 `atol_vector`            absolute tolerances of all unknowns
 `first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
@@ -48,7 +48,6 @@ from rbdae_adapters.toolkit.tolerances import loosened as loosened
 from rbdae_adapters.toolkit.tolerances import multipliers as multipliers
 from rbdae_adapters.toolkit.tolerances import relaxed_atol as relaxed_atol
 from rbdae_adapters.toolkit.tolerances import usable as usable
-from rbdae_adapters.toolkit.trap import Trap as Trap
 
 __all__ = [
     "MAX_STALLED",
@@ -58,7 +57,6 @@ __all__ = [
     "Event",
     "GaveUp",
     "Recorder",
-    "Trap",
     "atol_vector",
     "drive",
     "first_step",

@@ -41,8 +41,7 @@ class AbstractStepper(ABC):
     3. `replace` makes `y` the state at `t`, the end of the last step: directly in one-step methods, by a restart in
        others. What the next step starts from is `y`, including values that were computed from the old state.
     4. `finish` fills the package's own counts into the statistics, as Python integers.
-    5. Exceptions of callbacks pass through every method unchanged (see `Trap`); everything else that ends the run
-       is a `GaveUp`.
+    5. Everything that ends the run, but for exceptions of callbacks, is a `GaveUp`.
     """
 
     @abstractmethod
