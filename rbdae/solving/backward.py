@@ -144,7 +144,7 @@ class _Correction(_InTau):
 
 @final
 class _Watch(_InTau):
-    """A watch that is asked in tau, and begins anew after each change."""
+    """A watch that is asked in tau; after each change the solver restarts."""
 
     continued = None
 

@@ -60,13 +60,6 @@ _NATIVE_OPTIONS = {"ODASSL": {name: _OPTIONS["ODASSL"][name] for name in ("inith
 _ODE = frozenset({"ode"})
 
 
-@functools.cache  # it reads the lists of files of all distributions
-def _version() -> str:
-    """The version of whatever distribution has the package: Modelon's wheels have a name of their own."""
-    names = importlib.metadata.packages_distributions().get("assimulo", [])
-    return importlib.metadata.version(names[0]) if names else "unknown"
-
-
 @final
 class AssimuloAdapter(AbstractAdapter):
     """Assimulo, see the package `rbdae_adapters.assimulo`."""
@@ -131,7 +124,13 @@ class AssimuloAdapter(AbstractAdapter):
         """The distribution's version."""
         if importlib.util.find_spec("assimulo") is None:
             return None
-        return _version()
+        return self._version
+
+    @functools.cached_property  # it reads the lists of files of all distributions
+    def _version(self) -> str:
+        """That of whatever distribution has the package: Modelon's wheels have a name of their own."""
+        names = importlib.metadata.packages_distributions().get("assimulo", [])
+        return importlib.metadata.version(names[0]) if names else "unknown"
 
     def native(
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any

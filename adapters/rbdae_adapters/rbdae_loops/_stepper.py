@@ -72,7 +72,7 @@ class LoopStepper:
         return self.t, self.y, self._loop.s.rows
 
     def back(self, mark: tuple[float, Vec, int]) -> None:
-        """Stand again where `mark` was made; the size of the next step is chosen anew."""
+        """Stand again where `mark` was made; the size of the next step is chosen as at a start."""
         loop, s = self._loop, self._loop.s
         s.t_new, y, rows = mark
         s.rows = rows if self._keeps else 1
