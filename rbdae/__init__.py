@@ -19,7 +19,6 @@ from rbdae.actuators.function_block import block as block
 from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
-from rbdae.initial.changed import NotAddedWarning as NotAddedWarning
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.inputs import Table as Table
 from rbdae.problem import observables as observables
@@ -49,7 +48,6 @@ __all__ = [
     "Event",
     "FailedRunWarning",
     "InitialValuesWarning",
-    "NotAddedWarning",
     "Points",
     "Problem",
     "Projection",

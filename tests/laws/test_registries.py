@@ -107,7 +107,6 @@ from inside import (
     report_blocks,
     report_figures,
     report_shown,
-    results_file,
     rhs_recording,
     sampling,
     scales,
@@ -118,6 +117,7 @@ from inside import (
     sides,
     solution,
     steps,
+    study_stored,
     switches,
     symbol,
     timed,
@@ -543,7 +543,7 @@ EXAMPLES: dict[type, Any] = {
     sampling.Samples: lambda: sampling.Samples([actuator_cases.one(rbdae.Sampled)], 0.0, 1.0),
     sampling.AllChanges: lambda: sampling.AllChanges([]),
     plane_view.Plane: lambda: plane_view.Plane(("x", "y", "z"), np.eye(3)),
-    results_file.ResultsFile: lambda: results_file.ResultsFile("no-file.jsonl", "key"),
+    study_stored.ResultsFile: lambda: study_stored.ResultsFile("no-file.jsonl", "key"),
 }
 
 

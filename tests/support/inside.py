@@ -202,8 +202,7 @@ from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.solving.driven import InputSteps
 from rbdae.study import comparing as study_comparing
-from rbdae.study import results_file
-from rbdae.study.stored_values import digest
+from rbdae.study import stored as study_stored
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
 from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
@@ -288,7 +287,6 @@ __all__ = [
     "derivative_at",
     "derived",
     "differences",
-    "digest",
     "distance_to_singularity",
     "driven",
     "dropping",
@@ -426,7 +424,6 @@ __all__ = [
     "report_figures",
     "report_shown",
     "reselected",
-    "results_file",
     "rhs_elements_apply",
     "rhs_recording",
     "run_of_solve",
@@ -455,6 +452,7 @@ __all__ = [
     "steps",
     "structure_of_numbers",
     "study_comparing",
+    "study_stored",
     "sundials_library",
     "suspects",
     "suspending",

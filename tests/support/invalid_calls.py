@@ -959,7 +959,6 @@ CALLS_SKIPPED = {
     "Assembly": "made by assemble",
     "FailedRunWarning": "a warning",
     "InitialValuesWarning": "a warning",
-    "NotAddedWarning": "a warning",
     "Problem": "made by formulate",
     "ProjectionError": "an exception",
     "StepError": "an exception",
