@@ -11,7 +11,6 @@ from rbdae import formulations as formulations
 from rbdae import joints as joints
 from rbdae import models as models
 from rbdae import rotations as rotations
-from rbdae._public import no_attribute
 from rbdae._version import __version__ as __version__
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
@@ -95,7 +94,7 @@ else:
             return import_module(f"rbdae.{name}")
         if name == "compare":
             return import_module("rbdae.study").compare
-        raise no_attribute(sys.modules[__name__], name)
+        raise AttributeError(f"module 'rbdae' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

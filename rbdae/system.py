@@ -173,6 +173,8 @@ class System:
             For ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
         """
         _check.name("input", name, self._inputs)
+        if not isinstance(unit, str):
+            raise TypeError(f"input {name!r}: unit must be a string, got {_check.show(unit)}; give e.g. unit='N m'")
         out = Input(name, _check.number(f"input {name!r}", "value", value), unit)
         self._inputs[name] = out
         return out

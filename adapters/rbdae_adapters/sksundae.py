@@ -38,7 +38,7 @@ from rbdae_adapters._sundials import (
     least_tolerance,
     tolerances,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, quiet, take_options, usable
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take_options, usable
 from rbdae_adapters.toolkit import options as check
 
 SPARSE_FROM = 250
@@ -164,19 +164,17 @@ class SksundaeAdapter(AbstractAdapter):
         stepwise = options.pop("stepwise", False)
         if not stepwise and _sksundae_whole.can(request):
             whole = WholeRun(request, problem.y0, max_steps, implicit)
-            with quiet() as chatter:
-                native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-                start = (native.y0, native.yd0) if isinstance(native, ResidualNative) else (native.y0,)
-                outcome = whole.run(_solver(native, whole.options), _reasons(implicit), *start)
+            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+            start = (native.y0, native.yd0) if isinstance(native, ResidualNative) else (native.y0,)
+            outcome = whole.run(_solver(native, whole.options), _reasons(implicit), *start)
         else:
             recorder = Recorder(problem, request, one_step=False)
-            with quiet() as chatter:
-                native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-                stepper = _Stepper(problem, _solver(native, {}), recorder, implicit, request.t_end, request.t0)
-                outcome = drive(stepper, recorder, max_steps=max_steps)
+            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+            stepper = _Stepper(problem, _solver(native, {}), recorder, implicit, request.t_end, request.t0)
+            outcome = drive(stepper, recorder, max_steps=max_steps)
         outcome.stats.factorisations = outcome.stats.jacobians if implicit else -1  # CVODE reuses Jacobians
         outcome.stats.rejected = -1  # the package does not report them
-        return chatter.added_to(outcome)
+        return outcome
 
 
 def _solver(native: ResidualNative | RhsNative, further: dict[str, Any]) -> Any:

@@ -110,7 +110,7 @@ class Unknowns:
         left, last = np.arange(m), np.zeros(m, dtype=bool)  # rows that are not solved, and whose next step is the last
         for _ in range(_MOST + 2):
             if not len(left):
-                return out
+                break
             here, z = x[left], x[left, at]
             g, M = laws[0].at_rows(t[left], here)[0], laws[1].at_rows(t[left], here)[0].reshape(-1, self.n, self.n)
             self._check(t[left], g, M)
@@ -120,7 +120,9 @@ class Unknowns:
             out[left[last]] = z[last]
             small = np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - self.start))
             left, last = left[~last], np.all(small, axis=1)[~last]  # the step that is left is the square of this one
-        raise self._lost(float(t[left[0]]))
+        if len(left):
+            raise self._lost(float(t[left[0]]))
+        return out
 
     def _check(self, t: Vec, g: Mat, M: Mat) -> None:
         """Refuse equations at rows where they have no next step."""
@@ -129,14 +131,14 @@ class Unknowns:
             raise self._lost(float(t[~finite][0]))
         singular = _singular(M)
         if singular.any():
-            raise ValueError(
+            raise _check.NoSolution(
                 f"{self.owner}: its equations do not determine {', '.join(self.names)}: their derivatives by them "
                 f"are singular at t = {t[singular][0]:g} (a higher index); make them equations for these unknowns, or "
                 "give another start"
             )
 
     def _lost(self, t: float) -> ValueError:
-        return ValueError(
+        return _check.NoSolution(
             f"{self.owner}: no solution of its equations for {', '.join(self.names)} was found at t = {t:g} from "
             f"{_check.show(self.start)}; give other start values"
         )

@@ -221,7 +221,8 @@ class Callbacks:
         return work_function(self._workspace, self.steps(scheme), self._tally)
 
     def code(self, name: str) -> Literal["traced", "folded", "generic"]:
-        """The code of a callback: of this model alone, or that of all."""
+        """The code of a callback: of this model alone, or that of all. Raises ValueError for another name."""
+        self._refuse_other(name)
         return "generic" if self._of_this_model(name) is None else self._workspace.memory.name
 
     def code_of(self, names: Collection[str]) -> Literal["traced", "folded", "generic", "mixed"]:
@@ -236,8 +237,7 @@ class Callbacks:
         Raises ValueError for another name, and where the callback runs generic code; AttributeError for the right-hand
         side of a DAE.
         """
-        if name not in _SIGNS:
-            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
+        self._refuse_other(name)
         if self._of_this_model(name) is None:
             raise ValueError(
                 f"Callbacks: {name!r} runs generic code, whose operations depend on loops and branches; "
@@ -264,6 +264,10 @@ class Callbacks:
             explicit = self._explicit()
             return explicit.rates if name == "rhs" else explicit.rhs_jacobian
         return self._kernels.residual if name == "residual" else self._kernels.jacobian
+
+    def _refuse_other(self, name: str) -> None:
+        if name not in _SIGNS:
+            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
 
     def _of_this_model(self, name: str) -> TracedKernel | None:
         if name not in self._traced:

@@ -52,7 +52,7 @@ def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
         message = f"{solver} {sentence} at t = {last:.9g}"
     else:
         message = f"{solver} stopped at t = {last:.9g} on the way from {t0:g} to {t_end:g}: {sentence}"
-    return f"{message}. It said: {outcome.detail}" if outcome.detail else message
+    return f"{message}. It said: {outcome.said()}" if outcome.detail else message
 
 
 def solve(

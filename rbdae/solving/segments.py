@@ -260,6 +260,7 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
         reason=last.reason,
         stats=stats,
         detail=last.detail,
+        detail_time=last.detail_time,
         t_events=[np.concatenate(ts) for ts in zip(*(o.t_events for o in outcomes), strict=True)],
         y_events=[np.concatenate(ys) for ys in zip(*(o.y_events for o in outcomes), strict=True)],
         stopped=last.stopped,

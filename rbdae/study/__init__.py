@@ -1,6 +1,5 @@
 """Comparing formulations, rotations and solvers on one system: `compare`, the same as `rbdae.compare`."""
 
-from rbdae._public import show_only
 from rbdae.study.case import Case as Case
 from rbdae.study.choosing import cases as cases
 from rbdae.study.choosing import installed_solvers as installed_solvers
@@ -56,4 +55,3 @@ __all__ = [
     "table",
     "work_precision",
 ]
-show_only(__name__)

@@ -109,7 +109,7 @@ class Comparison:
         Raises
         ------
         ImportError
-            without plotly, jinja2 or itables: ``pip install 'rbdae[report]'``
+            without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
         OSError, TypeError, ValueError
             for a path that it cannot be written to
         """

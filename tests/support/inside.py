@@ -208,7 +208,6 @@ from rbdae.study import stored as study_stored
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
 from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
-from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
 __all__ = [
@@ -269,7 +268,6 @@ __all__ = [
     "brief",
     "canvas",
     "chart_functions",
-    "chatter",
     "choices",
     "cli_target",
     "coarse_pattern",
@@ -470,7 +468,6 @@ __all__ = [
     "toolkit_options",
     "traced",
     "traced_kernels",
-    "trap",
     "tree_elements",
     "tree_velocities",
     "twin",

@@ -66,18 +66,17 @@ class MultistepRun:
         if status == at.GAVE_UP:
             integrator.check()
             if self._is_bad(t):
-                what = f"{integrator.what} is not finite at t = {integrator.bad:.9g}"
-                raise GaveUp(Reason.NOT_FINITE, f"{what}; {self._words()}")
+                raise GaveUp(Reason.NOT_FINITE, f"{self._words()}; {integrator.what} is not finite", integrator.bad)
             raise gave_up(self._reasons, loop.s.code, integrator.said())
         if status == at.STANDS_STILL and self._is_bad(t):
-            raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite at t = {integrator.bad:.9g}")
+            raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite", integrator.bad)
         if status == at.NOT_PROJECTED:
             raise not_projected(self._correction, self._projector, tried, loop.y)
-        known = {
+        known: dict[int, tuple[Any, ...]] = {
             at.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {loop.s.max_steps}"),
-            at.STATE_NOT_FINITE: (Reason.NOT_FINITE, f"the state is not finite at t = {t:.9g}"),
-            at.DENSE_NOT_FINITE: (Reason.NOT_FINITE, f"the dense output is not finite before t = {t:.9g}"),
-            at.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, f"the projected state is not finite at t = {tried:.9g}"),
+            at.STATE_NOT_FINITE: (Reason.NOT_FINITE, "the state is not finite", t),
+            at.DENSE_NOT_FINITE: (Reason.NOT_FINITE, "the dense output is not finite before the step", t),
+            at.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, "the projected state is not finite", tried),
             at.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
         }
         raise GaveUp(*known[status])

@@ -29,14 +29,18 @@ _PIECES = 8
 
 
 class NotFinite(ArithmeticError):
-    """Something that is not a number ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
+    """Something that is not a number at a time ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
+
+    def __init__(self, said: str, t: float) -> None:
+        super().__init__(said)
+        self.t = t
 
 
 def refuse_not_finite(what: str, t: float, values: Vec) -> None:
     """Raise `NotFinite` for values that are not all numbers."""
     # the sum of squares is a number if all values are, and takes a tenth of the time; it may overflow
     if not isfinite(values.dot(values)) and not np.isfinite(values).all():
-        raise NotFinite(f"{what} is not finite at t = {t:.9g}")
+        raise NotFinite(f"{what} is not finite", t)
 
 
 @final
@@ -82,7 +86,7 @@ class Event:
 
     def nan(self, t: float) -> NotFinite:
         """The exception for an event that has no number."""
-        return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan at t = {t:.9g}")
+        return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan", t)
 
     def _crossed(self, before: float, after: float) -> bool:
         """Whether the value changed its sign in a direction that counts."""

@@ -120,7 +120,7 @@ class EventWatch:
             self.stopped = loop.began
             loop.drop()
             if isinstance(error, NotFinite):
-                raise GaveUp(Reason.NOT_FINITE, str(error)) from None
+                raise GaveUp(Reason.NOT_FINITE, str(error), error.t) from None
             if isinstance(error, ProjectionError):
                 raise GaveUp(Reason.PROJECTION, str(error)) from None
             raise

@@ -29,7 +29,7 @@ def project(projector: StateProjector, t: float, y: Vec) -> bool:
         changed = bool(projector(t, y))
     except ProjectionError:
         if not np.isfinite(projector.drift(t, before)):
-            raise NotFinite(f"the constraints are not finite at t = {t:.9g}") from None
+            raise NotFinite("the constraints are not finite", t) from None
         raise
     refuse_not_finite("the projected state", t, y)
     return changed
@@ -85,6 +85,7 @@ class Recorder:
         self.stats = Stats()
         self.reason: Reason | None = None
         self.detail = ""
+        self._detail_time: float | None = None
         self.t = request.t0
         self.restart_drift = restart_drift(request)
         self._began = time.perf_counter()
@@ -110,7 +111,7 @@ class Recorder:
         try:
             self._start(request)
         except NotFinite as error:
-            self.fail(Reason.NOT_FINITE, str(error))
+            self.fail(Reason.NOT_FINITE, str(error), error.t)
 
     def _start(self, request: Request) -> None:
         y = self._projected(request.t0, self.y0)  # in place
@@ -149,14 +150,16 @@ class Recorder:
             return False
         try:
             return self._accept(Step(t, y, interpolant))
-        except (ProjectionError, NotFinite) as error:
-            self.fail(Reason.NOT_FINITE if isinstance(error, NotFinite) else Reason.PROJECTION, str(error))
-            return False
+        except NotFinite as error:
+            self.fail(Reason.NOT_FINITE, str(error), error.t)
+        except ProjectionError as error:
+            self.fail(Reason.PROJECTION, str(error))
+        return False
 
-    def fail(self, reason: Reason, detail: str = "") -> None:
-        """Note why the solver gave up; the first reason counts."""
+    def fail(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
+        """Note why the solver gave up, in words about a time `t`; the first reason counts."""
         if self.reason is None:
-            self.reason, self.detail = reason, detail
+            self.reason, self.detail, self._detail_time = reason, detail, t
 
     def outcome(self) -> Outcome:
         """Everything that was collected."""
@@ -172,6 +175,7 @@ class Recorder:
             reason=self.reason if self.reason is not None else Reason.SOLVER,
             stats=self.stats,
             detail=self.detail,
+            detail_time=self._detail_time,
             t_events=[np.array(ts, dtype=float) for ts in self._t_events],
             y_events=[self._rows(ys[: len(ts)]) for ts, ys in zip(self._t_events, self._y_events, strict=True)],
             stopped=self.t,

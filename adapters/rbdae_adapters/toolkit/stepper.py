@@ -19,12 +19,14 @@ class GaveUp(Exception):
     ----------
     reason : the package's return code, translated
     detail : the package's own words
+    t : the time that they speak of, if they speak of one
     """
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
+        self.t = t
 
 
 class AbstractStepper(ABC):
@@ -40,8 +42,7 @@ class AbstractStepper(ABC):
        by a restart in others. What the next step starts from is `y`, including values that were computed from the old
        state.
     4. `finish` fills the package's own counts into the statistics, as Python integers.
-    5. Exceptions of callbacks pass through every method unchanged (see `Trap`); everything else that ends the run
-       is a `GaveUp`.
+    5. Everything that ends the run, but for exceptions of callbacks, is a `GaveUp`.
     """
 
     @abstractmethod
@@ -72,7 +73,7 @@ def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None
             if recorder.accept(float(t), y, stepper.interpolant):
                 stepper.replace(float(t), y)
     except GaveUp as end:
-        recorder.fail(end.reason, end.detail)
+        recorder.fail(end.reason, end.detail, end.t)
     stepper.finish(recorder.stats)
     return recorder.outcome()
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, claim
 from rbdae.papers.item import attempt
 from rbdae.papers.null_space.equations import LEGEND, problem
