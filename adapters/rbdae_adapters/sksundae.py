@@ -80,7 +80,7 @@ class _Stepper(AbstractStepper):
         self._t_end = t_end
         self._t = t0
         self._y = recorder.y0.copy()
-        self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
+        self._restarts = Restarts(problem, recorder)
         self._yd: Vec | None = np.array(problem.yd0, dtype=float) if implicit else None
         self._past = (0, 0)  # evaluations and Jacobians before the last restart
         self._counts = (0, 0)
@@ -115,7 +115,7 @@ class _Stepper(AbstractStepper):
         return lambda t: step(t, "normal").y
 
     def replace(self, t: float, y: Vec) -> None:
-        self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
+        self._restarts.noted()
         self._past = (self._past[0] + self._counts[0], self._past[1] + self._counts[1])
         self._counts = (0, 0)
         self._t, self._y = t, y

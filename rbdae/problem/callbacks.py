@@ -143,7 +143,7 @@ class Callbacks:
         internal = model.n * len(self._workspace.settings.chart.internal)
         scales = model.scales
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
-        return ViolationScales(weights, 1.0 / scales.rate, float(np.finfo(float).eps) * scales.reach / scales.length)
+        return ViolationScales(weights, 1.0 / scales.rate, scales.reach / scales.length)
 
     def check_explicit(self) -> None:
         """Raises AttributeError for a DAE, which has no right-hand side."""

@@ -125,6 +125,11 @@ class _Projector:
         """Drift beyond which a multistep code is restarted."""
         return self._inner.restart_tolerance
 
+    @property
+    def reach(self) -> float:
+        """The size of positions in the unit of `drift`."""
+        return float(getattr(self._inner, "reach", 1.0))
+
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place."""
         return self._inner(-t, y)

@@ -86,9 +86,9 @@ def solve(
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
         kept in either case, for ``solution(t)``, unless `dense_output` is False
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
-        constraints. The solvers of scipy, solve_dae and Assimulo continue from the projected state; other multistep
-        codes do so, by a restart that is counted, only where the drift exceeds
-        `rbdae.Projection.restart_tolerance` and ten times the tolerance
+        constraints. The solvers continue from the projected state; sksundae's and scikits.odes' IDA and CVODE do so, by
+        a restart that is counted, only where the drift exceeds `rbdae.Projection.restart_tolerance` and ten times the
+        tolerance
     events : one or more `rbdae.Event`, as ``rbdae.Event(pin.angle, above=0.5, terminal=True)``, or functions ``event(t,
         y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step; one whose

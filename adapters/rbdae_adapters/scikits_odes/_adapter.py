@@ -106,7 +106,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         options = dict(request.options)
         max_steps = options.get("max_steps", MAX_STEPS)
         request = usable(problem, request, least_tolerance(problem))
-        recorder = Recorder(problem, request, one_step=False)
+        recorder = Recorder(problem, request, one_step=method.name == "ddaspk")
         with quiet() as chatter:
             native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
             if method.name == "ddaspk" and isinstance(native, ResidualNative):

@@ -23,13 +23,15 @@ from rbdae_adapters._sundials import (
     STALLED,
     STALLED_MESSAGE,
     ResidualNative,
-    Restarts,
     algebraic,
     first_step,
     gave_up,
     tolerances,
 )
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, Trap
+
+_FIXED_REALS = 50
+"""Numbers at the start of RWORK."""
 
 
 @final
@@ -48,15 +50,13 @@ class _Daspk(AbstractStepper):
     ) -> None:
         self._solver, self._trap = solver, trap
         self._t_end, self._t, self._y, self._shift = t_end, t0, recorder.y0.copy(), shift
-        self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
         self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
         self._yd = np.array(problem.yd0, dtype=float)
         self._before = self._clock
-        self._past = np.zeros(5, dtype=np.int64)
-        self._start()
-
-    def _start(self) -> None:
-        self._solver.init_step(self._clock, self._y, self._yd)
+        solver.init_step(self._clock, self._y, self._yd)
+        # the residual, errors and weights come first, and weights once more if unknowns are left out of the error test
+        first = _FIXED_REALS + (3 + int(solver.info[15])) * problem.n
+        self._latest = slice(first, first + problem.n)
 
     def step(self) -> tuple[float, Vec]:
         y, yd = np.empty_like(self._y), np.empty_like(self._yd)
@@ -88,18 +88,13 @@ class _Daspk(AbstractStepper):
         return dense
 
     def replace(self, t: float, y: Vec) -> None:
-        self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
-        self._past += self._info()
-        self._t, self._y = t, y
-        self._start()
-
-    def _info(self) -> Any:
-        # steps, residuals, Jacobians, error test failures, convergence failures: IWORK(11) to IWORK(15)
-        return np.array(self._solver.iwork[10:15], dtype=np.int64)
+        self._solver.rwork[self._latest] = y
+        self._y = y
 
     def finish(self, stats: Stats) -> None:
         _flush_fortran()
-        _, evaluations, jacobians, failures, unconverged = (self._past + self._info()).tolist()
+        # IWORK(12) to IWORK(15)
+        evaluations, jacobians, failures, unconverged = self._solver.iwork[11:15].tolist()
         stats.evaluations, stats.jacobians = evaluations, jacobians
         stats.factorisations = jacobians
         stats.rejected = failures + unconverged

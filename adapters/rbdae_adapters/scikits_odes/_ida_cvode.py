@@ -57,7 +57,7 @@ class _Stepper(AbstractStepper):
         self._counts, self._t_end, self._implicit = counts, request.t_end, implicit
         self._reasons = IDA_REASONS if implicit else CVODE_REASONS
         self._t, self._y = request.t0, recorder.y0.copy()
-        self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
+        self._restarts = Restarts(problem, recorder)
         self._yd = np.array(problem.yd0, dtype=float)
         self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last restart
         self._interpolating = False
@@ -106,7 +106,7 @@ class _Stepper(AbstractStepper):
         return dense
 
     def replace(self, t: float, y: Vec) -> None:
-        self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
+        self._restarts.noted()
         self._past += self._info()
         self._t, self._y = t, y
         self._call(self._solver.reinit_IC)

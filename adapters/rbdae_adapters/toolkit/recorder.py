@@ -36,9 +36,10 @@ def project(projector: StateProjector, t: float, y: Vec) -> bool:
 
 
 def restart_drift(request: Request) -> float:
-    """The drift beyond which a multistep code restarts, of unknowns of size 1."""
-    least = RESTART_FACTOR * max(request.rtol, float(np.min(request.atol)))
-    return least if request.projector is None else max(least, request.projector.restart_tolerance)
+    """The drift beyond which a multistep code restarts: its error test allows positions as much."""
+    projector = request.projector
+    least = RESTART_FACTOR * max(request.rtol * getattr(projector, "reach", 1.0), float(np.min(request.atol)))
+    return least if projector is None else max(least, projector.restart_tolerance)
 
 
 @final
@@ -287,4 +288,4 @@ class Recorder:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)
 
 
-__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project", "restart_drift"]
+__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project"]

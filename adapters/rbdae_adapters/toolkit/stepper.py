@@ -36,8 +36,9 @@ class AbstractStepper(ABC):
        the interval; the dense output cuts it.
     2. `interpolant` gives the dense output of the last step. It agrees with the states at both ends of the step, to
        the solver's accuracy, and is valid until the next `step` or `replace`.
-    3. `replace` makes `y` the state at `t`, the end of the last step: directly in one-step methods, by a restart in
-       others. What the next step starts from is `y`, including values that were computed from the old state.
+    3. `replace` makes `y` the state at `t`, the end of the last step: directly in one-step methods, in the history or
+       by a restart in others. What the next step starts from is `y`, including values that were computed from the old
+       state.
     4. `finish` fills the package's own counts into the statistics, as Python integers.
     5. Exceptions of callbacks pass through every method unchanged (see `Trap`); everything else that ends the run
        is a `GaveUp`.

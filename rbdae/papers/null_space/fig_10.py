@@ -11,7 +11,7 @@ import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, claim, expect, near, within_factor
 from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.null_space.drawing import legend, look
-from rbdae.papers.null_space.equations import FORMS, LEGEND, NAMES, problem
+from rbdae.papers.null_space.equations import FORMS, LEGEND, NAMES, PROJECTIONS, problem
 from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure, thinned
 
@@ -28,10 +28,10 @@ _ABSOLUTE: Final = ("q40", "d23")
 def _run(how: Settings) -> Finding:
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
-    largest: dict[tuple[float, bool, str], float] = {}
+    largest: dict[tuple[float, str, str], float] = {}
     known = numbers("null_space", "ns-fig-10")
     for tolerance in _TOLERANCES:
-        for projection in (False, True):
+        for word, projection in PROJECTIONS.items():
             for form in how.chosen(FORMS):
                 of = problem("A", form, angular_velocity=_SPIN)
                 run = rbdae.solve(
@@ -40,30 +40,30 @@ def _run(how: Settings) -> Finding:
                 )  # fmt: skip
                 energy = run.energy.total
                 change = energy / energy[0] - 1.0
-                largest[tolerance, projection, form] = float(np.abs(change).max())
+                largest[tolerance, word, form] = float(np.abs(change).max())
                 if not compared:
                     compared.append(expect("energy at the start [J]", energy[0], near(known["energy"], 1e-4)))
                 for k in thinned(change, 400):
-                    word = "yes" if projection else "no"
                     rows.append((form, tolerance, word, float(run.t[k]), float(energy[k]), float(change[k])))
-    for (tolerance, projection, form), change in largest.items():
-        where = f"{NAMES[form]}{', with projection' if projection else ''}"
+    for (tolerance, word, form), change in largest.items():
+        where = f"{NAMES[form]}{'' if word == 'no' else f', projection: {word}'}"
         quantity, fails = f"largest |dE / E| at {tolerance:.0e}, {where}", tolerance == _COARSE and form in _ABSOLUTE
-        size = (known["projected"] if projection else known)[f"{tolerance:.0e}"].get(form)
+        size = known[word][f"{tolerance:.0e}"].get(form)
         own = within_factor(size, 2.0) if size else None
-        if fails and not projection:
+        if fails and word == "no":
             compared.append(claim(quantity, change, at_least(0.01), "fails for coarse tolerances", expected=own))
         elif own:
             compared.append(expect(quantity, change, own))
     for tolerance, (null, absolute) in product(_TOLERANCES, (("q42", "q40"), ("d25", "d23"))):
         if {null, absolute} <= set(how.chosen(FORMS)):
-            ratio = largest[tolerance, False, absolute] / largest[tolerance, False, null]
+            ratio = largest[tolerance, "no", absolute] / largest[tolerance, "no", null]
             quantity = f"change of energy at {tolerance:.0e}, {absolute} : {null}"
             compared.append(claim(quantity, ratio, at_least(10.0), "null space much better", expected=at_least(1e3)))
-    told = ", ".join(f"{form} {100.0 * size:.2g} %" for (tolerance, projection, form), size in largest.items()
-                     if tolerance == _COARSE and not projection)  # fmt: skip
+    told = ", ".join(f"{form} {100.0 * size:.2g} %" for (tolerance, word, form), size in largest.items()
+                     if tolerance == _COARSE and word == "no")  # fmt: skip
     sentence = f"At {_COARSE:g} the energy changes by at most: {told}; projection leaves index 0 "
-    sentence += " and ".join(f"{100.0 * largest[_COARSE, True, f]:.2g} %" for f in how.chosen(_ABSOLUTE)) + "."
+    for word, said in (("yes", "; if it keeps Omega, "), ("keeps Ω", ".")):
+        sentence += " and ".join(f"{100.0 * largest[_COARSE, word, f]:.2g} %" for f in how.chosen(_ABSOLUTE)) + said
     columns = ("form", "tolerance", "projection", "t [s]", "energy [J]", "change")
     return Finding(columns, rows, tuple(compared), (), (LEGEND,), sentence)
 
@@ -72,14 +72,15 @@ def _draw(finding: Finding) -> Figure:
     figure = new_figure("papers", (10.4, 7.2), layout="constrained")
     grid = figure.subplots(2, 2, sharex=True)
     for k, (row, tolerance) in enumerate(zip(grid, _TOLERANCES, strict=True)):
-        for projection, faint in (("yes", {"linewidth": 0.7, "label": "_projected"}), ("no", {})):
+        for projection, faint in (("yes", {"linewidth": 0.7, "label": "_projected"}), ("no", {}), ("keeps Ω", {})):
             for form in finding.values("form"):
-                if projection == "yes" and form not in _ABSOLUTE:
+                if projection != "no" and form not in _ABSOLUTE:
                     continue
+                shown = {**look(form if projection != "keeps Ω" else form + "*"), **faint}
                 where: dict[str, Cell] = {"form": form, "tolerance": tolerance, "projection": projection}
                 t, energy = finding.column("t", **where), finding.column("energy", **where)
-                row[0].plot(t, 1e-6 * energy, **{**look(form), **faint})
-                row[1].semilogy(t[1:], np.abs(finding.column("change", **where))[1:], **{**look(form), **faint})
+                row[0].plot(t, 1e-6 * energy, **shown)
+                row[1].semilogy(t[1:], np.abs(finding.column("change", **where))[1:], **shown)
         across = "t [s]" if k == 1 else ""
         framed(row[0], f"total energy, tolerance {tolerance:.0e}", across, "E [MJ]")
         framed(row[1], f"its change, tolerance {tolerance:.0e}", across, "|E / E(0) - 1|")

@@ -9,7 +9,7 @@ from rbdae import closed_form
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.null_space.drawing import draw_work, legend
-from rbdae.papers.null_space.equations import FORMS
+from rbdae.papers.null_space.equations import FORMS, PROJECTION
 from rbdae.papers.null_space.fig_12 import turnovers
 from rbdae.papers.null_space.references import reference
 from rbdae.papers.null_space.work import (
@@ -61,7 +61,7 @@ def _rows(how: Settings, t_end: float, disturbance: float, tolerances: Sequence[
             how.chosen(FORMS),
             tolerances,
             wanted,
-            projection=projection,
+            projection=PROJECTION if projection else None,
             disturbance=disturbance,
         )
     ]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, claim
 from rbdae.papers.item import attempt
 from rbdae.papers.null_space.equations import LEGEND, problem
@@ -34,7 +35,7 @@ def work_precision(
     wanted: Motion | None = None,
     *,
     name: str = "",
-    projection: bool | None = None,
+    projection: rbdae.Projection | None = None,
     **options: Any,
 ) -> list[tuple[Cell, ...]]:
     """Rows of `COLUMNS`, with the paper's name of the solver: a run each, errors at its end; nan if it ends before."""
