@@ -78,7 +78,7 @@ def _run(how: Settings) -> Finding:
     for name in there:
         if name in whole:
             compared += _all_forms(finding, name)
-            compared += _kept(finding, name, how.chosen(_ABSOLUTE))
+            compared += _with_and_without(finding, name, how.chosen(_ABSOLUTE))
         if name in SOLVERS:
             compared += _ratio(finding, name)
             compared += _early(finding, name) if name in whole and name in _KNOWN["early"] else []
@@ -106,7 +106,7 @@ def _keeping(name: str, solver: str, t_end: float, wanted: Motion, forms: list[s
     return [(*row[:2], f"{row[2]}*", *row[3:]) for row in rows]
 
 
-def _kept(finding: Finding, solver: str, forms: list[str]) -> list[Comparison]:
+def _with_and_without(finding: Finding, solver: str, forms: list[str]) -> list[Comparison]:
     """The evaluations of index 0 with and without this projection."""
     out = []
     for form in forms:
