@@ -43,7 +43,8 @@ class Event:
 
     Notes
     -----
-    What holds at the start is no event until it has been left; what is reached at the end of the run is one.
+    What holds at the start is no event until it has been left; what is reached at the end of the run is one; both to
+    1e-9 of the interval.
 
     A quantity is also found where it passes a value twice within a step: its rates at both ends show where to look. Of
     a function only the values at the ends of steps are known, and both passages are lost; ``rbdae.solve(...,
