@@ -50,8 +50,8 @@ class Event:
     a function only the values at the ends of steps are known, and both passages are lost; ``rbdae.solve(...,
     max_step=)`` makes steps as short as needed.
 
-    Quantities are read in machine code by solvers that have loops there. Outputs of blocks and efforts of actuators, and
-    efforts of drives where joint equations are redundant, are read in Python, and looked at where steps end, as
+    Quantities are read in machine code by solvers that have loops there. Outputs of blocks, efforts of actuators, and
+    efforts of drives where joint equations are redundant are read in Python, and looked at where steps end, as
     functions are. The same quantity has the same value in all formulations.
     """
 
