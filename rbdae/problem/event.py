@@ -43,14 +43,16 @@ class Event:
 
     Notes
     -----
-    What holds at the start is no event until it has been left; what is reached at the end of the run is one.
+    What holds at the start is no event until it has been left; what is reached at the end of the run is one; both to
+    1e-9 of the interval.
 
     A quantity is also found where it passes a value twice within a step: its rates at both ends show where to look. Of
     a function only the values at the ends of steps are known, and both passages are lost; ``rbdae.solve(...,
     max_step=)`` makes steps as short as needed.
 
-    Quantities are read in machine code by solvers that have loops there, but for outputs of blocks, and for efforts of
-    drives where joint equations are redundant. The same quantity has the same value in all formulations.
+    Quantities are read in machine code by solvers that have loops there. Outputs of blocks, efforts of actuators, and
+    efforts of drives where joint equations are redundant are read in Python, and looked at where steps end, as
+    functions are. The same quantity has the same value in all formulations.
     """
 
     what: Quantity | str | Function
