@@ -13,7 +13,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.kernels.projection import N_INFO, project
-from rbdae.machine.factors import Factors
+from rbdae.machine.factors import Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
@@ -22,7 +22,8 @@ from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.duals import derivative_function, derivative_kernel
 from rbdae.multibody.operations import Operations, counted
-from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
+from rbdae.multibody.recorded_factors import BoundFactors, FactorCode, factors_of
+from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
@@ -195,16 +196,20 @@ class Callbacks:
         if self._factors is None:
             pattern, n = self._pattern(), self._workspace.layout.n
             self._factors = Factors(
-                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"), self.jacobian_data,
-                self._start or (0.0, np.zeros(n), np.zeros(n)), self._recorded_factors,
+                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
+                lambda *given: self.jacobian_data(*given), self._start or (0.0, np.zeros(n), np.zeros(n)),
+                self._known_factors(),
             )  # fmt: skip
         return self._factors
 
-    def _recorded_factors(self) -> BoundFactors | None:
-        if self._of_this_model("jacobian_data") is None:
+    def _known_factors(self) -> BoundFactors | Tables | None:
+        """Those of the structure; None where the Jacobian has no code of its own."""
+        jacobian = self._of_this_model("jacobian_data")
+        if jacobian is None:
             return None
-        found = recorded_factors(self._workspace, self._kernel("jacobian"), self._entries())
-        return None if found is None else found.bound(self._workspace)
+        wanted = FactorsWanted(self._kernel("jacobian"), self._entries(), jacobian.code)
+        found = factors_of(self._workspace, wanted)
+        return found.bound(self._workspace) if isinstance(found, FactorCode) else found
 
     def _entries(self) -> Pattern:
         found = self._pattern()

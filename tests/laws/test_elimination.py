@@ -67,7 +67,7 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
     known = numbers(graph, [*x, made.growth], {"y": list(entries.values()), "yd": b})
     assert error(A, np.array([known[k] for k in x]), b) < 1e-12
 
-    head, steps, forth, back = inside.factor_tables(n, list(entries), order)
+    _, head, steps, forth, back = inside.factor_tables(n, list(entries), order)
     v = np.zeros(head[inside.elimination_loops.FREE] + n)
     v[head[inside.elimination_loops.MATRIX] :][: len(entries)] = list(entries.values())
     assert inside.elimination_loops.factorise(head, steps, v, elimination.LARGEST**2) == 0
@@ -106,7 +106,7 @@ def test_pivots_are_not_small_in_any_sample():
 
 
 def test_a_singular_matrix_has_no_plan():
-    with pytest.raises(graph_pivots.SingularPattern, match="no pivot is left"):
+    with pytest.raises(graph_pivots.SingularPattern, match="no pivots serve 2 unknowns"):
         graph_pivots.plan(2, [{(0, 0): 1.0, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 0.0}])
 
 
@@ -197,7 +197,7 @@ def test_where_pivots_do_not_serve_others_are_chosen():
 
 def test_what_is_singular_or_not_finite_has_no_other_pivots():
     found = small()
-    with pytest.raises(ArithmeticError, match="no pivot"):
+    with pytest.raises(ArithmeticError, match="no pivots"):
         found.again(0.0, np.array([1.0, 1.0]), np.zeros(2), 1.0)
     with pytest.raises(ArithmeticError, match="not finite"):
         found.again(0.0, np.array([np.nan, 1.0]), np.zeros(2), 1.0)
