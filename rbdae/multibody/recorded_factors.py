@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple, final

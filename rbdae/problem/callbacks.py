@@ -171,8 +171,9 @@ class Callbacks:
             known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
-            own = self._of_this_model(name)
-            self._machine[name] = self._generic_machine(name) if own is None else own.function()
+            with self._workspace.memory.preparation:
+                own = self._of_this_model(name)
+                self._machine[name] = self._generic_machine(name) if own is None else own.function()
         return self._machine[name]
 
     def _generic_machine(self, name: str) -> MachineFunction:
@@ -193,7 +194,9 @@ class Callbacks:
         if count_equations(self._workspace) != self._workspace.layout.n:
             name = self._workspace.settings.formulation.name
             raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
-        if self._factors is None:
+        if self._factors is not None:
+            return self._factors
+        with self._workspace.memory.preparation:
             pattern, n = self._pattern(), self._workspace.layout.n
             self._factors = Factors(
                 n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
@@ -261,8 +264,9 @@ class Callbacks:
         self._tally = other._tally
 
     def _call(self, name: str) -> Callable[..., None]:
-        found = self._of_this_model(name)
-        return self._generic(name) if found is None else found.call
+        with self._workspace.memory.preparation:
+            found = self._of_this_model(name)
+            return self._generic(name) if found is None else found.call
 
     def _kernel(self, name: str) -> Callback:
         if name in ("rhs", "rhs_jacobian"):
