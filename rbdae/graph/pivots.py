@@ -50,11 +50,6 @@ class Plan:
     upper: list[list[int]]
     products: int
 
-    @property
-    def entries(self) -> int:
-        """Entries of L and U, with the diagonal."""
-        return len(self.pivots) + sum(map(len, self.lower)) + sum(map(len, self.upper))
-
 
 def plan(n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
     """The order in which a matrix is eliminated: of those that serve all samples the one with the fewest products.
@@ -85,9 +80,11 @@ def plan(n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
                 break
             if size < least:
                 least, worse = size, order
-    if not found and worse is None:
+    if found:
+        return min(found, key=lambda plan: plan.products)
+    if worse is None:
         raise SingularPattern(f"no pivots serve {n} unknowns: the matrix is singular")
-    return with_pivots(n, _pairs(worse), places) if not found else min(found, key=lambda plan: plan.products)
+    return with_pivots(n, _pairs(worse), places)
 
 
 def _pairs(order: tuple[Ints, Ints]) -> list[Place]:

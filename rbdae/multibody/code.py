@@ -234,7 +234,7 @@ def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
         return None
 
 
-def kept(key: object, record: Callable[[], Recording], signs: str, shapes: Shapes) -> Code:
+def by_key(key: object, record: Callable[[], Recording], signs: str, shapes: Shapes) -> Code:
     """The code of a recording that calls no functions, by a key of all that it depends on, or, without one, by its
     text."""
 
@@ -274,4 +274,4 @@ def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, function
     return Code(module, signs, shapes, functions, Data.from_bytes(beside[8:]), int.from_bytes(beside[:8], "little"))
 
 
-__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "code_of", "kept", "made", "of_text"]
+__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "by_key", "code_of", "made", "of_text"]

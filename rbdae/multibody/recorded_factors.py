@@ -5,34 +5,33 @@ zeros, folds in the factors. Two kernels come of it: one fills the numbers of L 
 solves with them. A guard holds while the multipliers stay below `rbdae.graph.elimination.LARGEST`.
 
 Pivots are chosen on the numbers of a problem, rounded: those of the model to powers of two, the state and the selection
-to a millionth. So they depend on the problem alone, and problems alike share them; code is that of structure and pivots.
+to a millionth. So they depend on the problem alone, and problems alike share them; code is that of structure and
+pivots.
 """
 
 from __future__ import annotations
 
 import hashlib
 import marshal
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.compiler.options import collector_off
 from rbdae.formulations.base import Callback
-from rbdae.graph.derivatives import tangents
-from rbdae.graph.elimination import LARGEST, Complexes, Factors, Field, Reals, eliminate, substitute
+from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
-from rbdae.graph.pivots import Place, Plan, SingularPattern, plan, with_pivots
+from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.entries_on_disk import bytes_from_cache, note, noted, say_once
 from rbdae.machine.factors import Tables, tables
 from rbdae.machine.function import PROTOTYPE, Context, MachineFunction
 from rbdae.machine.module import NoMachineCode
 from rbdae.machine.straight import LONGEST
-from rbdae.multibody.code import Code, kept
+from rbdae.multibody.code import Code, by_key
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
@@ -136,8 +135,8 @@ def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
         moves = workspace.layout.n_differential  # multipliers are not known before
         y[:moves] = regular[:moves]
     exponents = np.rint(np.log2(np.abs(numbers)))
-    places = (np.rint(_GRID * x) / _GRID + 0.0 for x in (y, first_numbers(workspace)))
-    return np.copysign(np.exp2(exponents), numbers), *places
+    y, selection = (np.rint(_GRID * x) / _GRID + 0.0 for x in (y, first_numbers(workspace)))
+    return np.copysign(np.exp2(exponents), numbers), y, selection
 
 
 def _point(workspace: Workspace) -> bytes:
@@ -209,13 +208,18 @@ def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[obj
         found = recordings()
         return (0 if found is None else found[2]).to_bytes(8, "little")
 
+    def recording(k: Literal[0, 1]) -> Recording:
+        found = recordings()
+        assert found is not None  # its size says so
+        return found[k]
+
     with collector_off():
         size = int.from_bytes(stored() if key is None else bytes_from_cache(key, stored), "little")
         if not size:
             return None
         try:
-            factors = kept(key, lambda: recordings()[0], "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
-            solve = kept(key, lambda: recordings()[1], "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
+            factors = by_key(key, lambda: recording(0), "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
+            solve = by_key(key, lambda: recording(1), "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
         except NoMachineCode as error:
             say_once(str(error))
             return None
@@ -223,7 +227,7 @@ def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[obj
 
 
 def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Recording, Recording, int] | None:
-    """The recordings of both kernels; None if they are too long."""
+    """The recordings of both kernels, and how many numbers go from one to the other; None if they are too long."""
     n, pattern = workspace.layout.n, wanted.pattern
     shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
     try:
@@ -234,65 +238,36 @@ def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Record
         return None  # the Jacobian itself has said why, and has other code
     if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST or recording.functions:
         return None  # functions are called through addresses
-    return with_factors(recording, pattern, n, order.pivots, Reals)
-
-
-def with_factors(
-    recording: Recording, pattern: Pattern, n: int, pivots: Sequence[Place], field: Any
-) -> tuple[Recording, Recording, int] | None:
-    """The recordings of both kernels, and how many numbers go from one to the other; None if they are too long. With
-    `Complexes`, c is c + i yd[n], and vectors have their real numbers first.
-
-    The Jacobian is linear in c, so that its derivative by c is dF/dyd.
-    """
     graph = recording.graph
     at = zip(pattern.places, recording.outputs, strict=True)
-    entries: dict[Place, Any] = {place: node for place, node in at if graph.value(node) != 0.0}
-    order = with_pivots(n, pivots, entries)
-    if order.products * field.n_reals**2 > MOST_PRODUCTS:
+    entries = {place: node for place, node in at if graph.value(node) != 0.0}
+    order = with_pivots(n, order.pivots, entries)
+    if order.products > MOST_PRODUCTS:
         return None
-    if field is Complexes:
-        entries = _complex(graph, entries, n)
-    made_of = eliminate(graph, field(graph), order, entries)
+    factors = eliminate(graph, order, entries)
     stored: dict[int, int] = {}
     other = Graph()
-    fields: tuple[Field, Field] = (field(graph), field(other))
 
-    def read(x: Any) -> Any:
+    def read(node: int) -> int:
         """An entry of L or U in the second graph: a constant, or an input."""
-        reals = []
-        for node in fields[0].reals(x):
-            value = graph.value(node)
-            place = 0 if value is not None else stored.setdefault(node, len(stored))
-            reals.append(other.const(value) if value is not None else other.node("input", "y", place))
-        return fields[1].of(reals)
+        value = graph.value(node)
+        if value is not None:
+            return other.const(value)
+        return other.node("input", "y", stored.setdefault(node, len(stored)))
 
     there = Factors(
-        [[(r, read(x)) for r, x in column] for column in made_of.lower],
-        [[(k, read(x)) for k, x in row] for row in made_of.upper],
-        [read(x) for x in made_of.pivots],
+        [[(r, read(x)) for r, x in column] for column in factors.lower],
+        [[(k, read(x)) for k, x in row] for row in factors.upper],
+        [read(x) for x in factors.pivots],
         0,
     )
-    b = [fields[1].of([other.node("input", "yd", i + n * k) for k in range(field.n_reals)]) for i in range(n)]
-    x = substitute(fields[1], order, there, b)
-    small = graph.node("<=", made_of.growth, graph.const(LARGEST**2))
+    x = substitute(other, order, there, [other.node("input", "yd", i) for i in range(n)])
+    small = graph.node("<=", factors.growth, graph.const(LARGEST**2))
     guards = dict(recording.guards)
-    if graph.value(small) is None and graph.value(made_of.growth) is None:
+    if graph.value(small) is None and graph.value(factors.growth) is None:
         guards[small] = True
-    outputs = [fields[1].reals(value)[k] for k in range(field.n_reals) for value in x]
     first = Recording(graph, list(stored), guards, recording.functions, loaded=recording.loaded)
-    return first, Recording(other, outputs, {}, [], loaded=recording.loaded), len(stored)
+    return first, Recording(other, x, {}, [], loaded=recording.loaded), len(stored)
 
 
-def _complex(graph: Graph, entries: Mapping[Place, int], n: int) -> dict[Place, tuple[int, int]]:
-    """A(c) + i yd[n] dA/dc."""
-    c, imaginary = graph.node("input", "c", 0), graph.node("input", "yd", n)
-    slopes = tangents(graph, list(entries.values()), {c: {0: graph.const(1.0)}})
-    zero = graph.const(0.0)
-    return {
-        place: (node, graph.mul(imaginary, slope[0]) if 0 in slope else zero)
-        for (place, node), slope in zip(entries.items(), slopes, strict=True)
-    }
-
-
-__all__ = ["MOST_PRODUCTS", "BoundFactors", "FactorCode", "Wanted", "factors_of", "with_factors"]
+__all__ = ["MOST_PRODUCTS", "BoundFactors", "FactorCode", "Wanted", "factors_of"]

@@ -60,10 +60,9 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
         return
     graph = Graph()
     nodes = {place: graph.node("input", "y", k) for k, place in enumerate(entries)}
-    field = elimination.Reals(graph)
-    made = elimination.eliminate(graph, field, order, nodes)
+    made = elimination.eliminate(graph, order, nodes)
     right = [graph.node("input", "yd", i) for i in range(n)]
-    x = elimination.substitute(field, order, made, right)
+    x = elimination.substitute(graph, order, made, right)
     known = numbers(graph, [*x, made.growth], {"y": list(entries.values()), "yd": b})
     assert error(A, np.array([known[k] for k in x]), b) < 1e-12
 
@@ -75,26 +74,6 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
     out = np.zeros(n)
     inside.elimination_loops.substitute(head, forth, back, v, b, v[head[inside.elimination_loops.FREE] :], out)
     assert error(A, out, b) < 1e-12
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_complex_matrices(seed):
-    n = 8
-    real, imaginary = sparse(seed, n, 2.0), np.random.default_rng(seed).normal(size=100)
-    entries = {place: complex(x, imaginary[k]) for k, (place, x) in enumerate(real.items())}
-    A, b = dense(entries, n), np.random.default_rng(seed + 1).normal(size=(n, 2)) @ [1.0, 1j]
-    graph = Graph()
-    field = elimination.Complexes(graph)
-    pair = [(graph.node("input", "y", 2 * k), graph.node("input", "y", 2 * k + 1)) for k in range(len(entries))]
-    order = graph_pivots.plan(n, [{place: abs(x) for place, x in entries.items()}])
-    made = elimination.eliminate(graph, field, order, dict(zip(entries, pair, strict=True)))
-    right = [(graph.node("input", "yd", 2 * k), graph.node("input", "yd", 2 * k + 1)) for k in range(n)]
-    x = elimination.substitute(field, order, made, right)
-    known = numbers(
-        graph, [k for p in x for k in p],
-        {"y": np.array(list(entries.values())).view(float), "yd": b.view(float)},
-    )  # fmt: skip
-    assert error(A, np.array([complex(known[p], known[q]) for p, q in x]), b) < 1e-12
 
 
 def test_pivots_are_not_small_in_any_sample():
