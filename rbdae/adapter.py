@@ -63,10 +63,11 @@ class Stats:
 
     A count that the package does not report and the adapter cannot count is -1. `seconds` is processor time of the
     thread that ran the solver (of its kernel calls, too; not of threads that a linear algebra library starts),
-    `wall_seconds` what a clock on the wall says: on a busy machine the first one hardly changes. `code` is
+    `wall_seconds` what a clock on the wall says: on a busy machine the first one hardly changes; neither counts the
+    time in which code of the problem was made, and pivots of its factors were chosen, which later runs find. `code` is
     ``"traced"``, ``"folded"`` or ``"generic"``, see `rbdae.formulate`, of all callbacks that the run has asked for,
     ``"mixed"`` where they differ; `handed_over` counts the states at which a guard of traced code did not hold, so that
-    the generic kernel ran. `rbdae.solve` fills in all four.
+    the generic kernel ran. `rbdae.solve` fills in all of these.
     """
 
     steps: int = 0

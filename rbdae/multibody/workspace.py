@@ -181,7 +181,8 @@ class Workspace:
         """The kernel, compiled for what this model needs and bound to this workspace; where nothing can be compiled,
         in plain Python."""
         try:
-            compiled = kernel.compiled(self.memory.features)
+            with self.memory.preparation:
+                compiled = kernel.compiled(self.memory.features)
         except NoMachineCode as error:
             say_once(str(error))
             return self.raising(self.plain(kernel))

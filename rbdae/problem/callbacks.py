@@ -13,7 +13,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.kernels.projection import N_INFO, project
-from rbdae.machine.factors import Factors
+from rbdae.machine.factors import Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
@@ -22,7 +22,8 @@ from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.duals import derivative_function, derivative_kernel
 from rbdae.multibody.operations import Operations, counted
-from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
+from rbdae.multibody.recorded_factors import BoundFactors, FactorCode, factors_of
+from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
@@ -170,8 +171,9 @@ class Callbacks:
             known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
-            own = self._of_this_model(name)
-            self._machine[name] = self._generic_machine(name) if own is None else own.function()
+            with self._workspace.memory.preparation:
+                own = self._of_this_model(name)
+                self._machine[name] = self._generic_machine(name) if own is None else own.function()
         return self._machine[name]
 
     def _generic_machine(self, name: str) -> MachineFunction:
@@ -192,19 +194,25 @@ class Callbacks:
         if count_equations(self._workspace) != self._workspace.layout.n:
             name = self._workspace.settings.formulation.name
             raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
-        if self._factors is None:
+        if self._factors is not None:
+            return self._factors
+        with self._workspace.memory.preparation:
             pattern, n = self._pattern(), self._workspace.layout.n
             self._factors = Factors(
-                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"), self.jacobian_data,
-                self._start or (0.0, np.zeros(n), np.zeros(n)), self._recorded_factors,
+                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
+                lambda *given: self.jacobian_data(*given), self._start or (0.0, np.zeros(n), np.zeros(n)),
+                self._known_factors(),
             )  # fmt: skip
         return self._factors
 
-    def _recorded_factors(self) -> BoundFactors | None:
-        if self._of_this_model("jacobian_data") is None:
+    def _known_factors(self) -> BoundFactors | Tables | None:
+        """Those of the structure; None where the Jacobian has no code of its own."""
+        jacobian = self._of_this_model("jacobian_data")
+        if jacobian is None:
             return None
-        found = recorded_factors(self._workspace, self._kernel("jacobian"), self._entries())
-        return None if found is None else found.bound(self._workspace)
+        wanted = FactorsWanted(self._kernel("jacobian"), self._entries(), jacobian.code)
+        found = factors_of(self._workspace, wanted)
+        return found.bound(self._workspace) if isinstance(found, FactorCode) else found
 
     def _entries(self) -> Pattern:
         found = self._pattern()
@@ -256,8 +264,9 @@ class Callbacks:
         self._tally = other._tally
 
     def _call(self, name: str) -> Callable[..., None]:
-        found = self._of_this_model(name)
-        return self._generic(name) if found is None else found.call
+        with self._workspace.memory.preparation:
+            found = self._of_this_model(name)
+            return self._generic(name) if found is None else found.call
 
     def _kernel(self, name: str) -> Callback:
         if name in ("rhs", "rhs_jacobian"):

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rbdae._names import SolverName
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
+from rbdae.multibody.memory import Preparation
 from rbdae.problem.contract import Solvable
 from rbdae.problem.drive_inputs import refuse_held
 from rbdae.problem.driven import present
@@ -164,6 +165,24 @@ def solve(
 _NO_PROGRESS = nullcontext()
 
 
+@final
+class _Clock:
+    """The time of a run, without that in which code of its problem was made."""
+
+    def __init__(self, problem: Problem | None) -> None:
+        self._preparation = Preparation() if problem is None else problem.workspace.memory.preparation
+        self._began = self._now()
+
+    def _now(self) -> tuple[float, float]:
+        made = self._preparation
+        return time.thread_time() - made.seconds, time.perf_counter() - made.wall_seconds
+
+    def elapsed(self) -> tuple[float, float]:
+        """Seconds of the processor, and on the wall."""
+        now = self._now()
+        return now[0] - self._began[0], now[1] - self._began[1]
+
+
 def _run(
     problem: Solvable,
     solver: str,
@@ -183,7 +202,7 @@ def _run(
         refuse_held(own.workspace, present(own.workspace))
     asked = with_bound_events(problem, asked)
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
-        wall, processor = time.perf_counter(), time.thread_time()
+        clock = _Clock(own)
         at_times: Changes | None = changes
         controllers = [] if own is None else sampled_of(own)
         if own is not None and controllers:
@@ -202,7 +221,7 @@ def _run(
         if own is not None:
             give_multipliers(own, method, outcome, segments)
         stats = outcome.stats
-        stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
+        stats.seconds, stats.wall_seconds = clock.elapsed()
     if own is not None:
         _warn_of_changed_laws(own)
         stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
@@ -225,7 +244,7 @@ def _run(
     solution: Solution = made(Solution, fields)
     if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
         solution = with_fine_rows(solution, segments, projection)
-        stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
+        stats.seconds, stats.wall_seconds = clock.elapsed()
     if asked.t_eval is not None and "dense_output" in plan.said:
         solution = replace(solution, steps=Steps(outcome.t[:0], outcome.y[:0]))
     return solution

@@ -424,6 +424,7 @@ EXAMPLES: dict[type, Any] = {
     violations.ViolationScales: lambda: _problem().callbacks.violation_scales,
     velocity_selection.Metric: lambda: velocity_selection.metric(_problem().model),
     joint_pattern.JointPattern: lambda: joint_pattern.joint_pattern(_problem().model, _problem().layout),
+    memories.Preparation: memories.Preparation,
     memories.Memory: lambda: _problem().workspace.memory,
     workspaces.Workspace: lambda: _problem().workspace,
     recording.Recording: lambda: _recording(),

@@ -73,6 +73,7 @@ from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import entries_on_disk as entry_files
+from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.data import NO_DATA, Table
@@ -351,6 +352,7 @@ __all__ = [
     "machine_call",
     "machine_code",
     "machine_context",
+    "machine_factors",
     "machine_folder",
     "machine_text",
     "make_elements_from",
@@ -766,7 +768,8 @@ def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> Non
     """No code of models in memory, as in a new process; nor on disk, unless `on_disk`."""
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
     if not on_disk:
-        monkeypatch.setattr(code_of_kernels, "on_disk", lambda *_: None)
+        for one in (code_of_kernels, recorded_factors):
+            monkeypatch.setattr(one, "on_disk", lambda *_: None)
 
 
 def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -775,7 +778,8 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("something is recorded")
 
-    monkeypatch.setattr(code_of_kernels, "recorded_kernel", refuse)
+    for one in (code_of_kernels, recorded_factors):
+        monkeypatch.setattr(one, "recorded_kernel", refuse)
     monkeypatch.setattr(Workspace, "record", refuse)
 
 
