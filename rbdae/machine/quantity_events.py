@@ -189,10 +189,15 @@ rest:
 """
 
 
+@cache
+def _joined() -> Module:
+    return compiled(_BOTH)
+
+
 def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
     """A machine function that gives the n numbers of the first, of which one is NaN if it has failed, then those of the
     second."""
-    module = compiled(_BOTH)
+    module = _joined()
     context = np.array([first.address, first.context, second.address, second.context, n], dtype=np.int64)
     owner = (module, first, second, context)
     return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)

@@ -185,7 +185,7 @@ class Quiet:
     measure: CompiledFunction | None = None
     n: int = 0
     low: float = -np.inf
-    high: float = np.inf
+    high: float | Vec = np.inf
     far: float = np.inf
     units: Vec = field(default_factory=lambda: np.empty(0))
     seen: Callable[[], Vec] | None = None

@@ -13,14 +13,15 @@ from rbdae.kernels import matrices, outputs
 from rbdae.kernels.forces.potentials import potentials
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.joint_outputs import joint_forces, joint_matrix
-from rbdae.kernels.log_determinant import log_determinant
+from rbdae.kernels.joint_rows import independence, least_norm
 from rbdae.kernels.projection import project
 from rbdae.problem.problem import Problem
 from rbdae.study.executor import progress_bar
 
 _READING = (
     outputs.distances,
-    log_determinant,
+    independence,
+    least_norm,
     matrices.mass_matrix,
     matrices.kinematic_matrix,
     matrices.transposed_gradient,

@@ -63,7 +63,7 @@ from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.log_determinant import log_determinant
+from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
 from rbdae.kernels.memory import Content
@@ -438,6 +438,7 @@ __all__ = [
     "segment_problems",
     "segment_times",
     "segments",
+    "searched",
     "selected_columns_from",
     "selection",
     "selects_velocities",
@@ -1124,9 +1125,18 @@ def suspects(logarithms: Vec) -> list[Any]:
     return singular._suspects(logarithms)
 
 
+def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
+    """How many rows a search for singular positions factorises, and of how many it takes singular values."""
+    looked, decomposed = list[int](), list[int]()
+    sines, closeness = singular._sines, singular.closeness
+    monkeypatch.setattr(singular, "_sines", lambda p, t, y: looked.append(len(t)) or sines(p, t, y))
+    monkeypatch.setattr(singular, "closeness", lambda p, t, y: decomposed.append(len(t)) or closeness(p, t, y))
+    return looked, decomposed
+
+
 def passages(t: Vec, s: Vec) -> Vec:
     """Zeros of the smallest singular value s (m,), which has no sign, between its times."""
-    return singular._passages(t, s)
+    return np.array([time for _, time in singular._passages(t, s[:, None], 1e-3)])
 
 
 def option_table(package: str, method: str) -> dict[str, Any]:
