@@ -54,7 +54,7 @@ def unmoved(
     for k in range(n_joints):
         for i in range(m):
             E = frames[9 * (total * k + first + i) :]
-            limit = limits[i] * limits[i]
+            limit = limits[i] ** 2
             for side in range(2):
                 for c in range(2):
                     scale = 1.0 if c == 1 else length
