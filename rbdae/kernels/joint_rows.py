@@ -14,8 +14,8 @@ from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradient, gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
-from rbdae.kernels.linear.saddle import factorise, internal_multipliers
-from rbdae.kernels.linear.schur import SUSPENDED, reduce_gradients, solve_schur
+from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
+from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, reduce_gradients, solve_schur
 from rbdae.kernels.memory import (
     bodies,
     factor,
@@ -36,22 +36,33 @@ log = two_sided(np.log)(math.log)
 
 
 @jit
-def _factorise(m: Memory, t: float, y: Array) -> None:
-    """The factors of G M^-1 G^T at the positions of y."""
+def _set_gradients(m: Memory, t: float, y: Array) -> None:
+    """G at the positions of y."""
     set_time(m, t)
     gather_positions(m, address(y))
     place(m)
     primitive_vectors(m, 0)
     velocity_basis(m)
     gradients(m)
-    factorise(m, 0)
 
 
 @jit
-def _factorise_with_dropped(m: Memory, t: float, y: Array) -> None:
-    """The same, and then the gradients of the dropped rows, too, which do not count in the factors."""
-    _factorise(m, t, y)
+def _factorise(m: Memory, t: float, y: Array) -> None:
+    """The factors of G W G^T, where W is M^-1 of bodies that turn alike about all axes: slender ones bring no small
+    sines. Then the gradients of the dropped rows, too, which do not count in the factors."""
+    _set_gradients(m, t, y)
+    reduce_bodies(m, 0)
     h = head(m)
+    for b in range(h.n_bodies):
+        J = bodies(m)[b].inertia
+        s = states(m)[b]
+        for i in range(3):
+            for j in range(3):
+                s.Ji[i, j] = 0.0
+            s.Ji[i, i] = 3.0 / (J[0, 0] + J[1, 1] + J[2, 2])
+    h.singular = 0
+    if h.n_rows > 0:
+        factorise_schur(m, 0)
     C = primitives(m)
     for i in range(h.n_primitives):
         for side in range(2):
@@ -63,7 +74,7 @@ def _factorise_with_dropped(m: Memory, t: float, y: Array) -> None:
 
 @jit
 def _square(m: Memory, i: int) -> float:
-    """The square of a row's length in the metric of M^-1, of the row with place i in the order of elimination."""
+    """The square of a row's size, of the row with place i in the order of elimination."""
     L = factor(m)[0]
     D = factor(m)[1]
     start = factor_start(m)
@@ -114,7 +125,8 @@ def _follow(m: Memory, n: int, k: int) -> None:
 def log_determinant(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = log det(G M^-1 G^T) / 2 of the joints at the positions of y: the logarithm of the product of the
     singular values of G M^(-1/2). -inf if a pivot is not positive, or if its equation is suspended."""
-    _factorise(m, t, y)
+    _set_gradients(m, t, y)
+    factorise(m, 0)
     D = factor(m)[1]
     total = 0.0
     for i in range(head(m).n_rows):
@@ -166,17 +178,17 @@ def _need(m: Memory, n: int, k: int) -> float:
 
 @jit
 def _sine(m: Memory, i: int) -> float:
-    """The square of the sine between the row with place i and those before it, in the metric of M^-1."""
+    """The square of the sine between the row with place i and those before it."""
     d = factor(m)[1][i]
     return select(abs(d) < SUSPENDED, d / _square(m, i), 0.0)
 
 
 @entry("ityo")
 def independence(m: Memory, t: float, y: Array, out: Array) -> None:
-    """out[i] = the square of the sine between the row with place i and those before it, in the metric of M^-1: 0 for
-    suspended rows, 1 for dropped ones. After them the largest |c|^2 of a dropped row g = c G by the kept ones, all of
-    size one; 0 if there are none."""
-    _factorise_with_dropped(m, t, y)
+    """out[i] = the square of the sine between the row with place i and those before it: 0 for suspended rows, 1
+    for dropped ones. After them the largest |c|^2 of a dropped row g = c G by the kept ones, all of size one; 0 if
+    there are none."""
+    _factorise(m, t, y)
     C = primitives(m)
     h = head(m)
     for i in range(h.n_rows):
@@ -199,7 +211,7 @@ def least_norm(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     out: la; an orthonormal basis, row by row, of the multipliers of the joints times their sizes that give no force;
     the smallest sine and the need of `independence`. The joints' la that give no force are (-c, 1) of the dropped rows."""
     h = head(m)
-    _factorise_with_dropped(m, t, y)
+    _factorise(m, t, y)
     C = primitives(m)
     x = work(m)
     first = h.n_internal

@@ -229,6 +229,12 @@ class Interpretation:
         largest |c|^2 of a dropped one g = c G by the kept ones, (..., rows + 1)."""
         return self._each(self._kernel(independence), t, y, self.workspace.layout.n_rows + 1)
 
+    @cached_property
+    def compiled_independence(self) -> MachineFunction | None:
+        """The same as a machine function of (t, y); None where Python is called anyway."""
+        layout = self.workspace.layout
+        return machine_of(self._kernel(independence), [np.empty(layout.n), np.empty(layout.n_rows + 1)])
+
     def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
         problems that suspend rows."""

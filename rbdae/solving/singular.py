@@ -52,8 +52,8 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
     """
     if not problem.model.tree.closing:
         return np.empty(0)
-    finite = np.isfinite(y).all(axis=1)
-    if not finite.all():
+    if not np.isfinite(y).all():
+        finite = np.isfinite(y).all(axis=1)
         t, y = t[finite], y[finite]
     if not problem.layout.n_rows or len(t) < 4:
         return np.empty(0)
@@ -100,12 +100,15 @@ def _passages(t: Vec, s: Mat, close: float) -> list[tuple[int, float]]:
 
 def _samples(problem: Problem, y: Mat) -> Ints:
     """Rows that follow the motion, at most `_POINTS` of them."""
-    layout = problem.layout
-    places = [label[-2:] in (".x", ".y", ".z") for label in layout.labels[layout.q]]
-    steps = np.abs(np.diff(y[:, layout.q], axis=0)) / np.where(places, problem.model.scales.length, 1.0)
-    path = np.append(0.0, np.cumsum(steps.max(axis=1)))
+    layout, length = problem.layout, problem.model.scales.length
+    units = np.array([length if label[-2:] in (".x", ".y", ".z") else 1.0 for label in layout.labels[layout.q]])
+    steps = np.abs(np.diff(y[:, layout.q], axis=0)) / units
+    path = np.cumsum(steps.max(axis=1))
     apart = max(_APART, path[-1] / min(_POINTS, _NUMBERS // layout.n_rows))
-    return np.unique(np.searchsorted(path, np.arange(0.0, path[-1] + apart, apart)).clip(max=len(y) - 1))
+    parts = np.floor(path / apart)
+    kept = np.ones(len(y), dtype=bool)
+    kept[1], kept[2:-1] = parts[0] > 0.0, parts[1:-1] > parts[:-2]
+    return np.flatnonzero(kept)
 
 
 def _suspects(heights: Vec) -> list[tuple[int, int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.machine.function import Shapes
 from rbdae.multibody.traced import traced
@@ -13,7 +12,7 @@ from rbdae.problem.contract import Quiet
 
 
 def measured(
-    workspace: Workspace, kernel: Entry, n: int, *, low: float = -np.inf, high: float | Vec = np.inf
+    workspace: Workspace, kernel: Entry, n: int, *, low: float = -np.inf, high: float = np.inf
 ) -> Quiet | None:
     """Bounds of the n numbers that a kernel ``f(t, y, out)`` computes; None without code of this model, or with laws in
     Python."""

@@ -27,7 +27,6 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.kernels.joint_rows import independence
 from rbdae.multibody.bound import in_memory
 from rbdae.multibody.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
 from rbdae.multibody.selection import KeptRows, Selection
@@ -35,7 +34,6 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
-from rbdae.problem.switches.measured import measured
 
 NEAR = 0.1
 """No other rows are selected where the joints are nearer to a singular position than this fraction of the start."""
@@ -71,8 +69,9 @@ class RowSwitch(AbstractSwitch):
 
     def quiet(self) -> Quiet | None:
         """Needs below the limit."""
-        n = self.view.workspace.layout.n_rows
-        return measured(self.view.workspace, independence, n + 1, high=np.append(np.full(n, np.inf), self.limit * (1.0 - ROUNDING)))
+        measure, high = self.view.compiled_independence, np.full(self.view.workspace.layout.n_rows + 1, np.inf)
+        high[-1] = self.limit * (1.0 - ROUNDING)
+        return None if measure is None else Quiet(measure, len(high), high=high)
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """Other rows, if there are better ones and the position is not singular, which no choice mends."""
