@@ -1,5 +1,5 @@
-"""How the joints' rows of G depend on each other, by one factorisation: how far the joints are from a singular position,
-how much the rows that were dropped need of those that are kept, and the multipliers of least norm."""
+"""How the joints' rows of G depend on each other, by one factorisation: how far the joints are from a singular
+position, how much dropped rows need of those that are kept, and the multipliers of least norm."""
 
 from __future__ import annotations
 
@@ -209,7 +209,8 @@ def least_norm(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
 
     given: la, internal ones before those of the joints, then the sizes of the joint equations, with which they count.
     out: la; an orthonormal basis, row by row, of the multipliers of the joints times their sizes that give no force;
-    the smallest sine and the need of `independence`. The joints' la that give no force are (-c, 1) of the dropped rows."""
+    the smallest sine, squared, and the need of `independence`. With g = c G of a dropped row, its multiplier 1 and -c
+    of the kept ones give no force."""
     h = head(m)
     _factorise(m, t, y)
     C = primitives(m)

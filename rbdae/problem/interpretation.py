@@ -17,8 +17,8 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
-from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.joint_rows import independence, least_norm, log_determinant
+from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import bound, evaluate_each, in_memory, machine_of

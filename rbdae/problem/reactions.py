@@ -87,8 +87,7 @@ class Loads:
         self._axes = np.empty((len(joints), m, 3, 3))
         self._loads = np.empty((2 * len(joints), 2, m, 3))
         self._sure, self._in_space = np.ones((2, 2 * len(joints), 6))
-        n_dropped = len(workspace.selection.rows.dropped)
-        self.width = 24 * self._model.n + (33 + 12 * n_dropped) * len(joints) + n_dropped * workspace.layout.n_rows
+        self.width = 24 * self._model.n + 33 * len(joints)
 
     def add(self, part: slice, t: Vec, Z: Mat, la: Mat) -> None:
         """Rows of natural coordinates Z (k, 24 bodies), as `reader` has them, and of the multipliers la (k, rows) of
@@ -115,9 +114,9 @@ class Loads:
         if not (self._model.joints and n):
             return
         scales = self._model.scales
-        la = (null / scales.sizes(scales.length)).swapaxes(0, 1).reshape(n * m, -1)
+        la = (null / scales.sizes(scales.length)).reshape(n * m, -1)
         pulls = np.empty((*self._loads.shape[:2], n * m, 3))
-        self._reader.reactions(np.tile(t, n), np.tile(Z, (n, 1)), la, pulls, 0)
+        self._reader.reactions(np.repeat(t, n), np.repeat(Z, n, axis=0), la, pulls, 0)
         limit = np.minimum(_MOVED + _PER_VIOLATION * _violation(self._workspace, g), _MOST_MOVED)
         call(
             unmoved, m, part.start, self._axes.shape[1], len(self._axes), n, scales.length, pulls, self._axes, limit,

@@ -7,11 +7,13 @@ counts, too.
 
 `rbdae.solve` asks after every run, so the question has to be cheap. One factorisation in machine code gives the sines
 between each row of G and those before it, whose product has a deep minimum there, at which one of them falls and rises
-in the same way. Steps much shorter than the motion needs are left out at first. The smallest singular value is computed
-there and on both sides, if there are not too many rows.
+in the same way. Steps much shorter than the motion needs are left out at first. The smallest singular value decides
+where a sine turns above zero, if there are not too many rows.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -59,25 +61,24 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
         return np.empty(0)
     samples = _samples(problem, y)
     with np.errstate(divide="ignore"):
-        heights = np.log(_sines(problem, t[samples], y[samples])).sum(axis=1)
+        heights = 0.5 * np.log(_squares(problem, t[samples], y[samples])).sum(axis=1)
     times: list[float] = []
     for a, b in _suspects(heights):
         rows = np.unique(np.linspace(samples[a], samples[b], _FINE).astype(np.int64))
-        sines = _sines(problem, t[rows], y[rows])
+        sines = np.sqrt(_squares(problem, t[rows], y[rows]))
+        sines = sines[:, sines.min(axis=0) < _DEEP * sines.max(axis=0)]
         exact = problem.layout.n_rows <= LARGEST
         for k, time in _passages(t[rows], sines, 10.0 * _CLOSE if exact else _CLOSE):
-            if exact:
-                three = rows[[0, k, -1]]
-                first, here, last = closeness(problem, t[three], y[three])
-                if not (here < _CLOSE or (time > t[rows[k]] and here < _DEEP * min(first, last))):
-                    continue
-            times.append(time)
+            here = rows[k : k + 1]
+            crossed = time > t[here[0]]  # else it has turned
+            if crossed or not exact or closeness(problem, t[here], y[here])[0] < _CLOSE:
+                times.append(time)
     return np.array(times)
 
 
-def _sines(problem: Problem, t: Vec, y: Mat) -> Mat:
-    """Between each joint row and those before it, (m, rows)."""
-    return np.sqrt(np.maximum(problem.interpretation.independence(t, y)[:, :-1], 0.0))
+def _squares(problem: Problem, t: Vec, y: Mat) -> Mat:
+    """Of the sines between each joint row and those before it, (m, rows)."""
+    return np.maximum(problem.interpretation.independence(t, y)[:, :-1], 0.0)
 
 
 def _passages(t: Vec, s: Mat, close: float) -> list[tuple[int, float]]:
@@ -99,7 +100,9 @@ def _passages(t: Vec, s: Mat, close: float) -> list[tuple[int, float]]:
 
 
 def _samples(problem: Problem, y: Mat) -> Ints:
-    """Rows that follow the motion, at most `_POINTS` of them."""
+    """Rows that follow the motion, at most `_POINTS` of them; all if they are few."""
+    if len(y) <= _FINE:
+        return np.arange(len(y))
     layout, length = problem.layout, problem.model.scales.length
     units = np.array([length if label[-2:] in (".x", ".y", ".z") else 1.0 for label in layout.labels[layout.q]])
     steps = np.abs(np.diff(y[:, layout.q], axis=0)) / units
@@ -116,12 +119,13 @@ def _suspects(heights: Vec) -> list[tuple[int, int]]:
     top = np.max(heights)
     if not np.isfinite(top):
         return []
-    v = np.exp(heights - top)
+    low, deep = top + math.log(_LOW), math.log(_DEEP)
     spans: list[tuple[int, int]] = []
-    for k in (1 + np.flatnonzero((v[:-2] >= v[1:-1]) & (v[1:-1] < v[2:]))).tolist():
-        shoulder = min(v[max(k - 2, 0)], v[min(k + 2, len(v) - 1)])
-        if v[k] < _LOW or v[k] < _DEEP * shoulder:
-            first, last = max(k - 4, 0), min(k + 4, len(v) - 1)
+    here = heights[1:-1]
+    for k in (1 + np.flatnonzero((heights[:-2] >= here) & (here < heights[2:]))).tolist():
+        shoulder = min(heights[max(k - 2, 0)], heights[min(k + 2, len(heights) - 1)])
+        if heights[k] < low or heights[k] < deep + shoulder:
+            first, last = max(k - 4, 0), min(k + 4, len(heights) - 1)
             if spans and first <= spans[-1][1]:
                 first = spans.pop()[0]
             spans.append((first, last))

@@ -62,8 +62,8 @@ from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
-from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.joint_rows import log_determinant
+from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
 from rbdae.kernels.memory import Content
@@ -435,10 +435,10 @@ __all__ = [
     "sampling",
     "scales",
     "schemes",
+    "searched",
     "segment_problems",
     "segment_times",
     "segments",
-    "searched",
     "selected_columns_from",
     "selection",
     "selects_velocities",
@@ -456,6 +456,7 @@ __all__ = [
     "stage",
     "stages",
     "steps",
+    "strengths",
     "structure_of_numbers",
     "study_comparing",
     "sundials_library",
@@ -1046,6 +1047,12 @@ def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
 
 
+def strengths(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
+    """The strength of the kept joint rows at states, by machine code."""
+    found: Vec = (1.0 + problem.interpretation.independence(t, y)[..., -1]) ** -0.5
+    return found
+
+
 def shares_memory(one: rbdae.Problem, other: rbdae.Problem) -> bool:
     """Whether two problems work in one memory."""
     return one.workspace.memory is other.workspace.memory
@@ -1128,8 +1135,8 @@ def suspects(logarithms: Vec) -> list[Any]:
 def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
     """How many rows a search for singular positions factorises, and of how many it takes singular values."""
     looked, decomposed = list[int](), list[int]()
-    sines, closeness = singular._sines, singular.closeness
-    monkeypatch.setattr(singular, "_sines", lambda p, t, y: looked.append(len(t)) or sines(p, t, y))
+    squares, closeness = singular._squares, singular.closeness
+    monkeypatch.setattr(singular, "_squares", lambda p, t, y: looked.append(len(t)) or squares(p, t, y))
     monkeypatch.setattr(singular, "closeness", lambda p, t, y: decomposed.append(len(t)) or closeness(p, t, y))
     return looked, decomposed
 

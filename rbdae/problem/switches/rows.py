@@ -1,9 +1,9 @@
 """Systems with redundant joint equations: the subset that is kept is selected again when it becomes ill-conditioned.
 
 A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps, in
-machine code, the dropped equations are written by the kept ones: g = c G. When (1 + |c|^2)^(-1/2) has fallen to a quarter
-of what it was at the selection, others are selected. The motion is unaffected: positions and velocities change only by the
-drift that the projection removes; the multipliers are redistributed.
+machine code, the dropped equations are written by the kept ones: g = c G. When (1 + |c|^2)^(-1/2) has fallen to a
+quarter of what it was at the selection, others are selected. The motion is unaffected: positions and velocities change
+only by the drift that the projection removes; the multipliers are redistributed.
 
 When a mechanism of several loops passes a singular position, equations follow from the others for a short time. Let
 sigma be the sine between the gradient of such an equation and those of the others; it passes zero linearly in time. The
