@@ -74,6 +74,7 @@ from inside import (
     joints_of_start,
     layout,
     loop_elements,
+    machine_function,
     mass_matrix,
     matrices,
     measured,
@@ -216,7 +217,7 @@ def _rubbing() -> rbdae.Problem:
 
 
 def _quiet() -> contract.Quiet:
-    return contract.Quiet(inside.machine_function.trampoline(lambda t, out: None, "to", {"out": (1,)}), 1)
+    return contract.Quiet(machine_function.trampoline(lambda t, out: None, "to", {"out": (1,)}), 1)
 
 
 def _redundant() -> rbdae.Problem:
