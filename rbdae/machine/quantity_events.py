@@ -273,4 +273,43 @@ def _follow() -> Any:
     return lambda s, v, t, out: function(s.ctypes.data, v.ctypes.data, t, out.ctypes.data)
 
 
-__all__ = ["ANGLE", "OTHER", "VALUE", "Followed", "in_turn"]
+_BOTH = """
+define i32 @both(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {
+  %f = load ptr, ptr %u
+  %fc.p = getelementptr ptr, ptr %u, i64 1
+  %fc = load ptr, ptr %fc.p
+  %g.p = getelementptr ptr, ptr %u, i64 2
+  %g = load ptr, ptr %g.p
+  %gc.p = getelementptr ptr, ptr %u, i64 3
+  %gc = load ptr, ptr %gc.p
+  %n.p = getelementptr i64, ptr %u, i64 4
+  %n = load i64, ptr %n.p
+  %r = call i32 %f(ptr %fc, double %t, ptr %y, ptr %yd, double %c, ptr %out)
+  %bad = icmp ne i32 %r, 0
+  br i1 %bad, label %unknown, label %rest
+unknown:
+  store double 0x7FF8000000000000, ptr %out
+  br label %rest
+rest:
+  %more = getelementptr double, ptr %out, i64 %n
+  %status = call i32 %g(ptr %gc, double %t, ptr %y, ptr %yd, double %c, ptr %more)
+  ret i32 %status
+}
+"""
+
+
+@cache
+def _joined() -> Module:
+    return compiled(_BOTH)
+
+
+def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
+    """A machine function that gives the n numbers of the first, of which one is NaN if it has failed, then those of the
+    second."""
+    module = _joined()
+    context = np.array([first.address, first.context, second.address, second.context, n], dtype=np.int64)
+    owner = (module, first, second, context)
+    return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)
+
+
+__all__ = ["ANGLE", "OTHER", "VALUE", "Followed", "both", "in_turn"]

@@ -68,11 +68,15 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
 
 
 def strength(model: Model, G: Mat, dropped: tuple[int, ...]) -> float:
-    """Smallest singular value of the kept rows over the smallest that counts of all rows, rows scaled to one."""
-    A = unit_rows(model, G)
-    rank = len(A) - len(dropped)
-    kept = np.linalg.svd(np.delete(A, dropped, axis=0), compute_uv=False)[rank - 1]
-    return float(kept / np.linalg.svd(A, compute_uv=False)[rank - 1])
+    """(1 + |c|^2)^(-1/2) of the dropped row g = c G that needs the kept ones most, rows scaled to one: the smallest
+    singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.need` has it, with respect to velocities
+    over the bodies' radius of gyration."""
+    bodies = model.bodies[: model.n]
+    reach = bodies["inertia"].trace(axis1=1, axis2=2).sum() / bodies["mass"].sum()
+    A = G * np.where(model.scales.turning, 1.0, np.sqrt(reach))
+    A = A / np.linalg.norm(A, axis=1, keepdims=True)
+    c = np.linalg.lstsq(np.delete(A, dropped, axis=0).T, A[list(dropped)].T, rcond=None)[0]
+    return float((1.0 + np.max(np.sum(c**2, axis=0), initial=0.0)) ** -0.5)
 
 
 def closeness(model: Model, G: Mat, n_dropped: int) -> Vec:

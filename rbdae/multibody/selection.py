@@ -33,7 +33,7 @@ class KeptRows:
     Parameters
     ----------
     dropped : rows (counted over all joints) that are left out because they follow from the others
-    strength : smallest singular value of the kept rows over that of all rows, where they were selected
+    strength : (1 + |c|^2)^(-1/2) where they were selected, of the row c G that needs the kept ones most
     closeness : smallest over largest singular value of all rows at the start of the run
     pivot_floor : pivots below which a row is suspended, (rows,) in the order of elimination; None for never
     """
@@ -42,6 +42,10 @@ class KeptRows:
     strength: float = 1.0
     closeness: float = 1.0
     pivot_floor: Vec | None = None
+
+    def most_needed(self, fraction: float) -> float:
+        """|c|^2 at which the strength has fallen to a fraction of this."""
+        return (fraction * self.strength) ** -2 - 1.0
 
 
 @final

@@ -7,7 +7,7 @@ Whoever depends on these protocols and not on `rbdae.Problem` works with both.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, final
 
 import numpy as np
@@ -179,16 +179,13 @@ class Ending:
 @dataclass(frozen=True, slots=True, eq=False)
 class Quiet:
     """The states at which a switch is not due, for loops in machine code: while all of the `n` numbers that `measure`
-    computes are from `low` to `high`; or, without a measure, while no position differs from those that it has `seen` by
-    more than `far` of its unit. Elsewhere the switch is asked. Where this is not exact, it asks once too often."""
+    computes are from `low` to `high`. Elsewhere the switch is asked. Where this is not exact, it asks once too often.
+    """
 
-    measure: CompiledFunction | None = None
-    n: int = 0
+    measure: CompiledFunction
+    n: int
     low: float = -np.inf
-    high: float = np.inf
-    far: float = np.inf
-    units: Vec = field(default_factory=lambda: np.empty(0))
-    seen: Callable[[], Vec] | None = None
+    high: float | Vec = np.inf
 
 
 class CompiledWatch(Protocol):

@@ -17,8 +17,8 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
+from rbdae.kernels.joint_rows import independence, least_norm, log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.log_determinant import log_determinant
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import bound, evaluate_each, in_memory, machine_of
@@ -30,7 +30,6 @@ from rbdae.multibody.row_selection import (
     minimum_norm,
     null_directions,
     redundant_rows,
-    strength,
 )
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
@@ -47,6 +46,9 @@ from rbdae.problem.timed import as_rows
 from rbdae.quantities.quantity import Quantity
 
 Kernel = Callable[..., None]
+
+_NEARLY_SINGULAR = 1e-3
+"""Sine between a joint row and those before it, below which reactions are found by singular values."""
 
 
 @final
@@ -222,6 +224,17 @@ class Interpretation:
         at singular positions; -inf in them."""
         return np.asarray(self._each(self._kernel(log_determinant), t, y, 1)[..., 0])
 
+    def independence(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Squares of the sines between each joint row, in the order of elimination, and those before it, and the
+        largest |c|^2 of a dropped one g = c G by the kept ones, (..., rows + 1)."""
+        return self._each(self._kernel(independence), t, y, self.workspace.layout.n_rows + 1)
+
+    @cached_property
+    def compiled_independence(self) -> MachineFunction | None:
+        """The same as a machine function of (t, y); None where Python is called anyway."""
+        layout = self.workspace.layout
+        return machine_of(self._kernel(independence), [np.empty(layout.n), np.empty(layout.n_rows + 1)])
+
     def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
         problems that suspend rows."""
@@ -281,9 +294,18 @@ class Interpretation:
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
         """Consistent rates of (q, v, s), and the multipliers by elimination; zero in dropped rows."""
         n = self.workspace.layout.n_differential
-        kernel = self._rates_of_good_rows if self.workspace.selection.rows.dropped else self._rates
-        out = self._each(kernel, t, y, self._n_rates)
+        times, values, single = self.rows(t, y)
+        out = self._each(self._rates, times, values, self._n_rates)
+        if self.workspace.selection.rows.dropped:
+            needs = self.independence(times, values)[:, -1]
+            for k in np.flatnonzero(needs > self._most_needed).tolist():
+                self._rates_of_good_rows(float(times[k]), values[k], out[k])
+        out = out[0] if single else out
         return out[..., :n], out[..., n:]
+
+    @property
+    def _most_needed(self) -> float:
+        return self.workspace.selection.rows.most_needed(WEAKENED)
 
     def rates_of_selection(self, t: float, y: Vec) -> tuple[Vec, Vec]:
         """The same at one state with the rows of this selection, by whose multipliers the equations hold there."""
@@ -304,14 +326,12 @@ class Interpretation:
         return None if found is None else (found, self._n_rates)
 
     def _rates_of_good_rows(self, t: float, y: Vec, out: Vec) -> None:
-        """The same by other rows where the kept ones are ill-conditioned; the kept ones carry the multipliers."""
+        """The same by other rows, where the kept ones are ill-conditioned; the kept ones carry the multipliers. `out`
+        has those of the kept ones, which stay where no others are better."""
         selection = self.workspace.selection
         dropped, G = selection.rows.dropped, self.joint_matrix(t, y)
-        rows = dropped
-        if strength(self.model, G, dropped) <= WEAKENED * selection.rows.strength:
-            rows = redundant_rows(self.model, G, prefer_trees=False, at_least=len(dropped))
+        rows = redundant_rows(self.model, G, prefer_trees=False, at_least=len(dropped))
         if len(rows) != len(dropped) or rows == dropped:
-            self._rates(t, y, out)
             return
         kept = KeptRows(rows, pivot_floor=selection.rows.pivot_floor)
         other = self.workspace.with_selection(selection.with_rows(kept))
@@ -321,30 +341,47 @@ class Interpretation:
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Multipliers by elimination; those of least norm with redundant equations."""
-        la = np.array(self.rates(t, y)[1])
-        if self._ambiguous:
-            G = self.joint_matrix(t, y)
-            first = self.workspace.layout.n_internal
-            null = null_directions(self.model, G, self._deficiency(t, y))
-            best = minimum_norm(self.model, la[..., first:], null)
-            if first and not self.workspace.settings.formulation.projected:
-                self._share(t, y, la, best)
-            la[..., first:] = best
-        return la
+        if not self._ambiguous:
+            return self.rates(t, y)[1]
+        times, values, single = self.rows(t, y)
+        la = self._of_least_norm(times, values)[0]
+        return la[0] if single else la
 
-    def _share(self, t: ArrayLike, y: ArrayLike, la: Mat, best: Mat) -> None:
+    def _of_least_norm(self, t: Vec, y: Mat) -> tuple[Mat, Mat]:
+        """Multipliers of least norm (m, constraints) at rows, and bases (m, k, rows) of those of the joints, times the
+        sizes of their equations, that give no force. Where rows are nearly singular or ill-conditioned, by singular
+        values; vectors beyond those of a row are zero."""
+        layout, rows = self.workspace.layout, self.workspace.selection.rows
+        n, n_null = layout.n_constraints, len(rows.dropped)
+        given = np.empty((len(t), n + layout.n_rows))
+        given[:, n:] = self.model.scales.sizes(self.model.scales.length)
+        given[:, :n] = self._each(self._rates, t, y, self._n_rates)[:, layout.n_differential :]
+        out = np.empty((len(t), n + n_null * layout.n_rows + 2))
+        evaluate_each(self._kernel(least_norm), t, (y, given), out)
+        la, null = out[:, :n], out[:, n:-2].reshape(len(t), n_null, layout.n_rows)
+        regular = np.isfinite(out).all(axis=1) & (out[:, -2] > _NEARLY_SINGULAR**2) & (out[:, -1] <= self._most_needed)
+        if regular.all():
+            return la, null
+        for k in np.flatnonzero(~regular).tolist():
+            at, state = t[k : k + 1], y[k : k + 1]
+            la[k] = self.rates(at, state)[1][0]
+            own = null_directions(self.model, self.joint_matrix(at, state), self._deficiency(at, state))[0]
+            best = minimum_norm(self.model, la[k, layout.n_internal :], own)
+            if layout.n_internal and not self.workspace.settings.formulation.projected:
+                self._share(float(t[k]), y[k], la[k], best)
+            la[k, layout.n_internal :] = best
+            if own.shape[1] > null.shape[1]:
+                null = np.pad(null, ((0, 0), (0, own.shape[1] - null.shape[1]), (0, 0)))
+            null[k] = 0.0
+            null[k, : own.shape[1]] = own.T
+        return la, null
+
+    def _share(self, t: float, y: Vec, la: Vec, best: Vec) -> None:
         """Change the internal multipliers so that W la stays the same when those of the joints become `best`: forces
         that move no body still pull at its internal constraints."""
         first = self.workspace.layout.n_internal
-        for time, row, each, other in zip(
-            np.atleast_1d(t),
-            np.atleast_2d(y),
-            la.reshape(-1, la.shape[-1]),
-            best.reshape(-1, best.shape[-1]),
-            strict=True,
-        ):
-            W: Any = self.matrices(float(time), row, False).W
-            each[:first] += np.linalg.lstsq(W[:, :first], W[:, first:] @ (each[first:] - other), rcond=None)[0]
+        W: Any = self.matrices(t, y, False).W
+        la[:first] += np.linalg.lstsq(W[:, :first], W[:, first:] @ (la[first:] - best), rcond=None)[0]
 
     def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """The multipliers among the unknowns y, as the solver has left them."""
@@ -378,11 +415,13 @@ class Interpretation:
         loads = Loads(self.workspace, self.reader, len(times))
         for part in slices(len(times), loads.width + self._n_rates):
             here, states = times[part], values[part]
-            la = self.multipliers(here, states)[:, self.workspace.layout.n_internal :]
             Z = self.reader.natural(here, states)
-            loads.add(part, here, Z, la)
             if self._ambiguous:
-                null = null_directions(self.model, self.joint_matrix(here, states), self._deficiency(here, states))
+                la, null = self._of_least_norm(here, states)
+            else:
+                la, null = self.rates(here, states)[1], np.empty((len(here), 0, 0))
+            loads.add(part, here, Z, la[:, self.workspace.layout.n_internal :])
+            if null.size:
                 loads.doubt(part, here, Z, null, self.constraints(here, states).position)
         return loads.reactions(single=single)
 

@@ -11,6 +11,8 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae._brief import brief
 from rbdae._by_name import ByName
+from rbdae.machine.reading.host import call
+from rbdae.machine.reading.loads import unmoved
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.row_reader import RowReader
 
@@ -84,7 +86,7 @@ class Loads:
         joints = self._model.joints
         self._axes = np.empty((len(joints), m, 3, 3))
         self._loads = np.empty((2 * len(joints), 2, m, 3))
-        self._sure, self._in_space = (np.ones((2 * len(joints), 6), dtype=bool) for _ in range(2))
+        self._sure, self._in_space = np.ones((2, 2 * len(joints), 6))
         self.width = 24 * self._model.n + 33 * len(joints)
 
     def add(self, part: slice, t: Vec, Z: Mat, la: Mat) -> None:
@@ -101,36 +103,36 @@ class Loads:
         for k, joint in enumerate(self._model.joints):
             n = sum(int(self._model.primitives["n"][i]) for i in joint.primitives)
             if not bool(np.all(known[row : row + n])):
-                self._sure[2 * k : 2 * k + 2] = self._in_space[2 * k : 2 * k + 2] = False
+                self._sure[2 * k : 2 * k + 2] = self._in_space[2 * k : 2 * k + 2] = 0.0
             row += n
 
     def doubt(self, part: slice, t: Vec, Z: Mat, null: Mat, g: Mat) -> None:
-        """The same rows: `null` (k, rows, j) are directions in which multipliers are undetermined (`null_directions`),
-        as exact as the constraints are satisfied: up to their violations g (k, internal ones and joints)."""
-        if not (self._model.joints and null.shape[-1]):
+        """The same rows: `null` (k, j, rows) are directions in which multipliers times the sizes of their equations are
+        undetermined, as exact as the constraints are satisfied: up to their violations g (k, internal ones and joints).
+        """
+        n, m = null.shape[1], len(t)
+        if not (self._model.joints and n):
             return
         scales = self._model.scales
-        sizes = scales.sizes(scales.length)
-        pulls = np.empty((null.shape[-1], *self._loads.shape[:2], len(t), 3))
-        for j, each in enumerate(pulls):
-            self._reader.reactions(t, Z, np.ascontiguousarray(null[..., j] / sizes), each, 0)
+        la = (null / scales.sizes(scales.length)).reshape(n * m, -1)
+        pulls = np.empty((*self._loads.shape[:2], n * m, 3))
+        self._reader.reactions(np.repeat(t, n), np.repeat(Z, n, axis=0), la, pulls, 0)
         limit = np.minimum(_MOVED + _PER_VIOLATION * _violation(self._workspace, g), _MOST_MOVED)
-        for k in range(len(self._sure)):
-            force, torque = (np.moveaxis(pull, 0, -1) for pull in pulls[:, k].swapaxes(0, 1))  # (rows, 3, j)
-            turn = np.swapaxes(self._axes[k // 2][part], -1, -2)
-            self._in_space[k] &= _unmoved(np.concatenate([scales.length * force, torque], axis=1), limit)
-            own = [scales.length * (turn @ force), turn @ torque]
-            self._sure[k] &= _unmoved(np.concatenate(own, axis=1), limit)
+        call(
+            unmoved, m, part.start, self._axes.shape[1], len(self._axes), n, scales.length, pulls, self._axes, limit,
+            self._sure, self._in_space,
+        )  # fmt: skip
 
     def reactions(self, *, single: bool) -> dict[str, dict[str, Reaction]]:
         """The reactions by the names of joint and body; of one state if the rows are a `single` one."""
         model, out = self._model, ByName[dict[str, Reaction]]("joint")
+        unique, unique_in_space = self._sure > 0.0, self._in_space > 0.0
         for k, joint in enumerate(model.joints):
             entry: ByName[Reaction] = ByName("body of this joint")
             for side, b in enumerate(joint.bodies):
                 name = model.system.ground.name if b == model.n else model.names[b]
                 force, torque = self._loads[2 * k + side]
-                sure, in_space = self._sure[2 * k + side], self._in_space[2 * k + side]
+                sure, in_space = unique[2 * k + side], unique_in_space[2 * k + side]
                 axes = self._axes[k]
                 entry[name] = Reaction(
                     force[0] if single else force,
@@ -152,12 +154,6 @@ def _violation(workspace: Workspace, g: Mat) -> Vec:
     sizes = np.ones(g.shape[-1])
     sizes[g.shape[-1] - workspace.layout.n_rows :] = scales.sizes(scales.length)
     return np.asarray(np.max(np.abs(g) / sizes, axis=-1, initial=0.0))
-
-
-def _unmoved(pulls: Mat, limit: Vec) -> Bools:
-    """Whether each of the 6 components (..., 6, k) stays below a limit (...) at all times."""
-    size = np.linalg.norm(pulls, axis=-1)
-    return np.asarray((size <= limit[..., None]).reshape(-1, 6).all(axis=0))
 
 
 __all__ = ["Loads", "Reaction"]

@@ -182,6 +182,66 @@ def test_trajectories_are_those_of_the_twin(formulation):
     np.testing.assert_allclose(_end("redundant", pairing), wanted, rtol=0, atol=level)
 
 
+# ---------------------------------------------------------------- at the cost of the mechanism
+
+LOOPS = {
+    "four-bar": lambda: cases.turning_four_bar("redundant", 1.5, pendulum=True),
+    "Bricard": bricard,
+    "windows": rbdae.models.n_four_bar,
+}
+
+
+@pytest.mark.parametrize(
+    "name, formulation, solver",
+    [
+        ("four-bar", "index-0", "rbdae:dop853"),
+        ("four-bar", "null-space", "rbdae:dop853"),
+        ("Bricard", "index-0", "rbdae:dop853"),
+        ("Bricard", "index-2", "sundials:ida"),
+        ("windows", "index-0", "rbdae:dop853"),
+    ],
+)
+def test_runs_and_reactions_of_regular_motions_take_no_singular_values(name, formulation, solver, monkeypatch):
+    """A run of a four-bar took two of them each step, another for each row at its end, and four for its reaction."""
+    cases.need(solver)
+    problem = rbdae.formulate(LOOPS[name](), formulation, redundant="minimum-norm", consistent="project")
+    taken, svd = [], np.linalg.svd
+    monkeypatch.setattr(np.linalg, "svd", lambda *a, **k: taken.append(a) or svd(*a, **k))
+    run = rbdae.solve(problem, (0.0, 0.5), solver=solver, rtol=1e-7, atol=1e-7)
+    assert run.success and len(run.t) >= 4
+    assert all(len(side.force) == len(run.t) for sides in run.reactions.values() for side in sides.values())
+    assert taken == []
+
+
+@pytest.mark.parametrize(
+    "formulation, code",
+    [("index-0", "traced"), ("index-2", "generic"), ("hamiltonian-eliminated", "generic"), ("null-space", "traced")],
+)
+def test_reactions_of_rows_have_the_bits_of_those_of_their_states(formulation, code):
+    options = {"redundant": "minimum-norm", "consistent": "project", "code": code}
+    problem = rbdae.formulate(redundant_system(0), formulation, **options)
+    y = np.stack([problem.project(0.0, problem.y0 + 1e-3 * k * np.sin(np.arange(problem.n))) for k in range(5)])
+    t = np.zeros(5)
+    found, la = problem.reactions(t, y), problem.multipliers(t, y)
+    for k in reversed(range(5)):
+        np.testing.assert_array_equal(problem.multipliers(0.0, y[k]), la[k])
+        for joint, sides in problem.reactions(0.0, y[k]).items():
+            for body, side in sides.items():
+                np.testing.assert_array_equal(side.force, found[joint][body].force[k])
+                np.testing.assert_array_equal(side.torque, found[joint][body].torque[k])
+
+
+@pytest.mark.parametrize("closing", ["four-bar", "Bricard"])
+def test_the_strength_in_machine_code_is_that_of_the_matrix(closing):
+    problem = rbdae.formulate(LOOPS[closing](), "index-0", redundant="minimum-norm", consistent="project")
+    run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", rtol=1e-9, atol=1e-9)
+    dropped = problem.selection.rows.dropped
+    G = inside.constraint_gradient(problem, run.t, run.y)
+    wanted = [inside.strength(problem.model, each, dropped) for each in G]
+    np.testing.assert_allclose(inside.strengths(problem, run.t, run.y), wanted, rtol=1e-6)
+    assert problem.selection.rows.strength == pytest.approx(wanted[0], rel=1e-9)
+
+
 # ---------------------------------------------------------------- a choice that wears
 
 WORN = 16

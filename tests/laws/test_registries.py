@@ -74,6 +74,7 @@ from inside import (
     joints_of_start,
     layout,
     loop_elements,
+    machine_function,
     mass_matrix,
     matrices,
     measured,
@@ -214,6 +215,10 @@ def _rubbing() -> rbdae.Problem:
     rail = system.add_joint(Prismatic(system.ground, body))
     system.add_force(Coulomb(rail, 0.1, normal="reaction"))
     return rbdae.formulate(system, "index-0")
+
+
+def _quiet() -> contract.Quiet:
+    return contract.Quiet(machine_function.trampoline(lambda t, out: None, "to", {"out": (1,)}), 1)
 
 
 def _redundant() -> rbdae.Problem:
@@ -492,8 +497,8 @@ EXAMPLES: dict[type, Any] = {
     ).switches()[0],
     switches.ChartPolicy: switches.ChartPolicy,
     contract.Ending: lambda: contract.Ending("too near"),
-    contract.Quiet: contract.Quiet,
-    CompiledWatch: lambda: compiled_watch([contract.Quiet()]),
+    contract.Quiet: lambda: _quiet(),
+    CompiledWatch: lambda: compiled_watch([_quiet()]),
     CompiledProjection: lambda: _projected_in_loops(),
     choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, {}, "error", "space"),
     consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),

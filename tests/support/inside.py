@@ -63,8 +63,8 @@ from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
+from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
 from rbdae.kernels.memory import Content
@@ -435,6 +435,7 @@ __all__ = [
     "sampling",
     "scales",
     "schemes",
+    "searched",
     "segment_problems",
     "segment_times",
     "segments",
@@ -455,6 +456,7 @@ __all__ = [
     "stage",
     "stages",
     "steps",
+    "strengths",
     "structure_of_numbers",
     "study_comparing",
     "study_stored",
@@ -1055,6 +1057,12 @@ def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
 
 
+def strengths(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
+    """The strength of the kept joint rows at states, by machine code."""
+    found: Vec = (1.0 + problem.interpretation.independence(t, y)[..., -1]) ** -0.5
+    return found
+
+
 def shares_memory(one: rbdae.Problem, other: rbdae.Problem) -> bool:
     """Whether two problems work in one memory."""
     return one.workspace.memory is other.workspace.memory
@@ -1134,9 +1142,18 @@ def suspects(logarithms: Vec) -> list[Any]:
     return singular._suspects(logarithms)
 
 
+def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
+    """How many rows a search for singular positions factorises, and of how many it takes singular values."""
+    looked, decomposed = list[int](), list[int]()
+    squares, closeness = singular._squares, singular.closeness
+    monkeypatch.setattr(singular, "_squares", lambda p, t, y: looked.append(len(t)) or squares(p, t, y))
+    monkeypatch.setattr(singular, "closeness", lambda p, t, y: decomposed.append(len(t)) or closeness(p, t, y))
+    return looked, decomposed
+
+
 def passages(t: Vec, s: Vec) -> Vec:
     """Zeros of the smallest singular value s (m,), which has no sign, between its times."""
-    return singular._passages(t, s)
+    return np.array([time for _, time in singular._passages(t, s[:, None], 1e-3)])
 
 
 def option_table(package: str, method: str) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def gradients(m: Memory) -> None:
             b = p.body[side]
             if B[b].fixed == 1:
                 continue
-            _gradient(m, i, side, h.kind, S[b].B, B[b].nr)
+            gradient(m, i, side, h.kind, S[b].B, B[b].nr)
             if p.whole == 0:
                 drop_gradient(m, i, side)
 
@@ -79,7 +79,7 @@ def twist_gradients(m: Memory) -> None:
             b = C[i].body[side]
             if B[b].fixed == 0:
                 director_tangents(S[b].d, basis)
-                _gradient(m, i, side, ANGULAR, basis, 3)
+                gradient(m, i, side, ANGULAR, basis, 3)
 
 
 @stage("i", "joints spatial", optional=True)
@@ -96,7 +96,7 @@ def turn_gradients(m: Memory) -> None:
 
 
 @jit
-def _gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
+def gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
     """The gradient of one side of a primitive; D[:, :n] is the tangent of the directors."""
     p = primitives(m)[i]
     r = rows(m)[i]

@@ -142,7 +142,7 @@ def add_joints(m: Memory) -> None:
     if h.n_rows > 0:
         _solve_joints(m)
     if h.kind != ANGULAR:
-        _internal_multipliers(m)
+        internal_multipliers(m)
 
 
 @stage("ii", "internal")
@@ -231,7 +231,7 @@ def _solve_joints(m: Memory) -> None:
 
 
 @stage("i", "internal")
-def _internal_multipliers(m: Memory) -> None:
+def internal_multipliers(m: Memory) -> None:
     """la_int from G_int^T la_int = f - M vdot - W la of the joints (W = G^T, but for the forms of [SNS15]):
     p . (...) / |p|^2, or Lambda = F D^-1. Writes `multipliers` and `unbalanced`."""
     h = head(m)

@@ -41,14 +41,14 @@ def factorise_schur(m: Memory, pulled: int) -> None:
 @jit
 def assemble_schur(m: Memory, pulled: int) -> None:
     """S in place of L. Reads the gradients, N and Ji."""
-    _reduce_gradients(m)
+    reduce_gradients(m)
     if pulled == 1 and head(m).forms == 1:
         _scale_reduced_gradients(m)
     _add_pairs(m)
 
 
 @stage("i", "joints")
-def _reduce_gradients(m: Memory) -> None:
+def reduce_gradients(m: Memory) -> None:
     """H = Gw N and HJ = H Ji of both sides of each primitive."""
     h = head(m)
     B = bodies(m)

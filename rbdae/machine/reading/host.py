@@ -28,6 +28,7 @@ _PROGRAM = Program(
         sums.energies,
         sums.momenta,
         loads.reactions,
+        loads.unmoved,
         coordinates.coordinates,
         collocation.collocate,
         collocation.along,

@@ -42,3 +42,35 @@ def reactions(
             for j in range(3):
                 forces[3 * i + j] = force[j]
                 torques[3 * i + j] = torque[j] - w[j]
+
+
+def unmoved(
+    m: int, first: int, total: int, n_joints: int, n_null: int, length: float, pulls: Vec, frames: Vec, limits: Vec,
+    own: Vec, in_space: Vec,
+) -> None:  # fmt: skip
+    """own, in_space (2 n_joints, 6) become 0 where a component of force times length, or of torque, in the joint's
+    frame or in space, exceeds limits (m) in one of m rows: the root of the sum of squares over `n_null` cases. `pulls`
+    are (2 n_joints, 2, m, n_null, 3), `frames` (n_joints, total, 3, 3), from the row `first` on."""
+    for k in range(n_joints):
+        for side in range(2):
+            for c in range(2):
+                scale = 1.0 if c == 1 else length * length
+                at = 12 * k + 6 * side + 3 * c
+                f = pulls[3 * m * n_null * (4 * k + 2 * side + c) :]
+                for a in range(3):
+                    i = 0
+                    while i < m and own[at + a] + in_space[at + a] > 0.0:
+                        g = f[3 * n_null * i :]
+                        E = frames[9 * (total * k + first + i) + a :]
+                        limit = limits[i] * limits[i]
+                        x = 0.0
+                        u = 0.0
+                        for j in range(n_null):
+                            x += g[3 * j + a] * g[3 * j + a]
+                            s = E[0] * g[3 * j] + E[3] * g[3 * j + 1] + E[6] * g[3 * j + 2]
+                            u += s * s
+                        if not scale * x <= limit:
+                            in_space[at + a] = 0.0
+                        if not scale * u <= limit:
+                            own[at + a] = 0.0
+                        i += 1

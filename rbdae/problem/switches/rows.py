@@ -1,9 +1,9 @@
 """Systems with redundant joint equations: the subset that is kept is selected again when it becomes ill-conditioned.
 
-A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps the
-smallest singular value of the kept equations is compared with that of all of them. When it has fallen to a quarter of
-what it was at the selection, others are selected. The motion is unaffected: positions and velocities change only by the
-drift that the projection removes; the multipliers are redistributed.
+A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps, in
+machine code, the dropped equations are written by the kept ones: g = c G. When (1 + |c|^2)^(-1/2) has fallen to a
+quarter of what it was at the selection, others are selected. The motion is unaffected: positions and velocities change
+only by the drift that the projection removes; the multipliers are redistributed.
 
 When a mechanism of several loops passes a singular position, equations follow from the others for a short time. Let
 sigma be the sine between the gradient of such an equation and those of the others; it passes zero linearly in time. The
@@ -35,9 +35,6 @@ from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
 
-APART = 0.03
-"""Of the motion between two measurements: positions over the mechanism's length, parameters of rotations."""
-
 NEAR = 0.1
 """No other rows are selected where the joints are nearer to a singular position than this fraction of the start."""
 
@@ -52,19 +49,9 @@ def with_pivot_floor(workspace: Workspace, rows: KeptRows, t: float, y: Vec, fra
     return KeptRows(rows.dropped, rows.strength, rows.closeness, floor)
 
 
-def position_scale(workspace: Workspace) -> Vec:
-    """The scales that positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
-    layout = workspace.layout
-    places = [label[-2:] in (".x", ".y", ".z") for label in layout.labels[layout.q]]
-    return np.where(places, workspace.model.scales.length, 1.0)
-
-
 @final
 class RowSwitch(AbstractSwitch):
-    """Considered where the logarithm of the product of the singular values of the kept equations has changed by more
-    than `limit`."""
-
-    limit = 0.1
+    """Considered where the strength of the kept rows has fallen to `WEAKENED` of what it was."""
 
     @classmethod
     def needed(cls, view: Interpretation) -> bool:
@@ -72,38 +59,26 @@ class RowSwitch(AbstractSwitch):
         return bool(view.workspace.selection.rows.dropped)
 
     def begin(self, t: float, y: Vec) -> Self:
-        """Note positions and the measure at the beginning."""
-        self._scale = position_scale(self.view.workspace)
-        self._seen = y[self.view.workspace.layout.q] / self._scale
-        self._noted = float(self.view.log_determinant(t, y))
+        """Set the limit: the need of the kept rows at which they are weak."""
+        self.limit = self.selection.rows.most_needed(WEAKENED)
         return self
 
     def measure(self, t: float, y: Vec) -> float:
-        """Change since the last measurement that exceeded the limit; 0 until positions have moved far enough (joints
-        move slowly against the steps of a fine tolerance)."""
-        here = y[self.view.workspace.layout.q] / self._scale
-        # not a number is not far
-        if not np.max(np.abs(here - self._seen)) > APART:
-            return 0.0
-        self._seen = here
-        present = float(self.view.log_determinant(t, y))
-        change = abs(present - self._noted)
-        if change > self.limit:
-            self._noted = present
-        return change
+        """How much the dropped rows need of the kept ones."""
+        return float(self.view.independence(t, y)[-1])
 
     def quiet(self) -> Quiet | None:
-        """Positions that have not moved far enough to measure."""
-        units = self._scale
-        return Quiet(far=APART * (1.0 - ROUNDING), units=units, seen=lambda: self._seen * units)
+        """Needs below the limit."""
+        measure, high = self.view.compiled_independence, np.full(self.view.workspace.layout.n_rows + 1, np.inf)
+        high[-1] = self.limit * (1.0 - ROUNDING)
+        return None if measure is None else Quiet(measure, len(high), high=high)
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
-        """Other rows, if the kept ones have weakened and the position is not singular, which no choice mends."""
+        """Other rows, if there are better ones and the position is not singular, which no choice mends."""
         view, rows = self.view, selection.rows
         n = len(rows.dropped)
         G = view.joint_matrix(t, y)
-        present = strength(view.model, G, rows.dropped)
-        if present > WEAKENED * rows.strength or closeness(view.model, G, n) < NEAR * rows.closeness:
+        if closeness(view.model, G, n) < NEAR * rows.closeness:
             return selection
         dropped = redundant_rows(view.model, G, prefer_trees=False, at_least=n)
         if len(dropped) != n or set(dropped) == set(rows.dropped):
@@ -114,4 +89,4 @@ class RowSwitch(AbstractSwitch):
         return selection.with_rows(chosen)
 
 
-__all__ = ["RowSwitch", "position_scale", "with_pivot_floor"]
+__all__ = ["RowSwitch", "with_pivot_floor"]
