@@ -403,6 +403,7 @@ class Problem(Equations):
             turned = problem.event_function(pin.angle, above=1.5)
             def events(t, y, yd, out): out[0] = turned(t, y)  # scikit-sundae; turned.direction is 1.0
         """
+        self.interpretation.owners.find(quantity)  # an Event takes functions, too
         return EventGroup(self.interpretation, [Event(quantity, above=above, below=below, crossing=crossing)], 1.0)[0]
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
