@@ -69,7 +69,7 @@ def _run(how: Settings) -> Finding:
     for name in there:
         if name in whole:
             compared += _all_forms(finding, name)
-            compared += _kept(finding, name, how.chosen(_ABSOLUTE))
+            compared += _against_none(finding, name, how.chosen(_ABSOLUTE))
         if name in SOLVERS:
             compared += _ratio(finding, name)
             compared += _early(finding, name) if name in whole and name in _KNOWN["early"] else []
@@ -105,7 +105,7 @@ def _keeping(name: str, solver: str, t_end: float, wanted: Motion, forms: list[s
     return _named(name, [(*row[:2], f"{row[2]}*", *row[3:]) for row in rows])
 
 
-def _kept(finding: Finding, solver: str, forms: list[str]) -> list[Comparison]:
+def _against_none(finding: Finding, solver: str, forms: list[str]) -> list[Comparison]:
     """The evaluations of index 0 with and without this projection."""
     out = []
     for form in forms:

@@ -34,7 +34,7 @@ _CASES: Final[dict[str, tuple[Any, float]]] = {
     "A, 20 rad/s": (lambda: rbdae.models.heavy_top(), 10.0),
     "A, 100 rad/s": (lambda: rbdae.models.heavy_top(angular_velocity=(0.0, 0.0, 100.0)), 5.0),
     "A, 500 rad/s": (lambda: rbdae.models.heavy_top(angular_velocity=(0.0, 0.0, 500.0)), 2.0),
-    "top of [BC01], spherical joint": (lambda: rbdae.models.bruels_cardona_top(), 2.0),
+    "top of [BC10], spherical joint": (lambda: rbdae.models.bruels_cardona_top(), 2.0),
     "gyro top, spherical joint": (lambda: _gyro_top(), 2.0),
 }
 """Systems, and their time."""
