@@ -99,7 +99,7 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
     out[n + ITERATIONS] = 0.0
     out[n + COUNTS] = 1.0
     keep(m, False)
-    turn_velocities(m, info[PROJECT_VELOCITIES])
+    turn_velocities(m, select(held > 0.5, 1.0, info[PROJECT_VELOCITIES]))
     normalise_rotations(m)
     _stay(m, held)
     if h.n_rows > 0:

@@ -168,9 +168,9 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
     info[CHANGED] = 0.0
     positions = info[PROJECT_POSITIONS] != 0.0 and not info[POSITION_VIOLATION] <= info[POSITION_TOLERANCE]
     drifted = positions or not info[VELOCITY_VIOLATION] <= info[VELOCITY_TOLERANCE]
-    if drifted and info[PROJECT_POSITIONS] != 0.0 and info[PROJECT_VELOCITIES] > 1.5:
-        turn_velocities(m, info[PROJECT_VELOCITIES])
     if positions:
+        if info[PROJECT_VELOCITIES] > 1.5:
+            turn_velocities(m, info[PROJECT_VELOCITIES])
         normalise_rotations(m)
         if h.n_rows > 0:
             limit = int(info[ITERATION_LIMIT])

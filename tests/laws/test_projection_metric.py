@@ -40,7 +40,7 @@ def test_velocities_are_the_nearest_in_the_metric_asked_for(system, pairing, rng
     problem = cases.problem(system, pairing)
     y = _pushed(problem, rng)
     v = problem.layout.v
-    out, by_mass = problem.project(0.0, y, IDENTITY), problem.project(0.0, y, rbdae.Projection(velocities="tangential"))
+    out, by_mass = problem.project(0.0, y, IDENTITY), problem.project(0.0, y)
     assert np.abs(problem.constraints(0.0, out).velocity).max(initial=0.0) < 1e-12
     found = problem.matrices(0.0, out)
     for state, M in ((out, np.eye(v.stop - v.start)), (by_mass, found.M)):
