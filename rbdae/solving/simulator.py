@@ -307,7 +307,6 @@ class Simulator:
     # ------------------------------------------------------------ engines
 
     def _begin(self, problem: Problem) -> None:
-        problem.workspace.check_laws()
         self._problem = problem
         self._places = places_of(problem.workspace)
         self._values = np.array([*problem.inputs.values()], dtype=float)
