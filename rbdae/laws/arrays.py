@@ -81,6 +81,10 @@ def _whole(x: Any) -> Any:
     return ONE["floor"](x)
 
 
+def _third(x: Any) -> Any:
+    return _of_two("power")(x, 1.0 / 3.0)
+
+
 def _extreme(wins: Callable[[Any, Any], Any], loses: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The first that wins, or that which is not a number."""
 
@@ -118,7 +122,7 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "exp2": lambda x: TWO["power"](2.0, x),
     "log2": lambda x: ONE["log"](x) / math.log(2.0),
     "log10": lambda x: ONE["log"](x) / math.log(10.0),
-    "cbrt": lambda x: sign(x) * _of_two("power")(abs(x), 1.0 / 3.0),
+    "cbrt": lambda x: choice(x < 0.0, -_third(-x), _third(x)),
     "deg2rad": lambda x: x * (math.pi / 180.0),
     "radians": lambda x: x * (math.pi / 180.0),
     "rad2deg": lambda x: x * (180.0 / math.pi),
@@ -201,10 +205,13 @@ def each(apply: Callable[..., Any], given: Sequence[Any], exact: Callable[..., A
     out = np.empty(arrays[0].shape, dtype=object)
     for place in np.ndindex(out.shape):
         of = [_one(array[place]) for array in arrays]
+        if exact is not None:  # NumPy's functions raise nothing
+            of = [
+                Number(x.tape, x.node, np.float64(x.value)) if isinstance(x, Number) and x.tape.live else x for x in of
+            ]
         found = apply(*of)
         if exact is not None and isinstance(found, Number) and found.tape.live:
-            with np.errstate(all="ignore"):
-                found = Number(found.tape, found.node, exact(*map(value_of, of)))
+            found = Number(found.tape, found.node, exact(*map(value_of, of)))
         out[place] = found
     return out
 
@@ -239,7 +246,54 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
 OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select}
 
 ON_OBJECTS = frozenset(
-    ["amax", "amin", "atleast_1d", "atleast_2d", "broadcast_to", "column_stack", "concatenate", "copy", "cross", "cumsum", "diag", "diff", "dot", "einsum", "expand_dims", "flip", "full_like", "hstack", "inner", "max", "mean", "min", "moveaxis", "ndim", "norm", "ones_like", "outer", "polyval", "prod", "ravel", "repeat", "reshape", "roll", "shape", "size", "squeeze", "stack", "sum", "swapaxes", "tensordot", "tile", "trace", "transpose", "vdot", "vstack", "zeros_like"]
+    [
+        "amax",
+        "amin",
+        "atleast_1d",
+        "atleast_2d",
+        "broadcast_to",
+        "column_stack",
+        "concatenate",
+        "copy",
+        "cross",
+        "cumsum",
+        "diag",
+        "diff",
+        "dot",
+        "einsum",
+        "expand_dims",
+        "flip",
+        "full_like",
+        "hstack",
+        "inner",
+        "max",
+        "mean",
+        "min",
+        "moveaxis",
+        "ndim",
+        "norm",
+        "ones_like",
+        "outer",
+        "polyval",
+        "prod",
+        "ravel",
+        "repeat",
+        "reshape",
+        "roll",
+        "shape",
+        "size",
+        "squeeze",
+        "stack",
+        "sum",
+        "swapaxes",
+        "tensordot",
+        "tile",
+        "trace",
+        "transpose",
+        "vdot",
+        "vstack",
+        "zeros_like",
+    ]
 )
 """Those that NumPy has for arrays of objects, too."""
 
