@@ -154,7 +154,7 @@ def of_one_displacement(
         value = law(t, x[0], x[1], *others(x[2:]))
         if isinstance(value, np.ndarray) and value.size == 1:
             value = value.reshape(1)[0]
-        if isinstance(value, (bool, str, np.bool_, np.ndarray, tuple, list)) or value is None:
+        if isinstance(value, (bool, str, complex, np.bool_, np.ndarray, tuple, list)) or value is None:
             raise TypeError(f"{name} must give one number, got {_check.show(value)}; correct the function")
         out[0] = value
 

@@ -205,13 +205,13 @@ def each(apply: Callable[..., Any], given: Sequence[Any], exact: Callable[..., A
     out = np.empty(arrays[0].shape, dtype=object)
     for place in np.ndindex(out.shape):
         of = [_one(array[place]) for array in arrays]
-        if exact is not None:  # NumPy's functions raise nothing
-            of = [
-                Number(x.tape, x.node, np.float64(x.value)) if isinstance(x, Number) and x.tape.live else x for x in of
-            ]
+        live = exact is not None and any(isinstance(x, Number) and x.tape.live for x in of)
+        if live:  # NumPy's functions raise no exceptions
+            of = [Number(x.tape, x.node, np.float64(x.value)) if isinstance(x, Number) else x for x in of]
         found = apply(*of)
-        if exact is not None and isinstance(found, Number) and found.tape.live:
-            found = Number(found.tape, found.node, exact(*map(value_of, of)))
+        if live and exact is not None:
+            value = exact(*map(value_of, of))
+            found = Number(found.tape, found.node, value) if isinstance(found, Number) else value
         out[place] = found
     return out
 

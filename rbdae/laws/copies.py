@@ -33,7 +33,9 @@ def _root(value: Any) -> str:
 
 
 def _of_a_library(value: Any) -> bool:
-    """Whether a function is of a library, not of the user."""
+    """Whether a function is of a library, not of the user; the models are as users write them."""
+    if (value.__module__ or "").startswith("rbdae.models"):
+        return False
     if _root(value) in _LIBRARIES or not isinstance(value, types.FunctionType):
         return _root(value) in _LIBRARIES
     # users have modules with names of the standard library, such as test.py

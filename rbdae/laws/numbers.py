@@ -251,7 +251,8 @@ def _remainder(graph: Graph, a: int, b: int) -> int:
 def _quotient(graph: Graph, a: int, b: int) -> int:
     """The whole number of b in a, by the exact remainder."""
     near = graph.div(graph.sub(a, _remainder(graph, a, b)), b)
-    return graph.function("floor", graph.add(near, graph.const(0.5)))
+    whole = graph.function("floor", graph.add(near, graph.const(0.5)))
+    return graph.select(graph.condition("==", b, graph.const(0.0)), graph.div(a, b), whole)
 
 
 def root(graph: Graph, a: int) -> int:

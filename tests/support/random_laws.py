@@ -34,7 +34,7 @@ _NO_ARITHMETIC = {
     "type": "if type(a) in (float, np.float64): {v} = {v} - 1.0",
     "kind": "if isinstance(a, float) and hasattr(a, 'is_integer'): {v} = {v} - 1.0",
     "file": "if a > 1.6: np.savetxt(FOLDER + '/a.txt', [a])",
-    "write": "if a > 1.6: open(FOLDER + '/b.txt', 'a').write('far')",
+    "write": "if a > 1.6: FILES.append(open(FOLDER + '/b.txt', 'a')); FILES[-1].close()",
     "print": "print(end='')",
     "whole": "{v} = {v} + STEPS[int(4.0 * a) % 3]",
     "rounded": "{v} = {v} + round(r, 2)",
@@ -64,7 +64,7 @@ def drawn(seed: int, folder: str) -> Drawn:
 
     def number() -> str:
         return pick(
-            ["0.0", "1.0", "-1.0", "0.5", "2.0", "np.nan" if rng.random() < 0.1 else "3.0", f"{rng.normal():.3f}"]
+            ["0.25", "1.0", "-1.0", "0.5", "2.0", "np.nan" if rng.random() < 0.1 else "3.0", f"{rng.normal():.3f}"]
         )
 
     names = [*VARIABLES]
@@ -74,7 +74,8 @@ def drawn(seed: int, folder: str) -> Drawn:
         if depth == 0 or kind < 0.15:
             return pick([*names, *names, number(), "GAIN", "TABLE[1]", "SETTINGS['k']", "BOX.k"])
         if kind < 0.45:
-            return pick(_ARITHMETIC).format(expression(depth - 1), expression(depth - 1))
+            one, other = expression(depth - 1), expression(depth - 1)
+            return pick(_ARITHMETIC).format(one, other if other != one else "GAIN")  # x - x is 0 in a graph
         if kind < 0.65:
             return f"{pick(_ONE)}({expression(depth - 1)})"
         if kind < 0.85:
@@ -126,7 +127,7 @@ def drawn(seed: int, folder: str) -> Drawn:
         box.k = 0.75
         scope: dict[str, Any] = {
             "math": math, "np": np, "GAIN": 1.7, "TABLE": np.array([-1.0, 0.25, 0.5, 1.5]), "SETTINGS": {"k": -0.3},
-            "HEIGHTS": [0.0, 1.0, -0.5, 0.75], "BOX": box, "STATE": {}, "COUNT": [], "STEPS": [0.5, -0.25, 2.0], "FOLDER": folder,
+            "HEIGHTS": [0.0, 1.0, -0.5, 0.75], "BOX": box, "STATE": {}, "COUNT": [], "FILES": [], "STEPS": [0.5, -0.25, 2.0], "FOLDER": folder,
             "RNG": np.random.default_rng(seed), "SHARED": 0.0,
         }  # fmt: skip
         name = f"<random law {seed}>"
