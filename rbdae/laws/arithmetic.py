@@ -56,7 +56,7 @@ def _sources(function: types.FunctionType) -> list[Any]:
         own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
         own |= {each.id for each in body if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         own |= {each.name for each in body if isinstance(each, ast.FunctionDef)}
-        wanted = names_of(code).union(code.co_freevars)
+        wanted = names_of(code).union(code.co_freevars) - {"__class__"}  # which super() has
         if getattr(node, "name", "<lambda>") == code.co_name and same and wanted - own == names - own:
             out.append(node)
     return out

@@ -42,11 +42,6 @@ def _of_a_library(value: Any) -> bool:
     return _root(value) in sys.stdlib_module_names and value.__code__.co_filename.startswith((_STANDARD, "<frozen"))
 
 
-def _is_own(value: Any) -> bool:
-    """Whether an object is of this library, or of a user's class that is derived from one of it: these are frozen."""
-    return any(_root(kind) in _OWN for kind in type(value).__mro__)
-
-
 def _is_spline(value: Any) -> bool:
     """Whether it is a piecewise polynomial of scipy."""
     scipy = sys.modules.get("scipy.interpolate")
@@ -180,6 +175,8 @@ _SAFE = {name: _of_builtin(name, value) for name, value in vars(builtins).items(
 
 
 def _type(*arguments: Any) -> Any:
+    if len(arguments) == 1 and isinstance(arguments[0], _Object):
+        return type(arguments[0]._object)
     return float if len(arguments) == 1 and isinstance(arguments[0], Number) else type(*arguments)
 
 
@@ -190,14 +187,11 @@ def _changing(*_: Any, **__: Any) -> Any:
     raise NotRecorded("it changes what is outside of it")
 
 
-def _frozen(kind: type, *names: str) -> Any:
-    return type(kind.__name__, (kind,), dict.fromkeys(names, _changing))
-
-
-_SET = ("__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__", "clear", "pop", "remove")
-_List = _frozen(list, *_SET, "append", "extend", "insert", "sort", "reverse")
-_Dict = _frozen(dict, *_SET, "popitem", "setdefault", "update")
-_Array = _frozen(np.ndarray, "tofile", "dump", "setflags", "__setitem__", "sort", "fill", "put", "resize", "partition")
+_CHANGES = "tofile dump setflags __setitem__ sort fill put resize partition".split()  # noqa: SIM905
+_LISTS = "append clear extend insert pop popitem remove reverse setdefault update __delitem__ __iadd__ __ior__".split()  # noqa: SIM905
+_List, _Dict, _Array = (
+    type(kind.__name__, (kind,), dict.fromkeys(_CHANGES + _LISTS, _changing)) for kind in (list, dict, np.ndarray)
+)
 _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
 
 
@@ -214,32 +208,35 @@ class _Module:
 
 @final
 class _Object:
-    """An object of a user's class, or the class: its attributes, for reading."""
+    """An object of a user's class, or the class: its attributes, for reading; those of a live one as they are."""
 
-    __slots__ = ("_object", "_of")
+    __slots__ = ("_live", "_object", "_of")
 
-    def __init__(self, value: Any, of: Callable[..., Any]) -> None:
-        object.__setattr__(self, "_object", value)
-        object.__setattr__(self, "_of", of)
+    def __init__(self, value: Any, of: Callable[..., Any], live: bool = False) -> None:
+        for name, each in (("_object", value), ("_of", of), ("_live", live)):
+            object.__setattr__(self, name, each)
 
     def __getattr__(self, name: str) -> Any:
         value, of = self._object, self._of
-        found = inspect.getattr_static(value, name)
+        found = inspect.getattr_static(value, name, None)
         if isinstance(found, property):
             return of(found.fget, name)(self)
         if isinstance(found, types.FunctionType) and not isinstance(value, type):
             return types.MethodType(of(found, name), self)
         known = types.MemberDescriptorType, types.FunctionType, staticmethod, classmethod
-        if hasattr(type(found), "__get__") and not isinstance(found, known):
-            raise NotRecorded(f"it uses {name}, which is no plain attribute")
-        return of(getattr(value, name), name)
+        if not self._live and hasattr(type(found), "__get__") and not isinstance(found, known):
+            return _refused(f"{name} of a {type(value).__name__}")
+        return getattr(value, name) if self._live else of(getattr(value, name), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not self._live:
+            _changing()
+        setattr(self._object, name, value)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         if isinstance(self._object, type):
-            raise NotRecorded(f"it makes a {self._object.__name__}")
+            return _refused(f"the class {self._object.__name__}")
         return self.__getattr__("__call__")(*arguments, **options)
-
-    __setattr__ = _changing
 
 
 @final
@@ -263,7 +260,10 @@ class Copies:
         if isinstance(value, types.FunctionType) and not _of_a_library(value):
             return self._function(value)
         if isinstance(value, types.MethodType):
-            return types.MethodType(self.of(value.__func__, name), self._object(value.__self__, name))
+            of = value.__self__
+            if "super" not in value.__func__.__code__.co_names:  # which takes no copy
+                of = _Object(of, self.of, live=True) if self._live else self._object(of, name)
+            return types.MethodType(self.of(value.__func__, name), of)
         if isinstance(value, partial):
             options = {key: self.of(each, key) for key, each in value.keywords.items()}
             return partial(self.of(value.func, name), *(self.of(each, name) for each in value.args), **options)
@@ -272,7 +272,7 @@ class Copies:
             return self._known(value, name)
         call = getattr(type(value), "__call__", None)
         if self._live and isinstance(call, types.FunctionType) and not _of_a_library(call):
-            return types.MethodType(self._function(call), value)
+            return _Object(value, self.of, live=True)
         return self._object(value, name)
 
     def _known(self, value: Any, name: str) -> Any:
@@ -292,25 +292,23 @@ class Copies:
 
     def _object(self, value: Any, name: str) -> Any:
         """An object that cannot be changed."""
-        if self._live or isinstance(value, _PLAIN) or _is_own(value):
+        kind = type(value)
+        if self._live or isinstance(value, _PLAIN) or _root(kind) in _OWN:
             return value
         if isinstance(value, np.ndarray):
             return np.array(value).view(_Array)
-        if type(value) in (list, set):
-            return _List(each if type(each) is float else self.of(each, name) for each in value)
-        if isinstance(value, tuple):
-            of = [self.of(each, name) for each in value]
-            return (
-                type(value)._make(of) if hasattr(type(value), "_make") else tuple(of) if type(value) is tuple else value
-            )
-        if type(value) is dict:
+        if hasattr(kind, "_make"):
+            return kind._make(self.of(each, name) for each in value)
+        if kind in (list, tuple, set):
+            made = [each if type(each) is float else self.of(each, name) for each in value]
+            return tuple(made) if kind is tuple else _List(made)
+        if kind is dict:
             return _Dict({key: self.of(each, str(key)) for key, each in value.items()})
-        kind = type(value)
-        if (
-            hasattr(kind, "__getattr__")
-            or kind.__getattribute__ is not object.__getattribute__
-            or _root(kind) == "builtins"
-        ):
+        if isinstance(value, tuple):
+            return value
+        read = getattr(kind, "__getattr__", None), getattr(kind, "__getattribute__", None)
+        by_user = any(isinstance(each, types.FunctionType) and not _of_a_library(each) for each in read)
+        if by_user or _root(kind) == "builtins":
             return _refused(name)
         return _Object(value, self.of)
 
@@ -330,7 +328,8 @@ class Copies:
             names[name] = self.of(function.__globals__[name], name)
         for name, cell, own in zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True):
             try:
-                cell.cell_contents = self.of(own.cell_contents, name)
+                inside = own.cell_contents
+                cell.cell_contents = inside if name == "__class__" else self.of(inside, name)  # of super()
             except ValueError:  # an empty cell
                 continue
         return out

@@ -188,6 +188,8 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
             found = [*_run(tape, function, Number(tape, graph.node("input", "t", 0)), x, n_out), tape.regular]
         except NotRecorded:
             raise
+        except (TypeError, AttributeError) as error:  # which may be of symbols alone
+            raise NotRecorded(f"{type(error).__name__}: {error}") from error
         except (Exception, SystemExit, Refusal) as error:  # the user's own exception, where a condition falls so
             errors.append(error)
         if tape.refused:

@@ -61,7 +61,6 @@ from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
-from rbdae.laws.recorded import Derived, Recorded
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
 from rbdae.kernels.linear.accelerations import friction_margins
@@ -73,6 +72,7 @@ from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
+from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
