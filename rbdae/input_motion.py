@@ -223,7 +223,7 @@ def _under_functions(
 
     def completed(t: float, x: Vec, out: Vec) -> Any:
         numbers, timed = iter(x), iter(functions)
-        return inner(t, [next(timed)(t) if by_time else next(numbers) for by_time in given], out)
+        return inner(t, np.array([next(timed)(t) if by_time else next(numbers) for by_time in given]), out)
 
     return completed
 

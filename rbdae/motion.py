@@ -30,14 +30,14 @@ class Spline(Protocol):
 
 
 Law: TypeAlias = Sequence[Any] | Spline | Callable[..., Any] | Input
-"""What a drive takes: one function s(t) that can be run on symbols (`rbdae.laws`), which have its derivatives; or
+"""What a drive takes: one function s(t), whose derivatives `rbdae.laws` has; or
 (s, s', s''), three functions of t; or a spline; or a numba function f(t, x, out) that fills out with s, s', s'' one
 after another (x is empty); or inputs (`rbdae.input_motion`)."""
 
 _LAWS = ("s", "s'", "s''")
 _ROOM = 64
 _WAYS = (
-    "give one function of time that can be run on symbols; or (s, s', s''), three functions of time; or a spline with "
+    "give one function of time that makes no floats of it; or (s, s', s''), three functions of time; or a spline with "
     "a derivative method, such as scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that fills out with "
     "s, s', s''"
 )

@@ -57,9 +57,9 @@ def _packed(row: Any, force: UserFunction, tangent: UserFunction, by_rates: bool
 def pack_states(
     owner: str, row: Any, element: StateElement, begin: Vec, n: int, sources: Sources, *, explicit: bool
 ) -> tuple[list[UserFunction], Unknowns | None]:
-    """An element by functions with states, whose bodies have n natural coordinates, and its algebraic unknowns, if it has
-    any; they are eliminated for `explicit` forms. A law that cannot be recorded with its constants as symbols has them as
-    numbers."""
+    """An element by functions with states, whose bodies have n natural coordinates, and its algebraic unknowns, if it
+    has any; they are eliminated for `explicit` forms. A law that cannot be recorded with its constants as symbols has
+    them as numbers."""
     timed = [each for each in element.inputs if each in sources]
     n_in, n_out = 2 * n + len(begin) + len(element.inputs) - len(timed), n + len(begin)
     p = np.array([*element.constants.values()])

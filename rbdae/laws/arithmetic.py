@@ -16,11 +16,11 @@ from typing import Any
 from rbdae.laws.numbers import NotRecorded
 
 _NODES = (
-    ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr,
-    ast.If, ast.For, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Raise, ast.Assert, ast.BinOp, ast.UnaryOp, ast.BoolOp,
-    ast.Compare, ast.IfExp, ast.Call, ast.keyword, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice,
-    ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.operator,
-    ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
+    ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign,
+    ast.NamedExpr, ast.If, ast.For, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Raise, ast.Assert, ast.BinOp,
+    ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call, ast.keyword, ast.Constant, ast.Name, ast.Attribute,
+    ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.ListComp, ast.GeneratorExp,
+    ast.comprehension, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def _functions(text: str) -> dict[int, list[Any]]:
     return out
 
 
-def _body(node: Any) -> list[ast.AST]:
+def _body(node: Any) -> list[Any]:
     """What a function does, with all that is in it."""
     return [each for part in (node.body if isinstance(node.body, list) else [node.body]) for each in ast.walk(part)]
 

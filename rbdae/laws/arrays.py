@@ -93,19 +93,20 @@ def _extreme(wins: Callable[[Any, Any], Any], loses: Callable[[Any, Any], Any]) 
             return choice(loses(x, y), y, x) if y == y else y
         if not isinstance(x, Number):
             return choice(wins(x, y), x, y) if x == x else x
-        return choice(wins(x, y), x, choice(loses(x, y), y, x + y))
+        return choice(wins(x, y), x, choice(loses(x, y), y, operator.add(x, y)))
 
     return call
 
 
 def _with_sign(x: Any, y: Any) -> Any:
     """|x| with the sign of y; a graph has one zero, so that the function itself is called there."""
+    below: Any = y
     if not isinstance(y, Number):
         return math.copysign(1.0, y) * abs(x)
     if not y.tape.live:
         graph = y.tape.graph
         y.tape.require(graph.negation(graph.condition("==", y.node, graph.const(0.0))))
-    return choice(y < 0.0, -abs(x), abs(x))
+    return choice(below < 0.0, -abs(x), abs(x))
 
 
 ONE: dict[str, Callable[[Any], Any]] = {

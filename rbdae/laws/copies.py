@@ -1,7 +1,7 @@
 """Copies of users' functions that take numbers of laws.
 
-`math`, NumPy's makers of arrays and ``float`` are replaced. A copy for symbols reaches nothing but numbers, functions that
-are arithmetic, and known mathematics: all its branches may be run.
+`math`, NumPy's makers of arrays and ``float`` are replaced. A copy for symbols reaches nothing but numbers, functions
+that are arithmetic, and known mathematics: all its branches may be run.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ _MATH: dict[str, Callable[..., Any]] = {
 """What takes numbers of laws, by the names of `math`."""
 
 _BOUNDED = frozenset({
-    "sin", "cos", "tan", "atan", "atan2", "tanh", "asinh", "fabs", "floor", "ceil", "trunc", "cbrt", "radians", "degrees",
-    "copysign", "fsum",
+    "sin", "cos", "tan", "atan", "atan2", "tanh", "asinh", "fabs", "floor", "ceil", "trunc", "cbrt", "radians",
+    "degrees", "copysign", "fsum",
 })  # fmt: skip
 """Those that raise no exception for finite numbers."""
 
@@ -147,7 +147,7 @@ _REPLACED: dict[Any, Any] = {
     **{getattr(np, name): _array for name in ("array", "asarray", "ascontiguousarray")},
     np.float64: lambda value=0.0: value if isinstance(value, Number) else np.float64(value),
 }
-_OF_SYMBOLS = {
+_OF_SYMBOLS: dict[Any, Any] = {
     float: _float,
     min: _extreme(lambda a, b: a < b, min),
     max: _extreme(lambda a, b: a > b, max),
@@ -270,7 +270,7 @@ class Copies:
         kinds = types.BuiltinFunctionType, types.FunctionType, type
         if callable(value) and (isinstance(value, kinds) or type(value).__module__ == "numpy"):
             return self._known(value, name)
-        call = getattr(type(value), "__call__", None)
+        call = inspect.getattr_static(type(value), "__call__", None)
         if self._live and isinstance(call, types.FunctionType) and not _of_a_library(call):
             return _Object(value, self.of, live=True)
         return self._object(value, name)

@@ -1,8 +1,8 @@
 """`Number`: what a law is run on in place of a float; `Truth`: whether a comparison of two holds.
 
-A number without a value is a symbol. What asks it for more than arithmetic, its truth apart, is refused. One with a value
-(the tape is `live`) does what a float does: it branches, raises and is rounded by its value, and keeps of which operations
-it comes. So both have exact derivatives, those of the graph.
+A number without a value is a symbol. What asks it for more than arithmetic, its truth apart, is refused. One with a
+value (the tape is `live`) does what a float does: it branches, raises and is rounded by its value, and keeps of which
+operations it comes. So both have exact derivatives, those of the graph.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Number:
 
     __float__ = _asked("it makes a float of a number, by float() or in a compiled function")
     __complex__ = _asked("it computes with complex numbers")
-    __hash__ = _asked("it looks a number up")  # type: ignore[assignment]
+    __hash__ = _asked("it looks a number up")
     __int__, __index__ = _asked("it makes a whole number", int), _asked("it makes a whole number", operator.index)
     __round__, __trunc__ = _asked("it rounds a number", round), _asked("it rounds a number", math.trunc)
     __floor__, __ceil__ = _asked("it rounds a number", math.floor), _asked("it rounds a number", math.ceil)

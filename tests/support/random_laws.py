@@ -11,19 +11,26 @@ import numpy as np
 
 VARIABLES = ("t", "a", "r")
 
-_ONE = ("math.sin", "math.cos", "np.sin", "np.tanh", "math.atan", "abs", "np.abs", "np.arctan", "math.tanh", "np.cbrt", "np.sign",
-        "np.floor", "np.sqrt", "np.log", "math.exp", "np.exp", "math.sqrt", "math.log", "math.floor", "np.log1p", "np.square",
-        "-", "+", "math.radians", "np.trunc", "np.ceil", "math.fabs", "np.arcsinh", "math.sinh", "math.asin", "np.arccos")  # fmt: skip
-_TWO = ("np.maximum({}, {})", "np.minimum({}, {})", "max({}, {})", "min({}, {})", "{} % {}", "{} // {}", "np.arctan2({}, {})",
-        "math.atan2({}, {})", "np.hypot({}, {})", "math.hypot({}, {})", "np.copysign({}, {})", "np.fmax({}, {})",
-        "np.fmin({}, {})", "math.fmod({}, {})", "np.where({} > 0.3, {}, 1.5)", "({}) ** 2 + {}", "({}) / (2.5 + abs({}))",
-        "np.heaviside({}, {})", "divmod({}, {})[1]", "math.copysign({}, {})", "{} / {}")  # fmt: skip
+_ONE = (
+    "math.sin", "math.cos", "np.sin", "np.tanh", "math.atan", "abs", "np.abs", "np.arctan", "math.tanh", "np.cbrt",
+    "np.sign", "np.floor", "np.sqrt", "np.log", "math.exp", "np.exp", "math.sqrt", "math.log", "math.floor",
+    "np.log1p", "np.square", "-", "+", "math.radians", "np.trunc", "np.ceil", "math.fabs", "np.arcsinh", "math.sinh",
+    "math.asin", "np.arccos"
+)  # fmt: skip
+_TWO = (
+    "np.maximum({}, {})", "np.minimum({}, {})", "max({}, {})", "min({}, {})", "{} % {}", "{} // {}",
+    "np.arctan2({}, {})", "math.atan2({}, {})", "np.hypot({}, {})", "math.hypot({}, {})", "np.copysign({}, {})", "np.fmax({}, {})",
+    "np.fmin({}, {})", "math.fmod({}, {})", "np.where({} > 0.3, {}, 1.5)", "({}) ** 2 + {}", "({}) / (2.5 + abs({}))",
+    "np.heaviside({}, {})", "divmod({}, {})[1]", "math.copysign({}, {})", "{} / {}"
+)  # fmt: skip
 _ARITHMETIC = ("({} + {})", "({} - {})", "({} * {})")
-_TESTS = ("{} < {}", "{} >= {}", "({} > {}) == (r < 0.4)", "not {} > {}", "{} < {} < 2.0", "{} > 0.1 and {} < 1.2",
-          "{} > 1.0 or {} < -1.0", "math.isfinite({}) and {} > 0.0", "np.isnan({}) or {} > 0.5", "({} > 0.0) != ({} > 0.7)")  # fmt: skip
+_TESTS = (
+    "{} < {}", "{} >= {}", "({} > {}) == (r < 0.4)", "not {} > {}", "{} < {} < 2.0", "{} > 0.1 and {} < 1.2", "{} >
+    1.0 or {} < -1.0", "math.isfinite({}) and {} > 0.0", "np.isnan({}) or {} > 0.5", "({} > 0.0) != ({} > 0.7)"
+)  # fmt: skip
 _NO_ARITHMETIC = {
     "state": "STATE['n'] = STATE.get('n', 0) + 1\n    if STATE['n'] % 2 == 0: {v} = {v} + 0.125",
-    "hysteresis": "if a > 1.0: STATE['on'] = 0.5\n    elif a < 0.5: STATE['on'] = -0.5\n    {v} = {v} + STATE.get('on', 0.0)",
+    "hysteresis": "if a > 1.0: STATE['on'] = 1\n    elif a < 0.5: STATE['on'] = -1\n    {v} = {v} + STATE.get('on', 0.0)",
     "counter": "COUNT.append(1)",
     "random": "{v} = {v} + RNG.standard_normal()",
     "caught": "try: {v} = {v} + math.sqrt(a - 0.7)\n    except ValueError: {v} = {v} - 1.0",
@@ -127,7 +134,8 @@ def drawn(seed: int, folder: str) -> Drawn:
         box.k = 0.75
         scope: dict[str, Any] = {
             "math": math, "np": np, "GAIN": 1.7, "TABLE": np.array([-1.0, 0.25, 0.5, 1.5]), "SETTINGS": {"k": -0.3},
-            "HEIGHTS": [0.0, 1.0, -0.5, 0.75], "BOX": box, "STATE": {}, "COUNT": [], "FILES": [], "STEPS": [0.5, -0.25, 2.0], "FOLDER": folder,
+            "HEIGHTS": [0.0, 1.0, -0.5, 0.75], "BOX": box, "STATE": {}, "COUNT": [], "FILES": [], "STEPS": [0.5, -0.25, 2.0],
+            "FOLDER": folder,
             "RNG": np.random.default_rng(seed), "SHARED": 0.0,
         }  # fmt: skip
         name = f"<random law {seed}>"
