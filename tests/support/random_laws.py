@@ -19,14 +19,15 @@ _ONE = (
 )  # fmt: skip
 _TWO = (
     "np.maximum({}, {})", "np.minimum({}, {})", "max({}, {})", "min({}, {})", "{} % {}", "{} // {}",
-    "np.arctan2({}, {})", "math.atan2({}, {})", "np.hypot({}, {})", "math.hypot({}, {})", "np.copysign({}, {})", "np.fmax({}, {})",
+    "np.arctan2({}, {})", "math.atan2({}, {})", "np.hypot({}, {})", "math.hypot({}, {})", "np.copysign({}, {})",
+    "np.fmax({}, {})",
     "np.fmin({}, {})", "math.fmod({}, {})", "np.where({} > 0.3, {}, 1.5)", "({}) ** 2 + {}", "({}) / (2.5 + abs({}))",
     "np.heaviside({}, {})", "divmod({}, {})[1]", "math.copysign({}, {})", "{} / {}"
 )  # fmt: skip
 _ARITHMETIC = ("({} + {})", "({} - {})", "({} * {})")
 _TESTS = (
-    "{} < {}", "{} >= {}", "({} > {}) == (r < 0.4)", "not {} > {}", "{} < {} < 2.0", "{} > 0.1 and {} < 1.2", "{} >
-    1.0 or {} < -1.0", "math.isfinite({}) and {} > 0.0", "np.isnan({}) or {} > 0.5", "({} > 0.0) != ({} > 0.7)"
+    "{} < {}", "{} >= {}", "({} > {}) == (r < 0.4)", "not {} > {}", "{} < {} < 2.0", "{} > 0.1 and {} < 1.2",
+    "{} > 1.0 or {} < -1.0", "math.isfinite({}) and {} > 0.0", "np.isnan({}) or {} > 0.5", "({} > 0.0) != ({} > 0.7)"
 )  # fmt: skip
 _NO_ARITHMETIC = {
     "state": "STATE['n'] = STATE.get('n', 0) + 1\n    if STATE['n'] % 2 == 0: {v} = {v} + 0.125",
