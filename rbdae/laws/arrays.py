@@ -180,6 +180,8 @@ def refuse(value: Any, why: str) -> Any:
 def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """One of NumPy's functions of numbers, element by element."""
     name = ufunc.__name__
+    if name == "divmod":
+        return np.floor_divide(*inputs), np.remainder(*inputs)
     out = options.pop("out", None)
     given = [bare(value) for value in inputs]
     options.pop("dtype", None)

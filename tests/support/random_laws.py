@@ -31,7 +31,7 @@ _TESTS = (
 )  # fmt: skip
 _NO_ARITHMETIC = {
     "state": "STATE['n'] = STATE.get('n', 0) + 1\n    if STATE['n'] % 2 == 0: {v} = {v} + 0.125",
-    "hysteresis": "if a > 1.0: STATE['on'] = 1\n    elif a < 0.5: STATE['on'] = -1\n    {v} = {v} + STATE.get('on', 0.0)",
+    "hysteresis": "if a > 1.0: STATE['on'] = 1\n    elif a < 0.5: STATE['on'] = -1\n    {v} = {v} + STATE.get('on', 0)",
     "counter": "COUNT.append(1)",
     "random": "{v} = {v} + RNG.standard_normal()",
     "caught": "try: {v} = {v} + math.sqrt(a - 0.7)\n    except ValueError: {v} = {v} - 1.0",
@@ -135,7 +135,8 @@ def drawn(seed: int, folder: str) -> Drawn:
         box.k = 0.75
         scope: dict[str, Any] = {
             "math": math, "np": np, "GAIN": 1.7, "TABLE": np.array([-1.0, 0.25, 0.5, 1.5]), "SETTINGS": {"k": -0.3},
-            "HEIGHTS": [0.0, 1.0, -0.5, 0.75], "BOX": box, "STATE": {}, "COUNT": [], "FILES": [], "STEPS": [0.5, -0.25, 2.0],
+            "HEIGHTS": [0.0, 1.0, -0.5, 0.75], "BOX": box, "STATE": {}, "COUNT": [], "FILES": [],
+            "STEPS": [0.5, -0.25, 2.0],
             "FOLDER": folder,
             "RNG": np.random.default_rng(seed), "SHARED": 0.0,
         }  # fmt: skip
