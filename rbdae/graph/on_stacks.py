@@ -69,7 +69,7 @@ class _OnArrays:
         for k in reversed(graph.needed(outputs)):
             kind, *operands = graph.nodes[k]
             if kind == "const":
-                self._constants[k] = operands[0]
+                self._constants[k] = np.float64(operands[0])  # which divides by zero
             elif kind == "input":
                 self._inputs.append((k, first[operands[0]] + operands[1]))
             else:

@@ -205,11 +205,6 @@ class Workspace:
         """Whether code of the model calls one: laws that are recorded it does not."""
         return any(function.python and function.law is None for function in self.user_functions)
 
-    def check_laws(self) -> None:
-        """Refuse a user's function that is no longer the law that was recorded."""
-        for function in self.user_functions:
-            function.check()
-
     def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
         """The kernel, and then what the user's Python functions have raised in it."""
         return raising(kernel) if self.calls_python else kernel

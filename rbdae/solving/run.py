@@ -198,7 +198,6 @@ def _run(
     problem = own or problem  # not that of a run that changed its selection, whose states are read by other times
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
     if own is not None:
-        own.workspace.check_laws()
         refuse_held(own.workspace, present(own.workspace))
     asked = with_bound_events(problem, asked)
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
@@ -223,7 +222,6 @@ def _run(
         stats = outcome.stats
         stats.seconds, stats.wall_seconds = clock.elapsed()
     if own is not None:
-        _warn_of_changed_laws(own)
         stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
@@ -232,7 +230,7 @@ def _run(
         "y": outcome.y,
         "solver": solver,
         "reason": outcome.reason,
-        "message": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used),
+        "message": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used) + _called(own),
         "stats": stats,
         "rtol": used[0],
         "atol": used[1],
@@ -272,6 +270,15 @@ def _loosened(problem: Solvable, asked: Request, used: tuple[float, float | Vec]
     return f"; it ran with {' and '.join(changed)}, the tightest that it can use for {problem.formulation!r}"
 
 
+def _called(problem: Problem | None) -> str:
+    """A word for the message on laws that are called in Python, which takes most of a run's time."""
+    found = () if problem is None else problem.workspace.user_functions
+    names = [
+        each.owner for each in found if each.python and each.law is None and not each.owner.endswith("derivatives")
+    ]
+    return f"; called in Python: {', '.join(names)} (problem.laws says why)" if names else ""
+
+
 def _number(tolerance: float | Vec) -> str:
     """A tolerance in a sentence."""
     if np.ndim(tolerance) == 0:
@@ -289,14 +296,6 @@ def _read_by_time(problem: Any, segments: Segments) -> Any:
     if not isinstance(problem, Problem):
         return problem
     return problem.by_time(segments.problems[1:], segments.times, segments.direction)
-
-
-def _warn_of_changed_laws(problem: Problem) -> None:
-    """Say that a law reads what has changed during the run, as an event may do: the run has not seen it."""
-    try:
-        problem.workspace.check_laws()
-    except ValueError as error:
-        warnings.warn(f"during this run: {error}", RuntimeWarning, stacklevel=4)
 
 
 def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:

@@ -314,7 +314,6 @@ class Simulator:
     # ------------------------------------------------------------ engines
 
     def _begin(self, problem: Problem) -> None:
-        problem.workspace.check_laws()
         values = np.array([*problem.inputs.values()], dtype=float)
         refuse_held(problem.workspace, values)
         self._engine = self._made(problem)

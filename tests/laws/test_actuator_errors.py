@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ import cases
 import numpy as np
 import pytest
 from actuator_cases import mechanism
-from by_numba import njit
 from scipy.special import gamma
 
 import rbdae
@@ -92,11 +90,6 @@ def test_what_is_made_wrongly_is_refused(what):
         make()
 
 
-@njit
-def compiled(x: float) -> float:
-    return 2.0 * x
-
-
 ONE, BOTH = {"states": {"x": 1.0}}, {"states": {"x": 1.0}, "algebraic": {"v": 0.5}}
 LAWS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no derivative": (lambda t, s, z, u, p: ([0.0], [s.x - 1.0]), BOTH, "do not determine node.v: .*higher index"),
@@ -110,10 +103,7 @@ LAWS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "too few": (lambda t, s, z, u, p: [1.0], BOTH, "'node': its law must return sdot, 1 numbers and g, 1 numbers"),
     "nothing": (lambda t, s, z, u, p: None, ONE, "'node': its law returns nothing"),
     "no number": (lambda t, s, z, u, p: [float("nan")], ONE, "'node': function gives .* nan"),
-    "random": (lambda t, s, z, u, p: [random.random()], ONE, "'node': .*draws random numbers"),
-    "not recorded": (lambda t, s, z, u, p: [gamma(s.x)], ONE, "'node': .*gamma has no derivative here"),
     "not recorded, algebraic": (lambda t, s, z, u, p: ([0.0], [z.v - gamma(s.x)]), BOTH, "cannot be recorded"),
-    "numba": (lambda t, s, z, u, p: [compiled(s.x)], ONE, "'node': .*cannot be differentiated"),
 }
 
 

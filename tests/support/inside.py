@@ -44,6 +44,7 @@ from rbdae.compiler.stages import STAGES, Stage
 from rbdae.conserving import SCHEMES, schemes
 from rbdae.conserving import entries as conserving_entries
 from rbdae.forces import differences, symbol
+from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Derivative, Explicit
@@ -72,6 +73,7 @@ from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
+from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
@@ -341,6 +343,7 @@ __all__ = [
     "joint_pattern",
     "kept_joint_velocities",
     "kernel_of_rows",
+    "law_of_motion",
     "layout",
     "limits_of_cache",
     "lock_of_traced",
@@ -814,6 +817,12 @@ def rates_kernel(problem: rbdae.Problem) -> Any:
 def features(problem: rbdae.Problem) -> set[str]:
     """What the problem needs of the kernels' stages."""
     return set(problem.workspace.memory.features)
+
+
+def law_of_motion(function: Any) -> tuple[Recorded, Derived]:
+    """A function (t, s, rate) as laws of the motion are had, and its derivatives by s and rate."""
+    recorded = Recorded("law", [function], partial(of_one_displacement, "law", lambda _: ()), 2, 1)
+    return recorded, Derived(recorded)
 
 
 def code_calls_python(problem: rbdae.Problem) -> bool:

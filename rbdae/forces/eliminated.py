@@ -175,9 +175,7 @@ class Eliminated:
                 regular = graph.select(regular, _small(graph, a, b, graph.sub(b, c)), graph.const(0.0))
         outputs, defined = law.inlined(graph, t, [*x[: of.at], *z, *x[of.at :]])
         regular = graph.select(regular, defined, graph.const(0.0))
-        out = Law(graph, outputs[: of.n_out - of.n], regular, of.n_in - of.n)
-        out.seen = []
-        return out
+        return Law(graph, outputs[: of.n_out - of.n], regular, of.n_in - of.n)
 
     @property
     def owner(self) -> str:
@@ -189,9 +187,9 @@ class Eliminated:
         """Why there is no law."""
         return self._unknowns.base.why
 
-    def check(self) -> None:
-        """Refuse a law that has changed."""
-        self._unknowns.base.check()
+    def at(self, t: float, x: Vec) -> Law:
+        """Its derivatives where it raises an exception: there are none."""
+        raise ValueError(f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it")
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         """Its values, in Python. Raises ValueError where Newton's method does not converge."""
@@ -199,8 +197,7 @@ class Eliminated:
         whole = np.concatenate([x[: of.at], np.zeros(of.n), x[of.at :]])
         whole[of.at : of.at + of.n] = of.solved(np.array([t]), whole[None])[0]
         found = np.empty(of.n_out)
-        assert of.base.law is not None
-        of.base.law(t, whole, found)
+        of.base(t, whole, found)
         out[:] = found[: of.n_out - of.n]
 
 
