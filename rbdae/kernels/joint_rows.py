@@ -4,6 +4,7 @@ position, how much dropped rows need of those that are kept, and the multipliers
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def _factorise(m: Memory, t: float, y: Array) -> None:
 
 
 @jit
-def _square(m: Memory, i: int) -> float:
+def _square(m: Memory, i: int) -> Any:
     """The square of a row's size, of the row with place i in the order of elimination."""
     L = factor(m)[0]
     D = factor(m)[1]
@@ -177,7 +178,7 @@ def _need(m: Memory, n: int, k: int) -> float:
 
 
 @jit
-def _sine(m: Memory, i: int) -> float:
+def _sine(m: Memory, i: int) -> Any:
     """The square of the sine between the row with place i and those before it."""
     d = factor(m)[1][i]
     return select(abs(d) < SUSPENDED, d / _square(m, i), 0.0)

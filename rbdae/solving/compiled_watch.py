@@ -4,7 +4,7 @@ and it decides."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, final
+from typing import Any, NoReturn, cast, final
 
 import numpy as np
 
@@ -46,9 +46,10 @@ def compiled_watch(quiets: Sequence[Quiet | None]) -> CompiledWatch | None:
     known = [quiet for quiet in quiets if quiet is not None]
     if not known or len(known) < len(quiets):
         return None
-    measure, n = known[0].measure, known[0].n
+    measure: Any = known[0].measure
+    n = known[0].n
     for quiet in known[1:]:
-        measure, n = both(measure, n, quiet.measure), n + quiet.n
+        measure, n = both(measure, n, cast(Any, quiet.measure)), n + quiet.n
     low, high = (np.concatenate([np.full(q.n, getattr(q, name)) for q in known]) for name in ("low", "high"))
     return CompiledWatch(measure, low, high)
 
