@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache, cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -108,15 +108,13 @@ class Tables(NamedTuple):
     back: Ints
 
 
-class BoundCode(Protocol):
-    """Code of a model: the two functions, how many numbers go from one to the other, and the pivots."""
+class BoundFactors(NamedTuple):
+    """Code of a model for one selection: the two functions, of which the first returns 1 where a guard does not hold,
+    how many numbers go from one to the other, and the pivots."""
 
-    @property
-    def functions(self) -> tuple[MachineFunction, MachineFunction]: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def order(self) -> Plan: ...
+    functions: tuple[MachineFunction, MachineFunction]
+    size: int
+    order: Plan
 
 
 @final
@@ -150,7 +148,7 @@ class Factors:
         jacobian: Any,
         fill: Fill,
         start: tuple[float, Vec, Vec],
-        known: BoundCode | Tables | None = None,
+        known: BoundFactors | Tables | None = None,
     ) -> None:
         self.n = n
         self._jacobian, self._fill = jacobian, fill
@@ -182,7 +180,7 @@ class Factors:
             samples.append(self._sample(t, *beside, size * rate))
         return samples
 
-    def _code(self, found: BoundCode) -> None:
+    def _code(self, found: BoundFactors) -> None:
         """Take code of the model."""
         self.order, self.size = found.order, found.size
         factors, self.solve = found.functions
@@ -263,4 +261,4 @@ def tables(n: int, places: Sequence[Place], order: Plan) -> Tables:
     return Tables(order, head, one, two, three)
 
 
-__all__ = ["PIVOTS", "Factors", "NotFinite", "Tables", "tables"]
+__all__ = ["PIVOTS", "BoundFactors", "Factors", "NotFinite", "Tables", "tables"]

@@ -27,7 +27,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.entries_on_disk import bytes_from_cache, note, noted, say_once
-from rbdae.machine.factors import Tables, tables
+from rbdae.machine.factors import BoundFactors, Tables, tables
 from rbdae.machine.function import PROTOTYPE, Context, MachineFunction
 from rbdae.machine.module import NoMachineCode
 from rbdae.machine.straight import LONGEST
@@ -83,16 +83,6 @@ class FactorCode:
             context = code.context(workspace)
             found.append(MachineFunction(code.module.address("machine"), context.ctypes.data, context, []))
         return BoundFactors((found[0], found[1]), self.size, self.order)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class BoundFactors:
-    """The same for one selection: the first function returns 1 where a guard does not hold."""
-
-    functions: tuple[MachineFunction, MachineFunction]
-    size: int
-    order: Plan
 
 
 class Wanted(NamedTuple):
@@ -270,4 +260,4 @@ def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Record
     return first, Recording(other, x, {}, [], loaded=recording.loaded), len(stored)
 
 
-__all__ = ["MOST_PRODUCTS", "BoundFactors", "FactorCode", "Wanted", "factors_of"]
+__all__ = ["MOST_PRODUCTS", "FactorCode", "Wanted", "factors_of"]

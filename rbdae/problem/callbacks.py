@@ -13,7 +13,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.kernels.projection import N_INFO, project
-from rbdae.machine.factors import Factors, Tables
+from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
@@ -22,7 +22,7 @@ from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.duals import derivative_function, derivative_kernel
 from rbdae.multibody.operations import Operations, counted
-from rbdae.multibody.recorded_factors import BoundFactors, FactorCode, factors_of
+from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses

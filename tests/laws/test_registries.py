@@ -459,7 +459,6 @@ EXAMPLES: dict[type, Any] = {
     elimination_steps.Block: lambda: elimination_steps.Block({"D": 3}),
     open_numbers.OpenNumbers: lambda: recording.opened_numbers(_problem().workspace),
     recorded_factors.FactorCode: lambda: _factor_code(),
-    recorded_factors.BoundFactors: lambda: _factor_code().bound(_problem().workspace),
     traced.TracedKernel: lambda: _traced(),
     newton.NewtonEquations: lambda: newton.newton_equations(_problem().workspace.arrays),
     steps.StepFunctions: lambda: _hamiltonian().callbacks.steps("QUAT.EM-R"),
