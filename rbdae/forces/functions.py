@@ -14,8 +14,8 @@ from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction, is_compiled
 from rbdae.forces.differences import Differences
 from rbdae.forces.element import StateElement, TimeFunction
-from rbdae.forces.eliminated import Eliminated, Unknowns
 from rbdae.inputs import Input
+from rbdae.laws.eliminated import Eliminated, Unknowns
 from rbdae.laws.law import Filling, Users
 from rbdae.laws.recorded import Composed, Derived, Recorded
 

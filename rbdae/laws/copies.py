@@ -70,6 +70,12 @@ _BOUNDED = frozenset({
 })  # fmt: skip
 """Those that raise no exception for finite numbers."""
 
+_FINITE = frozenset({
+    "const", "input", "add", "sub", "mul", "neg", "abs", "select", "<", "<=", "==", "not", "sin", "cos", "tan", "arctan",
+    "arctan2", "tanh", "arcsinh", "floor",
+})  # fmt: skip
+"""Operations whose results are finite for finite numbers."""
+
 
 def number_among(values: Any) -> Number | None:
     """The first of some values that is a number of a law."""
@@ -78,6 +84,12 @@ def number_among(values: Any) -> Number | None:
         if isinstance(found, Number):
             return found
     return None
+
+
+def _is_finite(arguments: Any) -> bool:
+    """Whether symbols are finite where the arguments of their law are."""
+    symbols = [each for each in arguments if isinstance(each, Number)]
+    return all(each.tape.graph.nodes[k][0] in _FINITE for each in symbols for k in each.tape.graph.needed([each.node]))
 
 
 def _of_math(name: str) -> Callable[..., Any]:
@@ -90,7 +102,7 @@ def _of_math(name: str) -> Callable[..., Any]:
             return known(*arguments, **options)
         if not number.tape.live:
             found = symbolic(*arguments, **options)
-            if name not in _BOUNDED and type(found) is Number:
+            if type(found) is Number and not (name in _BOUNDED and _is_finite(arguments)):
                 number.tape.finite(found.node)
             return found
         value = known(*(list(map(value_of, x)) if isinstance(x, (list, tuple)) else value_of(x) for x in arguments))

@@ -374,6 +374,8 @@ def _wrong(seed: int, folder: Path) -> str:
         mine = _value(lambda t, x, out=out: recorded(t, x, out) or out[0], (t, x))
         wanted = _value(of.function, (np.float64(t), np.float64(a), np.float64(r)))
         regular = law.at(t, x)[1]
+        if wanted is ZeroDivisionError and not isinstance(mine, type) and not math.isfinite(mine):
+            continue  # a recorded law divides by zero as NumPy does
         if not (_same(mine, wanted) if regular else _same(mine, _value(of.function, (t, a, r)))):
             return f"it gives {mine} for {wanted} at {t, a, r}"
         if not regular or isinstance(wanted, type) or not math.isfinite(wanted):

@@ -549,7 +549,7 @@ EXAMPLES: dict[type, Any] = {
     RecordedValues: lambda: _network().recorded_values,
     AlgebraicUnknowns: lambda: AlgebraicUnknowns(_problem()),
     block_evaluation.Motion: lambda: _network().motion_of(_network().blocks[0]),
-    block_evaluation.Evaluation: lambda: block_evaluation.Evaluation(_network(), 0.0, np.zeros(60)),
+    block_evaluation.Evaluation: lambda: block_evaluation.Evaluation(_network(), {}, 0.0, np.zeros(60)),
     block_sources.Owners: lambda: block_sources.Owners(cases.linked_bodies().joints),
     sampling.Samples: lambda: sampling.Samples([actuator_cases.one(rbdae.Sampled)], 0.0, 1.0),
     sampling.AllChanges: lambda: sampling.AllChanges([]),
