@@ -11,7 +11,6 @@ from rbdae import formulations as formulations
 from rbdae import joints as joints
 from rbdae import models as models
 from rbdae import rotations as rotations
-from rbdae._public import no_attribute
 from rbdae._version import __version__ as __version__
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
@@ -20,19 +19,18 @@ from rbdae.actuators.function_block import block as block
 from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
-from rbdae.initial.changed import NotAddedWarning as NotAddedWarning
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.inputs import Table as Table
 from rbdae.problem import observables as observables
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
+from rbdae.problem.event import Event as Event
 from rbdae.problem.matrices import skeel_condition as skeel_condition
 from rbdae.problem.norm_multipliers import norm_multipliers as norm_multipliers
 from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import ProjectionError as ProjectionError
 from rbdae.problem.projection import Projector as Projector
-from rbdae.solving.event import Event as Event
 from rbdae.solving.loading import load as load
 from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import FailedRunWarning as FailedRunWarning
@@ -50,7 +48,6 @@ __all__ = [
     "Event",
     "FailedRunWarning",
     "InitialValuesWarning",
-    "NotAddedWarning",
     "Points",
     "Problem",
     "Projection",
@@ -97,7 +94,7 @@ else:
             return import_module(f"rbdae.{name}")
         if name == "compare":
             return import_module("rbdae.study").compare
-        raise no_attribute(sys.modules[__name__], name)
+        raise AttributeError(f"module 'rbdae' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

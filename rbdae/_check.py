@@ -30,6 +30,10 @@ _WORDS = {
 _EXAMPLES = {(): "1.0", (3,): "(1.0, 2.0, 3.0)", (4,): "(1.0, 0.0, 0.0, 0.0)", (3, 3): "numpy.eye(3)"}
 
 
+class NoSolution(ValueError):
+    """Equations have no solution at a state; a run ends there, with what it has."""
+
+
 def show(value: object) -> str:
     """A value as error messages quote it: one line, of bounded length."""
     if isinstance(value, np.ndarray):
@@ -276,6 +280,7 @@ def semidefinite(owner: str, what: str, value: object) -> Mat:
 
 __all__ = [
     "ROUNDING",
+    "NoSolution",
     "array",
     "axis",
     "count",

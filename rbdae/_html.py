@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -18,8 +19,8 @@ def block(heading: str, *inside: str) -> str:
 
 
 def text(value: object) -> str:
-    """Text as HTML. Dollars would begin mathematics in a notebook."""
-    return html.escape(str(value)).replace("$", "<span>$</span>")
+    """Text as HTML. Dollars and backslashes would begin mathematics in a notebook."""
+    return re.sub(r"[$\\]", r"<span>\g<0></span>", html.escape(str(value)))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], most: int = MOST_ROWS) -> str:

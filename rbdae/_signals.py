@@ -16,8 +16,6 @@ from __future__ import annotations
 import _signal  # `signal` makes enumerations of what it hands out, which takes longer than the rest of a short run
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from operator import is_
 from types import FrameType, TracebackType
 from typing import Any, Self, final
@@ -41,7 +39,6 @@ class Pending:
 _main = Pending()
 _before: dict[int, Any] = {}
 """The handlers that ours stands for."""
-_shields = 0
 _SIGNALS = tuple(
     sorted(int(s) for s in signal.valid_signals() - {getattr(signal, "SIGKILL", 0), getattr(signal, "SIGSTOP", 0)})
 )
@@ -53,7 +50,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
     except BaseException as error:
         if _main.error is None:
             _main.error = error
-        elif not _shields:
+        else:
             raise
 
 
@@ -79,20 +76,6 @@ def check() -> None:
     """Raise what a signal has left in this thread, in work that takes long outside of a solver."""
     if _main.error is not None and _is_main():
         raise _main.error
-
-
-@contextmanager
-def shielded() -> Iterator[None]:
-    """A context for what must not be left half done: a second Ctrl-C is not raised in there either."""
-    global _shields
-    if not _is_main():
-        yield
-        return
-    _shields += 1
-    try:
-        yield
-    finally:
-        _shields -= 1
 
 
 @final
@@ -171,4 +154,4 @@ class Deferred:
             error.add_note(f"the run so far: {self.solution!r}")
 
 
-__all__ = ["Deferred", "Pending", "check", "shielded"]
+__all__ = ["Deferred", "Pending", "check"]

@@ -63,10 +63,11 @@ class Stats:
 
     A count that the package does not report and the adapter cannot count is -1. `seconds` is processor time of the
     thread that ran the solver (of its kernel calls, too; not of threads that a linear algebra library starts),
-    `wall_seconds` what a clock on the wall says: on a busy machine the first one hardly changes. `code` is
+    `wall_seconds` what a clock on the wall says: on a busy machine the first one hardly changes; neither counts the
+    time in which code of the problem was made, and pivots of its factors were chosen, which later runs find. `code` is
     ``"traced"``, ``"folded"`` or ``"generic"``, see `rbdae.formulate`, of all callbacks that the run has asked for,
     ``"mixed"`` where they differ; `handed_over` counts the states at which a guard of traced code did not hold, so that
-    the generic kernel ran. `rbdae.solve` fills in all four.
+    the generic kernel ran. `rbdae.solve` fills in all of these.
     """
 
     steps: int = 0
@@ -191,6 +192,8 @@ class Outcome:
     steps, or that there are none. `rtol` and `atol` are the tolerances of the run, where the method cannot use those of
     the request; None says that it did.
     `next_step` is the step size that a one-step method would take next, or its last one, see `Request.first_step`.
+    `detail_time` is the time that `detail` speaks of, if it speaks of one: texts say none, since a run back in time has
+    it with the opposite sign.
     """
 
     t: Vec
@@ -205,6 +208,11 @@ class Outcome:
     rtol: float | None = None
     atol: float | Vec | None = None
     next_step: float | None = None
+    detail_time: float | None = None
+
+    def said(self) -> str:
+        """The detail, with its time."""
+        return self.detail if self.detail_time is None else f"{self.detail} at t = {self.detail_time:.9g}"
 
 
 class Stepper(Protocol):
@@ -220,8 +228,14 @@ class Stepper(Protocol):
         """The state there, (n,); a copy."""
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
-        """Continue to a later time: ``Reason.FINISHED``, or why it has stopped before, with a detail; then it stands at
-        the last accepted state. Raises what a function of the user has raised."""
+        """Continue to a later time: ``Reason.FINISHED``, or why it has stopped before, with a detail. Raises what a
+        function of the user has raised."""
+
+    def mark(self) -> Any:
+        """What `back` needs to come back to the present state."""
+
+    def back(self, mark: Any) -> None:
+        """Stand again where `mark` was made, whatever has failed since; accepted steps from there on are dropped."""
 
     def disturbed(self) -> None:
         """Evaluate the right-hand side again at the present state: it has changed."""

@@ -20,15 +20,12 @@ from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.inputs import Input, Table, check_number_names, check_read_inputs, named_numbers
 from rbdae.kernels.records import MOST_INPUTS
-from rbdae.laws.law import Filling
+from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
 from rbdae.laws.recorded import Recorded
 from rbdae.motion import Law, Motion, check_rates
 
-Maker: TypeAlias = Callable[[Sequence[Callable[..., Any]]], Filling]
 Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
-
-_TIMES = (0.0, 0.31, 1.7, 5.3)
 
 
 @final
@@ -56,17 +53,14 @@ class InputMotion:
     ) -> None:
         self.owner, self.n, self.inputs, self.whole = owner, n, inputs, whole
         self._users, self._fill = users, fill
-        values = np.array([each.value for each in inputs])
-        points = [(t, values + 0.1 * (1.0 + t)) for t in _TIMES]
-        n_out = 3 * n if whole else n
-        recorded = Recorded(f"{owner}: the law", users, fill, len(inputs), n_out, points)
+        recorded = Recorded(f"{owner}: the law", users, fill, len(inputs), 3 * n if whole else n)
         if recorded.law is None:
             raise TypeError(
                 f"{owner}: a law of inputs that cannot be differentiated: {recorded.why}; write it so that it can be "
                 "run on symbols, or give the motion and its derivatives as three inputs (s, s', s'')"
             )
         self._law = _WithRates(recorded, recorded.law if whole else _with_rates(recorded.law))
-        self.user_function = UserFunction(self._filling, len(inputs), 3 * n, self._law)
+        self.user_function = UserFunction(self._law, len(inputs), 3 * n)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a user function of their own: its address is good in one process."""
@@ -77,13 +71,11 @@ class InputMotion:
         """The user's functions."""
         return self._users
 
-    def _filling(self, t: float, x: Vec, out: Vec) -> None:
-        self._law.law(t, x[: len(self.inputs)], out[: 3 * self.n])
-
     def __call__(self, t: float, u: Vec | None = None) -> tuple[Vec, Vec, Vec]:
         """(s, s', s'') at a time, each (n,), under these inputs, or those that they are without others."""
         out = np.full(3 * self.n, np.nan)
-        self._filling(t, np.array([each.value for each in self.inputs]) if u is None else u, out)
+        values = np.array([each.value for each in self.inputs]) if u is None else u
+        self._law(t, np.asarray(values[: len(self.inputs)]), out)
         return out[: self.n], out[self.n : 2 * self.n], out[2 * self.n :]
 
     def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
@@ -133,15 +125,16 @@ class InputMotion:
 
 @final
 class _WithRates:
-    """A law with its derivatives, and the recording that it is from."""
+    """A recorded law with its derivatives."""
 
     def __init__(self, base: Recorded, law: RecordedLaw) -> None:
         self._base, self.law = base, law
         self.owner, self.why = base.owner, ""
 
-    def check(self) -> None:
-        """Refuse a law that is no longer what was recorded."""
-        self._base.check()
+    def __call__(self, t: float, x: Vec, out: Vec) -> None:
+        out[:], regular = self.law.at(t, x)
+        if not regular:
+            self._base(t, x, np.empty(self._base.n_out))  # raises what the law raises
 
 
 def _with_rates(law: RecordedLaw) -> RecordedLaw:
@@ -229,11 +222,8 @@ def _under_functions(
     inner, functions = fill(users[:n_users]), users[n_users:]
 
     def completed(t: float, x: Vec, out: Vec) -> Any:
-        whole = np.empty(len(given), dtype=x.dtype).view(type(x))
         numbers, timed = iter(x), iter(functions)
-        for k, by_time in enumerate(given):
-            whole[k] = next(timed)(t) if by_time else next(numbers)
-        return inner(t, whole, out)
+        return inner(t, np.array([next(timed)(t) if by_time else next(numbers) for by_time in given]), out)
 
     return completed
 

@@ -15,7 +15,7 @@ from rbdae.inputs import Input
 from rbdae.laws.arrays import numbers
 from rbdae.laws.law import Law as RecordedLaw
 from rbdae.laws.numbers import Number
-from rbdae.laws.recorded import Recorded, of_time, points_at
+from rbdae.laws.recorded import Recorded, of_time
 
 
 @runtime_checkable
@@ -30,14 +30,14 @@ class Spline(Protocol):
 
 
 Law: TypeAlias = Sequence[Any] | Spline | Callable[..., Any] | Input
-"""What a drive takes: one function s(t) that can be run on symbols (`rbdae.laws`), which have its derivatives; or
+"""What a drive takes: one function s(t), whose derivatives `rbdae.laws` has; or
 (s, s', s''), three functions of t; or a spline; or a numba function f(t, x, out) that fills out with s, s', s'' one
 after another (x is empty); or inputs (`rbdae.input_motion`)."""
 
 _LAWS = ("s", "s'", "s''")
 _ROOM = 64
 _WAYS = (
-    "give one function of time that can be run on symbols; or (s, s', s''), three functions of time; or a spline with "
+    "give one function of time that makes no floats of it; or (s, s', s''), three functions of time; or a spline with "
     "a derivative method, such as scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that fills out with "
     "s, s', s''"
 )
@@ -57,12 +57,10 @@ class Motion:
         if is_compiled(law):
             _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
             function = cast(Any, law)
-            recorded = None
         else:
-            users = _three(owner, law, n)
-            function = _filling(owner, users, n)
-            recorded = Recorded(f"{owner}: the law", users, partial(of_time, n), 0, 3 * n, points_at(np.zeros(0), 0))
-        self.user_function = UserFunction(function, 0, 3 * n, recorded)
+            fill = partial(of_time, n, partial(_values, owner, n))
+            function = Recorded(f"{owner}: the law", _three(owner, law, n), fill, 0, 3 * n)
+        self.user_function = UserFunction(function, 0, 3 * n)
         self._function = function
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -142,27 +140,31 @@ def _show(values: Vec) -> str:
 
 @final
 class _Rate:
-    """The derivative of a law that can be recorded, by the time: a function of the time."""
+    """The derivative of a law by the time, as a function of the time."""
 
     def __init__(self, of: Recorded, order: int, n: int) -> None:
         self._of, self._order, self._n = of, order, n
 
-    @cached_property
-    def law(self) -> RecordedLaw:
-        """The law that it computes."""
-        found = self._of.law
-        assert found is not None
+    def _by_time(self, law: RecordedLaw) -> RecordedLaw:
         for _ in range(self._order):
-            found = found.by([("t", 0)])
-        return found
+            law = law.by([("t", 0)])
+        return law
+
+    @cached_property
+    def _law(self) -> RecordedLaw | None:
+        return None if self._of.law is None else self._by_time(self._of.law)
 
     def __call__(self, t: Any) -> Any:
         if isinstance(t, Number):
+            if self._law is None:
+                t.tape.refuse(self._of.why)
             tape = t.tape
-            found = [tape.result(node) for node in self.law.inlined(tape.graph, t.node, ())[0]]
+            found = [tape.result(node) for node in self._law.inlined(tape.graph, t.node, ())[0]]
             return found[0] if self._n == 1 else numbers(found)
-        out = np.empty(self._n)
-        self.law(t, np.empty(0), out)
+        nothing = np.empty(0)
+        out, regular = (None, False) if self._law is None else self._law.at(t, nothing)
+        if out is None or not regular:
+            out = self._by_time(self._of.at(t, nothing, by_time=True)).at(t, nothing)[0]
         return float(out[0]) if self._n == 1 else out
 
 
@@ -172,9 +174,7 @@ def _derived(owner: str, law: Any, n: int) -> tuple[Callable[[float], Any], ...]
         _check.takes(owner, "the law", law, "t")
     except TypeError as error:
         raise TypeError(f"{error}; {_WAYS}") from None
-    recorded = Recorded(owner, [law], partial(of_time, n), 0, n, points_at(np.zeros(0), 0))
-    if recorded.law is None:
-        raise TypeError(f"{owner}: a law without derivatives that cannot be differentiated: {recorded.why}; {_WAYS}")
+    recorded = Recorded(owner, [law], partial(of_time, n, partial(_values, owner, n)), 0, n, _WAYS)
     return law, _Rate(recorded, 1, n), _Rate(recorded, 2, n)
 
 
@@ -193,20 +193,9 @@ def _three(owner: str, law: Law, n: int) -> tuple[Callable[[float], Any], ...]:
     raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
 
 
-def _filling(owner: str, functions: tuple[Callable[[float], Any], ...], n: int) -> Callable[[float, Vec, Vec], None]:
-    def fill(t: float, x: Vec, out: Vec) -> None:
-        for k, function in enumerate(functions):
-            value = function(t)
-            if n > 1 or not isinstance(value, float):
-                value = _values(owner, _LAWS[k], t, value, n)
-            out[n * k : n * (k + 1)] = value
-
-    return fill
-
-
-def _values(owner: str, what: str, t: float, value: object, n: int) -> Vec:
+def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
     """The values that a law gives: n real numbers."""
-    raw = np.asarray(value)
+    what, raw = _LAWS[k], np.asarray(value)
     if isinstance(value, np.ma.MaskedArray) or raw.dtype.kind not in "iuf":
         raise TypeError(
             f"{owner}: {what} must be {n} real numbers, got {_check.show(value)} of type {type(value).__name__} "

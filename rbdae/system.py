@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze, twin
-from rbdae._made import forget
-from rbdae._mistaken import mistaken
 from rbdae._pickles import check_pickles
 from rbdae.actuators.block import Block
 from rbdae.actuators.described import sort_of
@@ -175,6 +173,8 @@ class System:
             For ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
         """
         _check.name("input", name, self._inputs)
+        if not isinstance(unit, str):
+            raise TypeError(f"input {name!r}: unit must be a string, got {_check.show(unit)}; give e.g. unit='N m'")
         out = Input(name, _check.number(f"input {name!r}", "value", value), unit)
         self._inputs[name] = out
         return out
@@ -281,8 +281,7 @@ class System:
         The joint as the system has it: with its name, "spherical-1" and so on if none was given.
         """
         if not isinstance(joint, AbstractJoint):
-            raise mistaken("add_joint", "a joint such as rbdae.joints.Spherical(a, b)", joint)
-        forget(joint)
+            raise _mistaken("add_joint", "a joint such as rbdae.joints.Spherical(a, b)", joint)
         name = self._admit("joint", joint, joint.bodies, self._joints)
         named = joint if joint.name is not None else joint.named(name)
         self._joints[name] = named
@@ -302,9 +301,7 @@ class System:
         no second body was given.
         """
         if not isinstance(force, AbstractForce):
-            raise mistaken("add_force", "a force such as rbdae.forces.Bushing(a, stiffness=1e4)", force)
-        forget(force)
-        forget(getattr(force, "joint", None))  # a force may act along a joint that is no constraint
+            raise _mistaken("add_force", "a force such as rbdae.forces.Bushing(a, stiffness=1e4)", force)
         name = self._admit("force", force, force.bodies, self._forces)
         bound = force.bound(name, self._ground)
         for field in _OF_JOINTS:
@@ -376,6 +373,16 @@ def name_in(system: System, part: object) -> str | None:
     """The name under which a system has a joint or force: one that was passed in, or that it has given back; None for
     others."""
     return system._given.get(part)
+
+
+def _mistaken(method: str, wanted: str, value: object) -> TypeError:
+    """The error for a value that a method does not take, with the method that does."""
+    kind = type(value).__name__
+    if isinstance(value, AbstractJoint):
+        return TypeError(f"{method} takes {wanted}, got the joint or drive {kind}; use add_joint")
+    if isinstance(value, AbstractForce):
+        return TypeError(f"{method} takes {wanted}, got the force {kind}; use add_force")
+    return TypeError(f"{method} takes {wanted}, got {_check.show(value)}")
 
 
 def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:

@@ -58,6 +58,7 @@ class WholeRun:
         self._outputs = frozenset(float(t) for t in asked if request.t0 < t < request.t_end)
         self._reason: Reason | None = None
         self._detail = ""
+        self._detail_time: float | None = None
         self.stats = Stats()
         self._steps_singly = implicit and not self._outputs
         self.options: dict[str, Any] = {"max_num_steps": max_steps}
@@ -123,7 +124,7 @@ class WholeRun:
             self._ys[-1] = y[-1].copy()
             self._reason = Reason.FINISHED
         except NotFinite as error:
-            self._reason, self._detail = Reason.NOT_FINITE, str(error)
+            self._reason, self._detail, self._detail_time = Reason.NOT_FINITE, str(error), error.t
         except GaveUp as end:
             self._reason, self._detail = end.reason, end.detail
         return self.outcome()
@@ -165,7 +166,7 @@ class WholeRun:
         return Outcome(
             *reached, self._reason or Reason.SOLVER, stats, self._detail,
             t_events=[], y_events=[], stopped=self._t, rtol=request.rtol, atol=request.atol, steps=steps,
-            next_step=self._last_step,
+            next_step=self._last_step, detail_time=self._detail_time,
         )  # fmt: skip
 
 

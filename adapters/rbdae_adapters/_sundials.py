@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def algebraic(problem: Solvable) -> dict[str, Any]:
 class Restarts:
     """Decides how far the constraints may drift before a projected state is worth a restart.
 
-    1. The threshold follows the size of the unknowns, as the codes' own error tests do.
+    1. The threshold follows the size of the positions, as the codes' own error tests do.
     2. A restart that comes within `APART` steps of the one before quadruples it: the first steps after a
        restart are of order 1 and drift most, so that restarts would otherwise call for restarts.
     3. At index 3 there are none. The equations hold the positions, and at order 1 the velocities miss their
@@ -159,39 +159,25 @@ class Restarts:
     Parameters
     ----------
     problem : what is solved
-    y0 : where the run begins, (n,)
-    drift : the drift of unknowns of size 1 that is worth a restart
-
-    Attributes
-    ----------
-    drift : that of these unknowns
-    count : restarts so far
+    recorder : of the run; it asks for them beyond its `restart_drift`
     """
 
     APART = 100
 
-    __slots__ = ("_last", "count", "drift")
+    __slots__ = ("_last", "_recorder")
 
-    def __init__(self, problem: Solvable, y0: Vec, drift: float) -> None:
-        size = float(np.max(np.abs(y0[np.asarray(problem.differential)]), initial=1.0))
-        self.drift = drift * (float("inf") if problem.index == 3 else size)
-        self.count = 0
+    def __init__(self, problem: Solvable, recorder: Recorder) -> None:
+        self._recorder = recorder
+        if problem.index == 3:
+            recorder.restart_drift = float("inf")
         self._last = -self.APART
 
-    @classmethod
-    def of(cls, problem: Solvable, recorder: Recorder) -> Self:
-        """The restarts of a run with a recorder, which asks for them."""
-        made = cls(problem, recorder.y0, recorder.restart_drift)
-        recorder.restart_drift = made.drift
-        return made
-
-    def noted(self, steps: int) -> float:
-        """A restart is made after a number of steps: the drift that is worth the next one."""
+    def noted(self) -> None:
+        """A restart is made."""
+        steps = self._recorder.stats.steps
         if steps - self._last < self.APART:
-            self.drift *= 4.0
+            self._recorder.restart_drift *= 4.0
         self._last = steps
-        self.count += 1
-        return self.drift
 
 
 def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:

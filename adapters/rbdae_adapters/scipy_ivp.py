@@ -21,7 +21,7 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
-from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive, quiet, take_options
+from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive, take_options
 from rbdae_adapters.toolkit import options as check
 
 _CLASSES: dict[str, type[OdeSolver]] = {
@@ -171,12 +171,11 @@ class ScipyAdapter(AbstractAdapter):
         if request.first_step is not None and method.one_step:
             options["first_step"] = request.first_step
         recorder = Recorder(problem, request, one_step=True)
-        with quiet() as chatter:
-            stepper = _Stepper(self.native(problem, method.name), request, recorder.y0, options)
-            outcome = drive(stepper, recorder, max_steps=max_steps)
+        stepper = _Stepper(self.native(problem, method.name), request, recorder.y0, options)
+        outcome = drive(stepper, recorder, max_steps=max_steps)
         if method.one_step:
             outcome.next_step = stepper.next_step
-        return chatter.added_to(outcome)
+        return outcome
 
 
 ADAPTER = ScipyAdapter()

@@ -38,7 +38,7 @@ from rbdae_adapters._sundials import (
     least_tolerance,
     tolerances,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, quiet, take_options, usable
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take_options, usable
 from rbdae_adapters.toolkit import options as check
 
 SPARSE_FROM = 250
@@ -80,7 +80,7 @@ class _Stepper(AbstractStepper):
         self._t_end = t_end
         self._t = t0
         self._y = recorder.y0.copy()
-        self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
+        self._restarts = Restarts(problem, recorder)
         self._yd: Vec | None = np.array(problem.yd0, dtype=float) if implicit else None
         self._past = (0, 0)  # evaluations and Jacobians before the last restart
         self._counts = (0, 0)
@@ -115,7 +115,7 @@ class _Stepper(AbstractStepper):
         return lambda t: step(t, "normal").y
 
     def replace(self, t: float, y: Vec) -> None:
-        self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
+        self._restarts.noted()
         self._past = (self._past[0] + self._counts[0], self._past[1] + self._counts[1])
         self._counts = (0, 0)
         self._t, self._y = t, y
@@ -164,19 +164,17 @@ class SksundaeAdapter(AbstractAdapter):
         stepwise = options.pop("stepwise", False)
         if not stepwise and _sksundae_whole.can(request):
             whole = WholeRun(request, problem.y0, max_steps, implicit)
-            with quiet() as chatter:
-                native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-                start = (native.y0, native.yd0) if isinstance(native, ResidualNative) else (native.y0,)
-                outcome = whole.run(_solver(native, whole.options), _reasons(implicit), *start)
+            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+            start = (native.y0, native.yd0) if isinstance(native, ResidualNative) else (native.y0,)
+            outcome = whole.run(_solver(native, whole.options), _reasons(implicit), *start)
         else:
             recorder = Recorder(problem, request, one_step=False)
-            with quiet() as chatter:
-                native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-                stepper = _Stepper(problem, _solver(native, {}), recorder, implicit, request.t_end, request.t0)
-                outcome = drive(stepper, recorder, max_steps=max_steps)
+            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+            stepper = _Stepper(problem, _solver(native, {}), recorder, implicit, request.t_end, request.t0)
+            outcome = drive(stepper, recorder, max_steps=max_steps)
         outcome.stats.factorisations = outcome.stats.jacobians if implicit else -1  # CVODE reuses Jacobians
         outcome.stats.rejected = -1  # the package does not report them
-        return chatter.added_to(outcome)
+        return outcome
 
 
 def _solver(native: ResidualNative | RhsNative, further: dict[str, Any]) -> Any:

@@ -38,7 +38,6 @@ from rbdae_adapters.toolkit import (
     Recorder,
     atol_vector,
     drive,
-    quiet,
     take_options,
     usable,
 )
@@ -244,7 +243,7 @@ class SolveDaeAdapter(AbstractAdapter):
     """solve_dae: Radau and BDF for implicit equations, with analytic Jacobians at every index."""
 
     package = "solve_dae"
-    install = "pip install 'rbdae[solve-dae]'"
+    install = "pip install solve_dae"
     methods = (
         Method(
             "Radau",
@@ -316,19 +315,18 @@ class SolveDaeAdapter(AbstractAdapter):
         native = self.native(problem, method.name, sparse=options.pop("sparse", None))
         request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
         recorder = Recorder(problem, request, one_step=True)
-        with quiet() as chatter:
-            atol = atol_vector(problem, request)
-            if problem.index == 3:
-                request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
-                options.setdefault("first_step", _first_step(problem, request))
-            if request.first_step is not None and method.one_step:
-                options["first_step"] = request.first_step
-            roundings = _roundings(problem, method.name)
-            stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, roundings, options)
-            outcome = drive(stepper, recorder, max_steps=max_steps)
+        atol = atol_vector(problem, request)
+        if problem.index == 3:
+            request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
+            options.setdefault("first_step", _first_step(problem, request))
+        if request.first_step is not None and method.one_step:
+            options["first_step"] = request.first_step
+        roundings = _roundings(problem, method.name)
+        stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, roundings, options)
+        outcome = drive(stepper, recorder, max_steps=max_steps)
         if method.one_step:
             outcome.next_step = stepper.next_step
-        return chatter.added_to(outcome)
+        return outcome
 
 
 ADAPTER = SolveDaeAdapter()

@@ -1,6 +1,5 @@
 """Actuators, controllers and other equations beside those of a mechanism."""
 
-from rbdae._public import show_only
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
 from rbdae.actuators.block import Block as Block
@@ -18,4 +17,3 @@ from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.actuators.torque_source import Source as Source
 
 __all__ = [*(name for name in list(vars()) if name[0].isupper()), "block"]
-show_only(__name__)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
+from rbdae import _check
 from rbdae.actuators.actuator import Actuator
 
 
@@ -30,6 +32,13 @@ class DCMotor(Actuator):
     outputs: ClassVar = ("electrical_power", "loss")
     parameters: ClassVar = MappingProxyType({"resistance": 1.0, "inductance": 1e-3, "constant": 0.05})
     units: ClassVar = MappingProxyType({"current": "A", "voltage": "V", "electrical_power": "W", "loss": "W"})
+
+    def __init__(
+        self, along: Any, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any
+    ) -> None:
+        super().__init__(along, name=name, start=start, **values)
+        remedy = "for a circuit without it take DCMotorWithoutInductance"
+        _check.positive(self._owner(name), "inductance", self.values["inductance"], remedy)
 
     def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
         """Torque, and the rate of the current."""

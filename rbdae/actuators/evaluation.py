@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -26,10 +27,11 @@ class Motion:
 
 @final
 class Evaluation:
-    """The arguments of laws at one x, each computed once."""
+    """The arguments of laws at one x, each computed once; `users` are the functions of users by their keys."""
 
-    def __init__(self, of: Any, t: Any, x: Any) -> None:
-        self._of, self._t, self._x = of, t, x
+    def __init__(self, of: Any, users: Mapping[Any, Callable[..., Any]], t: Any, x: Any) -> None:
+        self._of, self._t, self._x = of, t, x.tolist() if type(x) is np.ndarray else x
+        self._users = users
         self._known: dict[Any, Any] = {}
         self._asked: list[Block] = []
 
@@ -83,7 +85,7 @@ class Evaluation:
             if source.aspect == "own":
                 return self._own(owner, source.name)
             return self.motion(self._of.source_motion(source))[source.aspect == "rate"]
-        return source(self._t) if callable(source) else source
+        return self._users[block, name](self._t) if callable(source) else source
 
     def _own(self, block: Block, name: str) -> Any:
         if name in block.unknown_names:
@@ -103,6 +105,10 @@ class Evaluation:
             )
         return self._known[block, "law"]
 
+    def results(self, block: Block) -> tuple[Any, list[Any], list[Any]]:
+        """Effort, sdot and g of its law."""
+        return block.results(self._users[block, "law()"](*self.arguments(block)))
+
     def outputs(self, block: Block) -> dict[str, Any]:
         """Its outputs; refuses those that depend on themselves."""
         if (block, "outputs") not in self._known:
@@ -112,7 +118,8 @@ class Evaluation:
                     f"the outputs of {names} depend on each other; make one of them an algebraic unknown or a state"
                 )
             self._asked.append(block)
-            self._known[block, "outputs"] = block.observed(self.arguments(block))
+            observe = self._users[block, "observe()"] if block.outputs else None
+            self._known[block, "outputs"] = block.observed(self.arguments(block), observe)
             self._asked.pop()
         found: dict[str, Any] = self._known[block, "outputs"]
         return found

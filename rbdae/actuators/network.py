@@ -20,15 +20,15 @@ from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block
 from rbdae.actuators.evaluation import Evaluation, Motion
 from rbdae.actuators.given import readable
-from rbdae.actuators.placed import natural, placed
+from rbdae.actuators.placed import placed
 from rbdae.actuators.recorded_values import RecordedValues
 from rbdae.actuators.sources import Owners, held_by
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, StateElement
 from rbdae.inputs import Input
-from rbdae.laws.law import NotRecorded, recorded_law
-from rbdae.laws.recorded import points_at
+from rbdae.laws.law import Filling, NotRecorded, Users, recorded_law
+from rbdae.laws.recorded import Composed
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
@@ -115,7 +115,7 @@ class Network:
     def element(self) -> StateElement:
         """The element."""
         return StateElement(
-            self.law,
+            Composed([*self.users.values()], self.law),
             None,
             self.names,
             self.start,
@@ -126,37 +126,52 @@ class Network:
             constants=self.constants,
         )
 
-    def law(self, t: Any, x: Any, out: Any) -> None:
-        """(F, sdot, g) of the element at x = (Z, Zdot, s, z, u, p), where the constants p may be left out."""
-        n, k = 12 * len(self._bodies), len(self.names)
-        at = Evaluation(self, t, x)
-        for i in range(n + k):
-            out[i] = 0.0
-        for motion in self._motions.values():
-            if motion.turn >= 0:
-                out[n + motion.turn] = at.motion(motion)[1]
-        for block in self.blocks:
-            effort, rates, residuals = block.results(block.law(*at.arguments(block)))
-            if effort is not None:
-                motion = self.motion_of(block)
-                gradient = at.gradient(motion)
-                for side in range(2):
-                    for i in range(12):
-                        place = 12 * motion.bodies[side] + i
-                        out[place] = out[place] + effort * gradient[12 * side + i]
-            for place, value in zip(self.states[id(block)], [*rates, *residuals], strict=True):
-                out[n + place] = value
-
-    def values(self, t: Any, x: Any) -> dict[tuple[Block, str], Any]:
-        """Efforts, outputs, inputs and unknowns of all blocks at x = (Z, Zdot, s, z, u), by block and name."""
-        at = Evaluation(self, t, x)
+    @cached_property
+    def users(self) -> dict[tuple[Block, str], Any]:
+        """The laws and outputs of the blocks, and their inputs by functions of the time."""
         out: dict[tuple[Block, str], Any] = {}
         for block in self.blocks:
-            arguments = at.arguments(block)
+            out[block, "law()"] = block.law
+            if block.outputs:
+                out[block, "observe()"] = block.observe
+            given = {name: self.resolved(source) for name, source in block.sources.items()}
+            out |= {(block, name): each for name, each in given.items() if callable(each)}
+        return out
+
+    def law(self, users: Users) -> Filling:
+        """Makes (F, sdot, g) of the element at x = (Z, Zdot, s, z, u, p), where the constants p may be left out."""
+        n, k, named = 12 * len(self._bodies), len(self.names), dict(zip(self.users, users, strict=True))
+
+        def law(t: Any, x: Any, out: Any) -> None:
+            at = Evaluation(self, named, t, x)
+            for i in range(n + k):
+                out[i] = 0.0
+            for motion in self._motions.values():
+                if motion.turn >= 0:
+                    out[n + motion.turn] = at.motion(motion)[1]
+            for block in self.blocks:
+                effort, rates, residuals = at.results(block)
+                if effort is not None:
+                    motion = self.motion_of(block)
+                    gradient = at.gradient(motion)
+                    for side in range(2):
+                        for i in range(12):
+                            place = 12 * motion.bodies[side] + i
+                            out[place] = out[place] + effort * gradient[12 * side + i]
+                for place, value in zip(self.states[id(block)], [*rates, *residuals], strict=True):
+                    out[n + place] = value
+
+        return law
+
+    def values(self, users: Users, t: Any, x: Any) -> dict[tuple[Block, str], Any]:
+        """Efforts, outputs, inputs and unknowns of all blocks at x = (Z, Zdot, s, z, u), by block and name."""
+        at = Evaluation(self, dict(zip(self.users, users, strict=True)), t, x)
+        out: dict[tuple[Block, str], Any] = {}
+        for block in self.blocks:
             out |= {(block, name): value for name, value in at.outputs(block).items()}
             out |= {(block, name): value for name, value in zip(block.unknown_names, at.unknowns(block), strict=True)}
             out |= {(block, name): value for name, value in zip(block.inputs, at.inputs(block), strict=True)}
-            effort = block.results(block.law(*arguments))[0]
+            effort = at.results(block)[0]
             if effort is not None:
                 out[block, "effort"] = effort
                 out[block, "value"], out[block, "rate"] = at.motion(self.motion_of(block))
@@ -169,9 +184,9 @@ class Network:
         for block in self.blocks:
             keys += [(block, name) for name in (*block.observed_names, *block.unknown_names, *block.inputs)]
             keys += [(block, name) for name in ("effort", "value", "rate") if block.coordinate is not None]
-        Z, state = natural(self._bodies), np.concatenate([self.start, [each.value for each in self._inputs]])
+        n_in = 24 * len(self._bodies) + len(self.names) + len(self._inputs)
         owner = " and ".join(str(block.name) for block in self.blocks)
-        return RecordedValues(owner, self.values, keys, points_at(Z, len(Z) + len(state), state))
+        return RecordedValues(owner, [*self.users.values()], self.values, keys, n_in)
 
     def motion_of(self, block: Any) -> Motion:
         """The coordinate of an actuator."""
@@ -266,20 +281,21 @@ def _reads_position(block: Block) -> bool:
     n = len(block.unknown_names) + len(block.inputs)
     size = 1 + block.n_states + len(block.algebraic) + len(block.outputs)
 
-    def fill(t: Any, x: Any, out: Any) -> None:
-        k = len(block.unknown_names)
-        arguments = block.arguments(t, (x[0], x[1]), x[2 : 2 + k], x[2 + k :])
-        effort, rates, residuals = block.results(block.law(*arguments))
-        for i, value in enumerate([effort, *rates, *residuals, *block.observed(arguments).values()]):
-            out[i] = value
+    def fill(users: Users) -> Filling:
+        def call(t: Any, x: Any, out: Any) -> None:
+            k = len(block.unknown_names)
+            arguments = block.arguments(t, (x[0], x[1]), x[2 : 2 + k], x[2 + k :])
+            effort, rates, residuals = block.results(users[0](*arguments))
+            for i, value in enumerate([effort, *rates, *residuals, *block.observed(arguments, users[-1]).values()]):
+                out[i] = value
 
-    start = np.array([*block.start.values(), *np.ones(len(block.inputs))])
-    points = [(0.0, np.concatenate([q, start])) for q in ([0.3, 0.7], [-0.2, -1.1])]
+        return call
+
     try:
-        law = recorded_law([fill], lambda users: users[0], 2 + n, size, points)
+        law = recorded_law([block.law, *([block.observe] if block.outputs else [])], fill, 2 + n, size)
     except NotRecorded:
         return True
-    return any(law.graph.nodes[k] == ("input", "x", 0) for k in law.graph.needed([*law.outputs, law.regular]))
+    return law.reads(range(1))
 
 
 def elements_of(

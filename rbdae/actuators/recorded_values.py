@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.laws.law import Filling
-from rbdae.laws.recorded import Points, Recorded
+from rbdae.laws.law import Filling, Users
+from rbdae.laws.recorded import Recorded
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -21,20 +21,21 @@ class RecordedValues(Generic[Key]):
     Parameters
     ----------
     owner : whose they are, for messages
-    values : f(t, x), which gives the numbers by key, on numbers of any kind
+    users : functions of users
+    values : f(users, t, x), which gives the numbers by key, on numbers of any kind
     keys : those that it gives
-    points : where results are compared with those of the function itself
+    n_in : the length of x
     """
 
     def __init__(
-        self, owner: str, values: Callable[[Any, Any], dict[Key, Any]], keys: Sequence[Key], points: Points
+        self, owner: str, users: Users, values: Callable[..., dict[Key, Any]], keys: Sequence[Key], n_in: int
     ) -> None:
         self._values, self._keys = values, keys
-        self._recorded = Recorded(owner, [values], self._fill, len(points[0][1]), len(keys), points)
+        self._recorded = Recorded(owner, users, self._fill, n_in, len(keys))
 
-    def _fill(self, users: Sequence[Any]) -> Filling:
+    def _fill(self, users: Users) -> Filling:
         def law(t: Any, x: Any, out: Any) -> None:
-            found = users[0](t, x)
+            found = self._values(users, t, x)
             for k, key in enumerate(self._keys):
                 out[k] = found[key]
 
@@ -42,13 +43,12 @@ class RecordedValues(Generic[Key]):
 
     def at(self, t: Vec, x: Mat) -> dict[Key, Vec]:
         """The values at times (m,) and rows x, (m,) each."""
-        law = self._recorded.law
-        if law is None:
-            rows = [self._values(time, row) for time, row in zip(t.tolist(), x, strict=True)]
-            return {key: np.array([row[key] for row in rows], dtype=float) for key in self._keys}
-        out, regular = law.at_rows(t, x)
-        for k in np.flatnonzero(~regular):  # a law raises there
-            self._values(float(t[k]), x[k])
+        law, out, called = self._recorded.law, np.zeros((len(t), len(self._keys))), np.arange(len(t))
+        if law is not None:
+            out, regular = law.at_rows(t, x)
+            called = np.flatnonzero(~regular)
+        for k in called:
+            self._recorded(float(t[k]), x[k], out[k])
         return dict(zip(self._keys, out.T, strict=True))
 
 

@@ -119,7 +119,7 @@ class Sampled(Block):
         """None: what it holds are inputs."""
         return ()
 
-    def observed(self, arguments: Any) -> dict[str, Any]:
+    def observed(self, arguments: Any, observe: Any = None) -> dict[str, Any]:
         """No outputs."""
         return {}
 

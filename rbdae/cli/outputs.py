@@ -68,7 +68,7 @@ def _check_writable(option: str, path: Path) -> None:
 
 def _check_picture(path: Path) -> None:
     if importlib.util.find_spec("matplotlib") is None:
-        raise ImportError("--plot needs matplotlib, which is missing: run `pip install 'rbdae[plot]'`")
+        raise ImportError("--plot needs matplotlib, which is missing: run `pip install matplotlib`")
     from matplotlib.backend_bases import FigureCanvasBase
 
     known = sorted(FigureCanvasBase.get_supported_filetypes())

@@ -40,6 +40,11 @@ def _add_papers(papers: argparse.ArgumentParser) -> None:
     papers.add_argument("--list", action="store_true", help="list the items and what the papers say")
     papers.add_argument("--quick", action="store_true", help="shorter and fewer runs, about a second an item")
     papers.add_argument(
+        "--solver", metavar="PACKAGE:METHOD", help="run by this solver, in place of the paper's, what any can run"
+    )
+    papers.add_argument("--form", nargs="+", metavar="FORM", help="these forms alone: q42, d25, q40, d23, E66")
+    papers.add_argument("--example", choices=("A", "B", "C"), help="what runs this example of [NS] alone")
+    papers.add_argument(
         "--out", type=Path, default=Path("results/papers"), metavar="DIR", help="for pictures and tables"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 import traceback
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ def told(error: BaseException, model: str | None) -> str | None:
     model : ``FILE.py:FUNCTION``, or the name of a model, as it was typed
     """
     path = Path((model or "").rpartition(":")[0])
-    frames = frames_of(error, path) if path.suffix == ".py" and "\0" not in str(path) and path.is_file() else []
+    frames = frames_of(error, path) if path.suffix == ".py" and os.path.isfile(path) else []
     if not frames:
         return None
     if isinstance(error, SystemExit):

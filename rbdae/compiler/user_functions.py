@@ -56,15 +56,15 @@ class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
     `address` is for kernels; `python` says that it is called through Python, so that it may raise exceptions.
-    `recorded` is a `rbdae.laws.recorded.Recorded`, or a `Derived`: code of a model has the law in its place, if there
-    is one. `slope` is the function with its Jacobian, and whether that is two matrices, with respect to positions and
+    If it has a `law`, as a `rbdae.laws.recorded.Recorded` has where it is not called, code of a model has that in its
+    place. `slope` is the function with its Jacobian, and whether that is two matrices, with respect to positions and
     to rates (`rbdae.graph.graph.Graph.slopes`).
     """
 
     slope: tuple[UserFunction, bool] | None = None
 
-    def __init__(self, function: Callable[..., None], n_in: int, n_out: int, recorded: Any = None) -> None:
-        self._recorded = recorded
+    def __init__(self, function: Callable[..., None], n_in: int, n_out: int, owner: str = "") -> None:
+        self._owner = owner
         self.python = not (ENABLED and is_compiled(function))
         self._function = function
         self.n_in, self.n_out = n_in, n_out
@@ -79,22 +79,17 @@ class UserFunction:
     @property
     def law(self) -> Any:
         """A `rbdae.laws.Law` of the function, for code of a model; None if it is called there."""
-        return None if self._recorded is None else self._recorded.law
+        return getattr(self._function, "law", None)
 
     @property
     def owner(self) -> str:
         """Whose function it is."""
-        return f"a function compiled by numba at {self.address}" if self._recorded is None else self._recorded.owner
+        return self._owner or str(getattr(self._function, "owner", f"a function at {self.address}"))
 
     @property
     def why(self) -> str:
         """Why there is no law."""
-        return "it is compiled by numba" if self._recorded is None else self._recorded.why
-
-    def check(self) -> None:
-        """Refuse a function that is no longer the law that was recorded."""
-        if self._recorded is not None:
-            self._recorded.check()
+        return str(getattr(self._function, "why", "it is called back" if self.python else "it is compiled by numba"))
 
     @cached_property
     def plain(self) -> Callable[..., None]:
@@ -138,11 +133,12 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
 
 
 def _call_plain(at: Any, t: Any, x: Any, out: Any) -> None:
+    function = _ALL[int(at)]
+    x, out = x[: function.n_in], out[: function.n_out]
     if hasattr(t, "recorder"):
-        function = _ALL[int(at)]
-        out[: function.n_out] = t.recorder.call(function, t, x[: function.n_in], out[: function.n_out])
+        out[:] = t.recorder.call(function, t, x, out)
         return
-    _ALL[int(at)].plain(t, x, out)
+    function.plain(t, x, out)
 
 
 @two_sided(_call_plain)

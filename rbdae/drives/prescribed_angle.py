@@ -40,7 +40,7 @@ class PrescribedAngle(AbstractJoint):
         Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
 
-    angle = Named("Angle from normal_a to normal_b about axis_a, rad.")
+    angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
     torque = Named("What the drive exerts about the axis on b, N m.")
     rate = Named("Rate of the angle, rad/s.")
     acceleration = Named("Its second derivative, rad/s^2.")

@@ -1,6 +1,5 @@
 """Forces: frozen values."""
 
-from rbdae._public import show_only
 from rbdae.forces.base import AbstractForce as AbstractForce
 from rbdae.forces.base import AbstractPairForce as AbstractPairForce
 from rbdae.forces.bushing import Bushing as Bushing
@@ -22,4 +21,3 @@ from rbdae.forces.user_force import UserForce as UserForce
 from rbdae.laws.recorded import CalledBack as CalledBack
 
 __all__ = [name for name in list(vars()) if name[0].isupper()]
-show_only(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Self
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae._frozen import twin
-from rbdae._made import Made
 from rbdae.body import Body
 from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
 from rbdae.forces.symbol import Symbol
@@ -19,7 +18,7 @@ from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
 
 
-class AbstractForce(metaclass=Made):
+class AbstractForce(ABC):
     """A force between bodies, which is data.
 
     What a force supplies, with its laws:

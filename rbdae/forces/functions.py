@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,10 +14,10 @@ from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction, is_compiled
 from rbdae.forces.differences import Differences
 from rbdae.forces.element import StateElement, TimeFunction
+from rbdae.forces.eliminated import Eliminated, Unknowns
 from rbdae.inputs import Input
-from rbdae.laws.eliminated import Eliminated, Unknowns
-from rbdae.laws.law import Filling
-from rbdae.laws.recorded import Derived, NotTried, Points, Recorded, points_at
+from rbdae.laws.law import Filling, Users
+from rbdae.laws.recorded import Composed, Derived, Recorded
 
 Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
 """Inputs that are functions of the time."""
@@ -27,18 +26,21 @@ BY_RATES = [(24 * k + j + (j >= 24) * 552, 48 * k + j) for k in range(24) for j 
 """Where the entries of dF/dZ and dF/dZdot are, one after the other, and in dF/d(Z, Zdot)."""
 
 
+_REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with that step"
+
+
 def pack_functions(
-    owner: str, row: Any, function: Any, jacobian: Any, points: Points, n_out: int, places: Any = None
+    owner: str, row: Any, function: Any, jacobian: Any, n_in: int, n_out: int, places: Any = None
 ) -> list[UserFunction]:
-    """An element by functions of the numbers x of `points`, with n_out results. Without a Jacobian it is the derivative
-    of the recorded function, its entries at `places`."""
-    force, recorded = user_function(owner, "law", function, points, n_out)
-    n_in = len(points[0][1])
-    if jacobian is None:
-        found = _derived(owner, function, recorded, n_in, places)
-        tangent = UserFunction(found, n_in, n_in * n_out, found)
+    """An element by functions of n_in numbers, with n_out results. Without a Jacobian it is the derivative of the
+    function, its entries at `places`."""
+    force, recorded = user_function(owner, "law", function, n_in, n_out)
+    if jacobian is not None:
+        tangent = user_function(owner, "jacobian", jacobian, n_in, n_in * n_out)[0]
+    elif recorded is None:  # numba's functions have their Python source
+        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
     else:
-        tangent = user_function(owner, "jacobian", jacobian, points, n_in * n_out)[0]
+        tangent = UserFunction(Derived(recorded, places), n_in, n_in * n_out)
     if force.slope is not None and force.slope[0] is not tangent:  # one of numba's, with another Jacobian elsewhere
         force = UserFunction(function, n_in, n_out)
     return _packed(row, force, tangent, places is not None)
@@ -52,90 +54,78 @@ def _packed(row: Any, force: UserFunction, tangent: UserFunction, by_rates: bool
     return [force, tangent]
 
 
-def _derived(owner: str, function: Any, recorded: Recorded | None, n_in: int, places: Any) -> Derived:
-    if recorded is None:  # numba's functions have their Python source
-        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
-    if recorded.law is None:
-        raise ValueError(
-            f"{owner}: it has no jacobian, and its law cannot be differentiated: {recorded.why}; give jacobian=, or "
-            "difference_step=1e-6 for central differences with that step"
-        )
-    return Derived(recorded, [("x", i) for i in range(n_in)], places)
-
-
 def pack_states(
-    owner: str, row: Any, element: StateElement, begin: Vec, Z: Vec, sources: Sources, *, explicit: bool
+    owner: str, row: Any, element: StateElement, begin: Vec, n: int, sources: Sources, *, explicit: bool
 ) -> tuple[list[UserFunction], Unknowns | None]:
-    """An element by functions with states, whose bodies begin at Z, and its algebraic unknowns, if it has any; they are
-    eliminated for `explicit` forms. A law that cannot be recorded with its constants as symbols has them as numbers."""
+    """An element by functions with states, whose bodies have n natural coordinates, and its algebraic unknowns, if it
+    has any; they are eliminated for `explicit` forms. A law that cannot be recorded with its constants as symbols has
+    them as numbers."""
+    timed = [each for each in element.inputs if each in sources]
+    n_in, n_out = 2 * n + len(begin) + len(element.inputs) - len(timed), n + len(begin)
     p = np.array([*element.constants.values()])
-    if not len(p):
-        return _pack_states(owner, row, element, begin, Z, sources, p, explicit=explicit)
-    try:
-        out = _pack_states(owner, row, element, begin, Z, sources, p.real, explicit=explicit)
-    except ValueError as error:
+    if element.jacobian is not None and not element.algebraic and not timed:
+        return pack_functions(owner, row, element.function, element.jacobian, n_in, n_out), None
+    law = _with_sources(element, sources, 2 * n + len(begin)) if timed else _composed(owner, element.function)
+    recorded = Recorded(f"{owner}: law", law.users, law.fill, n_in + len(p), n_out, _REMEDY)
+    if len(p) and recorded.law is None:
         if np.iscomplexobj(p) and p.imag.any():
-            raise ValueError(f"{owner}: no derivative by the constants of its law: {error}") from None
-        return _pack_states(owner, row, element, begin, Z, sources, p[:0].real, explicit=explicit)
+            raise ValueError(f"{owner}: no derivative by the constants of its law: {recorded.why}")
+        p = p[:0]
+        recorded = Recorded(f"{owner}: law", law.users, law.fill, n_in, n_out, _REMEDY)
     row["n_parameters"] = len(p)
-    return out
-
-
-def _pack_states(
-    owner: str, row: Any, element: StateElement, begin: Vec, Z: Vec, sources: Sources, p: Vec, *, explicit: bool
-) -> tuple[list[UserFunction], Unknowns | None]:
-    numbers = [each for each in element.inputs if each not in sources]
-    further = np.concatenate([begin, [each.value for each in numbers]])
-    points = [(t, np.concatenate([x, p])) for t, x in points_at(Z, len(Z) + len(further), further)]
-    n_out = len(Z) + len(begin)
-    if not element.algebraic and len(numbers) == len(element.inputs):
-        return pack_functions(owner, row, element.function, element.jacobian, points, n_out), None
-    recorded = _with_sources(owner, element, sources, len(Z), points)
-    if recorded.law is None:
-        raise ValueError(
-            f"{owner}: its law cannot be recorded: {recorded.why}; algebraic unknowns and inputs by functions need that"
-        )
-    n_in = len(points[0][1])
     if not element.algebraic:
-        return _by_law(row, recorded.law, recorded, n_in, n_out), None
+        return _by_law(row, recorded, n_in + len(p), n_out), None
+    if recorded.law is None:
+        raise ValueError(f"{owner}: its law cannot be recorded: {recorded.why}; algebraic unknowns need that")
     names = element.names[len(element.names) - element.algebraic :]
-    at = 2 * len(Z) + len(begin) - len(names)
-    unknowns = Unknowns(owner, recorded, n_in, n_out, names, at, begin[len(begin) - len(names) :], p)
+    at = 2 * n + len(begin) - len(names)
+    unknowns = Unknowns(owner, recorded, n_in + len(p), n_out, names, at, begin[len(begin) - len(names) :], p.real)
     if not explicit:
-        return _by_law(row, recorded.law, recorded, n_in, n_out), unknowns
-    eliminated = Eliminated(unknowns)
-    return _by_law(row, eliminated, eliminated, n_in - len(names), n_out - len(names)), unknowns
+        return _by_law(row, recorded, n_in + len(p), n_out), unknowns
+    return _by_law(row, Eliminated(unknowns), n_in + len(p) - len(names), n_out - len(names)), unknowns
 
 
-def _by_law(row: Any, call: Any, recorded: Any, n_in: int, n_out: int) -> list[UserFunction]:
-    """A function and its Jacobian, by what has been recorded."""
-    force = UserFunction(call, n_in, n_out, recorded)
-    derived = Derived(recorded, [("x", i) for i in range(n_in)])
-    return _packed(row, force, UserFunction(derived, n_in, n_in * n_out, derived), False)
+def _by_law(row: Any, law: Any, n_in: int, n_out: int) -> list[UserFunction]:
+    """A law and its Jacobian."""
+    return _packed(row, UserFunction(law, n_in, n_out), UserFunction(Derived(law), n_in, n_in * n_out), False)
 
 
-def _with_sources(owner: str, element: StateElement, sources: Sources, n: int, points: Points) -> Recorded:
-    """The law of an element, recorded with functions of the time in the places of some inputs."""
-    first = 2 * n + len(element.names)
-    given = [k for k, each in enumerate(element.inputs) if each in sources]
-    users: list[Callable[..., Any]] = [element.function, *(sources[element.inputs[k]] for k in given)]
-    others = [k for k in range(len(element.inputs)) if k not in given]
+def _with_sources(element: StateElement, sources: Sources, first: int) -> Composed:
+    """The law of an element with functions of the time in the places of some inputs, which begin at `first` of x."""
+    law = _composed("", element.function)
+    given = [sources.get(each) for each in element.inputs]
+    functions = [each for each in given if each is not None]
 
-    def fill(users: Sequence[Callable[..., Any]]) -> Filling:
-        def law(t: float, x: Vec, out: Vec) -> None:
-            n = len(element.inputs)
-            whole = np.empty(len(x) + len(given), dtype=x.dtype).view(type(x))
-            whole[:first] = x[:first]
-            whole[first + n :] = x[first + len(others) :]  # its constants
-            for k, value in zip(others, x[first : first + len(others)], strict=True):
-                whole[first + k] = value
-            for k, function in zip(given, users[1:], strict=True):
-                whole[first + k] = function(t)
-            users[0](t, whole, out)
+    def fill(users: Users) -> Filling:
+        inner = law.fill(users[: len(law.users)])
 
-        return law if given else users[0]
+        def completed(t: float, x: Vec, out: Vec) -> None:
+            numbers, timed = iter(x[first:]), iter(users[len(law.users) :])
+            inputs = [next(numbers) if each is None else next(timed)(t) for each in given]
+            inner(t, np.array([*x[:first], *inputs, *numbers]).view(type(x)), out)  # its constants are the last
 
-    return Recorded(f"{owner}: law", users, fill, len(points[0][1]), n + len(element.names), points)
+        return completed
+
+    return Composed([*law.users, *functions], fill)
+
+
+def _composed(owner: str, function: Any) -> Composed:
+    """A function f(t, x, out). One in Python that returns something has not understood: it is told so."""
+    if isinstance(function, Composed):
+        return function
+
+    def fill(users: Users) -> Filling:
+        def call(t: float, x: Vec, out: Vec) -> None:
+            given = users[0](t, x, out)
+            if given is not None:
+                raise TypeError(
+                    f"{owner}: a function (t, x, out) must fill out and return nothing, got {_check.show(given)}; "
+                    "write out[:] = ..."
+                )
+
+        return call
+
+    return Composed([function], fill)
 
 
 def of_sources(law: TimeFunction, sources: Sources) -> TimeFunction:
@@ -153,26 +143,15 @@ def of_sources(law: TimeFunction, sources: Sources) -> TimeFunction:
     return replace(law, function=only, inputs=())
 
 
-def user_function(
-    owner: str, what: str, function: Any, points: Points, n_out: int
-) -> tuple[UserFunction, Recorded | None]:
-    """A user's function f(t, x, out). One in Python that returns something has not understood: it is told so."""
-    n_in = len(points[0][1])
+def user_function(owner: str, what: str, function: Any, n_in: int, n_out: int) -> tuple[UserFunction, Recorded | None]:
+    """A user's function f(t, x, out), and its law."""
     if is_compiled(function):
         return compiled_function(function, n_in, n_out), None
-
-    def call(t: float, x: Vec, out: Vec) -> None:
-        given = function(t, x, out)
-        if given is not None:
-            raise TypeError(
-                f"{owner}: a function (t, x, out) must fill out and return nothing, got {_check.show(given)}; write "
-                "out[:] = ..."
-            )
-
+    law = _composed(owner, function)
     if isinstance(function, Differences):
-        return UserFunction(call, n_in, n_out, NotTried(f"{owner}: {what}", "it is made by differences")), None
-    recorded = Recorded(f"{owner}: {what}", [function], itemgetter(0), n_in, n_out, points)
-    return UserFunction(call, n_in, n_out, recorded), recorded
+        return UserFunction(law.fill(law.users), n_in, n_out, f"{owner}: {what}"), None
+    recorded = Recorded(f"{owner}: {what}", law.users, law.fill, n_in, n_out, _REMEDY)
+    return UserFunction(recorded, n_in, n_out), recorded
 
 
 # compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them

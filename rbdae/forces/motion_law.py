@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.inputs import Input, check_number_names, check_read_inputs, named_numbers
 from rbdae.kernels.records import MOST_INPUTS
-from rbdae.laws.law import Filling, Law
-from rbdae.laws.recorded import CalledBack, Derived, NotTried, Points, Recorded, points_at
+from rbdae.laws.law import Filling, Law, Maker
+from rbdae.laws.recorded import CalledBack, Derived, Recorded
 
-Maker: TypeAlias = Callable[[Sequence[Callable[..., Any]]], Filling]
+_REMEDY = "give rbdae.forces.CalledBack(law, derivatives=...) or CalledBack(law, difference_step=1e-6)"
 
 
 @final
@@ -32,7 +32,7 @@ class MotionLaw:
     what : its name in messages
     users : the user's functions
     fill : makes f(t, x, out) of them, x = (s, sdot, p, u)
-    near : (n,) displacements near which it is compared with its recording
+    near : (n,) displacements near the start
     parameters : (k,) p; code of a model loads them, so that laws with other constants need no other code
     slopes : f(t, x, out) of its derivatives by x, row after row, of a law that is called back; None for those of the
         recording
@@ -61,27 +61,15 @@ class MotionLaw:
     def by_position(self) -> bool:
         """Whether it depends on s, by a recording that is made now; one that is called back may."""
         law = self._recorded(self.what)[0].law
-        if law is None:
-            return True
-        needed = law.graph.needed([*law.outputs, law.regular])
-        return any(law.graph.nodes[k][:2] == ("input", "x") and law.graph.nodes[k][2] < self.n for k in needed)
+        return law is None or law.reads(range(self.n))
 
     def pack(self, owner: str, row: Any) -> list[UserFunction]:
-        """Write it to the record of its element, with its derivatives, and return both. Raises ValueError if it has
-        none."""
+        """Write it to the record of its element, with its derivatives, and return both."""
         recorded, derived = self._recorded(f"{owner}: {self.what}")
         n, n_in = self.n, self.n_arguments
-        load = UserFunction(self.fill(self.users), n_in, n, recorded)
-        if self.slopes is not None:
-            why = NotTried(f"{owner}: {self.what}, derivatives", "it is called back")
-            tangent = UserFunction(self.slopes, n_in, n_in * n, why)
-        elif recorded.law is None:
-            raise ValueError(
-                f"{owner}: {self.what} cannot be differentiated: {recorded.why}; give "
-                "rbdae.forces.CalledBack(law, derivatives=...) or CalledBack(law, difference_step=1e-6)"
-            )
-        else:
-            tangent = UserFunction(derived, n_in, n_in * n, derived)
+        load = UserFunction(recorded, n_in, n)
+        slopes: Any = derived if self.slopes is None else self.slopes
+        tangent = UserFunction(slopes, n_in, n_in * n, f"{owner}: {self.what}, derivatives")
         load.slope = tangent, False
         row["force"], row["jacobian"], row["n_parameters"] = load.address, tangent.address, len(self.parameters)
         row["parameters"][: len(self.parameters)] = self.parameters
@@ -116,51 +104,19 @@ class MotionLaw:
         self.fill(self.users)(t, x, out)
         _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
 
-    def _recorded(self, owner: str) -> tuple[Recorded | _OfLibrary, Derived | _OfLibrary]:
-        """The law and its derivatives."""
-        n_in = self.n_arguments
-        key = self.fill, n_in
-        if not self.users and key in _KNOWN:
-            recorded, derived = _KNOWN[key]
-            return _OfLibrary(owner, recorded), _OfLibrary(f"{owner}, derivatives", derived)
-        recorded = Recorded(owner, self.users, self.fill, n_in, self.n, self._points())
-        derived = Derived(recorded, [("x", i) for i in range(n_in)])
-        maker = getattr(self.fill, "func", self.fill)  # of a partial function
-        if not self.users and maker.__module__.startswith("rbdae.") and recorded.law is not None:
-            _KNOWN[key] = recorded, derived
+    def _recorded(self, owner: str) -> tuple[Recorded, Derived]:
+        """The law and its derivatives; those without functions of users are recorded once for all forces."""
+        key = self.fill, self.n_arguments
+        known = None if self.users else _KNOWN.get(key)
+        recorded = Recorded(owner, self.users, self.fill, self.n_arguments, self.n, _REMEDY, known)
+        derived = Derived(recorded, known=known)
+        if not self.users and recorded.law is not None and derived.law is not None:
+            _KNOWN[key] = recorded.law, derived.law
         return recorded, derived
 
-    def _points(self) -> Points:
-        """Points near the start and near the values of the inputs: s, rates, and the constants as they are."""
-        p, u = self.parameters.real, np.array([each.value for each in self.inputs])
-        return [(t, np.concatenate([x, p, u + 0.1 * (1.0 + t)])) for t, x in points_at(self.near, self.n)]
 
-
-@final
-class _OfLibrary:
-    """A law without functions of users, or its derivatives: what is recorded once for all forces."""
-
-    why = ""
-
-    def __init__(self, owner: str, of: Recorded | Derived) -> None:
-        self.owner, self._of = owner, of
-
-    @property
-    def law(self) -> Law | None:
-        """The law."""
-        return self._of.law
-
-    def check(self) -> None:
-        """It stays what it is."""
-
-    def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        """Its values, in Python."""
-        assert self.law is not None
-        self.law(t, x, out)
-
-
-_KNOWN: dict[tuple[Maker, int], tuple[Recorded, Derived]] = {}
-"""Laws without functions of users, by their makers and the numbers of x."""
+_KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
+"""Laws without functions of users and their derivatives, by their makers and the numbers of x."""
 
 
 def _completed(
@@ -169,12 +125,9 @@ def _completed(
     """f(t, x, out) of a function whose x has, from `first` on, values of the functions of the time where `given`."""
 
     def completed(t: float, x: Vec, out: Vec) -> Any:
-        whole = np.empty(first + len(given), dtype=x.dtype).view(type(x))
-        whole[:first] = x[:first]
         numbers, timed = iter(x[first:]), iter(functions)
-        for k, by_time in enumerate(given):
-            whole[first + k] = next(timed)(t) if by_time else next(numbers)
-        return fill(t, whole, out)
+        given_now = [next(timed)(t) if by_time else next(numbers) for by_time in given]
+        return fill(t, np.array([*x[:first], *given_now]).view(type(x)), out)
 
     return completed
 
@@ -197,10 +150,11 @@ def of_one_displacement(
     (law,) = users
 
     def fill(t: float, x: Vec, out: Vec) -> None:
+        x = x.tolist() if type(x) is np.ndarray else x
         value = law(t, x[0], x[1], *others(x[2:]))
         if isinstance(value, np.ndarray) and value.size == 1:
             value = value.reshape(1)[0]
-        if isinstance(value, (bool, str, np.bool_, np.ndarray, tuple, list)) or value is None:
+        if isinstance(value, (bool, str, complex, np.bool_, np.ndarray, tuple, list)) or value is None:
             raise TypeError(f"{name} must give one number, got {_check.show(value)}; correct the function")
         out[0] = value
 

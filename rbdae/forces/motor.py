@@ -46,9 +46,9 @@ class Motor(AbstractJointForce):
 
     Notes
     -----
-    A law of the motion is run on symbols, and its derivatives are exact (`rbdae.laws`); for one that cannot be recorded
-    see `rbdae.forces.CalledBack`. The angle counts full turns: a law that depends on it has an internal state, the
-    winding, by the name "motor-1.phi", as that of `rbdae.forces.TorsionalSpringDamper`.
+    A law of the motion is recorded or called, with exact derivatives (`rbdae.laws`); for one that makes floats of its
+    arguments see `rbdae.forces.CalledBack`. The angle counts full turns: a law that depends on it has an internal
+    state, the winding, by the name "motor-1.phi", as that of `rbdae.forces.TorsionalSpringDamper`.
     """
 
     joint: AbstractAxialJoint

@@ -10,9 +10,9 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.compiler.user_functions import UserFunction
+from rbdae.forces.eliminated import Unknowns
 from rbdae.inputs import Input
 from rbdae.kernels.records import CONSTANT
-from rbdae.laws.eliminated import Unknowns
 
 _TURN = 2.0 * np.pi
 

@@ -25,7 +25,7 @@ from rbdae.forces.functions import (
 from rbdae.forces.packed import Algebraic, Packed, Winding, values_of_forms
 from rbdae.inputs import Input
 from rbdae.kernels import records as kb
-from rbdae.laws.recorded import Recorded, of_time, points_at
+from rbdae.laws.recorded import Recorded, of_time
 from rbdae.quantities.forms import moved
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
@@ -84,12 +84,11 @@ class _Packing:
 
     def add_user(self, row: Any, name: str, element: UserElement, bodies: tuple[int, ...]) -> None:
         """Natural forces by functions."""
-        owner, points = f"force {name!r}", points_at(self._start[list(bodies)].ravel(), 24)
+        owner = f"force {name!r}"
         row["shaping"] = kb.USER
-        self._functions += pack_functions(owner, row, element.force, element.jacobian, points, 24, BY_RATES)
+        self._functions += pack_functions(owner, row, element.force, element.jacobian, 48, 24, BY_RATES)
         if element.potential is not None:
-            at_rest = [(t, x[:24]) for t, x in points]
-            self._functions.append(user_function(owner, "potential", element.potential, at_rest, 1)[0])
+            self._functions.append(user_function(owner, "potential", element.potential, 24, 1)[0])
             row["potential"] = self._functions[-1].address
 
     def add_stateful(self, row: Any, name: str, element: StateElement, bodies: tuple[int, ...]) -> None:
@@ -107,8 +106,9 @@ class _Packing:
             self._states, "" if element.labelled else name, left, begin[:n] if self._explicit else begin, some=some
         )
         self._algebraic += [int(k >= n) for k in range(len(left))]
-        Z = self._start[list(bodies)].ravel()
-        made, of = pack_states(f"force {name!r}", row, element, begin, Z, self._sources, explicit=self._explicit)
+        made, of = pack_states(
+            f"force {name!r}", row, element, begin, 12 * len(bodies), self._sources, explicit=self._explicit
+        )
         self._functions += made
         first = row["first_parameter"] = len(self._constants)
         n_constants = int(row["n_parameters"])
@@ -233,18 +233,10 @@ def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:
     if is_compiled(function):
         return _compiled_of_time(function, n)
 
-    def one(t: float, x: Vec, out: Vec) -> None:
-        value = function(t)
-        out[0] = value if isinstance(value, float) else value_of(owner, replace(law, function=lambda _: value), t)[0]
+    def checked(_: int, t: float, value: Any) -> Vec:
+        return value_of(owner, replace(law, function=lambda _: value), t)
 
-    def vector(t: float, x: Vec, out: Vec) -> None:
-        value = function(t)
-        if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (n,):
-            value = value_of(owner, replace(law, function=lambda _: value), t)
-        out[:] = value
-
-    recorded = Recorded(f"{owner}: {law.what}", [function], partial(of_time, n), 0, n, points_at(np.zeros(0), 0))
-    return UserFunction(one if n == 1 else vector, 0, n, recorded)
+    return UserFunction(Recorded(f"{owner}: {law.what}", [function], partial(of_time, n, checked), 0, n), 0, n)
 
 
 @lru_cache(maxsize=64)

@@ -46,10 +46,10 @@ class UserForce(AbstractForce):
     ----------
     bodies : Body, or sequence of one or two bodies
     force : callable
-        Plain Python, run on symbols once if it can be (`rbdae.laws`), or compiled by numba (it must not raise).
+        Plain Python, recorded if it is arithmetic (`rbdae.laws`), or compiled by numba (it must not raise).
     jacobian : callable, optional
-        The derivatives of `force`, of the same kinds. Without it they are exact ones of what `force` does with symbols
-        (`rbdae.laws`); `rbdae.formulate` says by name if it cannot be run on them.
+        The derivatives of `force`, of the same kinds. Without it they are exact ones of what `force` computes
+        (`rbdae.laws`); a Jacobian of one that makes floats of its arguments is refused by name.
     difference_step : float, optional
         Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.

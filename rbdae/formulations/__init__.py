@@ -5,7 +5,6 @@
 
 from rbdae._names import FormulationName as FormulationName
 from rbdae._names import VelocityName as VelocityName
-from rbdae._public import show_only
 from rbdae.formulations.absolute import Index1 as Index1
 from rbdae.formulations.absolute import Index2 as Index2
 from rbdae.formulations.absolute import Index3 as Index3
@@ -63,4 +62,3 @@ __all__ = [
     "pairings",
     "parameter",
 ]
-show_only(__name__)

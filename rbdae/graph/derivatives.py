@@ -149,6 +149,8 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
         x, p = node[1], node[2]
         slope = graph.mul(p, graph.of_two("power", x, graph.sub(p, one)))
         return [*_one(moving, x, slope), *_one(moving, p, graph.mul(k, graph.function("log", x)))]
+    if kind == "fmod":
+        return [*_one(moving, node[1], one), *_one(moving, node[2], graph.div(graph.sub(k, node[1]), node[2]))]
     return _one(moving, node[1], _slope(graph, k, kind, node[1]))
 
 

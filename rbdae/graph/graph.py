@@ -62,8 +62,8 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 """Of one number, by NumPy's names."""
 
-OF_TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "power": math.pow}
-"""Of two numbers: the angle of (b, a), and a^b."""
+OF_TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "power": math.pow, "fmod": math.fmod}
+"""Of two numbers: the angle of (b, a), a^b, and the remainder of a / b with the sign of a."""
 
 CONDITIONS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,

@@ -29,7 +29,7 @@ def _inverse(x: Any) -> Any:
 
 def _choice(condition: Any, one: Any, other: Any) -> Any:
     if isinstance(condition, np.ndarray):
-        return np.where(condition, one, other)
+        return np.where(condition != 0.0, one, other)
     return one if condition else other
 
 
@@ -39,10 +39,10 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "mul": operator.mul,
     "neg": operator.neg,
     "rcp": _inverse,
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "not": np.logical_not,
+    "<": lambda a, b: (a < b) * 1.0,  # NumPy's Booleans have another sum and no difference
+    "<=": lambda a, b: (a <= b) * 1.0,
+    "==": lambda a, b: (a == b) * 1.0,
+    "not": lambda c: 1.0 - c,
     "select": _choice,
     **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
 }
@@ -69,7 +69,7 @@ class _OnArrays:
         for k in reversed(graph.needed(outputs)):
             kind, *operands = graph.nodes[k]
             if kind == "const":
-                self._constants[k] = operands[0]
+                self._constants[k] = np.float64(operands[0])  # which divides by zero
             elif kind == "input":
                 self._inputs.append((k, first[operands[0]] + operands[1]))
             else:

@@ -1,30 +1,35 @@
 """Pivots of sparse matrices of one pattern, chosen once, on numbers: the order of an elimination.
 
-P A Q = L U, with the rows and columns of A in the order of the pivots. `plan` takes those with the smallest (entries of
-the row - 1)(entries of the column - 1), Markowitz' count, among those that are not small in their column, in all of
-several samples: entries of dF/dy + c dF/dyd change with c.
+P A Q = L U, with the rows and columns of A in the order of the pivots. They are those of SuperLU for one of several
+samples, and serve the others, too: entries of dF/dy + c dF/dyd change with c.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
+
+import numpy as np
 
 from rbdae import _signals
+from rbdae._arrays import Ints, Vec
 
-LEAST = 0.01
-"""Size of a pivot, relative to the largest entry of its column, at least."""
+SOUND = 1e6
+"""Size of a multiplier up to which an order serves a sample."""
 
-_TRIED = 6
-"""Rows with fewest entries that are looked at for one pivot."""
+_THRESHOLD = 0.1
+"""Size of a pivot, relative to the largest entry of its column, from which SuperLU keeps its diagonal."""
+
+_ORDERS = ("COLAMD", "MMD_AT_PLUS_A", "MMD_ATA")
+_SMALL = 400
+"""Unknowns up to which all three are tried; in large systems minimum degree may fill L and U."""
 
 Place = tuple[int, int]
 
 
 class SingularPattern(ArithmeticError):
-    """No pivot is left: the matrix is singular at a sample."""
+    """No order serves: the matrix is singular at a sample."""
 
 
 @final
@@ -45,127 +50,97 @@ class Plan:
     upper: list[list[int]]
     products: int
 
-    @property
-    def entries(self) -> int:
-        """Entries of L and U, with the diagonal."""
-        return len(self.pivots) + sum(map(len, self.lower)) + sum(map(len, self.upper))
 
-
-def plan(n: int, samples: Sequence[Mapping[Place, float]], least: float = LEAST) -> Plan:
-    """The order in which a matrix is eliminated.
+def plan(n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
+    """The order in which a matrix is eliminated: of those that serve all samples the one with the fewest products.
 
     Parameters
     ----------
     samples : its entries at some states; all have the same places, those of the structure
-    least : see `LEAST`
 
     Raises
     ------
     SingularPattern
-        if no entry is left that is not 0 in every sample
+        if no order serves, well or badly, all samples
     """
-    choice = _Choice(n, samples, least)
-    while choice.left:
-        choice.step()
-    return Plan(choice.pivots, choice.lower, choice.upper, choice.products)
-
-
-@final
-class _Choice:
-    """Rows and columns during the elimination, for all samples."""
-
-    def __init__(self, n: int, samples: Sequence[Mapping[Place, float]], least: float) -> None:
-        self._least = least
-        self._values: list[list[dict[int, float]]] = [[{} for _ in range(n)] for _ in samples]
-        self._columns: list[set[int]] = [set() for _ in range(n)]
-        for rows, sample in zip(self._values, samples, strict=True):
-            for (i, j), x in sample.items():
-                rows[i][j] = x
-                self._columns[j].add(i)
-        self._largest: dict[int, list[float]] = {}  # by column, until it changes
-        self._heap = [(len(row), i) for i, row in enumerate(self._values[0])]
-        heapq.heapify(self._heap)
-        self.left = set(range(n))
-        self.pivots: list[Place] = []
-        self.lower: list[list[int]] = []
-        self.upper: list[list[int]] = []
-        self.products = 0
-
-    def _ratio(self, i: int, j: int) -> float:
-        """The size of an entry beside the largest of its column, in the sample where that is smallest."""
-        out, largest = 1.0, self._largest.get(j)
-        if largest is None:
-            column = self._columns[j]
-            largest = self._largest[j] = [max(abs(rows[r][j]) for r in column) for rows in self._values]
-        for rows, most in zip(self._values, largest, strict=True):
-            size = abs(rows[i][j])
-            if size == 0.0:
-                return 0.0
-            out = min(out, size / most)
-        return out
-
-    def _pivot(self) -> Place:
-        first, tried = self._values[0], []
-        best: tuple[tuple[int, bool, int, int], Place] | None = None
-        good: tuple[float, Place] = (0.0, (-1, -1))
-        while self._heap:
-            count, i = heapq.heappop(self._heap)
-            if i not in self.left:
+    places = list(samples[0])
+    rows, columns = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    values = [np.array(list(sample.values()), dtype=float) for sample in samples]
+    found: list[Plan] = []
+    least, worse = np.inf, None
+    for name in _ORDERS if n <= _SMALL else _ORDERS[:1]:
+        for own in values:
+            _signals.check()
+            order = _order(n, rows, columns, own, name)
+            if order is None:
                 continue
-            row = first[i]
-            if len(row) != count:
-                heapq.heappush(self._heap, (len(row), i))
-                continue
-            tried.append((count, i))
-            for j in row:
-                products = (count - 1) * (len(self._columns[j]) - 1)
-                if best is not None and (products, False, i, j) > best[0]:
-                    continue
-                ratio = self._ratio(i, j)
-                good = max(good, (ratio, (i, j)))
-                if ratio < self._least:
-                    continue
-                cost = products, ratio < 10.0 * self._least, i, j
-                if best is None or cost < best[0]:
-                    best = cost, (i, j)
-            if best is not None and (len(tried) >= _TRIED or best[0][0] <= (count - 1) ** 2):
+            size = max(_largest(n, rows, columns, other, order) for other in values) if len(values) > 1 else 1.0
+            if size <= SOUND:
+                found.append(with_pivots(n, _pairs(order), places))
                 break
-        found = good[1] if best is None else best[1]
-        if good[0] == 0.0:
-            raise SingularPattern(f"no pivot is left among {len(self.left)} rows, such as {min(self.left)}")
-        for count, i in tried:
-            if i != found[0]:
-                heapq.heappush(self._heap, (count, i))
-        return found
+            if size < least:
+                least, worse = size, order
+    if found:
+        return min(found, key=lambda plan: plan.products)
+    if worse is None:
+        raise SingularPattern(f"no pivots serve {n} unknowns: the matrix is singular")
+    return with_pivots(n, _pairs(worse), places)
 
-    def step(self) -> None:
-        """Eliminate one unknown."""
-        _signals.check()
-        i, j = self._pivot()
-        self.left.discard(i)
-        columns = self._columns
-        first = self._values[0]
-        right = [k for k in first[i] if k != j]
-        below = sorted(r for r in columns[j] if r != i)
-        for k in first[i]:
-            columns[k].discard(i)
-            self._largest.pop(k, None)
-        for rows in self._values:
-            pivot = rows[i]
-            for r in below:
-                row = rows[r]
-                factor = row.pop(j) / pivot[j]
-                for k in right:
-                    row[k] = row.get(k, 0.0) - factor * pivot[k]
+
+def _pairs(order: tuple[Ints, Ints]) -> list[Place]:
+    return list(zip(order[0].tolist(), order[1].tolist(), strict=True))
+
+
+def with_pivots(n: int, pivots: Iterable[Place], places: Iterable[Place]) -> Plan:
+    """The plan with these pivots of a matrix with entries at these places: one symbolic pass."""
+    rows: list[set[int]] = [set() for _ in range(n)]
+    columns: list[set[int]] = [set() for _ in range(n)]
+    for i, j in places:
+        rows[i].add(j)
+        columns[j].add(i)
+    out = Plan([], [], [], 0)
+    products = 0
+    for i, j in pivots:
+        right, below = rows[i], columns[j]
+        right.remove(j)
+        below.remove(i)
         for r in below:
-            for k in right:
-                columns[k].add(r)
-            heapq.heappush(self._heap, (len(first[r]), r))
-        columns[j].clear()
-        self.pivots.append((i, j))
-        self.lower.append(below)
-        self.upper.append(right)
-        self.products += len(below) * (1 + len(right))
+            rows[r].discard(j)
+            rows[r] |= right
+        for k in right:
+            columns[k].discard(i)
+            columns[k] |= below
+        out.pivots.append((i, j))
+        out.lower.append(sorted(below))
+        out.upper.append(sorted(right))
+        products += len(below) * (1 + len(right))
+    return Plan(out.pivots, out.lower, out.upper, products)
 
 
-__all__ = ["LEAST", "Place", "Plan", "SingularPattern", "plan"]
+def _factors(n: int, rows: Ints, columns: Ints, values: Vec, name: str, threshold: float) -> Any:
+    """SuperLU's factors; None of a singular matrix."""
+    from scipy.sparse import csc_matrix  # slow imports, which runs without factors do not need
+    from scipy.sparse.linalg import splu
+
+    try:
+        return splu(csc_matrix((values, (rows, columns)), (n, n)), permc_spec=name, diag_pivot_thresh=threshold)
+    except RuntimeError:
+        return None
+
+
+def _order(n: int, rows: Ints, columns: Ints, values: Vec, name: str) -> tuple[Ints, Ints] | None:
+    """The rows and the columns of SuperLU's pivots; None if the matrix is singular."""
+    found = _factors(n, rows, columns, values, name, _THRESHOLD)
+    return None if found is None else (np.argsort(found.perm_r), np.argsort(found.perm_c))
+
+
+def _largest(n: int, rows: Ints, columns: Ints, values: Vec, order: tuple[Ints, Ints]) -> float:
+    """The largest multiplier of an elimination in this order."""
+    row, column = np.argsort(order[0]), np.argsort(order[1])
+    found = _factors(n, row[rows], column[columns], values, "NATURAL", 0.0)
+    if found is None or not np.array_equal(found.perm_r, found.perm_c):
+        return np.inf  # a pivot is zero
+    return float(np.abs(found.L.data).max())
+
+
+__all__ = ["SOUND", "Place", "Plan", "SingularPattern", "plan", "with_pivots"]

@@ -1,14 +1,12 @@
-"""Warnings at the user's own line: given initial values had to change; joints or forces were made and not added."""
+"""A warning at the user's own line that given initial values had to change."""
 
 from __future__ import annotations
 
 import warnings
 
 from rbdae._callers import level_outside
-from rbdae._made import never_added
 from rbdae.initial.consistent import REMEDY
 from rbdae.problem.assembly_report import Assembly, InitialValuesWarning, listed
-from rbdae.system import System
 
 
 def warn_of_changes(assembly: Assembly) -> None:
@@ -26,16 +24,4 @@ def warn_of_changes(assembly: Assembly) -> None:
     warnings.warn(text, InitialValuesWarning, stacklevel=level_outside())
 
 
-class NotAddedWarning(UserWarning):
-    """A joint or force was made for bodies of a system and not added to it."""
-
-
-def warn_of_forgotten(system: System) -> None:
-    """One warning for all joints and forces that were made for bodies of the system and never added to one."""
-    names = never_added(system.bodies)
-    if names:
-        text = f"made and never added to the system: {', '.join(names)}; pass them to system.add_joint or add_force"
-        warnings.warn(text, NotAddedWarning, stacklevel=level_outside())
-
-
-__all__ = ["NotAddedWarning", "warn_of_changes", "warn_of_forgotten"]
+__all__ = ["warn_of_changes"]

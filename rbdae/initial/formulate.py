@@ -20,7 +20,7 @@ from rbdae.formulations.base import (
     RadialInertia,
 )
 from rbdae.initial.assemble import compiled
-from rbdae.initial.changed import warn_of_changes, warn_of_forgotten
+from rbdae.initial.changed import warn_of_changes
 from rbdae.initial.choices import Choices, check_choices, check_consistent
 from rbdae.initial.code import check_code, code_of
 from rbdae.initial.consistent import ConsistentState, consistent_state
@@ -152,7 +152,6 @@ def formulate(
     wanted = check_consistent(consistent)
     wanted_code = check_code(code)
     t0 = _check.number("formulate", "t0", t0)
-    warn_of_forgotten(system)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
         problem = _formulated(compiled(system, t0, choices.explicit), choices, t0, wanted == "check", hold, wanted_code)
     if wanted == "warn" and not hold:

@@ -1,29 +1,41 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where its start stays as it is.
 
-They do not move bodies whose given values agree with each other. So nothing is searched, laid out or recorded: the
-memory has other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that is there.
+They do not move bodies whose given values agree with each other, nor do they change velocities that the joints and
+the given ones determine. So nothing is searched, laid out or recorded: the memory has other numbers in it
+(`rbdae.multibody.filled`), and rates and multipliers come of the code that is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
+from rbdae.initial.given import Known
+from rbdae.initial.natural import Joints
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed
-from rbdae.multibody.recording import changed_numbers
+from rbdae.multibody.recording import changed_numbers, selection_numbers
+from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import consistent_start
+from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")
 
 _MOVING = {"velocity", "angular_velocity"}
+
+_RANK = 1e-6
+"""Singular values below this fraction of the largest count as zero: a velocity that is nearly free may be any."""
 
 
 def renumbered(problem: Problem, new: Changed) -> Problem | None:
@@ -36,8 +48,6 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
         return _with_constants(problem, new)
     if "constants" in kinds or not _stays(problem):
         return None
-    if old.selection.rows.dropped or old.selection.rows.pivot_floor is not None:
-        return None  # a rank and a floor that were found with the masses
     forces = "forces" in kinds
     if forces and old.memory.filled.like.forces.functions:
         return None
@@ -47,11 +57,41 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
         filled = old.memory.filled.with_numbers(new.system(), forces_too=forces)
         if _records(filled.store.model) != _records(old.model):
             return None
+    if not _selects_alike(problem, filled):
+        return None
     y0 = _written(problem, filled)
     workspace = Workspace(old.memory.renumbered(filled, y0), old.selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, problem.assembly)
+    if old.selection.rows.pivot_floor is not None:
+        workspace = _with_floor(workspace, problem.t0, start.y0)
     return Problem.of(workspace, start, problem.velocity, problem.again)
+
+
+def _with_floor(workspace: Workspace, t: float, y: Vec) -> Workspace:
+    """The workspace with the pivot floors of its masses."""
+    rows = with_pivot_floor(workspace, workspace.selection.rows, t, y, SUSPENDED_FROM)
+    selection = workspace.selection.with_rows(rows)
+    memory = workspace.memory.renumbered(workspace.memory.filled, workspace.memory.regular)
+    out = Workspace(replace(memory, numbers=selection_numbers(workspace.with_selection(selection))), selection)
+    out.open_numbers = workspace.open_numbers
+    return out
+
+
+def _selects_alike(problem: Problem, filled: Filled) -> bool:
+    """Whether rows and velocities are selected as they were: for that masses count in the model's length alone."""
+    rows, model = problem.selection.rows, filled.like
+    if not rows.dropped and problem.selection.velocities is None:
+        return True
+    bodies = filled.bodies[: model.n]
+    turns = np.sqrt(bodies["inertia"].trace(axis1=1, axis2=2) / bodies["mass"]).max()
+    arms = [
+        np.linalg.norm(p)
+        for joint in model.joints
+        for b, p in zip(joint.bodies, joint.points, strict=True)
+        if b < model.n
+    ]
+    return max(float(turns), *map(float, arms)) == problem.model.scales.length
 
 
 def _with_constants(problem: Problem, new: Changed) -> Problem | None:
@@ -77,23 +117,32 @@ def _constants(system: System) -> dict[str, float]:
 
 
 def _stays(problem: Problem) -> bool:
-    """Whether the start is where its search began, and masses had no say in that: unknown velocities have the least
-    kinetic energy beside given ones, and depend on masses where something moves and the centre of mass is not the
-    origin of the body."""
+    """Whether masses had no say in the start: given positions agree, and either nothing moves, or velocities are those
+    where the search began, or there are no others. Unknown ones have the least kinetic energy beside given ones."""
     known = problem.workspace.memory.known
     if "stays" not in known:
         assembly = problem.assembly
         moves = assembly.velocity.any() or assembly.angular_velocity.any()
-        changes = (assembly.moved, assembly.turned, assembly.velocity_change, assembly.spin_change)
-        known["stays"] = (
-            not (assembly.steps or any(change.any() for change in changes))
-            and problem.workspace.settings.structure != "loops"  # velocities are selected with masses
-            and all(
-                not moves or body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
-                for body in problem.system.bodies
-            )
+        found = assembly.velocity_change.any() or assembly.spin_change.any()
+        told = all(
+            body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
+            for body in problem.system.bodies
+        )
+        known["stays"] = not (assembly.steps or assembly.moved.any() or assembly.turned.any() or assembly.changes) and (
+            not moves or (told and not found) or _determined(problem)
         )
     return bool(known["stays"])
+
+
+def _determined(problem: Problem) -> bool:
+    """Whether given velocities and joints leave no choice: no unknown velocity is in the null space of G."""
+    known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
+    a = problem.assembly
+    motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity)
+    of_origins = known.columns(rotation_matrices(motion.p))
+    G = np.einsum("rbi,bij->rbj", joints.matrix(motion).reshape(-1, problem.model.n, 6), of_origins)
+    unknown = problem.model.scales.columns(G.reshape(len(G), -1))[:, (known.free & ~known.moving).ravel()]
+    return bool(np.linalg.matrix_rank(unknown, tol=_RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
 
 
 def _records(model: Model) -> tuple[int, ...]:

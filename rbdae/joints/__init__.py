@@ -5,7 +5,6 @@ A joint is a file and its line here; messages and tests go through `JOINTS`.
 There is no screw joint: it ties a translation to an angle, and an angle is no polynomial in natural coordinates.
 """
 
-from rbdae._public import show_only
 from rbdae.joints.axial import AbstractAxialJoint as AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint as AbstractJoint
 from rbdae.joints.base import FreeMotion as FreeMotion
@@ -33,4 +32,3 @@ JOINTS: tuple[type[AbstractJoint], ...] = tuple(
 """The registry: every joint that is imported above."""
 
 __all__ = [name for name in list(vars()) if name[0].isupper()]
-show_only(__name__)

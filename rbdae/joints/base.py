@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self, TypeAlias, final
 
@@ -11,7 +11,6 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill, twin
-from rbdae._made import Made
 from rbdae.body import Body, describe
 from rbdae.input_motion import InputMotion
 from rbdae.joints.primitives import Primitive
@@ -39,7 +38,7 @@ class Rheonomic:
     e2: Vec | None = None
 
 
-class AbstractJoint(metaclass=Made):
+class AbstractJoint(ABC):
     """A joint between two bodies, which is data: a list of primitive constraints.
 
     What a joint supplies, with the laws that `tests/laws` checks for every joint of the registry `rbdae.joints.JOINTS`:

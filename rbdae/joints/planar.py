@@ -37,7 +37,7 @@ class Planar(AbstractAxialJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "plane"})
-    angle = Named("Angle from normal_a to normal_b about axis_a, rad.")
+    angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
     angle_rate = Named("Its rate, rad/s.")
     angle_acceleration = Named("Its second derivative, rad/s^2.")
     torque = Named("What motors, springs and drives exert about the axis on b, N m.")

@@ -38,8 +38,8 @@ class Universal(AbstractAxialJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
-    angle_a = Named("Turn of the cross about axis_a, rad.")
-    angle_b = Named("Turn of b about axis_b, rad.")
+    angle_a = Named("Turn of the cross about axis_a, rad; 0 at the start unless normals are given.")
+    angle_b = Named("Turn of b about axis_b, rad; 0 at the start unless normals are given.")
     angle_a_rate = Named("Its rate, rad/s.")
     angle_a_acceleration = Named("Its second derivative, rad/s^2.")
     angle_a_torque = Named("The torque about it on b, N m.")

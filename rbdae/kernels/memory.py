@@ -12,6 +12,7 @@ the only list of them: their places in the head, the memory that is made for the
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -305,6 +306,7 @@ for _name, _array in ARRAYS.items():
     _array.name, _array.head = _name, HEAD
 
 
+@cache
 def named(*contents: Content) -> tuple[str, ...]:
     """The names of the arrays with such contents."""
     return tuple(name for name, array in ARRAYS.items() if array.content in contents)

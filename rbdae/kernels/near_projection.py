@@ -20,10 +20,12 @@ from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.projection import (
     N_INFO,
     POSITION_TOLERANCE,
+    PROJECT_VELOCITIES,
     STEADY,
     TIME,
     VELOCITY_TOLERANCE,
     project_velocities,
+    turn_velocities,
     write_state,
 )
 
@@ -33,9 +35,7 @@ OFF = 0
 ITERATIONS = 1
 COUNTS = 2
 """1 where the result is that of the projection, else 0."""
-DRIFT = 3
-"""The largest violation of the constraints before, relative, as that of `Projector.drift`."""
-N_MORE = 4
+N_MORE = 3
 
 
 @jit
@@ -94,12 +94,12 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
     standing = largest(g, 0, half, weights)
     held = select(standing <= tolerance, 1.0, 0.0)
     moving = info[TIME] * largest(g, half, half, weights)
-    out[n + DRIFT] = maximum(standing, moving)
     steady_velocities = select(moving <= info[VELOCITY_TOLERANCE], 1.0, 0.0)
     out[n + OFF] = 1.0 - held * steady_velocities if h.structure == 0 else 1.0 - held
     out[n + ITERATIONS] = 0.0
     out[n + COUNTS] = 1.0
     keep(m, False)
+    turn_velocities(m, select(held > 0.5, 1.0, info[PROJECT_VELOCITIES]))
     normalise_rotations(m)
     _stay(m, held)
     if h.n_rows > 0:
@@ -135,4 +135,4 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
     write_state(m, address(out))
 
 
-__all__ = ["COUNTS", "DRIFT", "ITERATIONS", "N_MORE", "OFF", "project_near"]
+__all__ = ["COUNTS", "ITERATIONS", "N_MORE", "OFF", "project_near"]

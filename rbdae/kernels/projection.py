@@ -1,6 +1,7 @@
 """Projection onto the constraint manifold; [NS], section 6.
 
-Rotations come first, explicitly: (63, P) for quaternions, [Klu76] and [Spu78] for directors. The joints follow by
+Rotations come first, explicitly: (63, P) for quaternions, [Klu76] and [Spu78] for directors. Rates of coordinates go
+with them (`turn_velocities`), or stay, as in the paper. The joints follow by
 Newton's method (`closing`) for (62, P),
 
     M (q - q*) + G^T chi = 0,  g(q) = 0,
@@ -15,8 +16,9 @@ delta/sigma. Beyond it they count again.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, select, sqrt, vector_at
 from rbdae.compiler.jit import entry, stage
+from rbdae.kernels.bodies.director_rates import turn_with_rotation
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.gather import collect_velocities
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
@@ -38,7 +40,7 @@ from rbdae.kernels.memory import (
     work,
 )
 from rbdae.kernels.outputs import locate, violations
-from rbdae.kernels.records import SPATIAL_VELOCITIES
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 
 # what is where in the array that `project` takes: what to do, and what was done
 POSITION_TOLERANCE = 0
@@ -46,6 +48,7 @@ VELOCITY_TOLERANCE = 1
 ITERATION_LIMIT = 2
 PROJECT_POSITIONS = 3
 PROJECT_VELOCITIES = 4
+"""0: no; 1: what is not tangential is taken off, [NS] (62, V); 2: rates of coordinates are divided as these are."""
 POSITION_VIOLATION = 5
 VELOCITY_VIOLATION = 6
 ITERATIONS = 7
@@ -60,6 +63,25 @@ N_INFO = 11
 # values at ITERATIONS of a projection that failed
 NOT_CONVERGED = -1.0
 SINGULAR = -2.0
+
+
+@stage("if")
+def turn_velocities(m: Memory, how: float) -> None:
+    """Rates of coordinates, or their momenta, are divided by what `normalise_rotations` divides the coordinates by, if
+    `how` is 2: so Omega = 2 conj(p) o pdot / |p|^2 stays. Momenta drift as coordinates do."""
+    h = head(m)
+    S = states(m)
+    if h.kind == ANGULAR or h.structure != 0:
+        return
+    for b in range(h.n_bodies):
+        if h.kind == QUATERNION_RATE:
+            a = S[b].a
+            n = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
+            for k in range(4):
+                S[b].w[k] *= select(how > 1.5, n, 1.0)
+                S[b].p[k] *= select(how > 1.5, n, 1.0)
+        else:
+            turn_with_rotation(m, b, how - 1.0)
 
 
 @stage("i")
@@ -147,6 +169,8 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
     positions = info[PROJECT_POSITIONS] != 0.0 and not info[POSITION_VIOLATION] <= info[POSITION_TOLERANCE]
     drifted = positions or not info[VELOCITY_VIOLATION] <= info[VELOCITY_TOLERANCE]
     if positions:
+        if info[PROJECT_VELOCITIES] > 1.5:
+            turn_velocities(m, info[PROJECT_VELOCITIES])
         normalise_rotations(m)
         if h.n_rows > 0:
             limit = int(info[ITERATION_LIMIT])

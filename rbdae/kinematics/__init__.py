@@ -9,7 +9,6 @@ result in either frame return `Components`.
 `docs/rotations.md` lists the equations with their functions and tests.
 """
 
-from rbdae._public import show_only
 from rbdae.kinematics.angular_acceleration import AccelerationMatrices as AccelerationMatrices
 from rbdae.kinematics.angular_acceleration import acceleration_matrices as acceleration_matrices
 from rbdae.kinematics.angular_acceleration import angular_acceleration as angular_acceleration
@@ -117,4 +116,3 @@ __all__ = [
     "vect",
     "virtual_displacement",
 ]
-show_only(__name__)

@@ -1,8 +1,8 @@
-"""Laws of users on symbols: what a Python function of numbers does, as a graph with exact derivatives.
+"""Laws of users: what a Python function of numbers does, as a graph with exact derivatives.
 
-A law is run with `numbers.Number` in place of floats; NumPy's functions are those of `arrays`, those of `math` are
-replaced by them (`twins`). What a value decides is tried both ways and becomes a choice (`ways`). What cannot be
-recorded is called back, with the reason (`law`).
+A function whose source is arithmetic (`arithmetic`) is run as a copy (`copies`) on symbols (`numbers`, `arrays`) along
+all its ways, and recorded (`law`). Any other is called; where its derivatives are asked for, it is run on numbers with
+values.
 """
 
 from rbdae.laws.law import Law as Law

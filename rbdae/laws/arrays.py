@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from rbdae.graph.graph import FUNCTIONS, OF_TWO
-from rbdae.laws.numbers import NotRecorded, Number, Truth, choice
+from rbdae.laws.numbers import NotRecorded, Number, Truth, choice, value_of
 
 
 @final
@@ -17,10 +18,10 @@ class Numbers(np.ndarray[Any, Any]):
     """An array of `Number` and floats."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return of_ufunc(ufunc, method, inputs, options)
+        return _of_ufunc(self, ufunc, method, *inputs, **options)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        return of_function(function, arguments, options)
+        return _of_function(self, function, types, arguments, options)
 
 
 def numbers(values: Any) -> Numbers:
@@ -32,7 +33,7 @@ def bare(value: Any) -> Any:
     """Arrays as NumPy's own, numbers as they are."""
     if isinstance(value, Numbers):
         return value.view(np.ndarray)
-    if isinstance(value, (Number, Truth)):
+    if isinstance(value, Number):
         out = np.empty((), dtype=object)
         out[()] = value
         return out
@@ -54,50 +55,64 @@ def again(value: Any) -> Any:
 
 
 def _of_one(name: str) -> Callable[[Any], Any]:
-    known = FUNCTIONS[name]
-
-    def apply(x: Any) -> Any:
-        if isinstance(x, Number):
-            return x.function(name)
-        try:
-            return known(float(x))
-        except (ValueError, OverflowError):
-            return math.nan
-
-    return apply
+    return lambda x: x.function(name) if isinstance(x, Number) else getattr(np, name)(x)
 
 
 def _of_two(name: str) -> Callable[[Any, Any], Any]:
-    known = OF_TWO[name]
+    known = getattr(np, name)
 
     def apply(x: Any, y: Any) -> Any:
         symbol = x if isinstance(x, Number) else y
-        if isinstance(symbol, Number):
-            tape = symbol.tape
-            return tape.result(tape.graph.of_two(name, tape.node(x), tape.node(y)))
-        return known(float(x), float(y))
+        if not isinstance(symbol, Number):
+            return known(x, y)
+        tape = symbol.tape
+        value = known(value_of(x), value_of(y)) if tape.live else None
+        return tape.result(tape.graph.of_two(name, tape.node(x), tape.node(y)), value)
 
     return apply
 
 
 def sign(x: Any) -> Any:
-    """-1, 0, 1."""
-    return choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, 0.0))
-
-
-def _hypot(x: Any, y: Any) -> Any:
-    return ONE["sqrt"](x * x + y * y)
+    """-1, 0, 1, or what is not a number."""
+    return choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x)))
 
 
 def _whole(x: Any) -> Any:
-    return x.__floor__() if isinstance(x, Number) else float(math.floor(x))
+    return ONE["floor"](x)
+
+
+def _third(x: Any) -> Any:
+    return _of_two("power")(x, 1.0 / 3.0)
+
+
+def _extreme(wins: Callable[[Any, Any], Any], loses: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The first that wins, or that which is not a number."""
+
+    def call(x: Any, y: Any) -> Any:
+        if not isinstance(y, Number):
+            return choice(loses(x, y), y, x) if y == y else y
+        if not isinstance(x, Number):
+            return choice(wins(x, y), x, y) if x == x else x
+        return choice(wins(x, y), x, choice(loses(x, y), y, operator.add(x, y)))
+
+    return call
+
+
+def _with_sign(x: Any, y: Any) -> Any:
+    """|x| with the sign of y; a graph has one zero, so that the function itself is called there."""
+    below: Any = y
+    if not isinstance(y, Number):
+        return math.copysign(1.0, y) * abs(x)
+    if not y.tape.live:
+        graph = y.tape.graph
+        y.tape.require(graph.negation(graph.condition("==", y.node, graph.const(0.0))))
+    return choice(below < 0.0, -abs(x), abs(x))
 
 
 ONE: dict[str, Callable[[Any], Any]] = {
-    **{name: _of_one(name) for name in FUNCTIONS if name not in ("abs", "floor")},
+    **{name: _of_one(name) for name in FUNCTIONS if name != "abs"},
     "absolute": abs,
     "fabs": abs,
-    "floor": _whole,
     "ceil": lambda x: -_whole(-x),
     "trunc": lambda x: choice(x < 0.0, -_whole(-x), _whole(x)),
     "negative": lambda x: -x,
@@ -105,40 +120,40 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1.0 / x,
     "sign": sign,
-    "exp2": lambda x: _of_two("power")(2.0, x),
+    "exp2": lambda x: TWO["power"](2.0, x),
     "log2": lambda x: ONE["log"](x) / math.log(2.0),
     "log10": lambda x: ONE["log"](x) / math.log(10.0),
-    "cbrt": lambda x: sign(x) * _of_two("power")(abs(x), 1.0 / 3.0),
+    "cbrt": lambda x: choice(x < 0.0, -_third(-x), _third(x)),
     "deg2rad": lambda x: x * (math.pi / 180.0),
     "radians": lambda x: x * (math.pi / 180.0),
     "rad2deg": lambda x: x * (180.0 / math.pi),
     "degrees": lambda x: x * (180.0 / math.pi),
     "conjugate": lambda x: x,
     "isnan": lambda x: x != x,
+    "isfinite": lambda x: abs(x) < math.inf,
+    "isinf": lambda x: abs(x) == math.inf,
     "logical_not": lambda x: ~x if isinstance(x, Truth) else not x,
     "invert": lambda x: ~x,
 }
 """By the names of NumPy's functions."""
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: _of_two(name) for name in OF_TWO},
     "add": lambda x, y: x + y,
     "subtract": lambda x, y: x - y,
     "multiply": lambda x, y: x * y,
     "divide": lambda x, y: x / y,
-    "true_divide": lambda x, y: x / y,
     "floor_divide": lambda x, y: x // y,
     "remainder": lambda x, y: x % y,
-    "fmod": lambda x, y: x - ONE["trunc"](x / y) * y,
     "power": lambda x, y: x**y,
     "float_power": lambda x, y: x**y,
-    "arctan2": _of_two("arctan2"),
-    "hypot": _hypot,
-    "maximum": lambda x, y: choice(x >= y, x, y),
-    "minimum": lambda x, y: choice(x <= y, x, y),
-    "fmax": lambda x, y: choice(x >= y, x, y),
-    "fmin": lambda x, y: choice(x <= y, x, y),
-    "heaviside": lambda x, y: choice(x > 0.0, 1.0, choice(x < 0.0, 0.0, y)),
-    "copysign": lambda x, y: choice(y < 0.0, -abs(x), abs(x)),
+    "hypot": lambda x, y: ONE["sqrt"](x * x + y * y),
+    "maximum": _extreme(operator.ge, operator.lt),
+    "minimum": _extreme(operator.le, operator.gt),
+    "fmax": lambda x, y: choice(x >= y, x, choice(y != y, x, y)),
+    "fmin": lambda x, y: choice(x <= y, x, choice(y != y, x, y)),
+    "heaviside": lambda x, y: choice(x > 0.0, 1.0, choice(x < 0.0, 0.0, choice(x == 0.0, y, x))),
+    "copysign": _with_sign,
     "less": lambda x, y: x < y,
     "less_equal": lambda x, y: x <= y,
     "greater": lambda x, y: x > y,
@@ -154,28 +169,32 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
 _LINEAR = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
 
 
-def of_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+def refuse(value: Any, why: str) -> Any:
+    """End the run of a law on a number, or on an array of them."""
+    for each in np.ravel(bare(value)):
+        if isinstance(each, Number):
+            each.tape.refuse(why)
+    raise NotRecorded(why)
+
+
+def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """One of NumPy's functions of numbers, element by element."""
-    name = {"true_divide": "divide", "conj": "conjugate", "abs": "absolute", "bitwise_not": "invert"}.get(
-        ufunc.__name__, ufunc.__name__
-    )
-    where, out = options.pop("where", True), options.pop("out", None)
+    name = ufunc.__name__
+    if name == "divmod":
+        return np.floor_divide(*inputs), np.remainder(*inputs)
+    out = options.pop("out", None)
     given = [bare(value) for value in inputs]
-    options = {key: value for key, value in options.items() if key != "dtype"}
-    if where is not True:
-        raise NotRecorded(f"it calls numpy.{name} with where=")
+    options.pop("dtype", None)
+    if options.pop("where", True) is not True:
+        refuse(self, f"it calls numpy.{name} with where=")
     if method == "__call__" and name in _LINEAR:
         found = ufunc(*(np.asarray(value, dtype=object) for value in given))
     elif method == "__call__" and name in (ONE if len(given) == 1 else TWO):
-        apply: Any = (ONE if len(given) == 1 else TWO)[name]
-        found = each(apply, given)
-    elif method == "reduce" and name in TWO:
-        found = _reduced(TWO[name], given[0], options)
-    elif method == "outer" and name in TWO:
-        one, other = (np.asarray(value, dtype=object) for value in given)
-        found = each(TWO[name], [one.reshape(one.shape + (1,) * other.ndim), other])
+        found = each((ONE if len(given) == 1 else TWO)[name], given, ufunc)
+    elif method == "reduce" and name in ("add", "multiply", "maximum", "minimum"):
+        found = ufunc.reduce(*given, **options)
     else:
-        raise NotRecorded(f"numpy.{name}{'' if method == '__call__' else '.' + method} has no derivative here")
+        refuse(self, f"it calls numpy.{name}{'' if method == '__call__' else '.' + method}")
     if out is not None:
         (target,) = out
         bare(target)[...] = found
@@ -183,34 +202,25 @@ def of_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, 
     return again(found)
 
 
-def each(apply: Callable[..., Any], given: Sequence[Any]) -> Any:
-    """A function of numbers, element by element."""
+def each(apply: Callable[..., Any], given: Sequence[Any], exact: Callable[..., Any] | None = None) -> Any:
+    """A function of numbers, element by element; `exact` has the values of numbers that have one."""
     arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in given))
     out = np.empty(arrays[0].shape, dtype=object)
     for place in np.ndindex(out.shape):
-        out[place] = apply(*(_one(array[place]) for array in arrays))
+        of = [_one(array[place]) for array in arrays]
+        live = exact is not None and any(isinstance(x, Number) and x.tape.live for x in of)
+        if live:  # NumPy's functions raise no exceptions
+            of = [Number(x.tape, x.node, np.float64(x.value)) if isinstance(x, Number) else x for x in of]
+        found = apply(*of)
+        if live and exact is not None:
+            value = exact(*map(value_of, of))
+            found = Number(found.tape, found.node, value) if isinstance(found, Number) else value
+        out[place] = found
     return out
 
 
 def _one(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value  # NumPy's floats would ask here again
-
-
-def _reduced(apply: Callable[..., Any], array: Any, options: dict[str, Any]) -> Any:
-    axis, keepdims = options.get("axis", 0), options.get("keepdims", False)
-    array = np.asarray(array, dtype=object)
-    axes = tuple(range(array.ndim)) if axis is None else tuple(np.atleast_1d(axis) % max(array.ndim, 1))
-    rest = [k for k in range(array.ndim) if k not in axes]
-    rows = array.transpose(*rest, *axes).reshape(*(array.shape[k] for k in rest), -1)
-    out = np.empty(rows.shape[:-1], dtype=object)
-    for place in np.ndindex(out.shape):
-        values = list(map(_one, rows[place]))
-        initial = options.get("initial")
-        total = values.pop(0) if initial is None or not isinstance(initial, (int, float)) else initial
-        for value in values:
-            total = apply(total, value)
-        out[place] = total
-    return np.expand_dims(out, axes) if keepdims else out
 
 
 # ---------------------------------------------------------------- functions of arrays
@@ -228,13 +238,6 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
     return out if high is None else np.minimum(out, high)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """`numpy.linalg.norm`: the Euclidean one."""
-    if ord not in (None, 2, "fro") or (ord == 2 and np.ndim(x) > 1 and axis is None):
-        raise NotRecorded(f"it calls numpy.linalg.norm with ord={ord!r}")
-    return np.sqrt(np.sum(np.multiply(x, x), axis=axis, keepdims=keepdims))
-
-
 def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     """`numpy.select`."""
     out = default
@@ -243,42 +246,72 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     return out
 
 
-def _concrete(name: str) -> Callable[..., Any]:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise NotRecorded(f"it calls numpy.{name}")
+OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select}
 
-    return refuse
+ON_OBJECTS = frozenset(
+    [
+        "amax",
+        "amin",
+        "atleast_1d",
+        "atleast_2d",
+        "broadcast_to",
+        "column_stack",
+        "concatenate",
+        "copy",
+        "cross",
+        "cumsum",
+        "diag",
+        "diff",
+        "dot",
+        "einsum",
+        "expand_dims",
+        "flip",
+        "full_like",
+        "hstack",
+        "inner",
+        "max",
+        "mean",
+        "min",
+        "moveaxis",
+        "ndim",
+        "norm",
+        "ones_like",
+        "outer",
+        "polyval",
+        "prod",
+        "ravel",
+        "repeat",
+        "reshape",
+        "roll",
+        "shape",
+        "size",
+        "squeeze",
+        "stack",
+        "sum",
+        "swapaxes",
+        "tensordot",
+        "tile",
+        "trace",
+        "transpose",
+        "vdot",
+        "vstack",
+        "zeros_like",
+    ]
+)
+"""Those that NumPy has for arrays of objects, too."""
 
 
-OF_ARRAYS: dict[str, Callable[..., Any]] = {
-    "where": where,
-    "clip": clip,
-    "norm": norm,
-    "select": select,
-    **{name: _concrete(f"linalg.{name}") for name in ("solve", "inv", "det", "pinv", "lstsq", "eigh", "eig", "svd")},
-}
-
-
-def of_function(function: Any, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
+def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
     """One of NumPy's functions of arrays."""
     made = OF_ARRAYS.get(function.__name__)
     if made is not None:
         return made(*arguments, **options)
+    if function.__name__ not in ON_OBJECTS:
+        refuse(self, f"it calls {(function.__module__ or 'numpy')}.{function.__name__}")
     return again(function(*(bare(value) for value in arguments), **{k: bare(v) for k, v in options.items()}))
 
 
-def _ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    return of_ufunc(ufunc, method, inputs, options)
+Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
+Number.__array_function__ = _of_function  # type: ignore[attr-defined]
 
-
-def _function(self: Any, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-    return of_function(function, arguments, options)
-
-
-_kinds: tuple[Any, ...] = (Number, Truth)
-for _kind in _kinds:  # how NumPy's functions come here from single ones
-    _kind.__array_ufunc__ = _ufunc
-    _kind.__array_function__ = _function
-
-
-__all__ = ["ONE", "TWO", "Numbers", "again", "bare", "each", "numbers", "of_function", "of_ufunc"]
+__all__ = ["OF_ARRAYS", "ONE", "ON_OBJECTS", "TWO", "Numbers", "again", "bare", "each", "numbers", "refuse"]

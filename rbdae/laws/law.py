@@ -1,10 +1,8 @@
-"""`Law`: a user's function f(t, x, out) as a graph."""
+"""`Law`: a user's function f(t, x, out) as a graph, recorded for all its arguments or at one point."""
 
 from __future__ import annotations
 
 import hashlib
-import math
-import pickle
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, final
@@ -13,21 +11,24 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph import derivatives
-from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph, operands
 from rbdae.graph.on_stacks import stacked
 from rbdae.graph.replacing import made
 from rbdae.laws.arrays import numbers
-from rbdae.laws.numbers import NotRecorded, Number, Tape
-from rbdae.laws.surroundings import surroundings
-from rbdae.laws.twins import twin
-from rbdae.laws.ways import explored
+from rbdae.laws.copies import Copies
+from rbdae.laws.numbers import NotRecorded, Number, Refusal, Tape
 
 Filling = Callable[[float, Vec, Vec], Any]
 """f(t, x, out), which fills out and returns None."""
 
-_CLOSE = 1e-11
-"""Relative difference of what a law gives on numbers and what its graph gives: rounding."""
+Users = Sequence[Callable[..., Any]]
+Maker = Callable[[Users], Filling]
+"""Makes f(t, x, out) of the user's functions, or of what takes their place."""
+
+MOST_WAYS = 64
+"""Ways through a law; one with more is called."""
+
+_DEEPEST = 40
 
 
 @final
@@ -40,12 +41,10 @@ class Law:
     outputs : its results, as nodes
     regular : a condition, as a node: 0 where the law raises an exception
     n_in : how many x there are
-    seen : (t, x, out) of the function itself, where it was compared
     """
 
     def __init__(self, graph: Graph, outputs: list[int], regular: int, n_in: int) -> None:
         self.graph, self.outputs, self.regular, self.n_in = graph, outputs, regular, n_in
-        self.seen: list[tuple[float, Vec, Vec]] = []
 
     @property
     def always_regular(self) -> bool:
@@ -58,11 +57,6 @@ class Law:
         text = repr((self.graph.nodes, self.outputs, self.regular))
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        """Its values, in Python."""
-        with np.errstate(all="ignore"):  # of sides that are not chosen
-            out[:] = evaluate(self.graph, self.outputs, {"t": [t], "x": x})
-
     @cached_property
     def _on_rows(self) -> Callable[[Mat], Mat]:
         return stacked(self.graph, [*self.outputs, self.regular], {"t": 0, "x": 1})
@@ -71,6 +65,11 @@ class Law:
         """Its values at times (m,) and rows x (m, n_in), (m, n_out), and whether they are regular, (m,)."""
         found = self._on_rows(np.concatenate([t[:, None], x], axis=1))
         return found[:, :-1], found[:, -1] != 0.0
+
+    def at(self, t: float, x: Vec) -> tuple[Vec, bool]:
+        """Its values at one time and x (n_in,), and whether they are regular."""
+        found = self._on_rows(np.concatenate([[t], x])[None])[0]
+        return found[:-1], bool(found[-1])
 
     def inlined(self, graph: Graph, t: int, x: Sequence[int]) -> tuple[list[int], int]:
         """Its results and its condition among the nodes of another graph, at the nodes t and x."""
@@ -85,6 +84,11 @@ class Law:
                 known[k] = made(graph, kind, [known[j] for j in operands(self.graph.nodes[k])])
         return [known[k] for k in self.outputs], known[self.regular]
 
+    def reads(self, places: range) -> bool:
+        """Whether it depends on some of x."""
+        nodes = (self.graph.nodes[k] for k in self.graph.needed([*self.outputs, self.regular]))
+        return any(node[:2] == ("input", "x") and node[2] in places for node in nodes)
+
     def by(self, columns: Sequence[tuple[str, int]]) -> Law:
         """The law of its derivatives by some inputs, row after row: d out[i] / d column[j]."""
         inputs = [self.graph.node("input", name, i) for name, i in columns]
@@ -92,6 +96,10 @@ class Law:
         zero = self.graph.const(0.0)
         entries = [row.get(j, zero) for row in rows for j in range(len(inputs))]
         return Law(self.graph, entries, self.regular, self.n_in)
+
+    def by_x(self) -> Law:
+        """The law of its derivatives by all x."""
+        return self.by([("x", i) for i in range(self.n_in)])
 
     def ordered(self, places: Sequence[tuple[int, int]], n: int) -> Law:
         """The law whose n results are those of this one at other places: (place, here); the others are zero."""
@@ -110,104 +118,97 @@ class Law:
         return Law(graph, outputs, regular, self.n_in)
 
 
-def recorded_law(
-    users: Sequence[Callable[..., Any]],
-    fill: Callable[[Sequence[Callable[..., Any]]], Filling],
-    n_in: int,
-    n_out: int,
-    points: Sequence[tuple[float, Vec]],
-) -> Law:
-    """Run a law on symbols.
+def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
+    """Run a law on symbols, twice: one that does something else then has a state.
 
     Parameters
     ----------
     users : the user's functions
-    fill : makes f(t, x, out) of them, or of what takes their place
+    fill : makes f(t, x, out) of them
     n_in, n_out : the lengths of x and out
-    points : (t, x) where results are compared with those of the functions themselves
 
     Raises
     ------
     NotRecorded
         with the reason in words
     """
-    try:
-        law = _recorded(users, fill, n_in, n_out)
-        again = _recorded(users, fill, n_in, n_out)
-    except RecursionError:
-        raise NotRecorded("it calls itself too often") from None
-    if law.graph.nodes != again.graph.nodes or law.outputs != again.outputs:
+    copies = Copies(live=False)
+    function = fill([copies.of(user, "a function") for user in users])
+    law, again = (_recorded(function, n_in, n_out) for _ in range(2))
+    if law.digest != again.digest:
         raise NotRecorded("it does something else when it is called again: it has a state, or draws random numbers")
-    _compare(law, users, fill(users), points)
     return law
 
 
-def _recorded(
-    users: Sequence[Callable[..., Any]],
-    fill: Callable[[Sequence[Callable[..., Any]]], Filling],
-    n_in: int,
-    n_out: int,
-) -> Law:
+def traced_law(users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False) -> Law:
+    """Run a law on numbers that have values: what it computes at this point, and near it between its branches, as a
+    function of x, and of t if it is wanted `by_time`.
+
+    Raises
+    ------
+    NotRecorded
+        if it makes floats of them
+    """
+    tape = Tape(Graph(), live=True)
+    copies = Copies(live=True)
+    function = fill([copies.of(user) for user in users])
+    at = [Number(tape, tape.graph.node("input", "x", i), value) for i, value in enumerate(x.tolist())]
+    time = Number(tape, tape.graph.node("input", "t", 0), float(t)) if by_time else float(t)
+    try:
+        outputs = _run(tape, function, time, numbers(at), n_out)
+    except Refusal:
+        outputs = []
+    if tape.refused:
+        raise NotRecorded(tape.refused)
+    return Law(tape.graph, outputs, tape.graph.const(1.0), len(x))
+
+
+def _run(tape: Tape, function: Filling, t: Any, x: Any, n_out: int) -> list[int]:
+    """The nodes of the results."""
+    out = numbers([0.0] * n_out)
+    function(t, x, out)
+    return [tape.node(value) for value in out]
+
+
+def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
+    """The law along all its ways: where they part, they become choices between results."""
     graph = Graph()
+    count, errors = 0, list[BaseException]()
 
-    def run(tape: Tape) -> list[int]:
-        function = fill([twin(user) for user in users])
-        t = Number(tape, graph.node("input", "t", 0))
-        x = numbers([Number(tape, graph.node("input", "x", i)) for i in range(n_in)])
-        out = numbers([math.nan] * n_out)
-        if function(t, x, out) is not None:  # type: ignore[arg-type]
-            raise NotRecorded("it returns something")
-        unset = [i for i, value in enumerate(out) if isinstance(value, float) and value != value]
-        if unset:
-            raise NotRecorded(f"it does not fill out[{unset[0]}], or with nan")
-        return [tape.node(value) for value in out]
-
-    outputs, regular = explored(graph, run)
-    return Law(graph, outputs, regular, n_in)
-
-
-def _compare(
-    law: Law, users: Sequence[Callable[..., Any]], function: Filling, points: Sequence[tuple[float, Vec]]
-) -> None:
-    before = _contents(users)
-    for t, x in points:
+    def way(answers: tuple[bool, ...]) -> list[int] | None:
+        """The results of a way, and their condition, with those of the ways that part from it after its answers."""
+        nonlocal count
+        count += 1
+        if count > MOST_WAYS or len(answers) > _DEEPEST:
+            raise NotRecorded(f"it has more than {MOST_WAYS} ways")
+        tape = Tape(graph, answers)
+        found: list[int] | None = None
         try:
-            with np.errstate(all="ignore"):  # points near the start need not be where it is defined
-                first, second = (values_of(function, t, x, len(law.outputs)) for _ in range(2))
-        except Exception:  # outside of where it is defined; the condition of the law says so, or it is not finite there
-            continue
-        if _contents(users) != before:
-            raise NotRecorded("it changes what is outside of it, as a counter or a list")
-        if not np.array_equal(first, second, equal_nan=True):
-            raise NotRecorded("it gives other numbers when it is called again: it has a state, or draws random numbers")
-        mine = np.empty(len(law.outputs))
-        law(t, x, mine)
-        scale = _CLOSE * (np.abs(first).max(initial=0.0) + 1e-300)
-        if np.isfinite(first).all():
-            law.seen.append((t, x, first))
-            if not np.all(np.abs(mine - first) <= scale):
-                raise NotRecorded("it gives other numbers on symbols, as where it depends on the kind of its arguments")
-    if not law.seen:
-        raise NotRecorded("it has no finite value near the start")
+            x = numbers([Number(tape, graph.node("input", "x", i)) for i in range(n_in)])
+            found = [*_run(tape, function, Number(tape, graph.node("input", "t", 0)), x, n_out), tape.regular]
+        except NotRecorded:
+            raise
+        except (TypeError, AttributeError) as error:  # which may be of symbols alone
+            raise NotRecorded(f"{type(error).__name__}: {error}") from error
+        except (Exception, SystemExit, Refusal) as error:  # the user's own exception, where a condition falls so
+            errors.append(error)
+        if tape.refused:
+            raise NotRecorded(tape.refused)
+        for k in reversed(range(len(answers), len(tape.asked))):
+            condition, answer = tape.asked[k]
+            other = way((*(fell for _, fell in tape.asked[:k]), not answer))
+            some = found or other
+            if some is not None:  # where a way raises an exception, its results are any
+                ways = [
+                    each or [*some[:-1], graph.const(0.0)] for each in ((found, other) if answer else (other, found))
+                ]
+                found = [graph.select(condition, a, b) for a, b in zip(*ways, strict=True)]
+        return found
+
+    found = way(())
+    if found is None:
+        raise NotRecorded(f"{type(errors[0]).__name__}: {errors[0]}")
+    return Law(graph, found[:-1], found[-1], n_in)
 
 
-def values_of(function: Filling, t: float, x: Vec, n: int) -> Vec:
-    """The values that a law gives."""
-    out = np.full(n, math.nan)
-    function(t, x.copy(), out)
-    return out
-
-
-def _contents(users: Sequence[Callable[..., Any]]) -> list[bytes | None]:
-    """The objects outside of some functions that belong to them, for comparisons."""
-    out: list[bytes | None] = []
-    for user in users:
-        for value in surroundings(user):
-            try:
-                out.append(pickle.dumps(value))
-            except Exception:  # modules, functions inside functions, files
-                out.append(None)
-    return out
-
-
-__all__ = ["Filling", "Law", "NotRecorded", "recorded_law", "values_of"]
+__all__ = ["Filling", "Law", "Maker", "NotRecorded", "Users", "recorded_law", "traced_law"]

@@ -1,17 +1,26 @@
-"""`Number`: a float that is not known yet; `Truth`: whether a comparison of two holds."""
+"""`Number`: what a law is run on in place of a float; `Truth`: whether a comparison of two holds.
+
+A number without a value is a symbol. What asks it for more than arithmetic, its truth apart, is refused. One with a
+value (the tape is `live`) does what a float does: it branches, raises and is rounded by its value, and keeps of which
+operations it comes. So both have exact derivatives, those of the graph.
+"""
 
 from __future__ import annotations
 
+import math
+import operator
+import sys
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from rbdae.graph.graph import FUNCTIONS, Graph
 
 MOST_NODES = 4000
-"""Operations that a law may have; a longer one is called back."""
+"""Operations that a recorded law may have."""
 
+_MOST_LIVE = 1_000_000
 _POWERS = 8
 """Whole exponents up to which a power is a product."""
 
@@ -20,6 +29,11 @@ class NotRecorded(Exception):
     """A law cannot be recorded; the message is why."""
 
 
+class Refusal(BaseException):
+    """A number is asked for what it has not. No ``except Exception`` of a law may catch it."""
+
+
+@final
 class Tape:
     """A graph, and the answers to questions about the truth of conditions.
 
@@ -27,13 +41,24 @@ class Tape:
     ----------
     graph : gets the operations
     answers : how the first questions are answered; the others are answered with yes
+    live : whether numbers have values
+
+    Attributes
+    ----------
+    regular : a condition, as a node: 0 where a function of `math` raises an exception
+    refused : why a number was asked in vain, whatever the law has made of the exception
     """
 
-    def __init__(self, graph: Graph, answers: tuple[bool, ...] = ()) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, answers: tuple[bool, ...] = (), *, live: bool = False) -> None:
+        self.graph, self.live, self.regular, self.refused = graph, live, graph.const(1.0), ""
         self.asked: list[tuple[int, bool]] = []
         self._answers = answers
         self._known: dict[int, bool] = {}
+
+    def refuse(self, why: str) -> NoReturn:
+        """End the run. Raises `Refusal`."""
+        self.refused = self.refused or why
+        raise Refusal(why)
 
     def truth(self, condition: int) -> bool:
         """An answer: the same one to the same question."""
@@ -50,154 +75,119 @@ class Tape:
             self.asked.append((condition, answer))
         return self._known[condition]
 
-    def result(self, node: int) -> Any:
-        """The number of a constant, or a `Number`."""
-        if node > MOST_NODES:
-            raise NotRecorded(f"it has more than {MOST_NODES} operations")
-        value = self.graph.value(node)
-        return Number(self, node) if value is None else value
+    def result(self, node: int, value: Any = None) -> Any:
+        """A `Number`, or the number of a constant."""
+        if node > (_MOST_LIVE if self.live else MOST_NODES):
+            self.refuse(f"it has more than {MOST_NODES} operations")
+        known = self.graph.value(node)
+        if not self.live:
+            return Number(self, node) if known is None else known
+        if isinstance(value, complex):
+            self.refuse("it computes with complex numbers")
+        return Number(self, node, value) if known is None else value
+
+    def require(self, condition: int) -> None:
+        """Where a condition does not hold, the law itself is to be called."""
+        self.regular = self.graph.select(condition, self.regular, self.graph.const(0.0))
+
+    def finite(self, node: int) -> None:
+        """A function of `math` raises an exception where its result is not finite."""
+        size = self.graph.function("abs", node)
+        self.require(self.graph.condition("<=", size, self.graph.const(sys.float_info.max)))
+
+    def truth_of(self, condition: int) -> Any:
+        """A `Truth`, or what a condition is."""
+        value = self.graph.value(condition)
+        return Truth(self, condition) if value is None else bool(value)
 
     def node(self, value: Any) -> int:
         """The node of a `Number` or of a float."""
-        if type(value) is Number:
+        if isinstance(value, Number):
             return value.node
-        if type(value) is Truth:
-            return value.node
-        if not isinstance(value, (float, int, np.number, np.bool_)):
+        if not isinstance(value, (float, int, np.number, np.bool_)) or isinstance(value, np.complexfloating):
             raise TypeError(f"a law gives {type(value).__name__}, where a number is wanted")
         return self.graph.const(float(value))
 
 
-def _plain(value: Any) -> bool:
-    """Whether this is a number and no array: with arrays NumPy does the operation."""
-    return isinstance(value, (Number, Truth, float, int, np.number, np.bool_))
+def _asked(what: str, by_value: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A method that a symbol has not, and a number with a value only if it is said how."""
+
+    def ask(self: Number, *arguments: Any) -> Any:
+        if self.tape.live and by_value is not None:
+            return by_value(self.value, *arguments)
+        self.tape.refuse(what)
+
+    return ask
 
 
-def _binary(
-    make: Callable[[Graph, int, int], int],
-) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    def forward(self: Number, other: Any) -> Any:
-        if not _plain(other):
-            return NotImplemented
-        tape = self.tape
-        return tape.result(make(tape.graph, self.node, tape.node(other)))
-
-    def backward(self: Number, other: Any) -> Any:
-        if not _plain(other):
-            return NotImplemented
-        tape = self.tape
-        return tape.result(make(tape.graph, tape.node(other), self.node))
-
-    return forward, backward
-
-
-def _remainder(graph: Graph, a: int, b: int) -> int:
-    """a - floor(a / b) b, which has the sign of b."""
-    return graph.sub(a, graph.mul(graph.function("floor", graph.div(a, b)), b))
-
-
-def _quotient(graph: Graph, a: int, b: int) -> int:
-    return graph.function("floor", graph.div(a, b))
-
-
-def root(graph: Graph, a: int) -> int:
-    """The square root, whose derivative at zero is taken to be zero: so the length of a vector has one there."""
-    zero = graph.condition("==", a, graph.const(0.0))
-    found = graph.function("sqrt", graph.select(zero, graph.const(1.0), a))
-    return graph.select(zero, graph.const(0.0), found)
-
-
-def power(graph: Graph, a: int, b: int) -> int:
-    """a^b; products for small whole exponents, as they are exact where NumPy's are."""
-    exponent = graph.value(b)
-    if exponent == 0.5:
-        return root(graph, a)
-    if isinstance(exponent, float) and exponent == int(exponent) and abs(exponent) <= _POWERS:
-        return graph.power(a, int(exponent))
-    return graph.of_two("power", a, b)
-
-
-def _condition(kind: str, *, swapped: bool = False, negated: bool = False) -> Callable[[Any, Any], Any]:
-    def compare(self: Number, other: Any) -> Any:
-        if not _plain(other):
-            return NotImplemented
-        tape = self.tape
-        a, b = self.node, tape.node(other)
-        found = tape.graph.condition(kind, *((b, a) if swapped else (a, b)))
-        return truth(tape, tape.graph.negation(found) if negated else found)
-
-    return compare
-
-
-def truth(tape: Tape, condition: int) -> Any:
-    """A `Truth`, or what a condition is."""
-    value = tape.graph.value(condition)
-    return Truth(tape, condition) if value is None else bool(value)
-
-
-def _refused(what: str) -> Callable[..., Any]:
-    def refuse(self: Number, *_: Any) -> Any:
-        raise NotRecorded(what)
-
-    return refuse
-
-
-@final
 class Number:
-    """A float that is not known yet."""
+    """A float that is not known yet, or one that carries its derivatives.
 
-    __slots__ = ("node", "tape")
+    Attributes
+    ----------
+    value : None of a symbol
+    """
 
-    def __init__(self, tape: Tape, node: int) -> None:
-        self.tape, self.node = tape, node
+    __slots__ = ("node", "tape", "value")
 
-    __add__, __radd__ = _binary(Graph.add)
-    __sub__, __rsub__ = _binary(Graph.sub)
-    __mul__, __rmul__ = _binary(Graph.mul)
-    __truediv__, __rtruediv__ = _binary(Graph.div)
-    __mod__, __rmod__ = _binary(_remainder)
-    __floordiv__, __rfloordiv__ = _binary(_quotient)
-    __pow__, __rpow__ = _binary(power)
-    __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
-    __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
-    __eq__, __ne__ = _condition("=="), _condition("==", negated=True)
-    __hash__ = None  # type: ignore[assignment]
-    __float__ = _refused(
-        "it makes a float of a symbol: by float(), by math (np.sin takes symbols, math.sin does not), or in an array "
-        "that is not made of its arguments"
-    )
-    __int__ = __index__ = __round__ = _refused("it makes a whole number of a symbol")
-    __complex__ = _refused("it computes with complex numbers")
-    __str__ = __repr__ = __format__ = _refused("it writes a number as text")
+    def __init__(self, tape: Tape, node: int, value: Any = None) -> None:
+        self.tape, self.node, self.value = tape, node, value
+
+    __float__ = _asked("it makes a float of a number, by float() or in a compiled function")
+    __complex__ = _asked("it computes with complex numbers")
+    __hash__ = _asked("it looks a number up")
+    __int__, __index__ = _asked("it makes a whole number", int), _asked("it makes a whole number", operator.index)
+    __round__, __trunc__ = _asked("it rounds a number", round), _asked("it rounds a number", math.trunc)
+    __floor__, __ceil__ = _asked("it rounds a number", math.floor), _asked("it rounds a number", math.ceil)
+
+    def __format__(self, form: str) -> str:
+        return f"{format(self.value, form) if self.tape.live else 'x'}~"  # which is no float
+
+    def __str__(self) -> str:
+        return format(self, "")
+
+    __repr__ = __str__
+
+    def __getattr__(self, name: str) -> Any:
+        if not hasattr(float, name) or name.startswith("__"):
+            raise AttributeError(name)
+        if not self.tape.live:
+            self.tape.refuse(f"it asks a number for {name}")
+        return getattr(self.value, name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return float if self.tape.live else Number
 
     def __neg__(self) -> Any:
-        return self.tape.result(self.tape.graph.neg(self.node))
+        return self.tape.result(self.tape.graph.neg(self.node), -self.value if self.tape.live else None)
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return self.function("abs")
-
-    def __floor__(self) -> Any:
-        return self.function("floor")
-
-    def __ceil__(self) -> Any:
-        return -((-self).__floor__())
-
-    def __trunc__(self) -> Any:
-        tape, graph = self.tape, self.tape.graph
-        below = graph.condition("<", self.node, graph.const(0.0))
-        return tape.result(graph.select(below, tape.node(self.__ceil__()), tape.node(self.__floor__())))
+        value = abs(self.value) if self.tape.live else None
+        return self.tape.result(self.tape.graph.function("abs", self.node), value)
 
     def __bool__(self) -> bool:
+        if self.tape.live:
+            return bool(self.value)
         graph = self.tape.graph
         return not self.tape.truth(graph.condition("==", self.node, graph.const(0.0)))
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     def function(self, name: str) -> Any:
         """One of the graph's functions of one number."""
-        graph = self.tape.graph
-        return self.tape.result(root(graph, self.node) if name == "sqrt" else graph.function(name, self.node))
+        graph, value = self.tape.graph, None
+        if self.tape.live:
+            with np.errstate(all="ignore"):
+                value = getattr(np, name)(self.value)
+        return self.tape.result(root(graph, self.node) if name == "sqrt" else graph.function(name, self.node), value)
 
     @property
     def real(self) -> Any:
@@ -213,76 +203,148 @@ class Number:
         """Itself."""
         return self
 
-    def item(self) -> Any:
-        """Itself."""
-        return self
-
 
 for _name in FUNCTIONS:  # NumPy calls them by these names for arrays of objects
-    if _name not in ("abs", "floor"):
+    if _name != "abs":
         setattr(Number, _name, lambda self, name=_name: self.function(name))
 
 
 @final
-class Truth:
-    """Whether a comparison holds. Python asks for it in ``if``; `&`, `|`, `~` and `numpy.where` do not."""
+class Truth(Number):
+    """Whether a comparison of symbols holds. Python asks for it in ``if``; `&`, `|`, `~` and `numpy.where` do not."""
 
-    __slots__ = ("node", "tape")
-
-    def __init__(self, tape: Tape, node: int) -> None:
-        self.tape, self.node = tape, node
+    __slots__ = ()
 
     def __bool__(self) -> bool:
         return self.tape.truth(self.node)
 
     def __and__(self, other: Any) -> Any:
         graph = self.tape.graph
-        return truth(self.tape, graph.select(self.node, self.tape.node(other), graph.const(0.0)))
+        return self.tape.truth_of(graph.select(self.node, self.tape.node(other), graph.const(0.0)))
 
     def __or__(self, other: Any) -> Any:
         graph = self.tape.graph
-        return truth(self.tape, graph.select(self.node, graph.const(1.0), self.tape.node(other)))
+        return self.tape.truth_of(graph.select(self.node, graph.const(1.0), self.tape.node(other)))
 
     def __xor__(self, other: Any) -> Any:
-        graph, node = self.tape.graph, self.tape.node(other)
-        return truth(self.tape, graph.select(self.node, graph.sub(graph.const(1.0), node), node))
+        return self != other
 
     def __invert__(self) -> Any:
-        return truth(self.tape, self.tape.graph.negation(self.node))
+        return self.tape.truth_of(self.tape.graph.negation(self.node))
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    __neg__ = __abs__ = _asked("it computes with a comparison, which Python and NumPy do in different ways")
 
-    def _number(self) -> Any:
-        return self.tape.result(self.node)
 
-    def __mul__(self, other: Any) -> Any:
-        return self._number() * other
+# ---------------------------------------------------------------- operations of two
 
-    def __rmul__(self, other: Any) -> Any:
-        return other * self._number()
 
-    def __add__(self, other: Any) -> Any:
-        return self._number() + other
+def _remainder(graph: Graph, a: int, b: int) -> int:
+    """The exact remainder, which has the sign of b."""
+    zero, left = graph.const(0.0), graph.of_two("fmod", a, b)
+    sides = graph.condition("<", left, zero), graph.condition("<", zero, left)
+    wrong = graph.select(sides[1], graph.condition("<", b, zero), zero)
+    wrong = graph.select(sides[0], graph.condition("<", zero, b), wrong)
+    return graph.select(wrong, graph.add(left, b), left)
 
-    def __radd__(self, other: Any) -> Any:
-        return other + self._number()
 
-    def __sub__(self, other: Any) -> Any:
-        return self._number() - other
+def _quotient(graph: Graph, a: int, b: int) -> int:
+    """The whole number of b in a, by the exact remainder."""
+    near = graph.div(graph.sub(a, _remainder(graph, a, b)), b)
+    whole = graph.function("floor", graph.add(near, graph.const(0.5)))
+    return graph.select(graph.condition("==", b, graph.const(0.0)), graph.div(a, b), whole)
 
-    def __rsub__(self, other: Any) -> Any:
-        return other - self._number()
+
+def root(graph: Graph, a: int) -> int:
+    """The square root, whose derivative at zero is taken to be zero: so the length of a vector has one there."""
+    zero = graph.condition("==", a, graph.const(0.0))
+    found = graph.function("sqrt", graph.select(zero, graph.const(1.0), a))
+    return graph.select(zero, graph.const(0.0), found)
+
+
+def power(graph: Graph, a: int, b: int) -> int:
+    """a^b; products for small whole exponents, as they are exact where NumPy's are."""
+    exponent = graph.value(b)
+    if exponent == 0.5:
+        return root(graph, a)
+    if isinstance(exponent, float) and exponent == exponent // 1.0 and abs(exponent) <= _POWERS:
+        return graph.power(a, int(exponent))
+    return graph.of_two("power", a, b)
+
+
+def value_of(value: Any) -> Any:
+    """The value of a number that has one, or a number itself."""
+    return value.value if isinstance(value, Number) else value
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether this is a number and no array: with arrays NumPy does the operation."""
+    return isinstance(value, (Number, float, int, np.number, np.bool_))
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, (Truth, bool, np.bool_))
+
+
+def _operation(name: str, make: Callable[[Graph, int, int], int]) -> None:
+    known = getattr(operator, name)
+
+    def apply(a: Any, b: Any) -> Any:
+        tape: Tape = (a if isinstance(a, Number) else b).tape
+        if tape.live:
+            return tape.result(make(tape.graph, tape.node(a), tape.node(b)), known(value_of(a), value_of(b)))
+        if _is_truth(a) and _is_truth(b):
+            tape.refuse("it computes with comparisons, which Python and NumPy do in different ways")
+        return tape.result(make(tape.graph, tape.node(a), tape.node(b)))
+
+    setattr(Number, f"__{name}__", lambda self, other: apply(self, other) if _is_plain(other) else NotImplemented)
+    setattr(Number, f"__r{name}__", lambda self, other: apply(other, self) if _is_plain(other) else NotImplemented)
+
+
+for _name, _make in {
+    "add": Graph.add,
+    "sub": Graph.sub,
+    "mul": Graph.mul,
+    "truediv": Graph.div,
+    "mod": _remainder,
+    "floordiv": _quotient,
+    "pow": power,
+}.items():
+    _operation(_name, _make)
+
+
+def _comparison(name: str, kind: str, *, swapped: bool = False, negated: bool = False) -> None:
+    known = getattr(operator, name)
+
+    def compare(self: Number, other: Any) -> Any:
+        if not _is_plain(other):
+            return NotImplemented
+        tape = self.tape
+        if tape.live:
+            return known(self.value, value_of(other))
+        a, b = self.node, tape.node(other)
+        found = tape.graph.condition(kind, *((b, a) if swapped else (a, b)))
+        return tape.truth_of(tape.graph.negation(found) if negated else found)
+
+    setattr(Number, f"__{name}__", compare)
+
+
+for _name, _kind in {"lt": "<", "le": "<=", "eq": "=="}.items():
+    _comparison(_name, _kind)
+_comparison("gt", "<", swapped=True)
+_comparison("ge", "<=", swapped=True)
+_comparison("ne", "==", negated=True)
 
 
 def choice(condition: Any, one: Any, other: Any) -> Any:
     """`one` where a condition holds, else `other`; all may be numbers that are known."""
-    if not isinstance(condition, (Truth, Number)):
+    if not isinstance(condition, Number) or condition.tape.live:
         return one if condition else other
     tape = condition.tape
     test = condition.node
-    if isinstance(condition, Number):
+    if not isinstance(condition, Truth):
         test = tape.graph.negation(tape.graph.condition("==", test, tape.graph.const(0.0)))
     return tape.result(tape.graph.select(test, tape.node(one), tape.node(other)))
 
 
-__all__ = ["MOST_NODES", "NotRecorded", "Number", "Tape", "Truth", "choice", "power", "truth"]
+__all__ = ["MOST_NODES", "NotRecorded", "Number", "Refusal", "Tape", "Truth", "choice", "value_of"]

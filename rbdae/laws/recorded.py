@@ -1,62 +1,62 @@
-"""Laws that are recorded when code of a model is made, and that are seen to be the same when it runs."""
+"""Users' laws as models have them: recorded if they are arithmetic, else called; with exact derivatives both ways."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
-from typing import Any, TypeAlias, final
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.laws.law import Filling, Law, NotRecorded, recorded_law, values_of
-
-Points: TypeAlias = Sequence[tuple[float, Vec]]
-"""Times and arguments at which a law is compared with what was recorded of it."""
-
-_CLOSE = 1e-12
-_TIMES = (0.0, 0.31, 1.7, 5.3)
+from rbdae.laws.copies import number_among
+from rbdae.laws.law import Filling, Law, Maker, NotRecorded, Users, recorded_law, traced_law
 
 
-def points_at(Z: Vec, n: int, state: Vec | None = None) -> Points:
-    """Points near the position Z with n further numbers, velocities and states, or at the values of `state`."""
-    rng = np.random.default_rng(3)
-    out = []
-    for t in _TIMES:
-        near = Z + 0.05 * rng.standard_normal(len(Z)) * max(1.0, float(np.abs(Z).max(initial=0.0)))
-        further = rng.standard_normal(n)
-        if state is not None:
-            further[n - len(state) :] = state + 0.1 * rng.standard_normal(len(state))
-        out.append((t, np.concatenate([near, further])))
-    return out
-
-
-def of_time(n: int, users: Sequence[Callable[..., Any]]) -> Filling:
-    """Functions of the time as one f(t, x, out): n numbers of each, one after another."""
+def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> Filling:
+    """Functions of the time as one f(t, x, out): n numbers of each, one after another. `checked` makes them, or refuses
+    by name, of what function k gives at t."""
 
     def fill(t: float, x: Vec, out: Vec) -> None:
         for k, function in enumerate(users):
             value = function(t)
-            if isinstance(value, (bool, str, np.bool_)):
-                raise TypeError(f"a law of the time gives {value!r}")  # refused by name where it is called
-            out[n * k : n * (k + 1)] = np.reshape(value, (n,)) if isinstance(value, np.ndarray) else value
+            known = (type(value) is float and n == 1) or number_among([value]) is not None
+            out[n * k : n * (k + 1)] = value if known else checked(k, t, value)
 
     return fill
 
 
 @final
+class Composed:
+    """A function f(t, x, out) of the library around functions of users.
+
+    Parameters
+    ----------
+    users : the user's functions
+    fill : makes it of them, or of what takes their place
+    """
+
+    def __init__(self, users: Users, fill: Maker) -> None:
+        self.users, self.fill, self._call = users, fill, fill(users)
+
+    def __call__(self, t: float, x: Vec, out: Vec) -> Any:
+        return self._call(t, x, out)
+
+
+@final
 class CalledBack:
-    """A law that is not recorded: for one that has a state, or reads what changes between runs.
+    """A law that is called in every evaluation, whatever it is.
 
         rbdae.forces.Force(body, at=(0, 0, 0), force=rbdae.forces.CalledBack(f))
 
     Parameters
     ----------
-    function : as without it; it is called in every evaluation, one or two microseconds a call
+    function : as without it
     derivatives : callable, optional
         Of a law (t, s, sdot) of the motion, such as (t, angle, rate): a function of the same that returns the two
-        derivatives by s and by sdot; of a law (t, s, sdot, u) those by the inputs follow, in their order.
+        derivatives by s and by sdot; of a law (t, s, sdot, u) those by the inputs follow, in their order. A law without
+        them has exact ones, unless it makes floats of its arguments.
     difference_step : float, optional
         Instead of `derivatives`: central differences with this step in s, in sdot and in each input, two calls for each
         of them, with an error of the order of the step squared.
@@ -90,10 +90,11 @@ class CalledBack:
         makes of u what follows s and sdot among the arguments. Raises TypeError for derivatives of other arguments."""
         if self.derivatives is None and self.difference_step is None:
             return None
-        if self.derivatives is not None:
-            further = ("u",) if n_inputs else ()
-            _check.takes("CalledBack", "derivatives", self.derivatives, "t", "s", "rate", *further)
-        return partial(self._given if self.derivatives is not None else self._differences, others)
+        if self.derivatives is None:
+            return lambda t, x, out: self._differences(others, t, x, out)
+        further = ("u",) if n_inputs else ()
+        _check.takes("CalledBack", "derivatives", self.derivatives, "t", "s", "rate", *further)
+        return lambda t, x, out: self._given(others, t, x, out)
 
     def _given(self, others: Callable[[Vec], tuple[Any, ...]], t: float, x: Vec, out: Vec) -> None:
         assert self.derivatives is not None
@@ -114,99 +115,89 @@ class CalledBack:
 
 @final
 class Recorded:
-    """A user's law, recorded when it is first asked for.
+    """A law f(t, x, out) by functions of users, recorded now, if it can be.
 
     Parameters
     ----------
     owner : whose law it is, for messages
-    users, fill, n_in, n_out, points : see `recorded_law`
+    users, fill, n_in, n_out : see `recorded_law`
+    remedy : what to give where a law that is called has no derivatives
+    known : the law, if it has been recorded before
+
+    Attributes
+    ----------
+    law : None of a law that is called
+    why : why it is called
     """
 
     def __init__(
         self,
         owner: str,
-        users: Sequence[Callable[..., Any]],
-        fill: Callable[[Sequence[Callable[..., Any]]], Filling],
+        users: Users,
+        fill: Maker,
         n_in: int,
         n_out: int,
-        points: Points,
+        remedy: str = "write it as arithmetic",
+        known: tuple[Law, ...] | None = None,
     ) -> None:
-        self.owner = owner
-        self._users, self._fill, self._sizes, self._points = users, fill, (n_in, n_out), points
+        self.owner, self.n_in, self.n_out = owner, n_in, n_out
+        self.users = [user.function if isinstance(user, CalledBack) else user for user in users]
+        self._fill, self._remedy, self._call = fill, remedy, fill(self.users)
+        self.law: Law | None = known[0] if known else None
+        self.why = "" if known else "it is to be called back"
+        if known is None and not any(isinstance(user, CalledBack) for user in users):
+            try:
+                self.law, self.why = recorded_law(users, fill, n_in, n_out), ""
+            except (NotRecorded, RecursionError) as error:
+                self.why = str(error)
 
-    @cached_property
-    def _found(self) -> tuple[Law | None, str]:
-        if any(isinstance(user, CalledBack) for user in self._users):
-            return None, "it is to be called back"
+    def __call__(self, t: float, x: Vec, out: Vec) -> Any:
+        """Its values; those of the function itself if it is called, or where it raises an exception."""
+        if self.law is not None and type(x) is np.ndarray and x.dtype == np.float64:
+            values, regular = self.law.at(t, x)
+            if regular:
+                out[:] = values
+                return None
+        return self._call(t, x, out)
+
+    def at(self, t: float, x: Vec, *, by_time: bool = False) -> Law:
+        """The law near a point (`traced_law`). Raises ValueError if it cannot be differentiated there."""
         try:
-            return recorded_law(self._users, self._fill, *self._sizes, self._points), ""
-        except NotRecorded as error:
-            return None, str(error)
-
-    @property
-    def law(self) -> Law | None:
-        """The law; None if it cannot be recorded."""
-        return self._found[0]
-
-    @property
-    def why(self) -> str:
-        """Why it cannot be recorded."""
-        return self._found[1]
-
-    def check(self) -> None:
-        """Raise ValueError if the law gives other numbers than where it was recorded; one that was not asked for yet is
-        not recorded here."""
-        law = self.__dict__.get("_found", (None,))[0]
-        if law is None or not law.seen:
-            return
-        t, x, expected = law.seen[0]
-        found = values_of(self._fill(self._users), t, x, len(expected))
-        if not np.all(np.abs(found - expected) <= _CLOSE * np.abs(expected).max(initial=0.0)):
-            k = int(np.argmax(np.abs(found - expected)))
+            with np.errstate(all="ignore"):
+                return traced_law(self.users, self._fill, t, x, self.n_out, by_time=by_time)
+        except Exception as error:
+            self._call(t, x.copy(), np.zeros(self.n_out))  # where it raises an exception of its own, that one
             raise ValueError(
-                f"{self.owner}: its law gives {found[k]:g} at t = {t:g} where it gave {expected[k]:g} when the code of "
-                "the model was made: something that it reads has changed; formulate the system again, or give "
-                "rbdae.forces.CalledBack(law)"
-            )
-
-
-@final
-class NotTried:
-    """A law that is not run on symbols, and why."""
-
-    law = None
-
-    def __init__(self, owner: str, why: str) -> None:
-        self.owner, self.why = owner, why
-
-    def check(self) -> None:
-        """It is called anyway."""
+                f"{self.owner}: its law is called, as {self.why or 'it raises an exception here'}, and cannot be "
+                f"differentiated at t = {t:g}: {error}; {self._remedy}"
+            ) from error
 
 
 @final
 class Derived:
-    """The derivatives of a recorded law as a law, made when it is first asked for.
+    """The derivatives of a law by all x: those of what has been recorded, or at each point those of a call.
 
     Parameters
     ----------
     base : the law
-    columns : the inputs, ``("t", 0)`` or ``("x", i)``
     places : where the entries are: (place, number of the entry by rows); None for rows one after another
     """
 
     def __init__(
-        self, base: Recorded, columns: Sequence[tuple[str, int]], places: Sequence[tuple[int, int]] | None = None
+        self, base: Any, places: Sequence[tuple[int, int]] | None = None, known: tuple[Law, Law] | None = None
     ) -> None:
-        self._base, self._columns, self._places = base, columns, places
+        self._base, self._places = base, places
+        if known:
+            self.__dict__["law"] = known[1]
+
+    def _of(self, law: Law) -> Law:
+        entries = law.by_x()
+        return entries if self._places is None else entries.ordered(self._places, len(entries.outputs))
 
     @cached_property
     def law(self) -> Law | None:
-        """The derivatives; None if the law cannot be recorded."""
-        law = self._base.law
-        if law is None:
-            return None
-        entries = law.by(self._columns)
-        return entries if self._places is None else entries.ordered(self._places, len(entries.outputs))
+        """The derivatives; None of a law that is called."""
+        return None if self._base.law is None else self._of(self._base.law)
 
     @property
     def owner(self) -> str:
@@ -215,16 +206,13 @@ class Derived:
 
     @property
     def why(self) -> str:
-        """Why there are none."""
-        return self._base.why
-
-    def check(self) -> None:
-        """The check of the law says it."""
+        """Why the law is called."""
+        return str(self._base.why)
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        """Their values, in Python."""
-        assert self.law is not None
-        self.law(t, x, out)
+        """Their values."""
+        values, regular = (None, False) if self.law is None else self.law.at(t, x)
+        out[:] = values if regular else self._of(self._base.at(t, x)).at(t, x)[0]
 
 
-__all__ = ["CalledBack", "Derived", "NotTried", "Points", "Recorded", "of_time", "points_at"]
+__all__ = ["CalledBack", "Composed", "Derived", "Recorded", "of_time"]

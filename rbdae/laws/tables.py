@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.laws.arrays import OF_ARRAYS, again, bare, each, numbers
-from rbdae.laws.numbers import NotRecorded, Number, choice
+from rbdae.laws.arrays import OF_ARRAYS, again, bare, each, numbers, refuse
+from rbdae.laws.numbers import Number, choice
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """`numpy.interp` in a table of known numbers."""
     if period is not None:
-        raise NotRecorded("it calls numpy.interp with period=")
+        refuse(x, "it calls numpy.interp with period=")
     places, values = np.asarray(xp, dtype=float), np.asarray(fp, dtype=float)
     slopes = np.diff(values) / np.diff(places)
 
@@ -30,7 +30,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         inside = segment(s, 0, len(places) - 1) if len(places) > 1 else values[0]
         beyond = values[-1] if right is None else right
         above = choice(s >= places[-1], choice(s > places[-1], beyond, values[-1]), inside)
-        return choice(s < places[0], values[0] if left is None else left, above)
+        out = choice(s < places[0], values[0] if left is None else left, above)
+        return choice(s == s, out, s) if len(places) < 2 or slopes[-1] == 0.0 else out
 
     return again(each(one, [bare(x)]))
 
@@ -48,7 +49,7 @@ def piecewise(spline: Any) -> Callable[..., Any]:
         for _ in range(order):
             own = own.derivative()
         if own.extrapolate is not True and own.extrapolate != 1:
-            raise NotRecorded(f"it calls a spline with extrapolate={spline.extrapolate!r}")
+            x.tape.refuse(f"it calls a spline with extrapolate={spline.extrapolate!r}")
         places, table = own.x, own.c.reshape(*own.c.shape[:2], -1)
 
         def chosen(values: Any, first: int, last: int) -> Any:

@@ -1,23 +1,22 @@
 """Factors of dF/dy + c dF/dyd for one problem: two C functions, one for the factors, one that solves with them.
 
-Pivots are chosen on numbers (`rbdae.graph.pivots`), at states near the start and at two sizes of c, and stay:
-`Factors` is the same for every run of a problem. The pattern is that of the structure. Where pivots do not serve, the
-function of the factors says so, and `Factors.again` makes others for the state where that was, for the run that is
-there.
+Pivots are chosen on numbers (`rbdae.graph.pivots`), near the start and at several sizes of c, and stay: `Factors` is
+the same for every run of a problem. The pattern is that of the structure. Where pivots do not serve, the function of
+the factors says so, and `Factors.again` makes others for the state where that was, for the run that is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cache
-from typing import Any, final
+from functools import cache, cached_property, lru_cache
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
 from rbdae.graph.elimination import LARGEST
-from rbdae.graph.pivots import Plan, plan
+from rbdae.graph.pivots import Place, Plan, plan
 from rbdae.machine import language, loops
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.native import symbol
@@ -95,7 +94,27 @@ class NotFinite(ArithmeticError):
     """The Jacobian is not finite at a state."""
 
 
+Places = tuple[Place, ...]
 Fill = Callable[[float, Vec, Vec, float, Vec], None]
+
+
+class Tables(NamedTuple):
+    """A plan, and its streams of numbers: see `rbdae.machine.loops.elimination`."""
+
+    order: Plan
+    head: Ints
+    steps: Ints
+    forth: Ints
+    back: Ints
+
+
+class BoundFactors(NamedTuple):
+    """Code of a model for one selection: the two functions, of which the first returns 1 where a guard does not hold,
+    how many numbers go from one to the other, and the pivots."""
+
+    functions: tuple[MachineFunction, MachineFunction]
+    size: int
+    order: Plan
 
 
 @final
@@ -109,7 +128,7 @@ class Factors:
     jacobian : the machine function that fills the data of this pattern
     fill : the same for Python
     start : (t, y, yd), near which pivots are chosen
-    code : makes code of the model: `functions`, `size` and `order`; None if it has none
+    known : code of the model, or tables, where they are known
 
     Attributes
     ----------
@@ -129,18 +148,27 @@ class Factors:
         jacobian: Any,
         fill: Fill,
         start: tuple[float, Vec, Vec],
-        code: Callable[[], Any] | None = None,
+        known: BoundFactors | Tables | None = None,
     ) -> None:
         self.n = n
         self._jacobian, self._fill = jacobian, fill
-        columns = np.repeat(np.arange(n), np.diff(pointers))
-        self._places = list(zip(np.asarray(indices).tolist(), columns.tolist(), strict=True))
+        self._pattern = indices, pointers
         self._start = start
         self.looked = 0
-        if code is None or not self._code(code):
-            self._bind(plan(n, self.samples()))
+        if known is None:
+            known = _planned(n, self._places, self.samples())
+        if isinstance(known, Tables):
+            self._bind(known)
+        else:
+            self._code(known)
 
-    def samples(self) -> list[dict[tuple[int, int], float]]:
+    @cached_property
+    def _places(self) -> Places:
+        indices, pointers = self._pattern
+        columns = np.repeat(np.arange(self.n), np.diff(pointers))
+        return tuple(zip(np.asarray(indices).tolist(), columns.tolist(), strict=True))
+
+    def samples(self) -> list[Vec]:
         """The entries at the start, whose zeros must be no pivots, and a little beside it, since they may be zero there
         alone."""
         t, y, yd = self._start
@@ -152,26 +180,22 @@ class Factors:
             samples.append(self._sample(t, *beside, size * rate))
         return samples
 
-    def _code(self, make: Callable[[], Any]) -> bool:
-        """Take code of the model, if there is any."""
-        found = make()
-        if found is None:
-            return False
+    def _code(self, found: BoundFactors) -> None:
+        """Take code of the model."""
         self.order, self.size = found.order, found.size
         factors, self.solve = found.functions
         code = _code()
         context = np.array([factors.address, factors.context], dtype=np.int64)
         self.factors = MachineFunction(code.address("guarded"), context.ctypes.data, (code, factors, context), [])
         self.recorded = True
-        return True
 
-    def _sample(self, t: float, y: Vec, yd: Vec, c: float) -> dict[tuple[int, int], float]:
-        data = np.empty(len(self._places))
+    def _sample(self, t: float, y: Vec, yd: Vec, c: float) -> Vec:
+        data = np.empty(len(self._pattern[0]))
         self.looked += 1
         self._fill(t, y, yd, c, data)
         if not np.isfinite(data).all():
             raise NotFinite("the Jacobian is not finite")
-        return dict(zip(self._places, data.tolist(), strict=True))
+        return data
 
     def again(self, t: float, y: Vec, yd: Vec, c: float) -> Factors:
         """Factors with pivots for this state.
@@ -181,29 +205,38 @@ class Factors:
         ArithmeticError
             if the matrix is singular there, or not finite
         """
-        found = plan(self.n, [self._sample(t, y, yd, c)])
+        found = _planned(self.n, self._places, [self._sample(t, y, yd, c)])
         out = copy(self)
         out.looked = 0
         out._bind(found)
         return out
 
-    def _bind(self, order: Plan) -> None:
-        self.order, self.recorded = order, False
-        head, steps, forth, back = tables(self.n, self._places, order)
-        self.size = int(head[at.FREE]) + self.n
+    def _bind(self, found: Tables) -> None:
+        self.order, self.recorded = found.order, False
+        self.size = int(found.head[at.FREE]) + self.n
         code = _code()
         context = np.array(
-            [self._jacobian.address, self._jacobian.context, *(a.ctypes.data for a in (head, steps, forth, back))],
-            dtype=np.int64,
+            [self._jacobian.address, self._jacobian.context, *(a.ctypes.data for a in found[1:])], dtype=np.int64
         )
-        owner = (code, head, steps, forth, back, self._jacobian, context)
+        owner = (code, found, self._jacobian, context)
         errors: list[BaseException] = getattr(self._jacobian, "errors", [])
         self.factors = MachineFunction(code.address("factors"), context.ctypes.data, owner, errors)
         self.solve = MachineFunction(code.address("solve"), context.ctypes.data, owner, [])
 
 
-def tables(n: int, places: Sequence[tuple[int, int]], order: Plan) -> tuple[Ints, Ints, Ints, Ints]:
-    """The streams of a plan, see `rbdae.machine.loops.elimination`: head, steps, forth, back."""
+def _planned(n: int, places: Places, samples: Sequence[Vec]) -> Tables:
+    """The tables of the plan for some samples; a run that is repeated finds those of its repairs."""
+    return _by_bits(n, places, tuple(sample.tobytes() for sample in samples))
+
+
+@lru_cache(maxsize=32)
+def _by_bits(n: int, places: Places, samples: tuple[bytes, ...]) -> Tables:
+    values = [np.frombuffer(sample).tolist() for sample in samples]
+    return tables(n, places, plan(n, [dict(zip(places, each, strict=True)) for each in values]))
+
+
+def tables(n: int, places: Sequence[Place], order: Plan) -> Tables:
+    """The tables of a plan."""
     slot = {place: k for k, place in enumerate(places)}
     steps: list[int] = []
     forth: list[int] = []
@@ -225,7 +258,7 @@ def tables(n: int, places: Sequence[tuple[int, int]], order: Plan) -> tuple[Ints
     head[[at.N, at.ENTRIES, at.FILLED, at.LOWER, at.UPPER]] = n, len(places), len(slot), at.FIRST, first
     head[[at.MATRIX, at.N_UPPER, at.FREE]] = first + upper, upper, first + upper + len(slot)
     one, two, three = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
-    return head, one, two, three
+    return Tables(order, head, one, two, three)
 
 
-__all__ = ["PIVOTS", "Factors", "NotFinite", "tables"]
+__all__ = ["PIVOTS", "BoundFactors", "Factors", "NotFinite", "Tables", "tables"]

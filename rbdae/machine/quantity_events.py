@@ -1,14 +1,19 @@
-"""Values of coordinates less what events wait for, as one machine function for the loops that watch them.
+"""Quantities less what events wait for, as one machine function for the loops that watch them.
 
 Angles count full turns: a value is the one next to what the rates at both ends of a step say. The memory `v` has the
-last two accepted times with angle and rate, which change when a later time is asked for; a time between them is read
+last two accepted times with value and rate, which change when a later time is asked for; a time between them is read
 from the earlier one. So it belongs to one run.
+
+Beside each value there is its reach: how far towards zero it may have been between the last two times, by the slopes at
+both. A cubic with these slopes stays between lines of the slopes over a third of the step; two thirds are left to what
+is no cubic.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from math import pi
+from math import nan, pi
 from pathlib import Path
 from typing import Any, final
 
@@ -24,19 +29,24 @@ from rbdae.machine.module import Module, NoMachineCode, compiled
 from rbdae.machine.reading.coordinates import HEAD, coordinates
 from rbdae.machine.sources import sources
 
-EVENTS, COORDINATES, WIDTH, PLACES = range(4)
-"""Whole numbers: events, coordinates, numbers of a row of Z; then an event's kind and its coordinate, heads of the
-coordinates, places of their entries."""
-VALUE, ANGLE, RATE = range(3)
-"""Kinds of events: a coordinate, one that counts turns, a rate."""
+EVENTS, COORDINATES, WIDTH, OTHERS, UNKNOWNS, MOVING, PLACES = range(7)
+"""Whole numbers: events, coordinates, numbers of Z and what is read beside it, other quantities, unknowns, those that
+have rates; then an event's kind and the number of its coordinate, or of its other quantity; heads of the coordinates,
+places of their entries."""
+VALUE, ANGLE, OTHER = range(3)
+"""Kinds of events: a coordinate, one that counts turns, another quantity."""
 
 SENSE = 0
-"""1, or -1 in a run back in time. Then each event has the numbers below, coordinates two, Z and the entries follow."""
+"""1, or -1 in a run back in time. Then each event has the numbers below, coordinates two, Z, others two; the entries
+follow."""
 TARGET, T_BEFORE, S_BEFORE, W_BEFORE, T_LAST, S_LAST, W_LAST, BEGUN, NUMBERS = range(9)
+
+REACH = 2.0 / 3.0
+"""Of a step, over which a slope is prolonged."""
 
 
 def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
-    """Values of the events at time t and Z, which is in v."""
+    """Values of the events at time t and Z, which is in v with the others, then their reaches."""
     n = s[EVENTS]
     count = s[COORDINATES]
     events = s[PLACES:]
@@ -44,47 +54,83 @@ def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
     at = s[PLACES + 2 * n + HEAD * count :]
     values = v[1 + NUMBERS * n :]
     Z = v[1 + NUMBERS * n + 2 * count :]
-    c = v[1 + NUMBERS * n + 2 * count + s[WIDTH] :]
-    coordinates(1, 0, 1, count, s[WIDTH], 0, heads, at, c, Z, Z, values, values)
+    others = v[1 + NUMBERS * n + 2 * count + s[WIDTH] :]
+    c = v[1 + NUMBERS * n + 2 * count + s[WIDTH] + 2 * s[OTHERS] :]
+    coordinates(1, 0, 1, count, s[WIDTH], heads, at, c, Z, values)
     for k in range(n):
         u = v[1 + NUMBERS * k :]
         kind = events[2 * k]
-        q = values[2 * events[2 * k + 1]]
-        w = values[2 * events[2 * k + 1] + 1]
-        if kind == RATE:
-            out[k] = w - u[TARGET]
-        elif kind == VALUE:
-            out[k] = q - u[TARGET]
-        else:
-            if u[BEGUN] == 0.0:
-                u[BEGUN] = 1.0
-                u[T_LAST] = t
-                u[S_LAST] = q
-                u[W_LAST] = w
-                u[T_BEFORE] = t
-                u[S_BEFORE] = q
-                u[W_BEFORE] = w
-            later = v[SENSE] * (t - u[T_LAST])
+        own = others if kind == OTHER else values
+        q = own[2 * events[2 * k + 1]]
+        w = own[2 * events[2 * k + 1] + 1]
+        if u[BEGUN] == 0.0:
+            u[BEGUN] = 1.0
+            u[T_LAST] = t
+            u[S_LAST] = q
+            u[W_LAST] = w
+            u[T_BEFORE] = t
+            u[S_BEFORE] = q
+            u[W_BEFORE] = w
+        later = v[SENSE] * (t - u[T_LAST])
+        if kind == ANGLE:
             expected = u[S_BEFORE] + 0.5 * (u[W_BEFORE] + w) * (t - u[T_BEFORE])
             if later >= 0.0:
                 expected = u[S_LAST] + 0.5 * (u[W_LAST] + w) * (t - u[T_LAST])
             q += 2.0 * pi * np.floor((expected - q) / (2.0 * pi) + 0.5)
-            if later > 0.0:
-                u[T_BEFORE] = u[T_LAST]
-                u[S_BEFORE] = u[S_LAST]
-                u[W_BEFORE] = u[W_LAST]
-                u[T_LAST] = t
-                u[S_LAST] = q
-                u[W_LAST] = w
-            out[k] = q - u[TARGET]
+        if later > 0.0:
+            u[T_BEFORE] = u[T_LAST]
+            u[S_BEFORE] = u[S_LAST]
+            u[W_BEFORE] = u[W_LAST]
+            u[T_LAST] = t
+            u[S_LAST] = q
+            u[W_LAST] = w
+        out[k] = q - u[TARGET]
+        last = u[S_LAST] - u[TARGET]
+        first = u[S_BEFORE] - u[TARGET] + REACH * u[W_BEFORE] * (u[T_LAST] - u[T_BEFORE])
+        second = last - REACH * u[W_LAST] * (u[T_LAST] - u[T_BEFORE])
+        reach = last
+        if last > 0.0 and min(first, second) < reach:
+            reach = min(first, second)
+        if last < 0.0 and max(first, second) > reach:
+            reach = max(first, second)
+        out[n + k] = reach
     return 0
 
 
-def measured(natural: Function, context: Address, s: Ints, v: Vec, t: float, y: Vec, out: Vec) -> int:
-    """The same at a state y, whose natural coordinates a machine function gives; 1 if it fails."""
-    Z = v[1 + NUMBERS * s[EVENTS] + 2 * s[COORDINATES] :]
-    if evaluate(natural, context, t, y, v, 0.0, Z) != 0:
+def measured(
+    here: Function, context: Address, beside: Function, beside_context: Address, s: Ints, v: Vec, w: Vec, rates: Vec,
+    t: float, y: Vec, out: Vec,
+) -> int:  # fmt: skip
+    """The same at a state y; 1 if a function fails.
+
+    A function fills Z and what is beside it, the rates of y, and the others at the beginning of `w`; another one the
+    others a little later along the motion, behind them: so they have rates. Then there is place for y, at the end the
+    time that is little at the start.
+    """
+    n = s[EVENTS]
+    for k in range(n):
+        out[k] = nan
+    if evaluate(here, context, t, y, v, 0.0, w) != 0:
         return 1
+    count = s[OTHERS]
+    n_y = s[UNKNOWNS]
+    others = v[1 + NUMBERS * n + 2 * s[COORDINATES] + s[WIDTH] :]
+    begun = v[1 + BEGUN]
+    step = t - v[1 + T_LAST]
+    moves = count > 0 and (begun == 0.0 or v[SENSE] * step > 0.0)
+    if moves:
+        little = 1e-6 * step if begun != 0.0 else w[2 * count + n_y]
+        moved = w[2 * count :]
+        for i in range(n_y):
+            moved[i] = y[i]
+        for i in range(s[MOVING]):
+            moved[i] += little * rates[i]
+        if evaluate(beside, beside_context, t + little, moved, v, 0.0, w) != 0:
+            return 1
+        for k in range(count):
+            others[2 * k + 1] = (w[count + k] - w[k]) / little
+    for k in range(count):
+        others[2 * k] = w[k]
     return followed(s, v, t, out)
 
 
@@ -93,16 +139,69 @@ _LOADS = "".join(
     f"""  %{name}.p = getelementptr ptr, ptr %u, i64 {k}
   %{name} = load ptr, ptr %{name}.p
 """
-    for k, name in enumerate(("natural", "context", "s", "v"))
+    for k, name in enumerate(("here", "context", "beside", "other", "s", "v", "w", "rates"))
 )
 _TEXT = f"""
 define i32 @events(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
 {_LOADS}  %r = call i64 @"rbdae.machine.quantity_events.measured"(
-    ptr %natural, ptr %context, ptr %s, ptr %v, double %t, ptr %y, ptr %out)
+    ptr %here, ptr %context, ptr %beside, ptr %other, ptr %s, ptr %v, ptr %w, ptr %rates, double %t, ptr %y, ptr %out)
   %status = trunc i64 %r to i32
   ret i32 %status
 }}
 """
+_EACH = """
+define i32 @each(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) {
+  %n = load i64, ptr %u
+  %rows = getelementptr i64, ptr %u, i64 1
+  br label %next
+next:
+  %k = phi i64 [0, %0], [%following, %one]
+  %failed = phi i1 [false, %0], [%bad, %one]
+  %last = icmp sge i64 %k, %n
+  %ends = or i1 %last, %failed
+  br i1 %ends, label %done, label %one
+one:
+  %f.p = getelementptr [6 x ptr], ptr %rows, i64 %k
+  %fc.p = getelementptr ptr, ptr %f.p, i64 1
+  %first.p = getelementptr ptr, ptr %f.p, i64 2
+  %second.p = getelementptr ptr, ptr %f.p, i64 3
+  %into.p = getelementptr ptr, ptr %f.p, i64 4
+  %from.p = getelementptr ptr, ptr %f.p, i64 5
+  %f = load ptr, ptr %f.p
+  %fc = load ptr, ptr %fc.p
+  %given = load ptr, ptr %first.p
+  %second = load ptr, ptr %second.p
+  %own = load ptr, ptr %into.p
+  %from = load i64, ptr %from.p
+  %none = icmp eq ptr %given, null
+  %first = select i1 %none, ptr %y, ptr %given
+  %outer = icmp eq ptr %own, null
+  %base = select i1 %outer, ptr %out, ptr %own
+  %into = getelementptr double, ptr %base, i64 %from
+  %status = call i32 %f(ptr %fc, double %t, ptr %first, ptr %second, double %c, ptr %into)
+  %bad = icmp ne i32 %status, 0
+  %following = add i64 %k, 1
+  br label %next
+done:
+  %result = zext i1 %failed to i32
+  ret i32 %result
+}
+"""
+
+
+def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec | int]]) -> MachineFunction:
+    """A machine function that calls others, (function, y, yd, out), until one fails: without y with its own, and `out`
+    is an array, or where the numbers begin in its own."""
+    module = _code()
+    rows = [len(calls)]
+    for function, y, yd, out in calls:
+        given = [0 if x is None else x.ctypes.data for x in (y, yd)]
+        into = [0, out] if isinstance(out, int) else [out.ctypes.data, 0]
+        rows += [function.address, function.context, *given, *into]
+    context = np.array(rows, dtype=np.int64)
+    return MachineFunction(
+        module.address("each"), context.ctypes.data, (module, context, calls), [], [c[0] for c in calls]
+    )
 
 
 @cache
@@ -113,7 +212,7 @@ def _made_of(what: str) -> tuple[str, str, bytes]:
 
 @cache
 def _code() -> Module:
-    return compiled(lambda: _PROGRAM.text() + _TEXT, made_of=_made_of("events"))
+    return compiled(lambda: _PROGRAM.text() + _TEXT + _EACH, made_of=_made_of("events"))
 
 
 @final
@@ -122,36 +221,46 @@ class Followed:
 
     Parameters
     ----------
-    events : (kind, coordinate, target) of each
+    events : (kind, coordinate or other quantity, target) of each
     heads, at, c : `rbdae.machine.reading.coordinates`
-    width : numbers of a row of Z
+    width : numbers of Z and what is read beside it
     sense : 1, or -1 in a run back in time
+
+    Attributes
+    ----------
+    x : (width,), memory for these
     """
 
     def __init__(
         self, events: list[tuple[int, int, float]], heads: Ints, at: Ints, c: Vec, width: int, sense: float
     ) -> None:
-        n, count = len(events), len(heads)
+        n, count, others = len(events), len(heads), sum(kind == OTHER for kind, _, _ in events)
         kinds = np.array([each[:2] for each in events], dtype=np.int64)
-        self._s = np.concatenate([[n, count, width], kinds.ravel(), heads.ravel(), at.ravel()]).astype(np.int64)
-        self._v = np.concatenate([[sense], np.zeros(NUMBERS * n + 2 * count + width), c])
+        head = [n, count, width, others, 0, 0]
+        self._s = np.concatenate([head, kinds.ravel(), heads.ravel(), at.ravel()]).astype(np.int64)
+        self._v = np.concatenate([[sense], np.zeros(NUMBERS * n + 2 * (count + others) + width), c])
         for k, (_, _, target) in enumerate(events):
             self._v[1 + NUMBERS * k + TARGET] = target
         first = 1 + NUMBERS * n + 2 * count
-        self._Z, self._out = self._v[first : first + width], np.empty(n)
+        self.x, self._others = np.split(self._v[first : first + width + 2 * others], [width])
+        self._out = np.empty(2 * n)
 
-    def at(self, t: float, Z: Mat) -> Vec:
-        """The values at time t and Z (24 bodies,)."""
-        self._Z[:] = Z
+    def at(self, t: float, Z: Mat, others: Vec) -> Vec:
+        """The values at time t, Z (24 bodies,), and others, whose rates are not known; then their reaches."""
+        self.x[: len(Z)], self._others[::2] = Z, others
         _follow()(self._s, self._v, t, self._out)
         return self._out
 
-    def machine(self, natural: MachineFunction) -> MachineFunction:
-        """The same as a machine function of (t, y), where one gives Z. It shares the memory."""
-        places = [natural.address, natural.context, self._s.ctypes.data, self._v.ctypes.data]
-        context = np.array(places, dtype=np.int64)
-        owner = (_code(), natural, self, context)
-        return MachineFunction(_code().address("events"), context.ctypes.data, owner, natural.errors)
+    def machine(
+        self, here: MachineFunction, beside: MachineFunction, w: Vec, rates: Vec, n: int, moving: int
+    ) -> MachineFunction:
+        """The same as a machine function of (t, y), see `measured`. It shares the memory."""
+        self._s[UNKNOWNS], self._s[MOVING] = n, moving
+        code = _code()
+        arrays = [x.ctypes.data for x in (self._s, self._v, w, rates)]
+        context = np.array([here.address, here.context, beside.address, beside.context, *arrays], dtype=np.int64)
+        owner = (code, here, beside, self, w, rates, context)
+        return MachineFunction(code.address("events"), context.ctypes.data, owner, [], [here, beside])
 
 
 @cache
@@ -203,4 +312,4 @@ def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
     return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)
 
 
-__all__ = ["ANGLE", "RATE", "VALUE", "Followed", "both"]
+__all__ = ["ANGLE", "OTHER", "VALUE", "Followed", "both", "in_turn"]

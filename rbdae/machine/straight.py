@@ -43,6 +43,7 @@ _LIBRARY = {
     "arctanh": "atanh",
     "arctan2": "atan2",
     "power": "pow",
+    "fmod": "fmod",
 }
 _ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
 _COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from rbdae._public import show_only
 from rbdae.models.andrews import andrews as andrews
 from rbdae.models.bricard import bricard as bricard
 from rbdae.models.chain import chain as chain
@@ -92,4 +91,3 @@ __all__ = [
     "spatial_slider_crank",
     "tennis_racket",
 ]
-show_only(__name__)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from math import cos, sin
+from functools import partial
+from math import cos, pi, sin
+from typing import Any
+
+import numpy as np
 
 from rbdae import _check
 from rbdae.drives import PrescribedDisplacement
 from rbdae.joints.prismatic import Prismatic
 from rbdae.joints.revolute import Revolute
 from rbdae.system import System
+
+
+def _sine(amplitude: float, frequency: float, phase: float, t: Any) -> Any:
+    return amplitude * np.sin(frequency * t + phase)
 
 
 def driven_pendulum(
@@ -55,7 +63,7 @@ def driven_pendulum(
             carriage, pendulum, at_b=(0.0, 0.0, 0.5 * l), axis_a=(0.0, 1.0, 0.0), axis_b=(0.0, 1.0, 0.0), name="hinge"
         )
     )
-    law = (lambda t: a * sin(w * t), lambda t: a * w * cos(w * t), lambda t: -a * w * w * sin(w * t))
+    law = (partial(_sine, a, w, 0.0), partial(_sine, a * w, w, 0.5 * pi), partial(_sine, -a * w * w, w, 0.0))
     system.add_joint(PrescribedDisplacement(rail, law, name="motor"))
     return system
 

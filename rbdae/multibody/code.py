@@ -56,7 +56,8 @@ _RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Code:
-    """Machine code of one kernel."""
+    """Machine code of one kernel; `variant` tells it from that of others of the structure, where conditions fall
+    another way."""
 
     module: Module
     signs: str
@@ -64,6 +65,7 @@ class Code:
     functions: tuple[int, ...]
     data: Data
     n_nodes: int
+    variant: tuple[bytes, ...] = ()
 
     def context(self, workspace: Workspace) -> Context:
         """The numbers of a selection and of its model, with what they are used by."""
@@ -110,12 +112,13 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
     with collector_off():
         try:
             if known is None:
-                return _of_text(*_texts(workspace, wanted, signs), signs, wanted.shapes)
+                return replace(_of_text(*_texts(workspace, wanted, signs), signs, wanted.shapes), variant=variant)
             pattern = (
                 None if wanted.pattern is None else (wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes())
             )
             key = (known, signs, sorted(wanted.shapes.items()), pattern, variant)
-            return _of_structure(key, lambda: _text_of_structure(workspace, wanted, signs, key), signs, wanted.shapes)
+            made = _of_structure(key, lambda: _text_of_structure(workspace, wanted, signs, key), signs, wanted.shapes)
+            return replace(made, variant=variant)
         except _NotHad as error:
             _not_had(workspace, wanted.kernel, str(error))
         except NoMachineCode as error:
@@ -231,6 +234,16 @@ def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
         return None
 
 
+def by_key(key: object, record: Callable[[], Recording], signs: str, shapes: Shapes) -> Code:
+    """The code of a recording that calls no functions, by a key of all that it depends on, or, without one, by its
+    text."""
+
+    def text() -> CodeText:
+        return code_text(record(), signs, shapes, None)
+
+    return _of_text((), text(), signs, shapes) if key is None else _of_structure((key, signs), text, signs, shapes)
+
+
 def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code:
     """The code of a recording and its text."""
     return _of_text(_addresses(recording), made, signs, shapes)
@@ -261,4 +274,4 @@ def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, function
     return Code(module, signs, shapes, functions, Data.from_bytes(beside[8:]), int.from_bytes(beside[:8], "little"))
 
 
-__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "code_of", "made", "of_text"]
+__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "by_key", "code_of", "made", "of_text"]

@@ -47,6 +47,11 @@ class Pattern:
     rows: Ints
     columns: Ints
 
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Row and column of each."""
+        return list(zip(self.rows.tolist(), self.columns.tolist(), strict=True))
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)

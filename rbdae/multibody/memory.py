@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -25,6 +26,27 @@ _NOWHERE = np.empty(0)
 
 
 @final
+class Preparation:
+    """The time that making code has taken so far, of the processor and on the wall, s: a context that may be nested."""
+
+    def __init__(self) -> None:
+        self.seconds = self.wall_seconds = 0.0
+        self._depth = 0
+        self._since = 0.0, 0.0
+
+    def __enter__(self) -> None:
+        if self._depth == 0:
+            self._since = time.thread_time(), time.perf_counter()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.thread_time() - self._since[0]
+            self.wall_seconds += time.perf_counter() - self._since[1]
+
+
+@final
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
     """Everything of a model in memory that no selection decides.
@@ -35,6 +57,7 @@ class Memory:
     (`rbdae.multibody.traced`), which is recorded at the state `regular` with the selection's numbers `numbers`,
     whatever the selection of the problem is that asks first: so it is the same in copies, and after switches. `known`
     has facts that are found once, such as its digest (`rbdae.multibody.contents`), also for those of other numbers.
+    `preparation` counts the time in which code was made: it is no part of a run's.
     """
 
     filled: Filled
@@ -47,6 +70,7 @@ class Memory:
     numbers: Vec
     recorded: dict[Any, Any]
     known: dict[Any, Any]
+    preparation: Preparation = field(default_factory=Preparation)
 
     @classmethod
     def of(
@@ -106,12 +130,14 @@ class Memory:
 
     def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""
-        return replace(self, code=code, regular=regular, numbers=numbers, recorded={}, known={})
+        return replace(
+            self, code=code, regular=regular, numbers=numbers, recorded={}, known={}, preparation=Preparation()
+        )
 
     def renumbered(self, filled: Filled, regular: Vec) -> Self:
         """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
         code is that of the structure."""
-        return replace(self, filled=filled, regular=regular, recorded={})
+        return replace(self, filled=filled, regular=regular, recorded={}, preparation=Preparation())
 
     def null_space(self) -> Mat:
         """Room for T of the null-space forms; made once, on demand (it is dense)."""
@@ -121,4 +147,4 @@ class Memory:
         return out
 
 
-__all__ = ["Code", "Memory"]
+__all__ = ["Code", "Memory", "Preparation"]

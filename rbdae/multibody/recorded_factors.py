@@ -1,38 +1,59 @@
-"""Factors of dF/dy + c dF/dyd as code of one model: the elimination begins where the Jacobian's recording ends.
+"""Factors of dF/dy + c dF/dyd by the structure of a model: code of their own where they are short, else tables.
 
-What is constant in the Jacobian, such as masses, ones and zeros, folds in the factors. Two kernels come of it: one
-fills the numbers of L and U that are not constant, the other solves with them. A guard holds while the multipliers
-stay below `rbdae.graph.elimination.LARGEST`.
+The elimination begins where the Jacobian's recording ends, so that what is constant in it, such as masses, ones and
+zeros, folds in the factors. Two kernels come of it: one fills the numbers of L and U that are not constant, the other
+solves with them. A guard holds while the multipliers stay below `rbdae.graph.elimination.LARGEST`.
+
+Pivots are chosen on the numbers of a problem, rounded: those of the model to powers of two, the state and the selection
+to a millionth. So they depend on the problem alone, and problems alike share them; code is that of structure and
+pivots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import marshal
 from dataclasses import dataclass
-from typing import Any, final
+from functools import cache, partial
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
+from rbdae._arrays import Vec
 from rbdae.compiler.options import collector_off
 from rbdae.formulations.base import Callback
-from rbdae.graph.derivatives import tangents
-from rbdae.graph.elimination import LARGEST, Complexes, Factors, Field, Reals, eliminate, substitute
-from rbdae.graph.evaluate import evaluate
+from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
-from rbdae.graph.pivots import Place, Plan, SingularPattern, plan
+from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.function import MachineFunction
-from rbdae.machine.python_calls import supported
+from rbdae.machine.entries_on_disk import bytes_from_cache, note, noted, say_once
+from rbdae.machine.factors import BoundFactors, Tables, tables
+from rbdae.machine.function import PROTOTYPE, Context, MachineFunction
+from rbdae.machine.module import NoMachineCode
 from rbdae.machine.straight import LONGEST
-from rbdae.multibody.code import Code, made
+from rbdae.multibody.code import Code, by_key
 from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
-from rbdae.multibody.recording import Recording, first_numbers, own_constants, recording_point, selected
+from rbdae.multibody.recording import (
+    Recording,
+    first_numbers,
+    opened_numbers,
+    own_constants,
+    recording_point,
+    selected,
+)
 from rbdae.multibody.traced import own_point, shared
 from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8
 """Of c, where pivots are chosen: the first steps of a run have large ones."""
+
+_GRID = 2.0**20
+"""Steps of the state and the selection to the unit, where pivots are chosen."""
+
+_KEPT = 8
+"""Choices of pivots of one structure that are kept on disk."""
 
 MOST_PRODUCTS = 2500
 """Of the elimination; beyond, tables are as quick, and there at once (docs/decisions.md)."""
@@ -64,159 +85,179 @@ class FactorCode:
         return BoundFactors((found[0], found[1]), self.size, self.order)
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class BoundFactors:
-    """The same for one selection: the first function returns 1 where a guard does not hold."""
+class Wanted(NamedTuple):
+    """The Jacobian whose factors are asked for: its kernel, its entries, and the code of its data."""
 
-    functions: tuple[MachineFunction, MachineFunction]
-    size: int
-    order: Plan
+    kernel: Callback
+    pattern: Pattern
+    code: Code
 
 
-def recorded_factors(workspace: Workspace, kernel: Callback, pattern: Pattern) -> FactorCode | None:
-    """The code of the factors for this workspace; None if it has none, or is too long.
-
-    Parameters
-    ----------
-    kernel : of the Jacobian
-    pattern : its entries
-    """
-    if not workspace.memory.traced or workspace.code_calls_python or not supported():
+def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | None:
+    """The factors of this workspace; None where the user's functions are called, or no pivots serve."""
+    if workspace.code_calls_python or wanted.code.functions:
         return None
     known = workspace.memory.recorded
-    key = ("factors", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
+    structure = (workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
+    key = ("factors", wanted.kernel, structure, wanted.code.variant)
     if key not in known:
-        mine = (*key, own_point(workspace)) if workspace.memory.opened else key  # pivots depend on the numbers
-        known[key] = shared(workspace, mine, lambda: _code(workspace, kernel, pattern, key))
-    found: FactorCode | None = known[key]
+        order = shared(workspace, (*key, _point(workspace)), lambda: _order(workspace, wanted))
+        known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
+    found: FactorCode | Tables | None = known[key]
     return found
 
 
-def _samples(workspace: Workspace, recording: Recording, pattern: Pattern) -> list[dict[Place, float]]:
-    """Numbers of the entries at the state that the memory keeps, where some may be zero that are none elsewhere, and a
-    little beside it, at small and at large c. They depend on the memory alone, as the code does: not on the problem
-    that happens to ask first."""
-    rng = np.random.default_rng(5)
+def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any, ...]) -> FactorCode | Tables:
+    """The factors with these pivots; models of one structure share them."""
+    out = shared(workspace, (*key, tuple(order.pivots)), lambda: _made(workspace, wanted, order))
+    if isinstance(out, Tables) or all(code.data_of(workspace).sound for code in (out.factors, out.solve)):
+        return out
+    mine = (*key, own_point(workspace))  # sums by which others divide vanish in this model
+    return shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
+
+
+def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
+    """The numbers of the model, the state and the selection that pivots depend on."""
+    numbers = opened_numbers(workspace).values if workspace.memory.opened else np.zeros(0)
     regular, n = workspace.memory.regular, workspace.layout.n
-    y = regular if len(regular) == n else np.zeros(n)
+    y = np.zeros(n)
+    if len(regular) == n:
+        moves = workspace.layout.n_differential  # multipliers are not known before
+        y[:moves] = regular[:moves]
+    exponents = np.rint(np.log2(np.abs(numbers)))
+    y, selection = (np.rint(_GRID * x) / _GRID + 0.0 for x in (y, first_numbers(workspace)))
+    return np.copysign(np.exp2(exponents), numbers), y, selection
+
+
+def _point(workspace: Workspace) -> bytes:
+    return hashlib.sha256(b"".join(array.tobytes() for array in _rounded(workspace))).digest()
+
+
+def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
+    """The plan at a point, with the pivots that are on disk for it."""
+    n, places = workspace.layout.n, wanted.pattern.places
+    known = _on_disk(workspace, wanted, "pivots")
+    point = _point(workspace)
+    found: dict[bytes, Any] = {} if known is None else marshal.loads(noted(known) or marshal.dumps({}))
+    if point in found:
+        return with_pivots(n, found[point], places)
+    with collector_off():
+        for exact in (False, True):
+            samples = _samples(workspace, wanted, exact=exact)
+            try:
+                out = plan(n, [dict(zip(places, sample, strict=True)) for sample in samples]) if samples else None
+            except SingularPattern:
+                out = None
+            if out is not None:
+                if known is not None and not exact and len(found) < _KEPT:
+                    note(known, marshal.dumps(found | {point: out.pivots}))
+                return out
+    return None
+
+
+def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[float]]:
+    """Entries at the state that the memory keeps, where some may be zero that are none elsewhere, and a little beside
+    it, at small and at large c. They depend on the memory alone: not on the problem that happens to ask first."""
+    rng, n, code = np.random.default_rng(5), workspace.layout.n, wanted.code
+    numbers, y, selection = _rounded(workspace)
+    if exact:
+        numbers, selection = opened_numbers(workspace).values, first_numbers(workspace)
+    context = Context.of(selection, (), code.data.filled(numbers))
+    run = PROTOTYPE(code.module.address("machine"))
     beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
-    places = list(zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True))
+    out = np.empty(len(wanted.pattern.rows))
     found = []
     for (state, rates), c in (((y, np.zeros(n)), _SIZES[-1]), (beside, _SIZES[0]), (beside, _SIZES[1])):
-        inputs = {"t": [0.1234], "y": state, "yd": rates, "c": [c], "selection": first_numbers(workspace)}
-        values = evaluate(recording.graph, recording.outputs, inputs)
-        if not np.isfinite(values).all():
-            continue
-        found.append(dict(zip(places, values, strict=True)))
+        word = run(context.ctypes.data, 0.1234, state.ctypes.data, rates.ctypes.data, c, out.ctypes.data)
+        if word == 0 and np.isfinite(out).all():
+            found.append(out.tolist())
     return found
 
 
-def _code(workspace: Workspace, kernel: Callback, pattern: Pattern, key: tuple[Any, ...]) -> FactorCode | None:
-    """The code of the factors; models of one structure with the same pivots share it."""
+def _on_disk(workspace: Workspace, wanted: Wanted, *more: object) -> tuple[object, ...] | None:
+    """The key of what is kept on disk; None for what other processes cannot have."""
+    known = on_disk(workspace, wanted.kernel.name)
+    pattern = wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes()
+    return None if known is None else ("factors", known, pattern, wanted.code.variant, *more)
+
+
+def _made(workspace: Workspace, wanted: Wanted, order: Plan, *, alone: bool = False) -> FactorCode | Tables:
+    """The code of the factors with these pivots, else their tables."""
+    found = None
+    if order.products <= MOST_PRODUCTS:
+        found = _with_code(workspace, wanted, order, None if alone else _on_disk(workspace, wanted, order.pivots))
+    return tables(workspace.layout.n, wanted.pattern.places, order) if found is None else found
+
+
+def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[object, ...] | None) -> FactorCode | None:
+    """The code of the factors, which is recorded unless it is on disk; None where it is too long."""
     n = workspace.layout.n
-    shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
+    recordings = cache(partial(_recorded, workspace, wanted, order))
+
+    def stored() -> bytes:
+        found = recordings()
+        return (0 if found is None else found[2]).to_bytes(8, "little")
+
+    def recording(k: Literal[0, 1]) -> Recording:
+        found = recordings()
+        assert found is not None  # its size says so
+        return found[k]
+
     with collector_off():
+        size = int.from_bytes(stored() if key is None else bytes_from_cache(key, stored), "little")
+        if not size:
+            return None
         try:
-            recording = recorded_kernel(
-                workspace, kernel, shapes, recording_point(workspace, shapes), 4 * LONGEST, pattern
-            )
-        except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
-            return None  # the Jacobian itself has said why, and has other code
-        if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST:
+            factors = by_key(key, lambda: recording(0), "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
+            solve = by_key(key, lambda: recording(1), "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
+        except NoMachineCode as error:
+            say_once(str(error))
             return None
-        if recording.functions:
-            return None  # they are called through addresses
-        samples = _samples(workspace, recording, pattern)
-        try:
-            order = _order(recording, pattern, n, samples) if samples else None
-        except SingularPattern:
-            return None
-        if order is None:
-            return None
-        fallen = tuple(recording.guards.items())
-        chosen = (*key, "pivots", tuple(order.pivots), fallen)
-        found = shared(workspace, chosen, lambda: _with_order(recording, pattern, n, order))
-        if found is None or all(code.data_of(workspace).sound for code in (found.factors, found.solve)):
-            return found
-        return _with_order(recording, pattern, n, order)  # sums by which others divide vanish in this model
+    return FactorCode(factors, solve, size, order)
 
 
-def _with_order(recording: Recording, pattern: Pattern, n: int, order: Plan) -> FactorCode | None:
-    found = with_factors(recording, pattern, n, order, Reals)
-    if found is None:
-        return None
-    first, second, size = found
-    factors = made(first, "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
-    solve = made(second, "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
-    return None if factors is None or solve is None else FactorCode(factors, solve, size, order)
-
-
-def _order(recording: Recording, pattern: Pattern, n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
-    """The pivots of the entries that are not 0 whatever the state."""
-    at = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
+def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Recording, Recording, int] | None:
+    """The recordings of both kernels, and how many numbers go from one to the other; None if they are too long."""
+    n, pattern = workspace.layout.n, wanted.pattern
+    shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
+    try:
+        recording = recorded_kernel(
+            workspace, wanted.kernel, shapes, recording_point(workspace, shapes), 4 * LONGEST, pattern
+        )
+    except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
+        return None  # the Jacobian itself has said why, and has other code
+    if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST or recording.functions:
+        return None  # functions are called through addresses
     graph = recording.graph
-    places = [place for place, node in zip(at, recording.outputs, strict=True) if graph.value(node) != 0.0]
-    return plan(n, [{place: sample[place] for place in places} for sample in samples])
-
-
-def with_factors(
-    recording: Recording, pattern: Pattern, n: int, order: Plan, field: Any
-) -> tuple[Recording, Recording, int] | None:
-    """The recordings of both kernels, and how many numbers go from one to the other; None if they are too long. With
-    `Complexes`, c is c + i yd[n], and vectors have their real numbers first.
-
-    The Jacobian is linear in c, so that its derivative by c is dF/dyd.
-    """
-    graph = recording.graph
-    at = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
-    entries: dict[Place, Any] = {
-        place: node for place, node in zip(at, recording.outputs, strict=True) if graph.value(node) != 0.0
-    }
-    if order.products * field.n_reals**2 > MOST_PRODUCTS:
+    at = zip(pattern.places, recording.outputs, strict=True)
+    entries = {place: node for place, node in at if graph.value(node) != 0.0}
+    order = with_pivots(n, order.pivots, entries)
+    if order.products > MOST_PRODUCTS:
         return None
-    if field is Complexes:
-        entries = _complex(graph, entries, n)
-    made_of = eliminate(graph, field(graph), order, entries)
+    factors = eliminate(graph, order, entries)
     stored: dict[int, int] = {}
     other = Graph()
-    fields: tuple[Field, Field] = (field(graph), field(other))
 
-    def read(x: Any) -> Any:
+    def read(node: int) -> int:
         """An entry of L or U in the second graph: a constant, or an input."""
-        reals = []
-        for node in fields[0].reals(x):
-            value = graph.value(node)
-            place = 0 if value is not None else stored.setdefault(node, len(stored))
-            reals.append(other.const(value) if value is not None else other.node("input", "y", place))
-        return fields[1].of(reals)
+        value = graph.value(node)
+        if value is not None:
+            return other.const(value)
+        return other.node("input", "y", stored.setdefault(node, len(stored)))
 
     there = Factors(
-        [[(r, read(x)) for r, x in column] for column in made_of.lower],
-        [[(k, read(x)) for k, x in row] for row in made_of.upper],
-        [read(x) for x in made_of.pivots],
+        [[(r, read(x)) for r, x in column] for column in factors.lower],
+        [[(k, read(x)) for k, x in row] for row in factors.upper],
+        [read(x) for x in factors.pivots],
         0,
     )
-    b = [fields[1].of([other.node("input", "yd", i + n * k) for k in range(field.n_reals)]) for i in range(n)]
-    x = substitute(fields[1], order, there, b)
-    small = graph.node("<=", made_of.growth, graph.const(LARGEST**2))
+    x = substitute(other, order, there, [other.node("input", "yd", i) for i in range(n)])
+    small = graph.node("<=", factors.growth, graph.const(LARGEST**2))
     guards = dict(recording.guards)
-    if graph.value(small) is None and graph.value(made_of.growth) is None:
+    if graph.value(small) is None and graph.value(factors.growth) is None:
         guards[small] = True
-    outputs = [fields[1].reals(value)[k] for k in range(field.n_reals) for value in x]
     first = Recording(graph, list(stored), guards, recording.functions, loaded=recording.loaded)
-    return first, Recording(other, outputs, {}, [], loaded=recording.loaded), len(stored)
+    return first, Recording(other, x, {}, [], loaded=recording.loaded), len(stored)
 
 
-def _complex(graph: Graph, entries: Mapping[Place, int], n: int) -> dict[Place, tuple[int, int]]:
-    """A(c) + i yd[n] dA/dc."""
-    c, imaginary = graph.node("input", "c", 0), graph.node("input", "yd", n)
-    slopes = tangents(graph, list(entries.values()), {c: {0: graph.const(1.0)}})
-    zero = graph.const(0.0)
-    return {
-        place: (node, graph.mul(imaginary, slope[0]) if 0 in slope else zero)
-        for (place, node), slope in zip(entries.items(), slopes, strict=True)
-    }
-
-
-__all__ = ["MOST_PRODUCTS", "BoundFactors", "FactorCode", "recorded_factors", "with_factors"]
+__all__ = ["MOST_PRODUCTS", "FactorCode", "Wanted", "factors_of"]

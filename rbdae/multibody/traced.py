@@ -123,7 +123,8 @@ def traced(
     key = (kernel, tuple(shapes.items()), sparse, dropped, tuple(selected(workspace)), own_constants(workspace))
     known = workspace.memory.recorded
     if key not in known:
-        known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse))
+        with workspace.memory.preparation:
+            known[key] = _found(workspace, key, shapes, Wanted(kernel, shapes, pattern, sparse))
     code = known[key]
     if code is None:
         return None

@@ -181,7 +181,8 @@ class Workspace:
         """The kernel, compiled for what this model needs and bound to this workspace; where nothing can be compiled,
         in plain Python."""
         try:
-            compiled = kernel.compiled(self.memory.features)
+            with self.memory.preparation:
+                compiled = kernel.compiled(self.memory.features)
         except NoMachineCode as error:
             say_once(str(error))
             return self.raising(self.plain(kernel))
@@ -203,11 +204,6 @@ class Workspace:
     def code_calls_python(self) -> bool:
         """Whether code of the model calls one: laws that are recorded it does not."""
         return any(function.python and function.law is None for function in self.user_functions)
-
-    def check_laws(self) -> None:
-        """Refuse a user's function that is no longer the law that was recorded."""
-        for function in self.user_functions:
-            function.check()
 
     def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
         """The kernel, and then what the user's Python functions have raised in it."""

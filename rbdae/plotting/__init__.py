@@ -1,6 +1,5 @@
 """Pictures of trajectories, and mechanisms in motion as lines in space."""
 
-from rbdae._public import show_only
 from rbdae.plotting.animation import Animation as Animation
 from rbdae.plotting.animation import animate as animate
 from rbdae.plotting.pictures import plot_solution as plot_solution
@@ -24,4 +23,3 @@ __all__ = [
     "plot_solution",
     "scene",
 ]
-show_only(__name__)

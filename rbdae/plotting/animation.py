@@ -244,7 +244,7 @@ def checked_path(path: str | Path) -> Path:
         try:
             import PIL  # noqa: F401
         except ImportError:
-            raise ImportError("a GIF needs Pillow: run `pip install 'rbdae[plot]'`") from None
+            raise ImportError("a GIF needs Pillow: run `pip install pillow`") from None
     if ending == ".mp4":
         from matplotlib.animation import FFMpegWriter
 

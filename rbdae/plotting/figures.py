@@ -28,7 +28,7 @@ def need_matplotlib(what: str) -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        raise ImportError(f"{what} needs matplotlib: run `pip install 'rbdae[plot]'`") from None
+        raise ImportError(f"{what} needs matplotlib: run `pip install matplotlib`") from None
 
 
 def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:

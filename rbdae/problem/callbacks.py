@@ -13,7 +13,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.kernels.projection import N_INFO, project
-from rbdae.machine.factors import Factors
+from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
@@ -22,7 +22,8 @@ from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.duals import derivative_function, derivative_kernel
 from rbdae.multibody.operations import Operations, counted
-from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
+from rbdae.multibody.recorded_factors import FactorCode, factors_of
+from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
@@ -143,7 +144,7 @@ class Callbacks:
         internal = model.n * len(self._workspace.settings.chart.internal)
         scales = model.scales
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
-        return ViolationScales(weights, 1.0 / scales.rate, float(np.finfo(float).eps) * scales.reach / scales.length)
+        return ViolationScales(weights, 1.0 / scales.rate, scales.reach / scales.length)
 
     def check_explicit(self) -> None:
         """Raises AttributeError for a DAE, which has no right-hand side."""
@@ -170,8 +171,9 @@ class Callbacks:
             known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
-            own = self._of_this_model(name)
-            self._machine[name] = self._generic_machine(name) if own is None else own.function()
+            with self._workspace.memory.preparation:
+                own = self._of_this_model(name)
+                self._machine[name] = self._generic_machine(name) if own is None else own.function()
         return self._machine[name]
 
     def _generic_machine(self, name: str) -> MachineFunction:
@@ -192,19 +194,25 @@ class Callbacks:
         if count_equations(self._workspace) != self._workspace.layout.n:
             name = self._workspace.settings.formulation.name
             raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
-        if self._factors is None:
+        if self._factors is not None:
+            return self._factors
+        with self._workspace.memory.preparation:
             pattern, n = self._pattern(), self._workspace.layout.n
             self._factors = Factors(
-                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"), self.jacobian_data,
-                self._start or (0.0, np.zeros(n), np.zeros(n)), self._recorded_factors,
+                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
+                lambda *given: self.jacobian_data(*given), self._start or (0.0, np.zeros(n), np.zeros(n)),
+                self._known_factors(),
             )  # fmt: skip
         return self._factors
 
-    def _recorded_factors(self) -> BoundFactors | None:
-        if self._of_this_model("jacobian_data") is None:
+    def _known_factors(self) -> BoundFactors | Tables | None:
+        """Those of the structure; None where the Jacobian has no code of its own."""
+        jacobian = self._of_this_model("jacobian_data")
+        if jacobian is None:
             return None
-        found = recorded_factors(self._workspace, self._kernel("jacobian"), self._entries())
-        return None if found is None else found.bound(self._workspace)
+        wanted = FactorsWanted(self._kernel("jacobian"), self._entries(), jacobian.code)
+        found = factors_of(self._workspace, wanted)
+        return found.bound(self._workspace) if isinstance(found, FactorCode) else found
 
     def _entries(self) -> Pattern:
         found = self._pattern()
@@ -221,7 +229,8 @@ class Callbacks:
         return work_function(self._workspace, self.steps(scheme), self._tally)
 
     def code(self, name: str) -> Literal["traced", "folded", "generic"]:
-        """The code of a callback: of this model alone, or that of all."""
+        """The code of a callback: of this model alone, or that of all. Raises ValueError for another name."""
+        self._refuse_other(name)
         return "generic" if self._of_this_model(name) is None else self._workspace.memory.name
 
     def code_of(self, names: Collection[str]) -> Literal["traced", "folded", "generic", "mixed"]:
@@ -236,8 +245,7 @@ class Callbacks:
         Raises ValueError for another name, and where the callback runs generic code; AttributeError for the right-hand
         side of a DAE.
         """
-        if name not in _SIGNS:
-            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
+        self._refuse_other(name)
         if self._of_this_model(name) is None:
             raise ValueError(
                 f"Callbacks: {name!r} runs generic code, whose operations depend on loops and branches; "
@@ -256,14 +264,19 @@ class Callbacks:
         self._tally = other._tally
 
     def _call(self, name: str) -> Callable[..., None]:
-        found = self._of_this_model(name)
-        return self._generic(name) if found is None else found.call
+        with self._workspace.memory.preparation:
+            found = self._of_this_model(name)
+            return self._generic(name) if found is None else found.call
 
     def _kernel(self, name: str) -> Callback:
         if name in ("rhs", "rhs_jacobian"):
             explicit = self._explicit()
             return explicit.rates if name == "rhs" else explicit.rhs_jacobian
         return self._kernels.residual if name == "residual" else self._kernels.jacobian
+
+    def _refuse_other(self, name: str) -> None:
+        if name not in _SIGNS:
+            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
 
     def _of_this_model(self, name: str) -> TracedKernel | None:
         if name not in self._traced:

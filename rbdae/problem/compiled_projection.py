@@ -33,12 +33,8 @@ class CompiledProjection:
         self.memory = np.zeros(self.result + n + N_MORE)
         self.memory[at.INFO : self.result] = info
 
-        drift = getattr(projector, "drift", None)  # a loop asks for it that restarts a library
-
         def anywhere(t: float, y: Vec, _: Vec, out: Vec) -> None:
             out[:n] = y
-            if out[n + at.DRIFT] < 0.0 and drift is not None:
-                out[n + at.DRIFT] = drift(t, y)
             out[n] = projector(t, out[:n])
 
         shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + N_MORE,)}

@@ -1,4 +1,4 @@
-"""Coordinates of all joints and forces of a model, with rates and accelerations, in one loop over rows of Z."""
+"""Coordinates of all joints and forces of a model, with rates, in one loop over rows of Z."""
 
 from __future__ import annotations
 
@@ -52,15 +52,8 @@ class CoordinateReader:
 
     def read(self, Z: Mat, out: Any, first: int) -> None:
         """s and sdot of rows Z into `out` (n, 2, rows) from the row `first` on."""
-        numbers = len(Z), first, out.shape[2], self.n, self._width, 0
-        call(native.coordinates, *numbers, self.heads, self.at, self.c, Z, Z, out, out)
-
-    def accelerations(self, Z: Mat, second: Mat) -> Mat:
-        """sddot (n, m) of rows Z; rows of `second` have xddot and dddot where those of Z have x and d."""
-        out, again = np.empty((self.n, len(Z))), np.empty((self.n, 2, len(Z)))
-        numbers = len(Z), 0, len(Z), self.n, self._width, 1
-        call(native.coordinates, *numbers, self.heads, self.at, self.c, Z, second, again, out)
-        return out
+        numbers = len(Z), first, out.shape[2], self.n, self._width
+        call(native.coordinates, *numbers, self.heads, self.at, self.c, Z, out)
 
     def gradients(self, k: int, Z: Vec) -> tuple[Vec, Vec]:
         """ds/dZ and dsdot/dZ of one coordinate at a row (24 bodies,)."""

@@ -254,7 +254,8 @@ class Equations(ABC):
 
     @cached_property
     def sparsity(self) -> csc_matrix:
-        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones: the entries that are not zero whatever the state."""
+        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones: the entries that are not zero whatever the state. Its
+        `indices` and `indptr` are int32."""
         from scipy.sparse import csc_matrix
 
         pattern = self._block_pattern

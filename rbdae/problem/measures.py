@@ -7,6 +7,7 @@ that of the effort on the bodies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, final
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
 from rbdae._by_name import ByName
+from rbdae.actuators.block import Block
+from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.forces.by_force import WIDTH
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import evaluate_each
@@ -39,6 +42,21 @@ class Measures:
         self._view, self._t, self._y, self._single = view, t, y, single
         self._owners = view.owners
 
+    @classmethod
+    def of_symbols(cls, view: Any, Z: Any, applied: Any, primitives: Any, friction: Any) -> Measures:
+        """Reads one state of numbers of any kind: Z (24 bodies,), what the kernel `by_force` gives, forces and torques
+        of primitives (12 primitives,), margins and normal forces of frictions. Outputs of blocks it does not read."""
+        out, n = cls(view, np.zeros(1), np.zeros((1, 0)), True), view.model.n
+        out.__dict__ |= {
+            "_Z": Z[None],
+            "_applied": (applied[None, : 12 * n].reshape(1, n, 12), applied[None, 12 * n :].reshape(1, -1, WIDTH)),
+            "_of_primitives": primitives.reshape(1, -1, 2, 6),
+            "_friction": friction[None],
+            "_coordinates": _Found(out._coordinate),
+            "_of_blocks": _Found(_not_straight),
+        }
+        return out
+
     def joints(self) -> dict[str, Measured]:
         """The quantities of all joints by name."""
         return ByName("joint", ((name, self._of(owner)) for name, owner in self._owners.joints.items()))
@@ -62,7 +80,7 @@ class Measures:
         if quantity.aspect == "rate":
             return np.asarray(self._coordinates[k, 1])
         if quantity.aspect == "acceleration":
-            return np.asarray(self._accelerations[k])
+            return self._acceleration(k)
         effort = self._effort(owner, quantity.coordinate)
         if quantity.aspect == "power":
             return np.asarray(effort * self._coordinates[k, 1])
@@ -73,7 +91,7 @@ class Measures:
         if quantity.aspect == "own":
             return self._of_blocks[owner.blocks[0][0], quantity.name]
         if quantity.aspect == "turn":
-            return np.asarray(self._turn(owner).magnitude())
+            return self._turned(owner)
         if quantity.aspect == "axis":
             vector = self._turn(owner).as_rotvec()
             size = np.linalg.norm(vector, axis=1, keepdims=True)
@@ -83,7 +101,7 @@ class Measures:
         if quantity.aspect == "moment":
             return self._moment(owner)
         if quantity.aspect == "pull":
-            return np.asarray(self._loads[2 * owner.number, 0])
+            return self._load(owner.number, 0)
         if quantity.aspect == "normal":
             return self._normal(owner)
         return self._work(owner)
@@ -118,17 +136,43 @@ class Measures:
         a, b = (Rotation.from_matrix(frames(self._body(k)).copy()) for k in owner.bodies)
         return a.inv() * b
 
+    def _turned(self, owner: Owner) -> Vec:
+        """The angle of R_a^T R_b, whose size does not count."""
+        a, b = (frames(self._body(k)) for k in owner.bodies)
+        R = np.swapaxes(a, 1, 2) @ b
+        size = np.sqrt(np.sum(R * R, axis=(1, 2)) / 3.0)
+        skew = [R[:, j, i] - R[:, i, j] for i, j in ((1, 2), (2, 0), (0, 1))]
+        return np.asarray(np.arctan2(np.sqrt(sum(x * x for x in skew)), R[:, 0, 0] + R[:, 1, 1] + R[:, 2, 2] - size))
+
     def _spin(self, owner: Owner) -> Mat:
         """The angular velocity of b relative to a, in the frame of a."""
         a, b = (self._body(k) for k in owner.bodies)
         in_space = [on_frame(frames(z), angular_velocities(z)) for z in (a, b)]
         return on_frame(np.swapaxes(frames(a), 1, 2), in_space[1] - in_space[0])
 
+    def _on_bodies(self, k: int) -> tuple[Coordinate, tuple[int, int], list[Any]]:
+        """A coordinate of the reference points of its bodies, these, and (Z, Zdot) of both, 48 arrays (m,)."""
+        coordinate, (a, b) = self._owners.coordinates[k]
+        shift = [*(body.reference for body in self._view.model.system.bodies), np.zeros(3)]
+        first, second = self._body(a).T, self._body(b).T
+        x = [*first[:12], *second[:12], *first[12:], *second[12:]]
+        return coordinate.referred(shift[a], shift[b]), (a, b), x
+
+    def _coordinate(self, key: tuple[int, int]) -> Any:
+        """s or sdot of a coordinate."""
+        coordinate, _, x = self._on_bodies(key[0])
+        return coordinate.at(x)[key[1]]
+
+    def _acceleration(self, k: int) -> Vec:
+        """sddot of a coordinate."""
+        coordinate, pair, x = self._on_bodies(k)
+        second = [self._second[:, 24 * p : 24 * p + 12].T for p in self._view.reader.places] + [np.zeros((12, 1))]
+        return np.asarray(coordinate.acceleration(x, [*second[pair[0]], *second[pair[1]]]))
+
     @cached_property
-    def _accelerations(self) -> Mat:
-        """sddot of all coordinates, (n, m)."""
-        second = accelerations(self._view, self._Z, self._applied[0], self._of_primitives)
-        return np.asarray(self._view.coordinate_reader.accelerations(self._Z, second))
+    def _second(self) -> Mat:
+        """xddot and dddot at the places of x and d in rows."""
+        return accelerations(self._view, self._Z, self._applied[0], self._of_primitives)
 
     # ------------------------------------------------------------ forces
 
@@ -154,13 +198,14 @@ class Measures:
         la = self._view.multipliers(self._t, self._y)
         return np.ascontiguousarray(la[:, self._view.workspace.layout.n_internal :])
 
-    @cached_property
-    def _loads(self) -> Any:
-        """Forces and torques of joints on bodies, (2 joints, 2, m, 3), torques about the joint's points."""
-        out = np.empty((2 * len(self._view.model.joints), 2, len(self._t), 3))
-        if len(out):
-            self._view.reader.reactions(self._t, self._Z, self._la, out, 0)
-        return out
+    def _load(self, j: int, side: int, *, torque: bool = False) -> Mat:
+        """The force of a joint on one of its bodies, or its torque about the joint's point."""
+        joint = self._view.model.joints[j]
+        loads = self._of_primitives[:, joint.primitives.start : joint.primitives.stop, side].sum(axis=1)
+        if not torque:
+            return np.asarray(loads[:, :3])
+        arm = on_frame(frames(self._body(joint.bodies[side])), joint.points[side])
+        return np.asarray(loads[:, 3:] - cross(arm, loads[:, :3]))
 
     @cached_property
     def _of_primitives(self) -> Mat:
@@ -185,8 +230,7 @@ class Measures:
             if coordinate_name == name:
                 out += self._of_blocks[block, "effort"]
         for j in owner.joints[name]:
-            load = self._loads[2 * j + 1, 1 if coordinate.shape == "angle" else 0]
-            out += np.sum(along * load, axis=1)
+            out += np.sum(along * self._load(j, 1, torque=coordinate.shape == "angle"), axis=1)
         return np.asarray(out)
 
     def _direction(self, owner: Owner, coordinate: Coordinate) -> Mat:
@@ -194,7 +238,7 @@ class Measures:
         if coordinate.axis is not None:
             return on_frame(frames(self._body(owner.bodies[coordinate.side])), coordinate.axis)
         line = self._point(owner, 1, coordinate.at_b) - self._point(owner, 0, coordinate.at_a)
-        return np.asarray(line / np.linalg.norm(line, axis=1, keepdims=True))
+        return np.asarray(line / np.sqrt(np.sum(line * line, axis=1, keepdims=True)))
 
     def _point(self, owner: Owner, side: int, at: Vec, first: int = 0) -> Mat:
         """A point of a body in space, or its velocity from the place 12 on."""
@@ -214,7 +258,12 @@ class Measures:
         model = self._view.model
         mine = [e - len(model.bushings) for e in owner.elements]
         (k,) = np.flatnonzero(np.isin(model.frictions["element"], mine))
-        return np.asarray(self._view.friction(self._t, self._y)[:, len(model.frictions) + k])
+        return np.asarray(self._friction[:, len(model.frictions) + k])
+
+    @cached_property
+    def _friction(self) -> Mat:
+        """Margins and normal forces of the frictions under reactions."""
+        return np.asarray(self._view.friction(self._t, self._y))
 
     def _work(self, owner: Owner) -> Vec:
         """The power of a force on all bodies, of friction in a joint, or of a drive of a point."""
@@ -224,7 +273,22 @@ class Measures:
             return np.asarray(np.sum(self._moment(owner) * self._spin(owner), axis=1))
         joint = self._view.model.system.joints[owner.number]
         rate = self._point(owner, 0, joint.at_a, 12) - self._point(owner, 1, joint.at_b, 12)
-        return np.asarray(np.sum(self._loads[2 * owner.number, 0] * rate, axis=1))
+        return np.asarray(np.sum(self._load(owner.number, 0) * rate, axis=1))
+
+
+def _not_straight(key: tuple[Block, str]) -> Any:
+    raise NotStraight(f"{key[0].name} is a block")
+
+
+@final
+class _Found:
+    """Numbers by their places, found when they are asked for."""
+
+    def __init__(self, find: Callable[[Any], Any]) -> None:
+        self._find = find
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._find(key)
 
 
 __all__ = ["Measures"]

@@ -32,14 +32,14 @@ def accelerations(view: Any, Z: Mat, applied: Any, of_primitives: Any) -> Mat:
     Parameters
     ----------
     view : `rbdae.problem.interpretation.Interpretation`
-    Z : rows of natural coordinates, with the bodies as they are in memory
+    Z : rows of natural coordinates, with the bodies as they are in memory; all three are numbers of any kind
     applied : (m, bodies, 12), applied forces on them as they are in memory
     of_primitives : (m, primitives, 2, 6), forces and torques of the joints' primitives about the reference points
     """
     model, n = view.model, view.model.n
     B, order, m = model.bodies, list(view.workspace.layout.order[:n]), len(Z)
     F = applied + np.concatenate([B["weight"], B["weight_d"]], axis=1)[order]
-    loads = np.zeros((m, n + 1, 6))
+    loads = np.zeros((m, n + 1, 6), dtype=of_primitives.dtype)
     for k, pair in enumerate(model.primitives["body"]):
         for side, b in enumerate(pair):
             loads[:, b] += of_primitives[:, k, side]
@@ -48,15 +48,15 @@ def accelerations(view: Any, Z: Mat, applied: Any, of_primitives: Any) -> Mat:
     R, Om = frames(z), angular_velocities(z)
     moment = on_frame(np.swapaxes(R, -1, -2), torques(z, F) + loads[..., 3:]) - cross(Om, on_frame(J, Om))
     W = _skew(Om)
-    second = R @ (W @ W + _skew(np.linalg.solve(J, moment[..., None])[..., 0]))
-    out = np.zeros((m, n, 24))
+    second = R @ (W @ W + _skew(on_frame(np.linalg.inv(J), moment)))
+    out = np.zeros((m, n, 24), dtype=Z.dtype)
     out[..., :3] = np.where(free, (F[..., :3] + loads[..., :3]) / B["mass"][order][:, None], 0.0)
     out[..., 3:12] = np.swapaxes(second, -1, -2).reshape(m, n, 9)
     return out.reshape(m, 24 * n)
 
 
 def _skew(v: Mat) -> Mat:
-    out = np.zeros((*v.shape, 3))
+    out = np.zeros((*v.shape, 3), dtype=v.dtype)
     out[..., 2, 1], out[..., 0, 2], out[..., 1, 0] = np.moveaxis(v, -1, 0)
     return out - np.swapaxes(out, -1, -2)
 

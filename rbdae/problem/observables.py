@@ -22,7 +22,6 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae._public import show_only
 from rbdae.problem.invariants import eta, has_invariants, pi
 from rbdae.problem.norm_closed_forms import has_norm_multipliers, norm_defect
 
@@ -312,4 +311,3 @@ def attach(kind: type, made: Callable[[Observable], Any]) -> None:
 
 
 __all__ = ["TABLE", "Observable", "Part", "register", "unregister"]
-show_only(__name__)

@@ -76,8 +76,10 @@ class Outputs:
     def _accelerations(self, here: Any, t: ArrayLike, y: ArrayLike, which: Sequence[int]) -> Mat:
         """Accelerations as rates of rates along the motion, which drift from the constraints has no part in."""
         times, rows, single = here.interpretation.rows(t, y)
-        found = self._tangents_of(here, which)
-        out = np.array([found.at(t, row, here.rhs(t, row))[0] for t, row in zip(times.tolist(), rows, strict=True)])
+        out = np.full((len(rows), len(which)), np.nan)
+        for k in np.flatnonzero(np.isfinite(rows).all(axis=1)):
+            t = float(times[k])
+            out[k] = self._tangents_of(here, which).at(t, rows[k], here.rhs(t, rows[k]))[0]
         return out[0] if single else out
 
     def _tangents_of(self, here: Any, which: Sequence[int]) -> Tangents:

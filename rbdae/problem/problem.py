@@ -27,6 +27,7 @@ from rbdae.problem.constant_mass import ConstantMass
 from rbdae.problem.drive_inputs import follows_inputs, refuse_jumps
 from rbdae.problem.driven import Driven, asked, inputs_of, places_of, present
 from rbdae.problem.equations import Equations
+from rbdae.problem.event import Event, EventFunction, EventGroup
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
 from rbdae.problem.measured import Measured
@@ -150,7 +151,7 @@ class Problem(Equations):
 
     @property
     def laws(self) -> dict[str, str]:
-        """The user's functions by their owners, each ``"recorded"``, in code of the model, or why it is called back."""
+        """The user's functions by their owners, each ``"recorded"``, in code of the model, or why it is called."""
         found = self.workspace.user_functions
         return {function.owner: "recorded" if function.law is not None else function.why for function in found}
 
@@ -333,8 +334,8 @@ class Problem(Equations):
 
         Its code is that of this problem, unless ``code="folded"`` or ``"generic"`` was chosen. A number that becomes 0,
         1 or -1, or equal to another in the same vector or matrix, or is so no longer, is another structure, which has
-        code of its own. Masses, inertias, gravity and numbers of forces take no search for a start if all initial
-        values were given and agreed.
+        code of its own. Masses, inertias, gravity and numbers of forces take no search for a start if given
+        positions agreed, and velocities are zero, given, or determined by the joints and given ones.
 
         Raises
         ------
@@ -387,6 +388,23 @@ class Problem(Equations):
         ``.values``, ``.jacobian`` by y, ``.input_jacobian``. Raises ValueError and TypeError for what is no number
         that the system has."""
         return Outputs(self.by_time((), ()), numbers_among(self.interpretation.owners, quantities))
+
+    def event_function(
+        self,
+        quantity: Quantity | str,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        crossing: float | None = None,
+    ) -> EventFunction:
+        """The quantity less a value as a function (t, y), for a package's own events in an own loop forward in time: an
+        angle counts its turns, and does not jump. Make one for each run, and call it in the order of time.
+
+            turned = problem.event_function(pin.angle, above=1.5)
+            def events(t, y, yd, out): out[0] = turned(t, y)  # scikit-sundae; turned.direction is 1.0
+        """
+        self.interpretation.owners.find(quantity)  # an Event takes functions, too
+        return EventGroup(self.interpretation, [Event(quantity, above=above, below=below, crossing=crossing)], 1.0)[0]
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with

@@ -47,12 +47,13 @@ class Projectable(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """How to project; [NS], section 6.
+    """How to project; [NS], section 6, with a correction (docs/null-space.md).
 
     Rotations are projected explicitly: normalisation (63) for quaternions, the algorithm of Spurrier and Klumpp for
     directors (others: `rbdae.rotations.orthonormalised`). Joints follow by Newton's method (62, P), velocities by the
     linear system (62, V); the velocities of the null-space form satisfy their constraints by construction and are left
-    alone.
+    alone. Rates of coordinates and momenta, which drift with the coordinates, are divided as these are: the angular
+    velocity stays.
 
     Parameters
     ----------
@@ -71,6 +72,10 @@ class Projection:
         M of (62): the mass matrix, or the identity for the velocities of the formulation, which is (64, V) for
         directors. The identity counts a metre as one radian, or as a unit of the directors; so with joints, or where
         bodies have x, it depends on the unit of length. It is for forms in velocities.
+    velocities : ``"angular"`` or ``"tangential"``
+        What rates of coordinates, and momenta, become where positions are projected: pdot* / ``|p*|`` and ddot* S^-1
+        for D* = R S, tangential then, which keeps the angular velocity; or the tangential part of pdot* and ddot*
+        alone, which is the paper's (63), (64), and changes it. Other velocities are the same by both.
     """
 
     position: bool = True
@@ -79,6 +84,7 @@ class Projection:
     restart_tolerance: float = 1e-8
     max_iterations: int = 10
     metric: Literal["mass", "identity"] = "mass"
+    velocities: Literal["angular", "tangential"] = "angular"
 
     def __post_init__(self) -> None:
         for name in ("position", "velocity"):
@@ -89,8 +95,10 @@ class Projection:
                     f"Projection: {name} = {getattr(self, name)!r} must be a finite number >= 0; give 1e-14"
                 )
         _check.count("Projection", "max_iterations", self.max_iterations)
-        if not isinstance(self.metric, str) or self.metric not in ("mass", "identity"):
-            raise _check.unknown("metric of a Projection", self.metric, ("mass", "identity"))
+        for name, known in (("metric", ("mass", "identity")), ("velocities", ("angular", "tangential"))):
+            given = getattr(self, name)
+            if not isinstance(given, str) or given not in known:
+                raise _check.unknown(f"{name} of a Projection", given, known)
 
     def bind(self, problem: Projectable) -> Projector:
         """A projector for one problem."""
@@ -124,7 +132,10 @@ class Projector:
         if projection.metric == "identity":
             self._project = problem.callbacks.identity_project  # it refuses some problems
         self._info = scales.info(
-            tolerance=p.tolerance, max_iterations=p.max_iterations, position=p.position, velocity=p.velocity
+            tolerance=p.tolerance,
+            max_iterations=p.max_iterations,
+            position=p.position,
+            velocity=p.velocity * (1.0 + (p.velocities == "angular")),
         )
 
     @cached_property
@@ -136,6 +147,11 @@ class Projector:
     def restart_tolerance(self) -> float:
         """Drift beyond which a multistep code is restarted."""
         return self.projection.restart_tolerance
+
+    @property
+    def reach(self) -> float:
+        """The size of positions in the unit of `drift`, the length of the model; at least 1."""
+        return self.problem.callbacks.violation_scales.reach
 
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place; returns whether it changed.

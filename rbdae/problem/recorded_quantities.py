@@ -7,17 +7,27 @@ a graph. An acceleration is a(t, y, yd) = ds'/dy yd + ds'/dt of the rate s'.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.compiler.jit import Entry
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
+from rbdae.graph.graph import Graph
+from rbdae.graph.symbols import Recorder
 from rbdae.kernels.forces.by_force import WIDTH, by_force
+from rbdae.kernels.joint_outputs import joint_forces
+from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import natural
-from rbdae.machine.function import Shapes
+from rbdae.machine.data import Table
+from rbdae.machine.function import MachineFunction, Shapes
+from rbdae.machine.module import compiled
+from rbdae.machine.straight import DECLARATIONS, straight
+from rbdae.multibody.bound import machine_function, machine_of
 from rbdae.multibody.code import made
 from rbdae.multibody.recording import (
     MOST_NODES,
@@ -32,8 +42,8 @@ from rbdae.multibody.recording import (
 from rbdae.multibody.traced import Tally, TracedKernel
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.driven import places_of
+from rbdae.problem.measures import Measures
 from rbdae.problem.owners import Owner
-from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
 Found = tuple[Owner, Quantity]
@@ -45,7 +55,7 @@ class Tangents:
 
     def __init__(self, problem: Any, found: Sequence[Found]) -> None:
         self._workspace: Workspace = problem.workspace
-        self._owners = problem.interpretation.owners
+        self._interpretation = problem.interpretation
         self._found = found
         self.accelerated = any(each.aspect == "acceleration" for _, each in found)
         for owner, each in found:
@@ -109,7 +119,7 @@ class Tangents:
         size = 12 * model.n + WIDTH * n_forces if pulls else 24 * model.n
         ran = run(workspace, by_force if pulls else natural, {"out": (size,)}, point, MOST_NODES)
         recorder, g = ran.recorder, ran.recorder.graph
-        values = [recorder.number(self._quantity(ran, *each)) for each in self._found]
+        values = [recorder.number(each) for each in self._quantities(ran)]
         y, yd, time = inputs_of(g, "y", n), inputs_of(g, "yd", n), g.node("input", "t", 0)
         u = [symbol.node for symbol in recorder.inputs("selection")[input_places(workspace)]]
         one = g.const(1.0)
@@ -125,86 +135,83 @@ class Tangents:
         entries = [row.get(j, zero) for row in rows for j in range(self._shape[1])]
         return finished(workspace, ran, [*values, *entries])
 
-    def _quantity(self, ran: Run, owner: Owner, quantity: Quantity) -> Any:
-        """A quantity on symbols; the rate in place of an acceleration."""
-        bodies = [_Body(ran, self._workspace, b) for b in owner.bodies]
-        coordinate = self._owners.coordinates[owner.coordinates[quantity.coordinate]][0]
-        s, rate, _ = coordinate.referred(*(each.shift for each in bodies)).at(
-            np.array([*bodies[0].Z, *bodies[1].Z, *bodies[0].rates, *bodies[1].rates], dtype=object)
+    def _quantities(self, ran: Run) -> list[Any]:
+        """The quantities on symbols; rates in place of accelerations."""
+        model, view = self._workspace.model, self._interpretation
+        Z = [x for state in ran.m.states[: model.n] for x in (*state.x, *state.d, *state.xd, *state.dd)]
+        none = np.zeros(12 * len(model.primitives))
+        applied = np.array(ran.out if len(ran.out) != len(Z) else 12 * model.n * [0.0], dtype=object)
+        measures = Measures.of_symbols(view, np.array(Z, dtype=object), applied, none, none)
+        wanted = [replace(each, aspect="rate") if each.aspect == "acceleration" else each for _, each in self._found]
+        return [measures.value(owner, each) for (owner, _), each in zip(self._found, wanted, strict=True)]
+
+
+@final
+class Straight:
+    """Numbers of quantities as machine code of what kernels give at a state: natural coordinates, applied forces, loads
+    of primitives, normal forces of frictions.
+
+    Attributes
+    ----------
+    sizes : of these four
+    needed : which of them are read
+    function : of these, one after the other
+    """
+
+    def __init__(self, view: Any, found: Sequence[Found]) -> None:
+        model = view.model
+        n_forces = len(model.bushings) + len(model.forces.elements)
+        self.sizes = [
+            24 * model.n,
+            12 * model.n + WIDTH * n_forces,
+            12 * len(model.primitives),
+            2 * len(model.frictions),
+        ]
+        recorder = Recorder({"y": np.ones(sum(self.sizes))}, MOST_NODES)
+        ends = np.cumsum(self.sizes)
+        measures = Measures.of_symbols(view, *np.split(recorder.inputs("y"), ends[:-1]))
+        graph, outputs = recorder.graph, [recorder.number(measures.value(*each)) for each in found]
+        nodes = graph.needed(outputs)
+        self.needed = self._read_by(graph, nodes, ends)
+        beside = [node for (_, each), node in zip(found, outputs, strict=True) if each.aspect != "acceleration"]
+        self._by_multipliers = self._read_by(graph, graph.needed(beside), ends)[2]
+        text = straight("quantities", graph, nodes, outputs, recorder.guards, Table()).replace(
+            "define internal", "define"
         )
-        if quantity.aspect == "value":
-            return s
-        if quantity.aspect in ("rate", "acceleration"):
-            return rate
-        effort = self._effort(ran, owner, coordinate, bodies)
-        if quantity.aspect == "power":
-            return effort * rate
-        return -effort if coordinate.shape == "root" else effort
+        module = compiled(f"{DECLARATIONS}\n{text}")
+        self.function = MachineFunction(module.address("quantities"), 0, module, [])
 
-    def _effort(self, ran: Run, owner: Owner, coordinate: Coordinate, bodies: Sequence[_Body]) -> Any:
-        """The torque or force on the second body along a coordinate (`rbdae.problem.measures`)."""
-        at = [12 * self._workspace.model.n + WIDTH * k + 12 for k in owner.elements]
-        F = [_sum(ran.out[first + j] for first in at) for j in range(12)]
-        second = bodies[1]
-        force = F[:3]
-        if coordinate.axis is not None:
-            along = bodies[coordinate.side].turned(coordinate.axis)
-        else:
-            line = [p - q for p, q in zip(second.point(coordinate.at_b), bodies[0].point(coordinate.at_a), strict=True)]
-            length = _dot(line, line) ** 0.5
-            along = [x / length for x in line]
-        if coordinate.shape == "angle":
-            d = second.d
-            torque = [0.0] * 3
-            for k in range(3):
-                torque = _added(torque, _cross(d[k], F[3 + 3 * k : 6 + 3 * k]))
-            arm = [p - x for p, x in zip(second.point(coordinate.at_b), second.Z[:3], strict=True)]
-            force = [a - b for a, b in zip(torque, _cross(arm, force), strict=True)]
-        return _dot(along, force)
+    @staticmethod
+    def _read_by(graph: Graph, nodes: Sequence[int], ends: Ints) -> Bools:
+        """Which of the four nodes read."""
+        read = [graph.nodes[k][2] for k in nodes if graph.nodes[k][0] == "input"]
+        return np.isin(np.arange(len(ends)), np.searchsorted(ends, read, side="right"))
 
+    def calls(self, view: Any, x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any] | None:
+        """What `rbdae.machine.quantity_events.in_turn` calls to fill x and the quantities, and the rates of y if they
+        are wanted or needed; None where least norms are to be found."""
+        if self._by_multipliers and view._ambiguous:
+            return None
+        layout, kernels = view.workspace.layout, view.workspace.settings.kernels
+        Z, applied, loads, margins = np.split(x, np.cumsum(self.sizes)[:-1])
+        la, y = rates[layout.n_differential + layout.n_internal :], np.empty(layout.n)
 
-class _Body:
-    """Natural coordinates of a body as they are in symbolic memory."""
+        def call(entry: Entry, out: Vec, *given: Vec) -> Any:
+            vectors = [*(given or (y,)), out]
+            function = machine_of(view._kernel(entry), vectors)
+            if function is None:
+                shapes = {name: v.shape for name, v in zip(("y", "yd"), vectors[:-1], strict=False)} | {
+                    "out": out.shape
+                }
+                function = machine_function(view.workspace, entry, shapes)
+            return (function, *(*given, None, None)[:2], out)
 
-    def __init__(self, ran: Run, workspace: Workspace, number: int) -> None:
-        state = ran.m.states[int(workspace.layout.rank[number])]
-        self.Z = [*state.x, *state.d]
-        self.rates = [*state.xd, *state.dd]
-        bodies = workspace.model.system.bodies
-        self.shift: Vec = bodies[number].reference if number < len(bodies) else np.zeros(3)
-
-    @property
-    def d(self) -> list[list[Any]]:
-        """The directors."""
-        return [self.Z[3 + 3 * k : 6 + 3 * k] for k in range(3)]
-
-    def turned(self, v: Vec) -> list[Any]:
-        """A vector of the frame, in space."""
-        d = self.d
-        return [_sum(float(v[k]) * d[k][i] for k in range(3)) for i in range(3)]
-
-    def point(self, at: Vec) -> list[Any]:
-        """A point of the frame, in space."""
-        return _added(self.Z[:3], self.turned(at - self.shift))
+        calls = [(view.reader.machine, None, None, Z)]
+        calls += [call(kernels.rates, rates)] if rates_too or self.needed[2] else []
+        calls += [call(by_force, applied)] if self.needed[1] else []
+        calls += [call(joint_forces, loads, Z, la)] if self.needed[2] else []
+        calls += [call(friction_margins, margins)] if self.needed[3] else []
+        return [*calls, (self.function, x, None, out)]
 
 
-def _sum(terms: Any) -> Any:
-    total: Any = 0.0
-    for term in terms:
-        total = total + term
-    return total
-
-
-def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    return _sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _added(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _cross(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-
-
-__all__ = ["Found", "Tangents"]
+__all__ = ["Found", "Straight", "Tangents"]

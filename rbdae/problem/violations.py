@@ -23,18 +23,18 @@ class ViolationScales:
     weights : what violations of positions are multiplied by: 1 for the chart's internal constraints, the inverse sizes
         of joint equations in a model of this length
     time : s; what those of velocities are multiplied by besides
-    rounding : where rounding of positions alone makes violations, times their weights
+    reach : the size of positions over this length, at least 1
     """
 
     weights: Vec
     time: float
-    rounding: float
+    reach: float
 
-    def info(self, *, tolerance: float, max_iterations: int = 10, position: bool = True, velocity: bool = True) -> Vec:
+    def info(self, *, tolerance: float, max_iterations: int = 10, position: bool = True, velocity: float = 2.0) -> Vec:
         """How to project, for `rbdae.kernels.projection`; see `rbdae.Projection`."""
         out = np.concatenate([np.zeros(kernel.N_INFO), self.weights])
         out[kernel.TIME] = self.time
-        out[kernel.STEADY] = max(1e3 * tolerance, 30.0 * self.rounding)
+        out[kernel.STEADY] = max(1e3 * tolerance, 30.0 * self.reach * np.finfo(float).eps)
         out[kernel.POSITION_TOLERANCE] = out[kernel.VELOCITY_TOLERANCE] = tolerance
         out[kernel.ITERATION_LIMIT] = max_iterations
         out[kernel.PROJECT_POSITIONS] = position

@@ -73,8 +73,8 @@ class Coordinate:
         q, r, g = [], [], []
         for H in self.forms:
             gradient = _times(H, Z)
-            q.append(0.5 * sum(a * b for a, b in zip(gradient, Z, strict=True) if not _is_zero(a)))
-            r.append(sum(a * b for a, b in zip(gradient, rates, strict=True) if not _is_zero(a)))
+            q.append(0.5 * _dot(gradient, Z))
+            r.append(_dot(gradient, rates))
             g.append(gradient)
         if self.shape == "identity":
             return q[0], r[0], g[0]
@@ -85,6 +85,20 @@ class Coordinate:
         along, across = q[1] / d, q[0] / d
         gradient = [along * a - across * b for a, b in zip(*g, strict=True)]
         return np.arctan2(q[0], q[1]), along * r[0] - across * r[1], gradient
+
+    def acceleration(self, x: Any, second: Any) -> Any:
+        """sddot at x = (Z, Zdot) and Zddot (24,), numbers of any kind."""
+        Z, rates = x[:24], x[24:48]
+        g = [_times(H, Z) for H in self.forms]
+        q, r = [0.5 * _dot(each, Z) for each in g], [_dot(each, rates) for each in g]
+        b = [_dot(each, second) + _dot(_times(H, rates), rates) for each, H in zip(g, self.forms, strict=True)]
+        if self.shape == "identity":
+            return b[0]
+        if self.shape == "root":
+            return (0.5 * b[0] - 0.25 * r[0] * r[0] / q[0]) / np.sqrt(q[0])
+        d = q[0] * q[0] + q[1] * q[1]
+        rate = (q[1] * r[0] - q[0] * r[1]) / d
+        return (q[1] * b[0] - q[0] * b[1] - 2.0 * rate * (q[0] * r[0] + q[1] * r[1])) / d
 
     def referred(self, first: Vec, second: Vec) -> Coordinate:
         """The same of natural coordinates with other points of both bodies than the origins of their frames."""
@@ -101,18 +115,6 @@ class Coordinate:
             return s, 0.5 * r[0] / s
         return np.arctan2(q[0], q[1]), (q[1] * r[0] - q[0] * r[1]) / (q[0] ** 2 + q[1] ** 2)
 
-    def accelerations(self, Z: Mat, rates: Mat, second: Mat) -> Vec:
-        """sddot (...,) at Z, Zdot and Zddot (..., 24)."""
-        q, r = self._forms(Z, Z) / 2.0, self._forms(Z, rates)
-        b = self._forms(Z, second) + self._forms(rates, rates)
-        s, rate = self.values(Z, rates)
-        if self.shape == "identity":
-            return np.asarray(b[0])
-        if self.shape == "root":
-            return np.asarray((0.5 * b[0] - rate**2) / s)
-        d = q[0] ** 2 + q[1] ** 2
-        return np.asarray((q[1] * b[0] - q[0] * b[1] - 2.0 * rate * (q[0] * r[0] + q[1] * r[1])) / d)
-
     def _forms(self, left: Mat, right: Mat) -> Any:
         """left . H_a right, (p, ...)."""
         return np.einsum("...i,aij,...j->a...", left, self.forms, right)
@@ -124,6 +126,10 @@ def _times(H: Mat, Z: Any) -> list[Any]:
     for i, j in np.argwhere(H):
         out[i] = out[i] + float(H[i, j]) * Z[j]
     return out
+
+
+def _dot(u: Any, v: Any) -> Any:
+    return sum(a * b for a, b in zip(u, v, strict=True) if not _is_zero(a))
 
 
 def _is_zero(value: Any) -> bool:

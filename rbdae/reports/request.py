@@ -9,8 +9,7 @@ from typing import Final
 from rbdae import _check
 from rbdae._files import checked
 
-_PACKAGES: Final = {"plotly": "plotly", "jinja2": "jinja2", "itables": "itables"}
-"""What is imported, and what pip calls it."""
+_PACKAGES: Final = ("plotly", "jinja2", "itables")
 
 
 def check_report(path: str | Path) -> Path:
@@ -36,9 +35,9 @@ def check_report(path: str | Path) -> Path:
         raise IsADirectoryError(f"{target} is a folder; give the report the name of a file")
     if not target.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to; make it first")
-    missing = [name for package, name in _PACKAGES.items() if find_spec(package) is None]
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
-        raise ImportError(f"a report needs {', '.join(missing)}: run `pip install 'rbdae[report]'`")
+        raise ImportError(f"a report needs {', '.join(missing)}: run `pip install {' '.join(missing)}`")
     return target
 
 

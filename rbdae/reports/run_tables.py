@@ -52,7 +52,7 @@ def results(run: Run) -> Facts:
         ("tolerances", f"rtol {number(run.rtol)}, atol {atol}"),
         ("projection", _projection(run)),
         ("code", run.stats.code or "not recorded"),
-        ("seconds", f"{number(run.stats.seconds, 4)} of the processor{_wall(run)} (a first use compiles, too)"),
+        ("seconds", f"{number(run.stats.seconds, 4)} of the processor{_wall(run)} (without making code)"),
     ]
     if isinstance(problem, Problem) and len(run.t):
         pairs += _quality(run)

@@ -9,7 +9,6 @@ The file of a chart has functions for users, with the same names in each (`Chart
 from __future__ import annotations
 
 from rbdae._names import RotationName as RotationName
-from rbdae._public import show_only
 from rbdae.rotations import quaternions as quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
@@ -37,4 +36,3 @@ register(LINEAR)
 register(QUATERNION_VECTOR)
 
 __all__ = ["CHARTS", "Chart", "ChartFunctions", "RotationName", "orthonormalised", "quaternions", "register"]
-show_only(__name__, (name.replace("-", "_") for name in CHARTS))

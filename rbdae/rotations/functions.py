@@ -13,7 +13,6 @@ import numpy as np
 
 from rbdae import _check, _stacks
 from rbdae._arrays import ArrayLike, Bools, Mat, Vec
-from rbdae._public import show_only
 from rbdae.graph.on_stacks import OnStacks
 from rbdae.rotations import derived, stacks
 from rbdae.rotations.chart import Chart
@@ -97,8 +96,6 @@ class ChartFunctions:
     def publish(self) -> None:
         """Give the functions to the chart's file, which takes their types from `rbdae.rotations.signatures`."""
         vars(sys.modules[self._module]).update({name: getattr(self, name) for name in NAMES})
-        if self._module.startswith(f"{__name__.partition('.')[0]}."):  # not that of a user's own
-            show_only(self._module, NAMES)
 
     def _named(self, name: str, module: str, kind: str, notes: Mapping[str, str]) -> Callable[..., Any]:
         """A method as a function of the chart's file, for `help` and pickles."""

@@ -9,7 +9,6 @@ Machine functions and steps of schemes stay in the problem's time: their loops m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -19,9 +18,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Outcome, Request, Steps
-from rbdae.problem.contract import Solvable, StateProjector
-
-_TIME = re.compile(r"(?<![\w.])t = (-?)(\d)")
+from rbdae.problem.contract import Solvable
 
 
 @final
@@ -108,30 +105,26 @@ class MirroredProblem:
         return getattr(self._inner, name)
 
 
-@final
-class _Projector:
-    """A projector that is asked in tau."""
+class _InTau:
+    """A function of (t, y) that is asked in tau; all else is that of the function, in the problem's own time."""
 
-    def __init__(self, inner: StateProjector) -> None:
+    def __init__(self, inner: Any) -> None:
         self._inner = inner
 
-    @property
-    def count(self) -> int:
-        """How many corrections were made."""
-        return self._inner.count
+    def __call__(self, tau: float, y: Vec) -> Any:
+        return self._inner(-tau, y)
 
-    @property
-    def restart_tolerance(self) -> float:
-        """Drift beyond which a multistep code is restarted."""
-        return self._inner.restart_tolerance
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
-    def __call__(self, t: float, y: Vec) -> bool:
-        """Project `y` in place."""
-        return self._inner(-t, y)
 
-    def drift(self, t: float, y: Vec) -> float:
+@final
+class _Projector(_InTau):
+    """A projector that is asked in tau."""
+
+    def drift(self, tau: float, y: Vec) -> Any:
         """Largest violation of the constraints."""
-        return self._inner.drift(-t, y)
+        return self._inner.drift(-tau, y)
 
     def machine(self) -> Any:
         """In the problem's own time, but for its start; None if there is none."""
@@ -141,63 +134,33 @@ class _Projector:
 
 
 @final
-class _Correction:
+class _Correction(_InTau):
     """A compiled projection whose start is given in tau."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
 
     def start(self, tau: float, y: Vec) -> None:
         """Project `y` in place."""
         self._inner.start(-tau, y)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
 
 @final
-class _Watch:
-    """A watch that is asked in tau."""
+class _Watch(_InTau):
+    """A watch that is asked in tau; after each change the solver restarts."""
 
-    def __init__(self, inner: Callable[[float, Vec], bool]) -> None:
-        self._inner = inner
-
-    def __call__(self, tau: float, y: Vec) -> bool:
-        return self._inner(-tau, y)
-
-    def machine(self) -> Any:
-        """In the problem's own time; None if there is none."""
-        make = getattr(self._inner, "machine", None)
-        return None if make is None else make()
-
-
-@final
-class _Event:
-    """An event function in tau; its direction is that of its value along the run, as in scipy."""
-
-    def __init__(self, inner: Any) -> None:
-        self.__name__ = getattr(inner, "__name__", repr(inner))
-        self.terminal = getattr(inner, "terminal", 0)
-        self.direction = getattr(inner, "direction", 0.0)
-        self.machine = getattr(inner, "machine", None)  # in the problem's own time
-        self._inner = inner
-
-    def __call__(self, tau: float, y: Vec) -> float:
-        value: float = self._inner(-tau, y)
-        return value
+    continued = None
 
 
 def mirrored_request(request: Request) -> Request:
     """A request back in time, in tau, where it goes forward."""
-    advance, begun, projector, watch = request.advance, request.begun, request.projector, request.watch
+    advance, begun, watch = request.advance, request.begun, request.watch
+    projector: Any = None if request.projector is None else _Projector(request.projector)
     return replace(
         request,
         t0=-request.t0,
         t_end=-request.t_end,
         t_eval=None if request.t_eval is None else -request.t_eval,
         direction=-1.0,
-        projector=None if projector is None else _Projector(projector),
-        events=[_Event(event) for event in request.events],
+        projector=projector,
+        events=[_InTau(event) for event in request.events],
         advance=None if advance is None else lambda tau: advance(0.0 - tau),
         watch=None if watch is None else _Watch(watch),
         begun=None if begun is None else lambda collected: begun(lambda: mirrored_outcome(collected())),
@@ -209,7 +172,7 @@ def mirrored_outcome(outcome: Outcome) -> Outcome:
     return replace(
         outcome,
         t=0.0 - outcome.t,
-        detail=_TIME.sub(lambda found: f"t = {'' if found[1] else '-'}{found[2]}", outcome.detail),
+        detail_time=None if outcome.detail_time is None else 0.0 - outcome.detail_time,
         t_events=[0.0 - t for t in outcome.t_events],
         stopped=None if outcome.stopped is None else 0.0 - outcome.stopped,
         steps=None if outcome.steps is None else Steps(0.0 - outcome.steps.t, outcome.steps.y),

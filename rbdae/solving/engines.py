@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn, Protocol, final
+from typing import Any, NoReturn, Protocol, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
 from rbdae.adapter import Reason, Stats, Stepper, Steps
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.driven import present
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Start
@@ -46,6 +47,12 @@ class Engine(Protocol):
 
     def drive(self, values: Vec) -> None:
         """Take other values of the inputs from here on."""
+
+    def mark(self) -> Any:
+        """What `back` needs to come back to the present state and inputs."""
+
+    def back(self, mark: Any) -> None:
+        """Stand again where `mark` was made, whatever has failed since."""
 
     def collected(self) -> tuple[Steps, Segments, Stats]:
         """All accepted steps, the problems that hold from time to time, and the cost."""
@@ -104,6 +111,17 @@ class InPlace:
         self._own.write_inputs(values)
         self._stepper.disturbed()
         self._changes.append((self._stepper.t, values.copy()))
+
+    def mark(self) -> Any:
+        """What `back` needs."""
+        return self._stepper.mark(), len(self._changes), present(self._own)
+
+    def back(self, mark: Any) -> None:
+        """Stand again where `mark` was made."""
+        at, changes, values = mark
+        self._own.write_inputs(values)
+        self._stepper.back(at)
+        del self._changes[changes:]
 
     def collected(self) -> tuple[Steps, Segments, Stats]:
         """All accepted steps, the problems that hold from time to time, and the cost."""
@@ -180,6 +198,14 @@ class InPieces:
     def drive(self, values: Vec) -> None:
         """Take other values of the inputs from here on."""
         self._values = dict(zip(self._here.inputs, values.tolist(), strict=True))
+
+    def mark(self) -> Any:
+        """What `back` needs."""
+        return self._here, self._values, self._runs.copy(), self.t, self._y
+
+    def back(self, mark: Any) -> None:
+        """Stand again where `mark` was made."""
+        self._here, self._values, self._runs, self.t, self._y = mark
 
     def collected(self) -> tuple[Steps, Segments, Stats]:
         """All accepted steps, the problems that hold from time to time, and the cost."""

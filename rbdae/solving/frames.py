@@ -45,7 +45,7 @@ def frame(run: Run, quantities: str | Iterable[str], plane: PlaneChoice = False)
     try:
         import pandas
     except ImportError:
-        raise ImportError("to_pandas needs pandas: run `pip install 'rbdae[study]'`") from None
+        raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
     if run.problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
     flat = plane_of(run, plane, "to_pandas")

@@ -8,10 +8,12 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._check import NoSolution
 from rbdae._frozen import changed
 from rbdae._signals import Pending
 from rbdae.adapter import Outcome, Reason, Request, Stats
 from rbdae.problem.contract import Solvable
+from rbdae.solving.event import passed_on
 
 PATIENCE = 1000
 """Evaluations without a number after which a run ends, counted since the last accepted step. A code that shortens its
@@ -67,7 +69,7 @@ class Monitor:
         """The request with functions that are watched."""
         return changed(
             request,
-            events=[_WatchedEvent(event, self) for event in request.events],
+            events=[passed_on(event, self.function(event)) for event in request.events],
             advance=self._advance(request.advance),
             each_step=request.advance is not None and not getattr(request.advance, "now_and_then", False),
             begun=self._begun,
@@ -78,8 +80,8 @@ class Monitor:
         pending = self.pending
 
         def watched(t: float, y: Vec, out: Vec) -> None:
-            if pending.error is not None:
-                pending.check()
+            if pending.error is not None or self.error is not None:
+                self._again()
             try:
                 fill(t, y, out)
             except BaseException as error:
@@ -95,8 +97,8 @@ class Monitor:
         pending = self.pending
 
         def watched(t: float, y: Vec, yd: Vec, out: Vec) -> None:
-            if pending.error is not None:
-                pending.check()
+            if pending.error is not None or self.error is not None:
+                self._again()
             try:
                 fill(t, y, yd, out)
             except BaseException as error:
@@ -111,7 +113,7 @@ class Monitor:
         """fill(t, ..., out) with any output, watched."""
 
         def watched(*arguments: Any) -> None:
-            self.pending.check()
+            self._again()
             try:
                 fill(*arguments)
             except BaseException as error:
@@ -134,6 +136,12 @@ class Monitor:
                 raise
 
         return watched
+
+    def _again(self) -> None:
+        """Raise what has ended the run: packages that swallow exceptions try again."""
+        self.pending.check()
+        if self.error is not None:
+            raise self.error
 
     def _keep(self, error: BaseException) -> None:
         if self.error is None:
@@ -187,10 +195,11 @@ class Monitor:
         if self.pending.error is not None:
             return self._partial(Reason.KEYBOARD)
         if self.error is not None:
-            raise self.error
+            return self.failed(self.error)
         if outcome.reason not in _AS_ASKED and (causes := self._causes(outcome.stopped)):
             outcome.reason = Reason.NOT_FINITE
-            outcome.detail = "; ".join(dict.fromkeys([*causes, *filter(None, [outcome.detail])]))
+            outcome.detail = "; ".join(dict.fromkeys([*causes, *filter(None, [outcome.said()])]))
+            outcome.detail_time = None
         return outcome
 
     def _causes(self, stopped: float | None) -> list[str]:
@@ -207,7 +216,11 @@ class Monitor:
         if self.pending.error is not None:
             return self._partial(Reason.KEYBOARD)
         if self.error is not None:
-            raise self.error
+            error = self.error
+        if isinstance(error, NoSolution):
+            return self._partial(Reason.NOT_CONVERGED, str(error))
+        if self.error is not None:
+            raise error
         if not isinstance(error, Exception) or not self._bad:
             raise error
         own = [] if isinstance(error, _NotFinite) else [f"{type(error).__name__}: {error}"]
@@ -221,24 +234,8 @@ class Monitor:
             outcome = self._collected()
         stats = outcome.stats
         stats.rejected = stats.evaluations = stats.jacobians = stats.factorisations = -1
-        outcome.reason, outcome.detail = reason, detail
+        outcome.reason, outcome.detail, outcome.detail_time = reason, detail, None
         return outcome
-
-
-@final
-class _WatchedEvent:
-    """An event function with scipy's attributes."""
-
-    def __init__(self, event: Callable[[float, Vec], float], monitor: Monitor) -> None:
-        self.__name__ = getattr(event, "__name__", repr(event))
-        self.terminal = getattr(event, "terminal", 0)
-        self.direction = getattr(event, "direction", 0.0)
-        self.machine = getattr(event, "machine", None)
-        self._value = monitor.function(event)
-
-    def __call__(self, t: float, y: Vec) -> float:
-        value: float = self._value(t, y)
-        return value
 
 
 __all__ = ["NEAR", "PATIENCE", "Monitor"]

@@ -36,7 +36,7 @@ def progress_of(
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        raise ImportError("progress=True needs tqdm: run `pip install 'rbdae[progress]'`") from None
+        raise ImportError("progress=True needs tqdm: run `pip install tqdm`") from None
     with (
         _terminal() as stream,
         tqdm(

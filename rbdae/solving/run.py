@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rbdae._names import SolverName
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
+from rbdae.multibody.memory import Preparation
 from rbdae.problem.contract import Solvable
 from rbdae.problem.drive_inputs import refuse_held
 from rbdae.problem.driven import present
@@ -52,7 +53,7 @@ def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
         message = f"{solver} {sentence} at t = {last:.9g}"
     else:
         message = f"{solver} stopped at t = {last:.9g} on the way from {t0:g} to {t_end:g}: {sentence}"
-    return f"{message}. It said: {outcome.detail}" if outcome.detail else message
+    return f"{message}. It said: {outcome.said()}" if outcome.detail else message
 
 
 def solve(
@@ -86,9 +87,9 @@ def solve(
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
         kept in either case, for ``solution(t)``, unless `dense_output` is False
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
-        constraints. The solvers of scipy, solve_dae and Assimulo continue from the projected state; other multistep
-        codes do so, by a restart that is counted, only where the drift exceeds
-        `rbdae.Projection.restart_tolerance` and ten times the tolerance
+        constraints. The solvers continue from the projected state; sksundae's and scikits.odes' IDA and CVODE do so, by
+        a restart that is counted, only where the drift exceeds `rbdae.Projection.restart_tolerance` and ten times the
+        tolerance
     events : one or more `rbdae.Event`, as ``rbdae.Event(pin.angle, above=0.5, terminal=True)``, or functions ``event(t,
         y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step; one whose
@@ -164,6 +165,24 @@ def solve(
 _NO_PROGRESS = nullcontext()
 
 
+@final
+class _Clock:
+    """The time of a run, without that in which code of its problem was made."""
+
+    def __init__(self, problem: Problem | None) -> None:
+        self._preparation = Preparation() if problem is None else problem.workspace.memory.preparation
+        self._began = self._now()
+
+    def _now(self) -> tuple[float, float]:
+        made = self._preparation
+        return time.thread_time() - made.seconds, time.perf_counter() - made.wall_seconds
+
+    def elapsed(self) -> tuple[float, float]:
+        """Seconds of the processor, and on the wall."""
+        now = self._now()
+        return now[0] - self._began[0], now[1] - self._began[1]
+
+
 def _run(
     problem: Solvable,
     solver: str,
@@ -179,11 +198,10 @@ def _run(
     problem = own or problem  # not that of a run that changed its selection, whose states are read by other times
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
     if own is not None:
-        own.workspace.check_laws()
         refuse_held(own.workspace, present(own.workspace))
     asked = with_bound_events(problem, asked)
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
-        wall, processor = time.perf_counter(), time.thread_time()
+        clock = _Clock(own)
         at_times: Changes | None = changes
         controllers = [] if own is None else sampled_of(own)
         if own is not None and controllers:
@@ -202,9 +220,8 @@ def _run(
         if own is not None:
             give_multipliers(own, method, outcome, segments)
         stats = outcome.stats
-        stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
+        stats.seconds, stats.wall_seconds = clock.elapsed()
     if own is not None:
-        _warn_of_changed_laws(own)
         stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
@@ -213,7 +230,7 @@ def _run(
         "y": outcome.y,
         "solver": solver,
         "reason": outcome.reason,
-        "message": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used),
+        "message": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used) + _called(own),
         "stats": stats,
         "rtol": used[0],
         "atol": used[1],
@@ -225,7 +242,7 @@ def _run(
     solution: Solution = made(Solution, fields)
     if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
         solution = with_fine_rows(solution, segments, projection)
-        stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
+        stats.seconds, stats.wall_seconds = clock.elapsed()
     if asked.t_eval is not None and "dense_output" in plan.said:
         solution = replace(solution, steps=Steps(outcome.t[:0], outcome.y[:0]))
     return solution
@@ -253,6 +270,15 @@ def _loosened(problem: Solvable, asked: Request, used: tuple[float, float | Vec]
     return f"; it ran with {' and '.join(changed)}, the tightest that it can use for {problem.formulation!r}"
 
 
+def _called(problem: Problem | None) -> str:
+    """A word for the message on laws that are called in Python, which takes most of a run's time."""
+    found = () if problem is None else problem.workspace.user_functions
+    names = [
+        each.owner for each in found if each.python and each.law is None and not each.owner.endswith("derivatives")
+    ]
+    return f"; called in Python: {', '.join(names)} (problem.laws says why)" if names else ""
+
+
 def _number(tolerance: float | Vec) -> str:
     """A tolerance in a sentence."""
     if np.ndim(tolerance) == 0:
@@ -270,14 +296,6 @@ def _read_by_time(problem: Any, segments: Segments) -> Any:
     if not isinstance(problem, Problem):
         return problem
     return problem.by_time(segments.problems[1:], segments.times, segments.direction)
-
-
-def _warn_of_changed_laws(problem: Problem) -> None:
-    """Say that a law reads what has changed during the run, as an event may do: the run has not seen it."""
-    try:
-        problem.workspace.check_laws()
-    except ValueError as error:
-        warnings.warn(f"during this run: {error}", RuntimeWarning, stacklevel=4)
 
 
 def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:

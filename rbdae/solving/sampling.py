@@ -57,7 +57,7 @@ class Samples:
                 "samples; end it after its start"
             )
         self._controllers = controllers
-        self._memories = {each: each.first_memory() for each in controllers}
+        self.memories = {each: each.first_memory() for each in controllers}
         self._t_end = t_end
 
     def next(self, t: float) -> float | None:
@@ -75,7 +75,7 @@ class Samples:
         held: dict[str, float] = {}
         for each in due:
             inputs = [float(known[each, name][0]) for name in each.inputs]
-            outputs, self._memories[each] = each.sampled(t, inputs, self._memories[each])
+            outputs, self.memories[each] = each.sampled(t, inputs, self.memories[each])
             held |= {of.name: value for of, value in zip(each.held.values(), outputs, strict=True)}
         return problem.resumed_with_inputs(t, y, held)
 

@@ -19,6 +19,7 @@ from rbdae._frozen import changed
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable, StateProjector, Switch
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
+from rbdae.solving.event import passed_on
 
 
 @final
@@ -211,30 +212,14 @@ def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: S
     )
 
 
-def _event_later(event: Any, counted: int, first: Solvable, here: Solvable) -> Any:
+def _event_later(event: Any, counted: int, first: Solvable, here: Any) -> Any:
     """An event in a later segment; those of quantities are read in its unknowns."""
     terminal = int(getattr(event, "terminal", 0) or 0)
+    left = terminal - counted if terminal else 0
     on = getattr(event, "on", None)
     if on is not None:
-        return on(here, terminal - counted if terminal else 0)
-    return _Remaining(event, counted, first, here)
-
-
-@final
-class _Remaining:
-    """An event in a later segment: some occurrences have been counted, and y is in the unknowns of this segment."""
-
-    def __init__(self, event: Callable[[float, Vec], float], counted: int, first: Solvable, here: Solvable) -> None:
-        terminal = int(getattr(event, "terminal", 0) or 0)
-        self.__name__ = getattr(event, "__name__", repr(event))
-        self.terminal = terminal - counted if terminal else 0
-        self.direction = getattr(event, "direction", 0.0)
-        self._event = event
-        self._first = first
-        self._here = here
-
-    def __call__(self, t: float, y: Vec) -> float:
-        return self._event(t, self._here.translated(t, y, self._first))
+        return on(here.interpretation, left)
+    return passed_on(event, lambda t, y: event(t, here.translated(t, y, first)), left)
 
 
 def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
@@ -275,6 +260,7 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
         reason=last.reason,
         stats=stats,
         detail=last.detail,
+        detail_time=last.detail_time,
         t_events=[np.concatenate(ts) for ts in zip(*(o.t_events for o in outcomes), strict=True)],
         y_events=[np.concatenate(ys) for ys in zip(*(o.y_events for o in outcomes), strict=True)],
         stopped=last.stopped,

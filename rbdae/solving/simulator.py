@@ -36,7 +36,7 @@ Inputs = Mapping[str, float] | ArrayLike | None
 
 
 class StepError(ArithmeticError):
-    """A solver gave up within a step of a simulator, which stands at the last state that was accepted."""
+    """A solver gave up within a step of a simulator, which stands where the step began."""
 
 
 @final
@@ -202,33 +202,40 @@ class Simulator:
             if the solver gives up
         TypeError, ValueError
             for inputs that there are not, what is no number, and values by which a drive would jump
+
+        After an exception of any kind the simulator is as it was before: time, state, inputs and `solution`.
         """
-        if u is not None:
-            self._drive(u)
-        engine = self._engine
-        if dt is None:
-            self._steps += 1
-            end = self._since + self._steps * self._dt
-        else:
-            self._since = end = engine.t + _check.positive("step", "dt", dt, "give a time in seconds")
-            self._steps = 0
-        while self._samples is not None and (stop := self._samples.next(engine.t)) is not None and stop < end:
-            self._advance(stop)
-            self._sample(self._samples)
-        if end > engine.t:
-            self._advance(end)
-        if self._samples is not None:
-            self._sample(self._samples)
+        engine, samples = self._engine, self._samples
+        values = self._values if u is None else values_of("step", self._places, u, self._values)
+        since, steps = self._since, self._steps + 1
+        end = since + steps * self._dt
+        if dt is not None:
+            since = end = engine.t + _check.positive("step", "dt", dt, "give a time in seconds")
+            steps = 0
+        before, mark = self._values, engine.mark()
+        memories = None if samples is None else samples.memories.copy()
+        try:
+            self._take(values)
+            while samples is not None and (stop := samples.next(engine.t)) is not None and stop < end:
+                self._advance(stop)
+                self._sample(samples)
+            if end > engine.t:
+                self._advance(end)
+            if samples is not None:
+                self._sample(samples)
+        except BaseException:
+            self._values = before
+            engine.back(mark)
+            if samples is not None and memories is not None:
+                samples.memories = memories
+            raise
+        self._since, self._steps = since, steps
 
     def _advance(self, end: float) -> None:
+        begin = self._engine.t
         reached, said = self._engine.advance(end)
         if not reached:
-            t = self._engine.t
-            self._since, self._steps = t, 0
-            raise StepError(f"{self.solver} did not reach t = {end:.9g}, and stands at t = {t:.9g}: {said}")
-
-    def _drive(self, u: Inputs) -> None:
-        self._take(values_of("step", self._places, u, self._values))
+            raise StepError(f"{self.solver} did not reach t = {end:.9g}, and stands at t = {begin:.9g}: {said}")
 
     def _take(self, values: Vec) -> None:
         if values.tobytes() != self._values.tobytes():
@@ -307,14 +314,12 @@ class Simulator:
     # ------------------------------------------------------------ engines
 
     def _begin(self, problem: Problem) -> None:
-        problem.workspace.check_laws()
-        self._problem = problem
-        self._places = places_of(problem.workspace)
-        self._values = np.array([*problem.inputs.values()], dtype=float)
-        refuse_held(problem.workspace, self._values)
+        values = np.array([*problem.inputs.values()], dtype=float)
+        refuse_held(problem.workspace, values)
+        self._engine = self._made(problem)
+        self._problem, self._places, self._values = problem, places_of(problem.workspace), values
         self._readings = Readings(problem)
         self._since, self._steps = problem.t0, 0
-        self._engine = self._made(problem)
         controllers = sampled_of(problem)
         self._samples = Samples(controllers, problem.t0, math.inf) if controllers else None
         if self._samples is not None:

@@ -473,7 +473,7 @@ class Solution:
         Raises
         ------
         ImportError
-            without plotly, jinja2 or itables: ``pip install 'rbdae[report]'``
+            without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
         OSError, TypeError, ValueError
             for a path that it cannot be written to, a plane that the motion leaves, and what is no body, text, quantity
         """

@@ -91,16 +91,18 @@ def _array(arrays: Mapping[str, Any], name: str, *shape: int | None) -> Any:
     return value
 
 
-def _times(arrays: Mapping[str, Any], name: str) -> Any:
+def _times(arrays: Mapping[str, Any], name: str, direction: float | None = None) -> Any:
+    """The times of an array, which go in the direction of the run, where the file has it."""
     t = _array(arrays, name, None)
-    steps = np.diff(t)
-    if not np.isfinite(t).all() or ((steps < 0.0).any() and (steps > 0.0).any()):
-        raise ValueError(f"the times in {name!r} must be finite, and rise or fall")
+    steps = np.diff(t) * (direction or 1.0)
+    if not np.isfinite(t).all() or ((steps < 0.0).any() and (direction is not None or (steps > 0.0).any())):
+        raise ValueError(f"the times in {name!r} must be finite, and rise or fall as the run does")
     return t
 
 
 def _check_arrays(arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    t = _times(arrays, "t")
+    direction = metadata.get("direction")
+    t = _times(arrays, "t", direction)
     y = _array(arrays, "y", len(t), None)
     n = y.shape[1]
     states = [("y", y)]
@@ -110,9 +112,13 @@ def _check_arrays(arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> Non
     if atol.dtype.kind not in "iuf" or atol.shape not in ((), (n,)) or not np.isfinite(atol).all():
         raise ValueError(f"atol in metadata cannot be {_check.show(metadata.get('atol'))}")
     for k in range(metadata["events"]):
-        states.append((f"event_{k}_y", _array(arrays, f"event_{k}_y", len(_times(arrays, f"event_{k}_t")), n)))
+        states.append(
+            (f"event_{k}_y", _array(arrays, f"event_{k}_y", len(_times(arrays, f"event_{k}_t", direction)), n))
+        )
     if "steps_t" in arrays or "steps_y" in arrays:
-        states.append(("steps_y", _array(arrays, "steps_y", len(_times(arrays, "steps_t")), n)))
+        states.append(("steps_y", _array(arrays, "steps_y", len(_times(arrays, "steps_t", direction)), n)))
+    if "mechanism" in arrays:
+        _array(arrays, "mechanism", *([None] * arrays["mechanism"].ndim))
     for name, rows in states:
         if not np.isfinite(rows).all() and metadata["reason"] != Reason.NOT_FINITE.name:
             raise ValueError(f"the array {name!r} has entries that are not finite")

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, final
 
+import numpy as np
+
 from rbdae._signals import Pending
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request
 from rbdae.problem.contract import Solvable
@@ -124,11 +126,12 @@ def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: R
     try:
         try:
             asked = monitor.request(request)
-            if request.t_end < request.t0:
-                mirrored: Any = MirroredProblem(watched)
-                outcome = mirrored_outcome(adapter.run(mirrored, method, mirrored_request(asked)))
-            else:
-                outcome = adapter.run(watched, method, asked)
+            with np.errstate(over="ignore"):  # sums of squares, by which values are asked whether they are finite
+                if request.t_end < request.t0:
+                    mirrored: Any = MirroredProblem(watched)
+                    outcome = mirrored_outcome(adapter.run(mirrored, method, mirrored_request(asked)))
+                else:
+                    outcome = adapter.run(watched, method, asked)
         except BaseException as error:
             outcome = monitor.failed(error)
         else:

@@ -13,7 +13,6 @@ of the potential V(q) at the middle (q0 + q1) / 2; `weight_gradient` has that of
 `docs/hamiltonian.md` and `docs/rotations.md` list the equations with functions and tests.
 """
 
-from rbdae._public import show_only
 from rbdae.step_equations.energy_momentum import StepResidual as StepResidual
 from rbdae.step_equations.energy_momentum import energy_momentum_residual as energy_momentum_residual
 from rbdae.step_equations.energy_momentum import energy_momentum_tangent as energy_momentum_tangent
@@ -38,4 +37,3 @@ __all__ = [
     "discrete_momentum_map", "energy_momentum_residual", "energy_momentum_tangent", "hamiltonian_rates", "invariants",
     "inverse_mass_matrix", "kinetic_energy", "mass_matrix", "node_multiplier", "step_multiplier", "weight_gradient",
 ]  # fmt: skip
-show_only(__name__)

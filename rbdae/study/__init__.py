@@ -1,15 +1,12 @@
 """Comparing formulations, rotations and solvers on one system: `compare`, the same as `rbdae.compare`."""
 
-from rbdae._public import show_only
-from rbdae.study.ahead import compile_kernels as compile_kernels
-from rbdae.study.ahead import entries as entries
 from rbdae.study.case import Case as Case
 from rbdae.study.choosing import cases as cases
 from rbdae.study.choosing import installed_solvers as installed_solvers
+from rbdae.study.columns import COLUMNS as COLUMNS
 from rbdae.study.comparing import compare as compare
 from rbdae.study.comparing import compare_cases as compare_cases
 from rbdae.study.comparison import Comparison as Comparison
-from rbdae.study.executor import run_all as run_all
 from rbdae.study.fingerprint import fingerprint as fingerprint
 from rbdae.study.one_run import Row as Row
 from rbdae.study.one_run import Rows as Rows
@@ -20,7 +17,6 @@ from rbdae.study.ranking import Failure as Failure
 from rbdae.study.ranking import Place as Place
 from rbdae.study.ranking import Ranking as Ranking
 from rbdae.study.ranking import Target as Target
-from rbdae.study.records import COLUMNS as COLUMNS
 from rbdae.study.references import REFERENCES as REFERENCES
 from rbdae.study.references import Errors as Errors
 from rbdae.study.references import FinalState as FinalState
@@ -50,16 +46,12 @@ __all__ = [
     "cases",
     "compare",
     "compare_cases",
-    "compile_kernels",
-    "entries",
     "errors",
     "final_state",
     "fingerprint",
     "installed_solvers",
     "reference",
     "run",
-    "run_all",
     "table",
     "work_precision",
 ]
-show_only(__name__)

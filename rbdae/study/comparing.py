@@ -6,10 +6,10 @@ computed at 1e-13. Two formulations compute one each, and their difference says 
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,24 +17,19 @@ from typing import Any
 from rbdae import _check
 from rbdae.formulations import Formulation
 from rbdae.initial.given import Hold
-from rbdae.problem.problem import Problem
-from rbdae.problem.projection import Projection, ProjectionError
+from rbdae.problem.projection import Projection
 from rbdae.quantities.quantity import Quantity
 from rbdae.solving.solution import Solution
 from rbdae.study import references
-from rbdae.study.ahead import compile_for
 from rbdae.study.case import Case, OnSingularity, Options, Redundant
 from rbdae.study.choosing import TOLERANCES, cases
 from rbdae.study.comparison import Comparison
-from rbdae.study.executor import run_all
 from rbdae.study.input import check_executor, check_system, checked_cases, checked_quantity, checked_reference
-from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
+from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, quiet, run, warm_up
 from rbdae.study.provenance import Provenance
-from rbdae.study.quiet import quiet
-from rbdae.study.references import Reference, refuse_disagreement
-from rbdae.study.results_file import ResultsFile, checked_path, study_key
+from rbdae.study.references import Reference, checked_end, refuse_disagreement
 from rbdae.study.same_equations import representatives
-from rbdae.study.span import checked_end
+from rbdae.study.stored import ResultsFile, checked_path, study_key
 from rbdae.system import System
 
 
@@ -190,22 +185,20 @@ def compare_cases(
     _check_options(system, left, end)
     if file is not None:
         file.begin(exact, provenance)
-    if executor is not None and left:
-        compile_for(_problems(system, left), progress=progress)
     same = _same(leaders)
-    tasks = [(run, (system, case, exact, seconds, most, same[case])) for case in _in_turns(left, executor)]
+    calls = [(system, case, exact, seconds, most, same[case]) for case in _in_turns(left, executor)]
 
     def finished(row: Row) -> None:
         done[row.case] = row
         if file is not None:
-            file.append(row, exact)
+            file.append(row)
 
     def compared() -> Comparison:
         rows = tuple(replace(done[case], same=same[case]) for case in todo if case in done)
         return Comparison(exact, rows, provenance, len(todo) - len(left))
 
     try:
-        deque(run_all(tasks, executor, "runs" if progress else "", finished), maxlen=0)
+        _run_all(calls, executor, progress, finished)
     except KeyboardInterrupt as error:
         error.comparison = compared()  # type: ignore[attr-defined]
         raise
@@ -220,14 +213,41 @@ def _stored_reference(file: ResultsFile, t_end: float, system: System, quantity:
         raise ValueError(f"{file.path}: {error}, or name another file for resume") from None
 
 
-def _problems(system: System, left: Sequence[Case]) -> list[Problem]:
-    """One for each form, without those that cannot be formulated: that is for their rows to say."""
-    out = []
-    each = {(case.formulation, case.rotation, case.velocity): case for case in left}
-    for case in each.values():
-        with quiet(), suppress(ValueError, ProjectionError):
-            out.append(formulated(system, case))
-    return out
+def _run_all(
+    calls: Sequence[tuple[Any, ...]], executor: Executor | None, progress: bool, finished: Callable[[Row], object]
+) -> None:
+    """Runs in this process or in others. `finished` gets each row as soon as it is there, in any order; what has not
+    begun is cancelled if anything raises."""
+    with _bar(len(calls), progress) as advance:
+        if executor is None:
+            for call in calls:
+                finished(run(*call))
+                advance()
+            return
+        futures: list[Future[Row]] = []
+        try:
+            futures += (executor.submit(run, *call) for call in calls)
+            for future in as_completed(futures):
+                finished(future.result())
+                advance()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def _bar(total: int, progress: bool) -> Iterator[Callable[[], object]]:
+    """A function to call after each run; it does nothing without progress, or without tqdm."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        progress = False
+    if not progress:
+        yield lambda: None
+        return
+    with tqdm(total=total, desc="runs", mininterval=1.0) as bar:
+        yield bar.update
 
 
 def _in_turns(cases: Sequence[Case], executor: Executor | None) -> list[Case]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
-from rbdae import _check
 from rbdae._files import checked, harmless, replacing
+from rbdae.study.columns import COLUMNS, Record, record
 from rbdae.study.one_run import Row
 from rbdae.study.pictures import work_precision
 from rbdae.study.provenance import Provenance
 from rbdae.study.ranking import Curve, Ranking, rank
-from rbdae.study.records import COLUMNS, Record, record, reference_of, reference_record, row_of
 from rbdae.study.references import Reference
-from rbdae.study.stored_values import DAMAGED, digest, parsed, refused
+from rbdae.study.stored import DAMAGED, fault, packed, signed, unpacked, verified
 from rbdae.study.tables import table
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class Comparison:
         Raises
         ------
         ImportError
-            without plotly, jinja2 or itables: ``pip install 'rbdae[report]'``
+            without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
         OSError, TypeError, ValueError
             for a path that it cannot be written to
         """
@@ -130,16 +129,16 @@ class Comparison:
         return target
 
     def to_json(self, path: str | Path) -> Path:
-        """Write records, reference and provenance as JSON, for `from_json`; returns the path."""
-        content: dict[str, Any] = {
-            "format": _FORMAT,
-            "provenance": None if self.provenance is None else asdict(self.provenance),
-            "reference": reference_record(self.reference),
-            "columns": COLUMNS,
-            "records": self.records(),
-        }
+        """Write rows, reference and provenance as JSON, for `from_json`; returns the path.
+
+        Raises
+        ------
+        ImportError
+            without cattrs
+        """
+        content = {"format": _FORMAT, "columns": COLUMNS, **packed(self)}
         target = checked("to_json: path", path, "results.json")
-        text = json.dumps({**content, "digest": digest(content)}, indent=1, allow_nan=False)
+        text = json.dumps(signed(content), indent=1)
         with replacing(target) as new:
             new.write_text(text + "\n", encoding="utf-8")
         return target
@@ -150,6 +149,8 @@ class Comparison:
 
         Raises
         ------
+        ImportError
+            without cattrs
         OSError
             for a file that cannot be read
         ValueError
@@ -157,25 +158,15 @@ class Comparison:
         """
         file = checked("from_json: path", path, "results.json")
         try:
-            given: dict[str, Any] = parsed(file.read_text(encoding="utf-8"))
-            if given["format"] != _FORMAT:
-                raise ValueError(f"its format is {_check.show(given['format'])}")
-            # files of older versions have none
-            if "digest" in given and given.pop("digest") != digest(given):
-                raise ValueError("something in it has changed")
-            about = given["provenance"]
-            return cls(
-                reference_of(given["reference"]),
-                tuple(map(row_of, given["records"])),
-                None if about is None else Provenance.of_record(about),
-            )
+            return unpacked(verified(file.read_text(encoding="utf-8"), _FORMAT), cls)
         except DAMAGED as error:
             raise ValueError(
-                f"{file}: it is no comparison that to_json wrote, or it is damaged ({refused(error)}); write it again"
+                f"{file}: it is no comparison that to_json wrote, or it is damaged ({fault(error)}); write it again"
             ) from None
 
-    def to_pandas(self) -> Any:
-        """The records as a `pandas.DataFrame`.
+    @property
+    def frame(self) -> Any:
+        """The runs as a `pandas.DataFrame` with the columns of `rbdae.study.COLUMNS`.
 
         Raises
         ------
@@ -185,8 +176,12 @@ class Comparison:
         try:
             import pandas
         except ImportError:
-            raise ImportError("to_pandas needs pandas: run `pip install pandas`, or use records()") from None
+            raise ImportError("frame needs pandas: run `pip install pandas`, or use records()") from None
         return pandas.DataFrame(self.records(), columns=list(COLUMNS))
+
+    def to_pandas(self) -> Any:
+        """The same as `frame`."""
+        return self.frame
 
 
 __all__ = ["Comparison"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import statistics
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, final
 
@@ -20,7 +21,6 @@ from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
 from rbdae.study.provenance import load_averages
-from rbdae.study.quiet import quiet
 from rbdae.study.references import (
     Errors,
     OutOfTimeError,
@@ -218,6 +218,14 @@ def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> 
         solve_case(_formulated_again(system, case), case, t_end, count)
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """A context without warnings: `formulate` gives them once for a study, not again for each of its runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def formulated(system: System, case: Case) -> Problem:
     """A problem of its own for one run."""
     names: Any = (case.formulation, case.rotation, case.velocity)  # checked by formulate: types know those of rbdae
@@ -255,4 +263,4 @@ def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[f
     )
 
 
-__all__ = ["LIMIT", "REPEATS", "Row", "Rows", "formulated", "run", "solve_case", "warm_up"]
+__all__ = ["LIMIT", "REPEATS", "Row", "Rows", "formulated", "quiet", "run", "solve_case", "warm_up"]

@@ -9,12 +9,12 @@ from typing import Protocol
 from rbdae.reports.blocks import FAR, Block, Cell, Code, Facts, Items, Page, Section, Table, Text, Tone, Value, table
 from rbdae.reports.render import write
 from rbdae.reports.versions import command, versions
+from rbdae.study.columns import COLUMNS, Record
 from rbdae.study.diagrams import costs, work_precision
 from rbdae.study.one_run import Rows
 from rbdae.study.pictures import curves_of
 from rbdae.study.provenance import Provenance
 from rbdae.study.ranking import Curve, Ranking
-from rbdae.study.records import COLUMNS, Record
 from rbdae.study.tables import preface, shared_equations
 
 _FIRST = ("formulation", "rotation", "velocity", "solver", "tolerance", "error", "evaluations", "seconds", "steps")

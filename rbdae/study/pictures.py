@@ -36,7 +36,7 @@ def work_precision(comparison: Rows, curves: Iterable[Curve] | Mapping[str, Iter
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("the picture needs matplotlib: run `pip install 'rbdae[plot]'`") from None
+        raise ImportError("the picture needs matplotlib: run `pip install matplotlib`") from None
     every = curves_of(comparison.rows)
     if not every:
         raise ValueError("there is nothing to draw: no run got to the end")

@@ -9,12 +9,11 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import Any, Self, final
+from typing import Self, final
 
 from rbdae._version import __version__
 from rbdae.solving.registry import adapter
 from rbdae.study.fingerprint import fingerprint
-from rbdae.study.stored_values import count_of, numbers_of, text_of, texts_of, versions_of
 from rbdae.system import System
 
 _PACKAGES = ("numpy", "scipy", "llvmlite")
@@ -60,20 +59,6 @@ class Provenance:
             datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             os.cpu_count() or 0,
             tuple(value for value in load_averages() if math.isfinite(value)),
-        )
-
-    @classmethod
-    def of_record(cls, given: Mapping[str, Any]) -> Self:
-        """From what `dataclasses.asdict` and JSON made of one."""
-        return cls(
-            text_of(given, "fingerprint"),
-            texts_of(given, "bodies"),
-            versions_of(given, "versions"),
-            text_of(given, "machine"),
-            text_of(given, "date"),
-            # files of older versions have neither
-            count_of(given, "cores", 0) if "cores" in given else 0,
-            tuple(numbers_of(given, "load")) if "load" in given else (),
         )
 
 

@@ -17,7 +17,6 @@ from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Redundant
 from rbdae.study.final_states import Errors, FinalState, end_of, errors, final_state, quantity_at_end
-from rbdae.study.span import checked_end
 from rbdae.system import System
 
 REFERENCES: tuple[tuple[FormulationName, RotationName], ...] = (
@@ -182,6 +181,16 @@ def refuse_disagreement(found: Reference, tightest: float) -> None:
         )
 
 
+def checked_end(owner: str, t_end: float) -> float:
+    """The end of all runs, s. They begin at 0, and go back in time where it is negative."""
+    end = _check.number(owner, "t_end", t_end)
+    if end == 0.0:
+        raise ValueError(
+            f"{owner}: t_end must not be zero, got {_check.show(t_end)}; runs begin at 0; give another end, in seconds"
+        )
+    return end
+
+
 class OutOfTimeError(Exception):
     """Raised from within a run that takes longer than its limit."""
 
@@ -205,6 +214,7 @@ __all__ = [
     "FinalState",
     "OutOfTimeError",
     "Reference",
+    "checked_end",
     "deadline",
     "errors",
     "final_state",

@@ -17,6 +17,9 @@ from rbdae.adapter import Reason, Unsupported
 
 INFOS = {info.name: info for info in rbdae.solvers() if info.package in ("sksundae", "scikits.odes", "sundials")}
 
+IN_HISTORY = ("sundials:ida", "sundials:cvode", "scikits.odes:ddaspk")
+"""Solvers whose history is corrected in place; the others restart."""
+
 
 def forms(solver):
     """The toy's forms that the solver takes."""
@@ -91,7 +94,7 @@ def test_projection_leaves_no_drift_and_costs_no_accuracy(solver, form, sampled)
     assert error(projected) < max(1e-6, 8 * error(plain))
     assert projected.stats.restarts < 0.05 * projected.stats.steps
     if form in ("index-0", "index-1"):  # the others hold a constraint, so that nothing drifts far
-        assert projected.stats.restarts > 0
+        assert (projected.stats.restarts == 0) == (solver in IN_HISTORY)
         assert projected.stats.steps < 3 * plain.stats.steps
 
 
@@ -151,7 +154,9 @@ def test_a_solver_that_fails_midway_gives_what_it_has(solver, form, capfd):
         solution = solve(toy.Pendulum(form, trouble=trouble), solver, tol=1e-6)
     assert not solution.success
     assert not heard
-    assert capfd.readouterr() == ("", "")
+    out, err = capfd.readouterr()
+    assert not err
+    assert all(line.startswith("[WARNING]") for line in out.splitlines())  # CVODE's own
     assert solution.reason is Reason.NOT_FINITE
     assert 0.3 < solution.t[-1] <= 0.5
     assert np.isfinite(solution.y).all()

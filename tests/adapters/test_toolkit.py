@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import doctest
-import sys
-import warnings
 
 import numpy as np
 import pytest
 import toy
-from inside import chatter, trap
 from inside import toolkit_options as options
 
 from rbdae.adapter import ProjectionError, Reason, Request
@@ -19,10 +16,8 @@ from rbdae_adapters.toolkit import (
     AbstractStepper,
     GaveUp,
     Recorder,
-    Trap,
     drive,
     leaves_error_test,
-    quiet,
     relaxed_atol,
 )
 
@@ -150,19 +145,6 @@ def test_events_between_and_at_the_ends_of_steps():
     assert np.allclose(outcome.y_events[0], toy.exact(np.array([0.3]))[:, :6])
 
 
-def test_trap_gives_back_the_first_exception():
-    trap = Trap()
-    bad = trap(lambda x: 1 / x)
-    for x in (0, 1):
-        with pytest.raises(ZeroDivisionError):
-            bad(x)
-    first = trap.error
-    with pytest.raises(ZeroDivisionError) as caught:
-        trap.release()
-    assert caught.value is first
-    trap.release()  # nothing left
-
-
 def test_tolerances_by_index():
     problem = toy.Pendulum("index-3")
     assert list(leaves_error_test(problem)) == [False] * 3 + [True] * 4
@@ -170,60 +152,7 @@ def test_tolerances_by_index():
     assert list(atol) == [1e-8] * 3 + [1e3] * 4
 
 
-def test_quiet_keeps_prints_and_warnings(capfd):
-    import os
-
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        with quiet() as chatter:
-            print("python")
-            os.write(1, b"compiled\n")
-            os.write(2, b"compiled\n")
-            warnings.warn("careful", stacklevel=1)
-    assert not heard
-    assert capfd.readouterr() == ("", "")
-    assert chatter.sentence() == "UserWarning: careful; python; compiled"
-    print("loud", file=sys.stderr)
-    assert capfd.readouterr().err == "loud\n"
-
-
-def test_quiet_without_a_folder_for_temporary_files_leaks_nothing(monkeypatch, tmp_path):
-    """Descriptors stayed open, and all later warnings of the process were swallowed."""
-    import os
-    import tempfile
-
-    def refused(*arguments):
-        raise OSError("no memory for it")
-
-    monkeypatch.setattr(os, "memfd_create", refused, raising=False)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-    before = sorted(os.listdir("/dev/fd")), sys.stdout, warnings.showwarning
-    for _ in range(3):
-        with quiet() as chatter:
-            print("python")
-            warnings.warn("careful", stacklevel=1)
-        assert chatter.sentence() == "UserWarning: careful; python"
-    assert (sorted(os.listdir("/dev/fd")), sys.stdout, warnings.showwarning) == before
-    with pytest.warns(UserWarning, match="heard"):
-        warnings.warn("heard", stacklevel=1)
-
-
-def test_quiet_that_cannot_begin_leaves_everything_as_it_was(monkeypatch):
-    def broken(*arguments):
-        raise ZeroDivisionError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(warnings, "simplefilter", broken)
-        with pytest.raises(ZeroDivisionError), quiet():
-            pass
-    with quiet() as chatter:
-        print("python")
-    assert chatter.sentence() == "python"
-    with pytest.warns(UserWarning, match="heard"):
-        warnings.warn("heard", stacklevel=1)
-
-
-@pytest.mark.parametrize("module", [chatter, options, trap])
+@pytest.mark.parametrize("module", [options])
 def test_the_examples_in_the_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted and not found.failed

@@ -219,3 +219,66 @@ def test_solvers_solve_for_algebraic_unknowns(form, solver):
     t = np.array([0.0123, 0.21, 0.4567])
     v = p.forces(t, solution(t))["node"].v
     np.testing.assert_allclose(v + v**3, 10.0 * t, rtol=0, atol=1e-12)
+
+
+class Valve(rbdae.Actuator):
+    """A force that counts comparisons."""
+
+    outputs = ("level",)
+
+    def law(self, t, q, qd, s, z, u, p):
+        return 2.0 * self.observe(t, q, qd, s, z, u, p)[0]
+
+    def observe(self, t, q, qd, s, z, u, p):
+        return [(q < 0.7) * 1.0 + (qd > 0.5) * 1.0]
+
+
+class Friction(rbdae.Actuator):
+    """A sign by two comparisons."""
+
+    def law(self, t, q, qd, s, z, u, p):
+        return -((qd > 0) * 1.0 - (qd < 0) * 1.0)
+
+
+def slide() -> tuple[rbdae.System, Any]:
+    system = rbdae.System(gravity=(0, 0, 0))
+    body = system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1), velocity=(0, 0, 1.0))
+    axes = {"axis_a": (0, 0, 1), "axis_b": (0, 0, 1)}
+    return system, system.add_joint(rbdae.joints.Prismatic(system.ground, body, **axes, name="z"))
+
+
+def test_a_sum_of_comparisons_is_read_as_the_number_that_acts():
+    """The force, its power, an output and an event of the force."""
+    system, joint = slide()
+    system.add_force(Valve(joint, name="m"))
+    p = rbdae.formulate(system, "index-0")
+    assert p.rhs(0.0, p.y0)[list(p.labels).index("b.vz")] == pytest.approx(4.0)
+    read = p.forces(0.0, p.y0)["m"]
+    assert (read.force, read.power, read.level) == (4.0, 4.0, 2.0)
+    run = rbdae.solve(
+        p, (0.0, 0.6), solver="rbdae:dop853", rtol=1e-9, atol=1e-9, events=rbdae.Event("m.force", below=3)
+    )
+    assert set(run.forces["m"].force) == {4.0, 2.0}
+    (t,) = run.events[0].t
+    assert t + 2.0 * t**2 == pytest.approx(0.7, abs=1e-4)  # the force jumps: the step across it has the tolerance
+
+
+def test_a_difference_of_comparisons_is_a_sign():
+    system, joint = slide()
+    system.add_force(Friction(joint, name="m"))
+    p = rbdae.formulate(system, "index-0")
+    assert p.forces(0.0, p.y0)["m"].force == -1.0
+    table = rbdae.solve(p, (0.0, 0.5), solver="rbdae:dop853").to_pandas("forces")
+    assert any(table[each].eq(-1.0).all() for each in table)
+
+
+def test_an_algebraic_unknown_of_comparisons_starts_at_their_sum():
+    system, joint = slide()
+    law = lambda t, s, z, u, p: [z.z - 2.0 * ((u.q < 0.7) * 1.0 + (u.v > 0.5) * 1.0)]  # noqa: E731
+    inputs = {"q": joint.displacement, "v": joint.rate}
+    system.add_block(rbdae.block(law, algebraic={"z": 0.0}, inputs=inputs, name="sum"))
+    p = rbdae.formulate(system, "index-2")
+    assert p.y0[list(p.labels).index("sum.z")] == 4.0
+    assert np.abs(p.residual(0.0, p.y0, p.yd0)).max() < 1e-14
+    ode = rbdae.formulate(system, "index-0")
+    assert ode.forces(0.0, ode.y0)["sum"].z == 4.0

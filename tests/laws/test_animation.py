@@ -150,7 +150,7 @@ def test_missing_packages_are_named(package, what, tmp_path, monkeypatch):
         return imports(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=rf"{what}: run `pip install 'rbdae\[plot\]'`"):
+    with pytest.raises(ImportError, match=rf"{what}: run `pip install {package.lower().replace('pil', 'pillow')}`"):
         run().animate(tmp_path / "run.gif")
 
 

@@ -166,6 +166,21 @@ def test_what_is_no_path_is_refused(path, kind, words):
         rbdae.load(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("mechanism", lambda a: a.astype(str), "the array 'mechanism' has kind <U"),
+        ("t", lambda a: a[::-1], "the times in 't' must be finite, and rise or fall as the run does"),
+    ],
+)
+def test_a_mechanism_of_words_and_times_that_go_back_are_refused(name, change, words, saved, tmp_path):
+    problem, _, data = saved
+    parts, path = _parts(data), tmp_path / "damaged.npz"
+    path.write_bytes(_bytes(parts | {name: change(parts[name])}))
+    with pytest.raises(ValueError, match=words):
+        rbdae.load(path, problem)
+
+
 def test_a_problem_of_another_kind_is_refused(saved, tmp_path):
     path = saved[1].save(tmp_path / "run")
     with pytest.raises(TypeError, match=r"load: problem must be made by rbdae\.formulate.*, got 3; formulate"):

@@ -60,14 +60,13 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
         return
     graph = Graph()
     nodes = {place: graph.node("input", "y", k) for k, place in enumerate(entries)}
-    field = elimination.Reals(graph)
-    made = elimination.eliminate(graph, field, order, nodes)
+    made = elimination.eliminate(graph, order, nodes)
     right = [graph.node("input", "yd", i) for i in range(n)]
-    x = elimination.substitute(field, order, made, right)
+    x = elimination.substitute(graph, order, made, right)
     known = numbers(graph, [*x, made.growth], {"y": list(entries.values()), "yd": b})
     assert error(A, np.array([known[k] for k in x]), b) < 1e-12
 
-    head, steps, forth, back = inside.factor_tables(n, list(entries), order)
+    _, head, steps, forth, back = inside.factor_tables(n, list(entries), order)
     v = np.zeros(head[inside.elimination_loops.FREE] + n)
     v[head[inside.elimination_loops.MATRIX] :][: len(entries)] = list(entries.values())
     assert inside.elimination_loops.factorise(head, steps, v, elimination.LARGEST**2) == 0
@@ -75,26 +74,6 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
     out = np.zeros(n)
     inside.elimination_loops.substitute(head, forth, back, v, b, v[head[inside.elimination_loops.FREE] :], out)
     assert error(A, out, b) < 1e-12
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_complex_matrices(seed):
-    n = 8
-    real, imaginary = sparse(seed, n, 2.0), np.random.default_rng(seed).normal(size=100)
-    entries = {place: complex(x, imaginary[k]) for k, (place, x) in enumerate(real.items())}
-    A, b = dense(entries, n), np.random.default_rng(seed + 1).normal(size=(n, 2)) @ [1.0, 1j]
-    graph = Graph()
-    field = elimination.Complexes(graph)
-    pair = [(graph.node("input", "y", 2 * k), graph.node("input", "y", 2 * k + 1)) for k in range(len(entries))]
-    order = graph_pivots.plan(n, [{place: abs(x) for place, x in entries.items()}])
-    made = elimination.eliminate(graph, field, order, dict(zip(entries, pair, strict=True)))
-    right = [(graph.node("input", "yd", 2 * k), graph.node("input", "yd", 2 * k + 1)) for k in range(n)]
-    x = elimination.substitute(field, order, made, right)
-    known = numbers(
-        graph, [k for p in x for k in p],
-        {"y": np.array(list(entries.values())).view(float), "yd": b.view(float)},
-    )  # fmt: skip
-    assert error(A, np.array([complex(known[p], known[q]) for p, q in x]), b) < 1e-12
 
 
 def test_pivots_are_not_small_in_any_sample():
@@ -106,7 +85,7 @@ def test_pivots_are_not_small_in_any_sample():
 
 
 def test_a_singular_matrix_has_no_plan():
-    with pytest.raises(graph_pivots.SingularPattern, match="no pivot is left"):
+    with pytest.raises(graph_pivots.SingularPattern, match="no pivots serve 2 unknowns"):
         graph_pivots.plan(2, [{(0, 0): 1.0, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 0.0}])
 
 
@@ -197,7 +176,7 @@ def test_where_pivots_do_not_serve_others_are_chosen():
 
 def test_what_is_singular_or_not_finite_has_no_other_pivots():
     found = small()
-    with pytest.raises(ArithmeticError, match="no pivot"):
+    with pytest.raises(ArithmeticError, match="no pivots"):
         found.again(0.0, np.array([1.0, 1.0]), np.zeros(2), 1.0)
     with pytest.raises(ArithmeticError, match="not finite"):
         found.again(0.0, np.array([np.nan, 1.0]), np.zeros(2), 1.0)

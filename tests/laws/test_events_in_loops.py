@@ -3,13 +3,11 @@ step."""
 
 from __future__ import annotations
 
-import ctypes
-
 import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, machine_function
+from inside import JIT
 
 import rbdae
 from rbdae.adapter import Reason
@@ -143,43 +141,6 @@ def test_an_event_that_is_not_a_number_and_one_that_raises(solver):
 
     with pytest.raises(ZeroDivisionError, match="of the user"):
         rbdae.solve(top(solver), (0.0, 1.0), solver=solver, events=raising)
-
-
-class Compiled:
-    """y[0] as an event that is a machine function; Python is asked for the start and for zeros inside steps alone."""
-
-    def __init__(self, n):
-        self.asked = 0
-
-        def called(context, t, y, yd, c, out):
-            values = (ctypes.c_double * n).from_address(y)
-            ctypes.c_double.from_address(out).value = values[0]
-            return 0
-
-        self._function = machine_function.PROTOTYPE(called)
-
-    def __call__(self, t, y):
-        self.asked += 1
-        return y[0]
-
-    def machine(self):
-        address = ctypes.cast(self._function, ctypes.c_void_p).value
-        return machine_function.MachineFunction(address, 0, self._function, [])
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("end", [3.0, -3.0])
-def test_an_event_in_machine_code_is_asked_in_machine_code(solver, end):
-    cases.need(solver)
-    problem = top(solver)
-    compiled = Compiled(problem.n)
-    one, two = (
-        rbdae.solve(problem, (0.0, end), solver=solver, events=each, rtol=1e-7, atol=1e-7)
-        for each in (compiled, event(lambda t, y: y[0]))
-    )
-    np.testing.assert_array_equal(one.events[0].t, two.events[0].t)
-    np.testing.assert_array_equal(one.y, two.y)
-    assert compiled.asked < 1 + 20 * len(one.events[0].t) < one.stats.steps + 300
 
 
 def test_states_that_an_event_keeps_are_its_own():

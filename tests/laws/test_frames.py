@@ -105,7 +105,7 @@ def test_without_pandas_the_error_says_how_to_get_it(run, monkeypatch):
         return imports(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install 'rbdae\[study\]'"):
+    with pytest.raises(ImportError, match=r"pip install pandas"):
         run.to_pandas()
 
 

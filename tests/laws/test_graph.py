@@ -130,6 +130,41 @@ def test_results_of_calls_are_computed_once_and_follow_at_once():
     assert calls == [0.25]
 
 
+def of_conditions(rng: np.random.Generator) -> tuple[Graph, list[int]]:
+    """A random graph in which conditions are added, subtracted, multiplied, and passed to functions."""
+    graph = Graph()
+    numbers = [graph.node("input", "y", k) for k in range(3)] + [graph.const(0.25), graph.const(-1.5)]
+    conditions = [graph.condition("<", numbers[0], numbers[1])]
+    for _ in range(30):
+        kind, (a, b, c) = rng.integers(9), rng.choice([*numbers, *conditions], 3)
+        if kind < 3:
+            conditions.append(graph.condition([*CONDITIONS][kind], int(a), int(b)))
+        elif kind == 3:
+            conditions.append(graph.negation(int(rng.choice(conditions))))
+        elif kind == 4:
+            numbers.append(graph.select(int(rng.choice(conditions)), int(b), int(c)))
+        elif kind == 5:
+            numbers.append(graph.function(str(rng.choice(["sin", "cos", "tanh", "abs"])), int(rng.choice(conditions))))
+        else:
+            numbers.append((graph.add, graph.sub, graph.mul)[kind - 6](int(a), int(rng.choice(conditions))))
+    return graph, [*numbers, *conditions]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_conditions_are_numbers_on_rows_as_one_by_one_and_in_machine_code(seed):
+    rng = np.random.default_rng(seed)
+    graph, outputs = of_conditions(rng)
+    rows = rng.choice([-1.5, 0.0, 0.25, 1.0, *rng.normal(size=3)], (12, 3))
+    right = np.array([evaluate(graph, outputs, {"y": y}) for y in rows.tolist()])
+    on_rows = inside.values_on_rows(graph, outputs, {"y": 0})
+    np.testing.assert_allclose(on_rows(rows), right, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(on_rows(rows[:1]), right[:1], rtol=1e-14, atol=1e-15)
+    if inside.JIT:
+        order = graph.needed(outputs)
+        found = [inside.values_of_machine_code(graph, order, outputs, {}, y) for y in rows]
+        np.testing.assert_allclose(found, right, rtol=1e-14, atol=1e-15)
+
+
 @pytest.mark.skipif(not inside.JIT, reason="without the JIT there is no machine code")
 @pytest.mark.parametrize("numbers", [(0.3, 0.7), (0.7, 0.3), (0.7, 0.7), (0.7, math.nan)], ids=str)
 @pytest.mark.parametrize("kind", CONDITIONS)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import pickle
-import re
 from typing import get_args, get_type_hints
 
 import numpy as np
@@ -17,7 +15,7 @@ from rbdae import observables
 from rbdae.adapter import Unsupported
 from rbdae.formulations import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
 from rbdae.plotting import QUANTITIES
-from rbdae.rotations import CHARTS, RotationName, rodrigues
+from rbdae.rotations import CHARTS, RotationName
 
 LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
 
@@ -32,63 +30,25 @@ def solution(problem: rbdae.Problem) -> rbdae.Solution:
     return rbdae.solve(problem, (0.0, 0.1), t_eval=[0.0, 0.1])
 
 
-@pytest.mark.parametrize("name", ["joints", "drives", "forces", "formulations", "models", "study", "plotting",
-                                  "kinematics", "rotations", "closed_form", "step_equations", "actuators", "quantities",
-                                  "rotations.quaternions", "problem.observables"])  # fmt: skip
-def test_a_package_lists_its_public_names_alone(name):
-    module = importlib.import_module(f"rbdae.{name}")
-    listed = dir(module)
-    assert set(module.__all__) <= set(listed)
-    assert not {"Any", "annotations", "TYPE_CHECKING", "dataclass", "final", "axial", "show_only"} & set(listed)
-    assert all(getattr(module, each) is not None for each in listed)
-    with pytest.raises(AttributeError) as caught:
-        module.nothing_of_the_kind  # noqa: B018
-    assert str(caught.value) == f"module 'rbdae.{name}' has no attribute 'nothing_of_the_kind'"
-
-
-@pytest.mark.parametrize(
-    "package, name, meant",
-    [
-        ("rbdae", "Revolute", "did you mean rbdae.joints.Revolute?"),
-        ("rbdae", "Hinge", "did you mean rbdae.joints.Revolute?"),
-        ("rbdae", "solv", "did you mean rbdae.solve?"),
-        ("rbdae", "Body", "make bodies with System().add_body("),
-        ("rbdae.joints", "Hinge", "did you mean rbdae.joints.Revolute?"),
-        ("rbdae.joints", "Revolut", "did you mean rbdae.joints.Revolute?"),
-        ("rbdae.joints", "Friction", "did you mean rbdae.forces.Friction?"),
-        ("rbdae.forces", "Spring", "did you mean rbdae.forces.SpringDamper?"),
-    ],
-)
-def test_a_wrong_name_of_a_package_says_where_the_right_one_is(package, name, meant):
-    with pytest.raises(AttributeError, match=re.escape(meant)):
-        getattr(importlib.import_module(package), name)
-
-
-def test_a_wrong_argument_of_a_joint_or_force_lists_the_right_ones():
-    system = rbdae.models.pendulum()
-    bob, hinge = system.bodies[0], system.joints[0]
-    for call, said in (
-        (lambda: rbdae.joints.Revolute(system.ground, bob, axis=(0, 0, 1)),
-         r"Revolute: there is no argument 'axis'; did you mean 'axis_a' or 'axis_b'\? It takes \(a, b, at_a="),
-        (lambda: rbdae.joints.Spherical(system.ground, bob, point=(0, 0, 1)), r"Spherical.*'at_a' or 'at_b'"),
-        (lambda: rbdae.joints.Universal(system.ground), r"Universal: missing .* argument: 'b'; it takes \(a, b"),
-        (lambda: rbdae.forces.Friction(hinge, mu=0.1), r"Friction: .*'coefficient'\? It takes \(joint, coefficient="),
-        (lambda: rbdae.forces.SpringDamper(bob, dampin=0.1), r"SpringDamper: .*did you mean 'damping'"),
-    ):  # fmt: skip
-        with pytest.raises(TypeError, match=said):
-            call()
+def test_a_name_that_is_not_there_gets_no_name_of_another_module():
+    """Seen: `rbdae.linearise`, "did you mean rbdae.rotations.quaternions.inverse?"."""
+    for module, name in ((rbdae, "linearise"), (rbdae, "ensemble"), (rbdae.joints, "Friction")):
+        with pytest.raises(AttributeError) as caught:
+            getattr(module, name)
+        assert str(caught.value) == f"module {module.__name__!r} has no attribute {name!r}"
+    assert "Revolute" in dir(rbdae.joints) and {"solve", "compare"} <= set(dir(rbdae))  # Python's hints read them
 
 
 def test_joints_and_forces_are_told_apart():
     system = rbdae.models.pendulum()
     hinge = system.joints[0]
-    with pytest.raises(TypeError, match=r"add_force takes a force .*, got PrescribedAngle, a drive.*; use add_joint"):
+    with pytest.raises(TypeError, match=r"add_force takes a force .* PrescribedAngle; use add_joint"):
         system.add_force(rbdae.drives.PrescribedAngle(hinge, LAW))
-    with pytest.raises(TypeError, match=r"add_force takes a force .*, got Revolute, a joint; use add_joint"):
+    with pytest.raises(TypeError, match=r"add_force takes a force .* Revolute; use add_joint"):
         system.add_force(hinge)
-    with pytest.raises(TypeError, match=r"add_joint takes a joint .*, got Friction, a force; use add_force"):
+    with pytest.raises(TypeError, match=r"add_joint takes a joint .* Friction; use add_force"):
         system.add_joint(rbdae.forces.Friction(hinge, 0.1))
-    with pytest.raises(TypeError, match=r"got the class Revolute; call it first: Revolute\(...\)"):
+    with pytest.raises(TypeError, match=r"add_joint takes a joint .*got <class .*Revolute"):
         system.add_joint(rbdae.joints.Revolute)
 
 
@@ -162,13 +122,6 @@ def test_types_have_the_names_of_the_registries():
     assert {"unknowns", *get_args(names.FrameName)} == {"unknowns", *(line for line in observables.TABLE)}
     hints = get_type_hints(rbdae.formulate)
     assert set(get_args(get_args(hints["formulation"])[0])) == own and hints["rotation"] == RotationName
-
-
-def test_a_chart_lists_its_functions_alone():
-    assert {"matrix", "tangent", "parameters", "compose"} <= set(dir(rodrigues))
-    assert not {"np", "Any", "sqrt", "axial", "Chart"} & set(dir(rodrigues))
-    with pytest.raises(AttributeError, match=r"did you mean rbdae.rotations.rodrigues.tangent\?"):
-        rodrigues.tangnt  # noqa: B018
 
 
 def test_joints_forces_and_parameters_answer_unknown_names(problem, solution):

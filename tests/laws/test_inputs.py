@@ -156,6 +156,7 @@ def test_tables():
         (lambda p: p.rhs(0.0, p.y0, u=[1.0]), r"in the order of add_input, must be real numbers of shape \(2,\)"),
         (lambda p: p.rhs(0.0, p.y0, u={"torque": np.nan}), "input 'torque' must be finite"),
         (lambda p: p.with_inputs({"torq": 1.0}), "unknown input 'torq'"),
+        (lambda p: rbdae.System().add_input("k", unit=5), "input 'k': unit must be a string, got 5"),
         (lambda p: p.with_inputs([1.0, 2.0]), "must be a mapping by name"),
         (lambda p: p.with_inputs({"torque": "x"}), "input 'torque' must be a real number"),
         (lambda p: p.with_inputs({"torque": lambda: 1.0}), "input 'torque'"),

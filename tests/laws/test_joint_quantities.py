@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import wheel
 from cases import Pairing
-from inside import Vec
+from inside import JIT, Vec, event_values
+from test_reaction_friction import block
 
 import rbdae
 from rbdae import drives, forces, joints
@@ -366,3 +367,28 @@ def test_wrong_names_are_refused():
     b = rbdae.System().add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
     with pytest.raises(ValueError, match="unknown quantity of SpringDamper 'lenght'; did you mean 'length'"):
         forces.SpringDamper(b).quantity("lenght")
+
+
+# ------------------------------------------------------------ events
+
+
+EVENTS = {
+    "spherical": (partial(_system, "spherical"), FORMS[1]),
+    "universal": (partial(_system, "universal"), FORMS[0]),
+    "planar": (partial(_system, "planar"), FORMS[4]),
+    "drives": (_driven, FORMS[3]),
+    "friction": (block, FORMS[2]),
+    "loop": (rbdae.models.bricard, FORMS[0]),
+}
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_events_of_all_quantities_are_zeros_of_these_in_machine_code(name):
+    make, form = EVENTS[name]
+    problem = cases.formulate(make(), form, **({"redundant": "minimum-norm"} if name == "loop" else {}))
+    y = rbdae.solve(problem, (0.0, 0.2), solver="sundials:ida" if problem.kind == "dae" else "rbdae:dop853").y[-1]
+    wanted = {**_values(problem.joints(0.2, y)), **_values(problem.forces(0.2, y))}
+    wanted = {label: float(value) for label, value in wanted.items() if value.ndim == 0}
+    found, in_machine_code = event_values(problem, list(wanted), 0.2, y)
+    np.testing.assert_allclose(found, list(wanted.values()), rtol=1e-9, atol=1e-10)
+    assert in_machine_code or not JIT

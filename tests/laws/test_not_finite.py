@@ -16,6 +16,8 @@ import toy
 import rbdae
 from rbdae.adapter import ProjectionError, Reason
 
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # in the toy, by NumPy
+
 SOLVERS = list(cases.INFOS.values())
 MOST = 20_000
 """Calls of one function after which a run counts as one that hangs."""

@@ -73,6 +73,7 @@ LAWS: dict[str, dict[str, str]] = {
         "machine": f"{NEAR}::test_other_projections_come_back_to_python",
         "problem": PROJECTIONS,
         "projection": PROJECTIONS,
+        "reach": "test_drift::test_restarts_do_not_depend_on_the_size_of_velocities",
         "restart_tolerance": PROJECTIONS,
         "skipped": PROJECTIONS,
         "total": PROJECTIONS,
@@ -84,6 +85,7 @@ THROUGH = {
     ("Steps", "t"): "solution(t) of a run with t_eval",
     ("Steps", "y"): "the same",
     ("Projector", "problem"): "what it was bound to",
+    ("Projector", "reach"): "the drift beyond which adapters restart",
     ("Projector", "projection"): "what it was bound from",
 }
 

@@ -88,5 +88,7 @@ def test_code_that_has_no_count_is_refused():
         generic.callbacks.operations("residual")
     with pytest.raises(ValueError, match=r"'project'.*'rhs_jacobian'"):
         generic.callbacks.operations("project")
+    with pytest.raises(ValueError, match=r"no callback 'sparse_jacobian'.*'jacobian_data'"):
+        generic.callbacks.code("sparse_jacobian")
     with pytest.raises(AttributeError, match="DAE"):
         generic.callbacks.operations("rhs")

@@ -76,6 +76,18 @@ def test_the_values_are_the_quantities():
     assert np.abs(found[1] - wanted).max() > 0.1
 
 
+def test_values_at_no_number_are_none_and_no_rows_have_none():
+    """Seen: a bare NotStraight, and NumPy's "shape mismatch"."""
+    p = problem("null-space")
+    for names in (["pin.angle"], ["pin.acceleration", "pin.angle"]):
+        outputs = p.outputs(names)
+        rows = np.array([p.y0, np.full(p.n, np.nan)])
+        found = outputs.values(np.zeros(2), rows)
+        assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
+        assert np.isnan(outputs.values(0.0, rows[1])).all()
+        assert outputs.values(np.empty(0), np.empty((0, p.n))).shape == (0, len(names))
+
+
 def test_outputs_without_a_derivative_are_refused_by_name():
     p = problem("index-2")
     (pin,) = p.system.joints

@@ -23,7 +23,15 @@ pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no cod
 # ---------------------------------------------------------------- the projection near the constraints
 
 ODE = Pairing("index-0", "quaternion", "angular")
-CASES = [*cases.PAIRS[::29], ("C", ODE), ("A", Pairing("index-2", "quaternion", "angular"))]
+CASES = [
+    *cases.PAIRS[::29],
+    ("C", ODE),
+    ("A", Pairing("index-2", "quaternion", "angular")),
+    ("C", Pairing("index-0", "quaternion", "coordinate")),
+    ("tied", Pairing("index-0", "directors", "coordinate")),
+    ("branched", Pairing("hamiltonian-eliminated", "quaternion", "momentum")),
+    ("A", Pairing("hamiltonian-eliminated", "directors", "momentum")),
+]
 LATER = cases.PAIRS[29::58]
 """Those of the long run."""
 

@@ -14,6 +14,8 @@ from scipy.spatial.transform import Rotation
 import rbdae
 
 PATIENT = rbdae.Projection(max_iterations=50)
+PAPER = rbdae.Projection(velocities="tangential")
+"""[NS], section 6."""
 
 
 def _scale(problem: rbdae.Problem, y: np.ndarray) -> float:
@@ -77,18 +79,20 @@ QUATERNIONS = [p for p in cases.PAIRINGS if p.rotation == "quaternion"]
 DIRECTORS = [p for p in cases.PAIRINGS if p.rotation == "directors"]
 
 
+@pytest.mark.parametrize("velocities", ["angular", "tangential"])
 @pytest.mark.parametrize("pairing", QUATERNIONS, ids=str)
-def test_quaternions_are_normalised(pairing, rng):
-    """(63): p = p*/|p*|, and pdot = pdot* - <p, pdot*> p where pdot is an unknown."""
+def test_quaternions_are_normalised(pairing, velocities, rng):
+    """(63): p = p*/|p*|, pdot = pdot* - <p, pdot*> p where pdot is an unknown; or this over |p*|, which keeps Omega."""
     problem = _free_body(pairing)
     y = _drifted(problem, rng, 0.1)
-    out = problem.project(0.0, y)
-    p = y[3:7] / np.linalg.norm(y[3:7])
+    out = problem.project(0.0, y, rbdae.Projection(velocities=velocities))
+    norm = np.linalg.norm(y[3:7])
+    p = y[3:7] / norm
     wanted = y.copy()
     wanted[3:7] = p
     if not pairing.angular:  # of the momenta the same part is radial, M4 = 4 Q diag(J0, J) Q^T
         v = slice(problem.layout.v.start + 3, problem.layout.v.start + 7)
-        wanted[v] = y[v] - (p @ y[v]) * p
+        wanted[v] = (y[v] - (p @ y[v]) * p) / (norm if velocities == "angular" else 1.0)
     # some roundings of the largest momentum, which is subtracted from
     np.testing.assert_allclose(out, wanted, rtol=0, atol=1e-14 * np.abs(y).max())
 
@@ -118,7 +122,7 @@ def test_directors_go_through_a_quaternion(pairing, rng):
     for _ in range(5):
         y = _drifted(problem, rng, 0.05)
         y[3:12] = Rotation.random(random_state=rng).as_matrix().T.reshape(9) + 0.02 * rng.standard_normal(9)
-        out = problem.project(0.0, y)
+        out = problem.project(0.0, y, PAPER)
         p = _spurrier_klumpp(y[3:12].reshape(3, 3).T)
         R = Rotation.from_quat(p[[1, 2, 3, 0]]).as_matrix()
         np.testing.assert_allclose(out[3:12].reshape(3, 3).T, R, rtol=0, atol=1e-14)
@@ -132,13 +136,68 @@ def test_director_velocities_lose_what_is_not_a_rotation(pairing, rng):
     v = slice(problem.layout.v.start + 3, problem.layout.v.start + 12)
     y = problem.y0.copy()
     y[v] += 0.3 * rng.standard_normal(9)
-    out = problem.project(0.0, y)
+    out = problem.project(0.0, y, PAPER)
     R = out[3:12].reshape(3, 3).T
     W = R.T @ out[v].reshape(3, 3).T
     np.testing.assert_allclose(W + W.T, 0.0, atol=2e-14)
     E = 0.5 * np.trace(cases.INERTIA) * np.eye(3) - cases.INERTIA
     S = R.T @ (out - y)[v].reshape(3, 3).T @ E
     np.testing.assert_allclose(S, S.T, atol=1e-13)  # M (v - v*) = -G^T eta: symmetric in the body frame
+
+
+# ---------------------------------------------------------------- the angular velocity stays
+
+DRIFTING = [(system, pairing) for system, pairing in PAIRS if not pairing.angular and "null" not in pairing.formulation]
+
+
+def _stretched(problem: rbdae.Problem, size: float, rng: np.random.Generator) -> np.ndarray:
+    """The start with eta (p, pdot) in place of (p, pdot), and with eta (q, p) of momenta; with D S and Ddot S, S
+    symmetric, of directors. Of these the momenta are Ddot E."""
+    y, column = problem.y0.copy(), {label: k for k, label in enumerate(problem.labels)}
+    for body in problem.system.bodies:
+        names = (
+            [f"p{k}" for k in range(4)]
+            if problem.rotation == "quaternion"
+            else [f"d{i}{c}" for i in "123" for c in "xyz"]
+        )
+        rates = "{}.pi_{}" if problem.velocity == "momentum" else "{}.{}dot"
+        q, v = ([column[form.format(body.name, name)] for name in names] for form in ("{}.{}", rates))
+        if problem.rotation == "quaternion":
+            eta = 1.0 + size * rng.uniform(-1.0, 1.0)
+            y[q] *= eta
+            y[v] *= eta
+            continue
+        S = rng.standard_normal((3, 3))
+        S = np.eye(3) + size * (S + S.T)
+        E = 0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia if problem.velocity == "momentum" else np.eye(3)
+        y[q] = (S @ y[q].reshape(3, 3)).reshape(-1)  # the rows are the directors
+        y[v] = (E @ S @ np.linalg.solve(E, y[v].reshape(3, 3))).reshape(-1)
+    return y
+
+
+@pytest.mark.parametrize("system, pairing", DRIFTING, ids=[f"{s}-{p}" for s, p in DRIFTING])
+def test_coordinates_that_drifted_with_their_rates_come_back(system, pairing, rng):
+    """Index 0 is invariant under (p, pdot) -> eta (p, pdot), so that it drifts along: the state before is the one that
+    belongs to it. (63) changes the angular velocity by the factor eta."""
+    problem = cases.problem(system, pairing)
+    for size in (1e-9, 1e-6, 1e-3, 0.03):
+        y = _stretched(problem, size, rng)
+        tolerance = 1e-13 * max(1.0, float(np.abs(problem.y0).max()))
+        np.testing.assert_allclose(problem.project(0.0, y), problem.y0, rtol=0, atol=tolerance)
+    v = problem.layout.v
+    if np.abs(problem.y0[v]).max() > 0.1:
+        assert np.abs(problem.project(0.0, y, PAPER) - problem.y0)[v].max() > 1e-3
+
+
+@pytest.mark.parametrize("rotation", ["quaternion", "directors"])
+def test_the_angular_velocity_of_a_free_body_stays(rotation, rng):
+    """Whatever has drifted: Omega = 2 conj(p) o pdot / |p|^2, and omega of Ddot D^-1 of directors."""
+    problem = _free_body(Pairing("index-0", rotation, "coordinate"))
+    y = _drifted(problem, rng, 0.03)
+    before, after = (problem.natural(0.0, z)[0] for z in (y, problem.project(0.0, y)))
+    turning = [z[15:24].reshape(3, 3).T @ np.linalg.inv(z[3:12].reshape(3, 3).T) for z in (before, after)]
+    spins = [W - W.T for W in turning]
+    np.testing.assert_allclose(spins[1], spins[0], rtol=0, atol=1e-13)
 
 
 # ---------------------------------------------------------------- size of corrections

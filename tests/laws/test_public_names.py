@@ -17,7 +17,7 @@ import rbdae
 NEEDED = {
     "describe a system": {"System", "joints", "drives", "forces", "models"},
     "move and control it": {"Actuator", "Block", "Points", "Sampled", "actuators", "block"},
-    "assemble it": {"Assembly", "InitialValuesWarning", "NotAddedWarning", "assemble"},
+    "assemble it": {"Assembly", "InitialValuesWarning", "assemble"},
     "formulate it": {"formulate", "formulations", "norm_multipliers", "pairings", "Problem"},
     "give inputs": {"Table"},
     "drive it": {"Simulator", "StepError"},

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from cases import Pairing
 from inside import JIT
+from scipy.integrate import solve_ivp
+from scipy.special import ellipk
 from wheel import FRICTION, SPIN, K, wheel
 from wheel import time as _at
 
@@ -113,6 +115,186 @@ def test_events_beside_switches(kind):
         run = _run(problem, 4.0, "rbdae:dopri5", Event(f"{joint}.angle", crossing=target), progress=progress, **given)
         assert len(run.events[0].t) == 1
         assert np.isclose(whole.quantity(f"{joint}.angle", run.events[0].t[0]), target, atol=1e-6)
+
+
+FAMILIES = {
+    "rbdae:dop853": "index-0",
+    "rbdae:dopri5": "index-0",
+    "rbdae:odex": "index-0",
+    "rbdae:energy-momentum": "hamiltonian",
+    "sundials:ida": "index-2",
+    "sundials:cvode": "index-0",
+    "scipy:DOP853": "index-0",
+    "scipy:Radau": "index-0",
+    "scipy:LSODA": "index-0",
+    "sksundae:ida": "index-2",
+    "sksundae:cvode": "index-0",
+    "scikits.odes:ida": "index-2",
+    "scikits.odes:ddaspk": "index-2",
+    "scikits.odes:cvode": "index-0",
+    "assimulo:Dopri5": "index-0",
+    "assimulo:LSODAR": "index-0",
+    "assimulo:Radau5DAE": "index-2",
+    "assimulo:ODASSL": "index-2",
+    "solve_dae:Radau": "index-2",
+}
+
+
+def _throw(speed: float) -> tuple[rbdae.System, Any]:
+    """A body on a vertical slide, thrown upwards from zero."""
+    system = rbdae.System(gravity=(0, 0, -9.81))
+    body = system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1), velocity=(0, 0, speed))
+    axes = {"axis_a": (0, 0, 1), "axis_b": (0, 0, 1)}
+    return system, system.add_joint(rbdae.joints.Prismatic(system.ground, body, **axes, name="z"))
+
+
+def _of_family(solver: str, system: rbdae.System, end: float, events: Any, **more: Any) -> rbdae.Solution:
+    cases.need(solver)
+    step = {"step": 1e-2} if solver == "rbdae:energy-momentum" else {}
+    return _run(rbdae.formulate(system, FAMILIES[solver]), end, solver, events, **step, **more)
+
+
+@pytest.mark.parametrize("solver", FAMILIES)
+def test_both_crossings_within_one_step_are_found(solver):
+    """The whole part of a throw above a level, in one step of the solvers of high order; a function is looked at where
+    steps end, which `max_step` keeps together."""
+    system, slide = _throw(5.0)
+    level = 0.9 * 25.0 / 2.0 / 9.81
+    run = _of_family(
+        solver, system, 1.02, [Event(slide.displacement, crossing=level), Event("z.displacement", above=level)]
+    )
+    wanted = (5.0 + np.array([-1.0, 1.0]) * np.sqrt(25.0 - 2.0 * 9.81 * level)) / 9.81
+    np.testing.assert_allclose(run.events[0].t, wanted, rtol=1e-5)
+    np.testing.assert_allclose(run.events[1].t, wanted[:1], rtol=1e-5)
+    if solver != "rbdae:energy-momentum":  # its steps are as long as they are said to be
+        z = list(run.problem.labels).index("b.z")
+        run = _of_family(solver, system, 1.02, lambda t, y: y[z] - level, max_step=0.1)
+        np.testing.assert_allclose(run.events[0].t, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
+@pytest.mark.parametrize("solver", ["rbdae:dop853", "rbdae:odex", "rbdae:dopri5", "scipy:DOP853", "sundials:ida"])
+def test_no_passage_of_a_level_is_lost(solver, tolerance):
+    """A pendulum passes levels below its amplitude twice in each period, whatever the steps."""
+    cases.need(solver)
+    amplitude, inertia = 1.0, 1.05
+    system = rbdae.System(gravity=(0, 0, -9.81))
+    rate = np.sqrt(2.0 * 9.81 * (1.0 - np.cos(amplitude)) / inertia)
+    bob = system.add_body("bob", mass=1.0, inertia=3 * (0.05,), position=(0, 0, -1), angular_velocity=(rate, 0, 0))
+    pin = system.add_joint(rbdae.joints.Revolute(system.ground, bob, at_b=(0, 0, 1), axis_a=(1, 0, 0), name="pin"))
+    period = 4.0 * np.sqrt(inertia / 9.81) * ellipk(np.sin(amplitude / 2.0) ** 2)
+    events = [Event(pin.angle, crossing=level) for level in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, -0.999)]
+    problem = rbdae.formulate(system, FAMILIES[solver])
+    run = rbdae.solve(problem, (0.0, 10.0 * period), solver=solver, rtol=tolerance, atol=tolerance, events=events)
+    assert [len(each.t) for each in run.events] == 7 * [20]
+
+
+@pytest.mark.parametrize("solver", ["rbdae:dop853", "rbdae:odex", "scipy:DOP853", "sundials:ida"])
+def test_no_passage_of_a_rate_an_acceleration_or_a_force_is_lost(solver):
+    """A mass on a spring: they are sines."""
+    cases.need(solver)
+    system, slide = _throw(1.0)
+    system.add_force(rbdae.forces.Motor(slide, force=lambda t, z, rate: 9.81 - 16.0 * z, name="spring"))
+    events = [Event("z.rate", crossing=0.999), Event("z.acceleration", above=3.996), Event("spring.force", below=5.814)]
+    problem = rbdae.formulate(system, FAMILIES[solver])
+    run = rbdae.solve(problem, (0.0, 5.2 * np.pi), solver=solver, rtol=1e-9, atol=1e-9, events=events)
+    assert [len(each.t) for each in run.events] == [21, 10, 11]
+
+
+@pytest.mark.parametrize("solver", FAMILIES)
+def test_what_holds_at_the_start_is_no_event_and_what_is_reached_at_the_end_is_one(solver):
+    """For quantities and functions, but for rounding and the solver's error; once it has been left it is one."""
+    system, slide = _throw(1.0)
+    holds = Event(slide.displacement, crossing=0.0)  # comes back at 0.2039 s
+    beside = Event(slide.displacement, crossing=1e-17)
+    events = [lambda t, y: t, lambda t, y: t - 1.0, holds, beside, Event("z.rate", crossing=1.0)]
+    events += [Event("z.rate", crossing=1.0 - 9.81), Event("z.rate", crossing=1.0 - 9.82)]
+    run = _of_family(solver, system, 1.0, events)
+    assert [len(each.t) for each in run.events] == [0, 1, 1, 1, 0, 1, 0]
+    assert run.events[1].t[0] == 1.0 and run.events[5].t[0] == pytest.approx(1.0, abs=1e-9)
+    assert run.events[2].t[0] == pytest.approx(2.0 / 9.81, rel=1e-5)
+
+
+def test_what_holds_at_the_start_is_found_again_within_the_first_step():
+    system, slide = _throw(1.0)
+    event = Event(slide.displacement, crossing=0.0)
+    run = _of_family("rbdae:dop853", system, 1.0, event, first_step=0.3)
+    assert run.t[1] > 0.25 and run.events[0].t == pytest.approx([2.0 / 9.81])
+
+
+@pytest.mark.parametrize("solver", FAMILIES)
+def test_an_event_that_writes_into_y_changes_nothing(solver):
+    system, _ = _throw(1.0)
+
+    def event(t, y):
+        y[:] = 7.0
+        return 0.05 - t
+
+    def same(t, y):
+        return 0.05 - t
+
+    written, plain = (_of_family(solver, system, 0.1, each) for each in (event, same))
+    np.testing.assert_array_equal(written.y, plain.y)
+    np.testing.assert_array_equal(written.events[0].y, plain.events[0].y)
+    np.testing.assert_array_equal(written.problem.y0, plain.problem.y0)
+    assert len(plain.events[0].t) == 1 and np.abs(written.problem.y0).max() < 7.0
+
+
+def _by_sksundae(problem: Any, event: Any) -> list[float]:
+    from sksundae.ida import IDA
+
+    from rbdae_adapters import sksundae
+
+    native = sksundae.ADAPTER.native(problem, "ida", rtol=1e-8, atol=1e-8)
+
+    def events(t, y, yd, out):
+        out[0] = event(t, y)
+
+    events.terminal, events.direction = [False], [event.direction]
+    ida = IDA(native.resfn, **native.options, eventsfn=events, num_events=1)
+    found = ida.solve(np.linspace(0.0, 2.5, 11), native.y0, native.yd0).t_events
+    return [] if found is None else np.ravel(found).tolist()
+
+
+def _by_scikits(problem: Any, event: Any) -> list[float]:
+    from scikits.odes import dae
+
+    from rbdae_adapters import scikits_odes
+
+    native = scikits_odes.ADAPTER.native(problem, "ida", rtol=1e-8, atol=1e-8)
+
+    def events(t, y, yd, out, *_):
+        out[0] = event(t, y, yd)
+
+    ida = dae("ida", native.resfn, **native.options, rootfn=events, nr_rootfns=1, old_api=False)
+    found = ida.solve(np.linspace(0.0, 2.5, 11), native.y0, native.yd0).roots.t
+    return [] if found is None else np.ravel(found).tolist()
+
+
+def _by_scipy(problem: Any, event: Any) -> list[float]:
+    run = solve_ivp(problem.rhs, (0.0, 2.5), problem.y0, method="DOP853", rtol=1e-9, atol=1e-9, events=event)
+    return run.t_events[0].tolist()
+
+
+@pytest.mark.parametrize("package", ["sksundae:ida", "scikits.odes:ida", "scipy:DOP853"])
+def test_a_function_for_own_loops_is_zero_at_the_event_alone(package):
+    """Of packages that look for zeros by themselves; the angle jumps at 0.5 and 1.5 s."""
+    cases.need(package)
+    run, form = {
+        "sksundae:ida": (_by_sksundae, "index-2"),
+        "scikits.odes:ida": (_by_scikits, "index-2"),
+        "scipy:DOP853": (_by_scipy, "index-0"),
+    }[package]
+    system, pin = wheel()
+    problem = rbdae.formulate(system, form)
+    for turned, wanted in (({"above": 1.5}, 1.5), ({"crossing": 1.5 + 2.0 * np.pi}, 1.5 + 2.0 * np.pi)):
+        np.testing.assert_allclose(run(problem, problem.event_function(pin.angle, **turned)), [_at(wanted)], rtol=1e-5)
+    if package != "scikits.odes:ida":  # it knows no directions
+        assert run(problem, problem.event_function("revolute-1.angle", below=1.5)) == []
+    torque = problem.event_function("grease.torque", crossing=-0.006)
+    assert torque(0.0, problem.y0) == pytest.approx(0.006 - 1e-3 * SPIN)
+    with pytest.raises(ValueError, match="give one of above="):
+        problem.event_function(pin.angle)
 
 
 def test_functions_are_events_as_they_were():

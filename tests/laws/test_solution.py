@@ -119,7 +119,7 @@ def test_plot_needs_matplotlib(solution, monkeypatch):
         return imports(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install 'rbdae\[plot\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         solution.plot()
 
 

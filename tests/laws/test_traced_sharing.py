@@ -53,7 +53,7 @@ def test_files_of_all_kernels_are_in_the_key_of_code_on_disk():
 
 def test_problems_share_factors_where_they_have_the_same_pivots():
     """Pivots are chosen at the start, with the numbers of the model: each problem has those that it has alone."""
-    found, alone = [], []
+    found = []
     for spin in (3.0, 3.0, 4.0, 0.0):
         system = rbdae.System(gravity=(0.0, 0.0, -9.81))
         top = system.add_body(
@@ -63,12 +63,77 @@ def test_problems_share_factors_where_they_have_the_same_pivots():
         problem = rbdae.formulate(system, "index-2", code="traced")
         assert problem.callbacks.factors().recorded
         found += [code for key, code in problem.workspace.memory.recorded.items() if key[0] == "factors"]
-        alone.append(rbdae.formulate(system, "index-2", code="folded").callbacks.factors().order.pivots)
+        with pytest.MonkeyPatch.context() as patch:
+            inside.forget_code(patch, on_disk=False)
+            alone = rbdae.formulate(system, "index-2", code="traced").callbacks.factors().order.pivots
+        assert found[-1].order.pivots == alone
     first, equal, *others = found
     assert first is equal
-    assert [code.order.pivots for code in found] == alone
-    for code, pivots in zip(others, alone[2:], strict=True):
-        assert (code is first) == (pivots == alone[0])
+    for code in others:
+        assert (code is first) == (code.order.pivots == first.order.pivots)
+
+
+def counted_plans(patch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the matrices whose pivots are chosen from here on."""
+    calls: list[int] = []
+    for module in (inside.recorded_factors, inside.machine_factors):
+        plan = module.plan
+        patch.setattr(module, "plan", lambda n, samples, plan=plan: (calls.append(n), plan(n, samples))[1])
+    return calls
+
+
+def test_pivots_of_a_structure_are_chosen_once(monkeypatch, tmp_path):
+    """For other masses, and, from the disk, in another process, which records nothing either."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    inside.forget_code(monkeypatch)
+    calls = counted_plans(monkeypatch)
+    for first in (True, False):
+        inside.forget_code(monkeypatch)
+        if not first:
+            inside.record_nothing(monkeypatch)
+        problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
+        for mass in (10.1, 10.2, 10.3):
+            other = problem.with_parameters({"first.mass": mass})
+            assert other.callbacks.factors().recorded
+            assert rbdae.solve(other, (0.0, 0.01), solver="sundials:ida").success
+        assert len(calls) == 1
+
+
+def test_pivots_are_those_of_the_problem_alone():
+    """Whoever asked before: masses that differ by orders of magnitude have pivots of their own."""
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
+    masses = (10.1, 1e-3, 3e4, 10.3, 2e-3)
+    after = [problem.with_parameters({"first.mass": mass}) for mass in masses]
+    orders = [each.callbacks.factors().order.pivots for each in after]
+    for other, order in reversed(list(zip(after, orders, strict=True))):
+        with pytest.MonkeyPatch.context() as patch:
+            inside.forget_code(patch, on_disk=False)
+            alone = rbdae.formulate(other.system, "index-2", code="traced", consistent="project")
+            assert alone.callbacks.factors().order.pivots == order
+    assert orders[0] == orders[3]
+
+
+def test_a_run_that_is_repeated_finds_its_repaired_pivots(monkeypatch):
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
+    found, state = problem.callbacks.factors(), (0.0, problem.y0, problem.yd0, 123.0)
+    calls = counted_plans(monkeypatch)
+    assert found.again(*state).order is found.again(*state).order
+    assert len(calls) == 1
+
+
+def test_seconds_of_a_run_are_without_those_of_choosing_pivots(monkeypatch):
+    def slow(n, samples, plan=inside.recorded_factors.plan):
+        until = time.thread_time() + 0.3
+        while time.thread_time() < until:
+            pass
+        return plan(n, samples)
+
+    monkeypatch.setattr(inside.recorded_factors, "plan", slow)
+    inside.forget_code(monkeypatch, on_disk=False)
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
+    before = time.thread_time()
+    stats = rbdae.solve(problem, (0.0, 0.01), solver="sundials:ida").stats
+    assert time.thread_time() - before > 0.3 > 2.0 * stats.seconds
 
 
 def test_equal_problems_share_the_pattern():

@@ -109,13 +109,6 @@ def polynomial(s):
     return np.polyval([1.0, -2.0, 0.5, 3.0], s)
 
 
-def caught(s):
-    try:
-        return math.sqrt(s - 50.0)
-    except ValueError:
-        return s * 3.0
-
-
 LAWS = {
     "line": (lambda s: 3.0 * s + 1.0, lambda s: 3.0),
     "power": (lambda s: s**3, lambda s: 3.0 * s**2),
@@ -169,7 +162,6 @@ LAWS = {
     "hypot": (lambda s: math.hypot(s, 1.0), lambda s: s / math.hypot(s, 1.0)),
     "cross": (lambda s: np.cross([s, 0.0, 1.0], [0.0, s, 2.0])[2], lambda s: 2.0 * s),
     "remainder": (lambda s: (s + 20.0) % 3.0, lambda s: 1.0),
-    "an exception": (caught, lambda s: 3.0),
     "float": (lambda s: float(s) * float(2), lambda s: 2.0),
 }
 """A function of one number, and its derivative by hand."""
@@ -273,7 +265,7 @@ def test_no_python_is_called_in_the_loop(name):
     finally:
         sys.setprofile(None)
     assert run.success and run.stats.evaluations > 100
-    assert calls.count("law") <= 2 and len(calls) <= 4  # two looks, before and after, whether it is still the same
+    assert not calls
     assert run.stats.handed_over == 0
 
 
@@ -329,17 +321,17 @@ DRAW = np.random.RandomState(5).rand
 
 UNRECORDED = {
     "a counter": (counting, "changes what is outside"),
-    "a variable of its class": (Calls(), "outside|something else"),
-    "a variable of the class of its object": (Calls().method, "outside|something else"),
-    "an attribute of its own": (own_calls, "outside|something else|AttributeError"),
-    "a state": (listing, "state|outside"),
-    "random numbers": (lambda s: s * DRAW(), "random|outside"),
-    "a generator": (lambda s: s + RNG.standard_normal(), "state|outside|random"),
-    "output": (printing, "prints"),
-    "a loop without end": (endless, "operations|ways"),
-    "a whole number": (lambda s: WEIGHTS[int(s) % 3], "whole number"),
-    "linear algebra": (lambda s: np.linalg.solve(np.array([[2.0, s], [0.0, 1.0]]), np.ones(2))[0], "linalg.solve"),
-    "text": (lambda s: float(f"{s:.3f}"), "as text"),
+    "a variable of its class": (Calls(), "changes Calls.n"),
+    "a variable of the class of its object": (Calls().method, r"changes type\(self\).n"),
+    "an attribute of its own": (own_calls, "changes own_calls.n"),
+    "a state": (listing, "changes what is outside"),
+    "random numbers": (lambda s: s * DRAW(), "it uses (DRAW|__call__)"),
+    "a generator": (lambda s: s + RNG.standard_normal(), "it uses standard_normal"),
+    "output": (printing, "it uses print"),
+    "a loop without end": (endless, "no arithmetic .while"),
+    "a whole number": (lambda s: WEIGHTS[int(s) % 3], "it uses int"),
+    "text": (lambda s: len(f"{s:.3f}") + s, "no arithmetic .joinedstr"),
+    "no source": (eval("lambda s: 2.0 * s"), "no source"),
 }
 
 
@@ -359,20 +351,20 @@ def held(s, lock=LOCK):
 
 
 ACTING = {
-    "a signal": (lambda: os.kill(os.getpid(), signal.SIGINT), "os.getpid|os.kill"),
-    "a signal by its name": (lambda: RAISE(signal.SIGINT), "_signal.raise_signal"),
-    "a log": (lambda: LOG.warning("far"), r"logging.Logger"),
-    "a module of a module": (lambda: concurrent.futures.ThreadPoolExecutor(1), "concurrent.futures.ThreadPoolExecutor"),
-    "a log of a module": (lambda: logging.warning("far"), r"logging.warning"),
-    "a queue": (lambda: MAIL.put(1), "_queue.SimpleQueue"),
-    "a method of a queue": (lambda: PUT(1), "_queue.SimpleQueue.put"),
-    "a warning": (lambda: warnings.warn("far", stacklevel=1), "warnings.warn"),
-    "a file": (lambda: Path("far").write_text("far"), r"pathlib\S*Path"),
-    "a stream": (lambda: sys.stdout.write("far"), "sys.stdout"),
-    "a clock": (lambda: time.sleep(1e4), "time.sleep"),
-    "an import": (lambda: imports(1.0), "os.nice"),
-    "a lock": (lambda: held(1.0), "lock"),
-    "a generator of values": (lambda: next(TURNS), "generator, which cannot be copied"),
+    "a signal": lambda: os.kill(os.getpid(), signal.SIGINT),
+    "a signal by its name": lambda: RAISE(signal.SIGINT),
+    "a log": lambda: LOG.warning("far"),
+    "a module of a module": lambda: concurrent.futures.ThreadPoolExecutor(1),
+    "a log of a module": lambda: logging.warning("far"),
+    "a queue": lambda: MAIL.put(1),
+    "a method of a queue": lambda: PUT(1),
+    "a warning": lambda: warnings.warn("far", stacklevel=1),
+    "a file": lambda: Path("far").write_text("far"),
+    "a stream": lambda: sys.stdout.write("far"),
+    "a clock": lambda: time.sleep(1e4),
+    "an import": lambda: imports(1.0),
+    "a lock": lambda: held(1.0),
+    "a generator of values": lambda: next(TURNS),
 }
 RAISE, PUT, TURNS = signal.raise_signal, MAIL.put, (DONE.append(1) for _ in range(3))
 
@@ -382,15 +374,15 @@ def test_what_acts_is_not_touched_where_no_motion_goes(name, capsys, tmp_path, m
     """Every way is walked at the recording; a signal of a law came there, and what a log or a queue would have had was
     lost in the run."""
     monkeypatch.chdir(tmp_path)
-    act, why = ACTING[name]
+    act = ACTING[name]
 
     def law(s):
         if s > 1e3:
             act()
         return s
 
-    problem = formulated("index-0", law_of(law), difference_step=1e-6)
-    assert re.search(why, problem.laws["force 'user-1': law"])
+    problem = formulated("index-0", law_of(law))
+    assert problem.laws["force 'user-1': law"] != "recorded" and np.isfinite(problem.rhs(0.0, problem.y0)).all()
     assert not DONE and MAIL.empty() and not capsys.readouterr().out and not [*tmp_path.iterdir()]
 
 
@@ -409,31 +401,24 @@ def test_constants_of_such_modules_are_recorded():
 
 
 @pytest.mark.parametrize("name", UNRECORDED)
-def test_what_cannot_be_recorded_is_called_back_with_the_reason(name, capsys):
+def test_what_cannot_be_recorded_is_called_with_the_reason(name, capsys):
     g, why = UNRECORDED[name]
-    problem = formulated("index-0", law_of(g), difference_step=1e-6)
+    problem = formulated("index-0", law_of(g))
     said = problem.laws["force 'user-1': law"]
     assert said != "recorded" and re.search(why, said), said
-    out = np.zeros(problem.n)
-    problem.callbacks.rhs(0.0, problem.y0, out)
-    assert np.isfinite(out).all()
-    with pytest.raises(ValueError, match=r"no jacobian, and its law cannot be differentiated: .*difference_step=1e-6"):
-        formulated("index-0", law_of(g))
+    assert np.isfinite(problem.rhs(0.0, problem.y0)).all() and np.isfinite(problem.rhs_jacobian(0.0, problem.y0)).all()
 
 
-def test_a_law_that_reads_what_changes_is_refused_by_name():
-    stiffness = [4.0]
-    problem = formulated("index-0", law_of(lambda s: stiffness[0] * s))
-    assert rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853").success
-    stiffness[0] = 5.0
-    with pytest.raises(ValueError, match=r"force 'user-1': law: its law gives .* formulate the system again"):
-        rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853")
-    again = formulated("index-0", law_of(lambda s: stiffness[0] * s))
-    assert rbdae.solve(again, (0.0, 0.1), solver="rbdae:dop853").success
-    free = formulated("index-0", CalledBack(law_of(lambda s: stiffness[0] * s)), difference_step=1e-6)
-    first = rbdae.solve(free, (0.0, 0.1), solver="rbdae:dop853")
-    stiffness[0] = 9.0
-    assert np.abs(rbdae.solve(free, (0.0, 0.1), solver="rbdae:dop853").y - first.y).max() > 1e-6
+def test_what_has_no_derivatives_says_so_where_they_are_asked_for():
+    def law(s):
+        return np.linalg.solve(np.array([[2.0, s], [0.0, 1.0]]), np.ones(2))[0]
+
+    problem = formulated("index-0", law_of(law))
+    assert "numpy.linalg.solve" in problem.laws["force 'user-1': law"]
+    assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
+    with pytest.raises(ValueError, match=r"'user-1': law: .*cannot be differentiated at .*difference_step=1e-6"):
+        problem.rhs_jacobian(0.0, problem.y0)
+    assert np.isfinite(formulated("index-0", law_of(law), difference_step=1e-6).rhs_jacobian(0.0, problem.y0)).all()
 
 
 @pytest.mark.parametrize("called", [False, True], ids=["recorded", "called back"])
@@ -484,19 +469,6 @@ def test_a_problem_that_is_gone_leaves_neither_its_system_nor_its_laws():
     assert gone() is None
 
 
-def test_a_law_that_an_event_changes_is_told_after_the_run():
-    mode = {"gain": 2.0}
-
-    def switched(t, y):
-        if t > 0.3:
-            mode["gain"] = 7.0
-        return 1.0
-
-    problem = formulated("index-0", law_of(lambda s: mode["gain"] * s))
-    with pytest.warns(RuntimeWarning, match=r"during this run: force 'user-1': law.*CalledBack"):
-        assert rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", events=switched).success
-
-
 def test_objects_of_users_are_left_alone():
     """A run on symbols works on copies."""
 
@@ -511,7 +483,7 @@ def test_objects_of_users_are_left_alone():
 
     law = Remembering()
     problem = formulated("index-0", law, difference_step=1e-6)
-    assert "outside" in problem.laws["force 'user-1': law"]
+    assert "self.last" in problem.laws["force 'user-1': law"]
     assert isinstance(float(law.last), float) and all(isinstance(float(each), float) for each in law.log)
 
 

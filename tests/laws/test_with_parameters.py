@@ -295,6 +295,73 @@ def test_masses_have_no_say_in_a_start_at_rest(mechanism):
     np.testing.assert_allclose(other.yd0, alone.yd0, rtol=0.0, atol=1e-13 * np.abs(alone.yd0).max())
 
 
+def four_bar(*, slides: bool = False) -> rbdae.System:
+    """A plane one of hinges, in space: three equations are redundant. If its end slides, it has two degrees of freedom
+    more."""
+    system = rbdae.System(gravity=(0.0, -9.81, 0.0))
+    points, bodies, joints = np.array([[0, 0], [0, 0.2], [0.5, 0.2 + 0.3], [0.5, 0]], dtype=float), [], rbdae.joints
+    for k, mass in enumerate((1.5, 2.5, 2.0)):
+        one, two = points[k], points[k + 1]
+        along = two - one
+        angle, length = np.arctan2(along[1], along[0]), float(np.hypot(*along))
+        inertia = (1e-3, mass * length**2 / 12 + 1e-3, mass * length**2 / 12 + 1e-3)
+        body = system.add_body(
+            f"bar{k}", mass=mass, inertia=inertia, position=(*(one + two) / 2, 0),
+            orientation=(np.cos(angle / 2), 0, 0, np.sin(angle / 2)), angular_velocity=None if k else (0, 0, 3.0),
+        )  # fmt: skip
+        bodies.append((body, length / 2))
+    axis = {"axis_a": (0, 0, 1), "axis_b": (0, 0, 1)}
+    before = system.ground, np.zeros(3)
+    for body, half in bodies:
+        system.add_joint(joints.Revolute(before[0], body, at_a=before[1], at_b=(-half, 0, 0), **axis))
+        before = body, np.array([half, 0, 0])
+    if slides:
+        end = joints.PointOnPlane(system.ground, before[0], at_a=(0.5, 0, 0), at_b=before[1], axis_a=(0, 1, 0))
+    else:
+        end = joints.Revolute(before[0], system.ground, at_a=before[1], at_b=(0.5, 0, 0), **axis)
+    system.add_joint(end)
+    return system
+
+
+def searched(monkeypatch, problem, values):
+    """The problem with other numbers, and whether a start was searched for."""
+    calls = []
+    with monkeypatch.context() as patch:
+        known = inside.formulating.consistent_state
+        patch.setattr(inside.formulating, "consistent_state", lambda *a, **k: (calls.append(1), known(*a, **k))[1])
+        return problem.with_parameters(values), bool(calls)
+
+
+@pytest.mark.parametrize("form", ["index-2", "index-0", "null-space"])
+@pytest.mark.parametrize("make, name", [(four_bar, "bar1"), (rbdae.models.bricard, "rod2")])
+def test_masses_of_redundant_loops_take_no_search(make, name, form, monkeypatch):
+    """Neither at rest, nor where joints and given velocities determine the others: the start is that of a model of its
+    own, with the rows and floors that it has."""
+    problem = rbdae.formulate(make(), form, redundant="minimum-norm")
+    other, search = searched(monkeypatch, problem, {f"{name}.mass": 1.23 * problem.parameters[f"{name}.mass"]})
+    alone = rbdae.formulate(other.system, form, redundant="minimum-norm")
+    assert not search
+    moves = problem.layout.n_differential
+    np.testing.assert_allclose(other.y0[:moves], alone.y0[:moves], rtol=0.0, atol=1e-13)
+    for one, two in ((other.y0, alone.y0), (other.yd0, alone.yd0)):  # of a linear system, of a condition of some 1e3
+        np.testing.assert_allclose(one, two, rtol=0.0, atol=1e-12 * (1.0 + np.abs(two).max()))
+    rows, wanted = other.selection.rows, alone.selection.rows
+    assert rows.dropped == wanted.dropped and rows.dropped
+    if wanted.pivot_floor is not None:
+        np.testing.assert_allclose(rows.pivot_floor, wanted.pivot_floor, rtol=1e-9)
+    assert str(other.assembly.redundant) == str(alone.assembly.redundant)
+    # a mass by which the bar's radius of gyration is the model's length is searched for
+    assert searched(monkeypatch, problem, {f"{name}.mass": 1e-4 * problem.parameters[f"{name}.mass"]})[1]
+
+
+def test_masses_have_a_say_in_velocities_that_nothing_determines(monkeypatch):
+    problem = rbdae.formulate(four_bar(slides=True), "index-2", redundant="minimum-norm")
+    other, search = searched(monkeypatch, problem, {"bar2.mass": 3.0})
+    assert search and np.abs(other.y0 - problem.y0)[problem.differential].max() > 1e-3
+    alone = rbdae.formulate(other.system, "index-2", redundant="minimum-norm")
+    np.testing.assert_array_equal(other.y0, alone.y0)
+
+
 @pytest.mark.parametrize("name", ["rotational_damping", "rotational_stiffness.xz"])
 def test_a_number_by_which_a_force_has_further_elements(name):
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")

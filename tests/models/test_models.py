@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ def test_registry(name: str) -> None:
     for parameter in inspect.signature(entry.build).parameters.values():
         assert parameter.default is not inspect.Parameter.empty
     assert entry() is not entry()
+    pickle.dumps(system)  # studies send it to their processes
 
 
 def test_every_model_is_registered() -> None:

@@ -44,42 +44,9 @@ def test_a_stored_study_is_read_as_it_was_written(stored, tmp_path):
     assert found.rows == stored.rows and found.resumed == len(stored.rows) == 2
 
 
-@pytest.mark.parametrize("value", hostile.VALUES, ids=lambda value: str(value)[:12])
-@pytest.mark.parametrize(
-    "entry", ["steps", "error_position", "seconds", "wall_seconds", "tolerance", "timed", "energy"]
-)
-def test_a_number_that_no_run_leaves_is_refused(stored, tmp_path, entry, value):
-    """Also with the right digest: nobody but a forger writes that, and no number of his may come out."""
-    content = hostile.forged(stored.content, 1, ("run", entry), value)
-    if entry == "energy" and value is None:  # stands for what is not a number
-        assert np.isnan(stored.again(tmp_path, content).rows[0].energy_error)
-        return
-    if entry == "steps" and value is None:  # a package need not count them
-        assert stored.again(tmp_path, content).rows[0].stats.steps == -1
-        return
-    if entry == "wall_seconds" and value is None:  # files of older versions have none
-        assert stored.again(tmp_path, content).rows[0].stats.wall_seconds == 0.0
-        return
-    with pytest.raises(ValueError, match=r"study\.jsonl, line 2: .*name another file for resume, or remove the line"):
-        stored.again(tmp_path, content)
-
-
-@pytest.mark.parametrize("value", hostile.VALUES, ids=lambda value: str(value)[:12])
-@pytest.mark.parametrize("path", [("t_end",), ("states", 0, "position", 0, 1), ("states", 1, "sizes"), ("agreement",)])
-def test_a_reference_that_no_run_leaves_is_refused(stored, tmp_path, path, value):
-    content = hostile.forged(stored.content, 0, ("reference", *path), value)
-    if path[-1] == "sizes" and value is None:  # those of the state itself
-        stored.again(tmp_path, content)
-        return
-    if path[-1] == 1 and value in (-1, -1e-300):
-        return  # a coordinate
-    with pytest.raises(ValueError, match=r"study\.jsonl(, line 1)?: .*name another file"):
-        stored.again(tmp_path, content)
-
-
 def test_a_digit_that_changed_is_refused(stored, tmp_path):
     lines = stored.content.splitlines(keepends=True)
-    digit = re.search(rb'"seconds": 0?\.?\d*?([1-8])', lines[1])
+    digit = re.search(rb'"seconds": \d*\.\d*?([1-8])', lines[1])
     assert digit is not None
     place = digit.start(1)
     lines[1] = lines[1][:place] + str(int(digit[1]) + 1).encode() + lines[1][place + 1 :]
@@ -89,7 +56,7 @@ def test_a_digit_that_changed_is_refused(stored, tmp_path):
 
 @pytest.mark.parametrize("nested", [b"[" * 100_000, b'{"format": ' + b"[" * 5000 + b"]" * 5000 + b"}"])
 def test_deep_nesting_is_refused(stored, tmp_path, nested):
-    with pytest.raises(ValueError, match=r"line 4: .*(nested too deeply|name another file)"):
+    with pytest.raises(ValueError, match=r"line 4: .*name another file"):
         stored.again(tmp_path, stored.content + nested + b"\n")
 
 
@@ -100,15 +67,9 @@ def test_what_an_editor_adds_is_nothing(stored, tmp_path, change):
     assert stored.again(tmp_path, change(stored.content)).rows == stored.rows
 
 
-def test_a_last_line_without_its_end_is_kept_if_it_is_whole(stored, tmp_path):
-    assert stored.again(tmp_path, stored.content[:-1]).resumed == 2
-    assert stored.again(tmp_path, stored.content[:-2]).resumed == 1
-
-
-def test_lines_of_an_older_format_are_left_alone(stored, tmp_path):
-    old = b'{"format": "rbdae study 1", "study": "x", "run": {}}\n'
-    assert stored.again(tmp_path, old + stored.content).rows == stored.rows
-    assert (tmp_path / "study.jsonl").read_bytes() == old + stored.content
+def test_a_last_line_without_its_end_is_run_again(stored, tmp_path):
+    for missing in (1, 2):
+        assert stored.again(tmp_path, stored.content[:-missing]).resumed == 1
 
 
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/zero"])
@@ -128,9 +89,9 @@ def test_options_may_be_infinite(tmp_path):
 @pytest.mark.generic  # as what is stored
 @pytest.mark.sampled
 @pytest.mark.parametrize("chunk", range(samples.count(60, 1200) // 20))
-def test_damaged_and_forged_results_give_right_numbers_or_a_word(stored, tmp_path, chunk):
+def test_damaged_results_give_right_numbers_or_a_word(stored, tmp_path, chunk):
     for k in range(20 * chunk, 20 * chunk + 20):
-        what, content, same = hostile.mutated(stored.content, np.random.default_rng((k, 23)))
+        what, content = hostile.mutated(stored.content, np.random.default_rng((k, 23)))
         try:
             found = stored.again(tmp_path, content)
         except ValueError as error:
@@ -140,9 +101,8 @@ def test_damaged_and_forged_results_give_right_numbers_or_a_word(stored, tmp_pat
             assert row.failure == "" and row.errors is not None, (k, what)
             numbers = [*vars_of(row.errors), row.position_drift, row.stats.seconds, row.stats.wall_seconds]
             assert all(np.isfinite(number) and number >= 0.0 for number in numbers), (k, what)
-            if not same:
-                right = {right.case: right for right in stored.rows}[row.case]
-                assert row.errors == right.errors and row.stats.steps == right.stats.steps, (k, what)
+            right = {right.case: right for right in stored.rows}[row.case]
+            assert row.errors == right.errors and row.stats.steps == right.stats.steps, (k, what)
         assert str(found) and found.records(), (k, what)
 
 
@@ -377,7 +337,7 @@ def test_one_file_that_cannot_be_written_costs_no_other(tmp_path, capsys, monkey
 def test_results_that_were_changed_are_refused(compared, tmp_path):
     path = compared.to_json(tmp_path / "study.json")
     given = json.loads(path.read_text())
-    given["records"][0]["seconds"] *= 2.0
+    given["rows"][0]["stats"]["seconds"] *= 2.0
     path.write_text(json.dumps(given))
-    with pytest.raises(ValueError, match=r"something in it has changed\); write it again"):
+    with pytest.raises(ValueError, match=r"damaged, or changed by hand\); write it again"):
         study.Comparison.from_json(path)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import dataclasses
 import os
+import re
 import runpy
 import sys
+import warnings
+from itertools import pairwise
 from pathlib import Path
 
+import matplotlib.image
 import pytest
 from inside import JIT
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+import rbdae
 from rbdae import papers
 from rbdae.cli import main
 
@@ -19,6 +26,7 @@ pytestmark = pytest.mark.users
 by_code = pytest.mark.skipif(not JIT, reason="operations and times are those of code of a model")
 
 ROOT = Path(__file__).parents[2]
+DOCUMENTATION = (ROOT / "docs/papers.md").read_text(encoding="utf-8").splitlines()
 
 
 def table_in(path):
@@ -37,11 +45,13 @@ def test_an_item(name, tmp_path, capsys):
     assert item.place in printed and "FAILED" not in printed and "not run" not in printed
     rows = table_in(tmp_path / f"{name}.csv")
     assert len(rows) > 1 and len({len(row) for row in rows}) == 1
-    verdicts = {row[-1].partition(":")[0] for row in table_in(tmp_path / f"{name}.compared.csv")[1:]}
-    assert verdicts
-    assert (item.verdict == "agrees") == ("differs" not in verdicts)
+    verdicts = [row[-1] for row in table_in(tmp_path / f"{name}.compared.csv")[1:]]
+    agree, differ = (sum(verdict.startswith(word) for verdict in verdicts) for word in ("agrees", "differs"))
+    assert f"-> {documented(name)[5]}" in printed and f"({agree} of {agree + differ})" in documented(name)[5]
     if item.draw is not None:
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        picture = matplotlib.image.imread(tmp_path / f"{name}.png")
+        for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
+            assert (edge == 1.0).all(), "something is cut off at an edge"
 
 
 @by_code
@@ -49,24 +59,65 @@ def test_an_item(name, tmp_path, capsys):
 @pytest.mark.parametrize("name", papers.ITEMS)
 def test_an_item_whole(name, tmp_path, capsys):
     assert main(["papers", "--only", name, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
+    assert f"-> {documented(name)[4]}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", papers.ITEMS)
 def test_what_an_item_says(name):
     item = papers.ITEMS[name]
     assert item.paper in papers.PAPERS and item.says.endswith(".")
-    assert item.why.endswith(".") if item.verdict != "agrees" else item.why.endswith(("", "."))
-    assert "|" not in item.says + item.why + item.place
+    assert "|" not in item.says + item.place
+    assert documented(name)[:4] == [f"`{name}`", papers.PAPERS[item.paper].split()[-1], item.place, item.says]
 
 
-def test_the_table_of_the_documentation():
-    written = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
-    assert written.endswith(f"\n{papers.table()}\n"), "put rbdae.papers.table() at the end of docs/papers.md"
+def documented(name):
+    """The cells of an item's line in the documentation: with the verdicts of a whole and of a quick run."""
+    (line,) = (line for line in DOCUMENTATION if line.startswith(f"| `{name}` |"))
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def test_the_documentation_lists_the_items():
+    assert [line.split("`")[1] for line in DOCUMENTATION if line.startswith("| `")] == list(papers.ITEMS)
+
+
+SOURCES = sorted(Path(papers.__file__).parent.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_verdict_and_no_number_of_a_run_is_written_down(path):
+    """A verdict is made by `Finding` alone; what is compared, and what a sentence says of it, comes from the run."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        if call.func.id in ("claim", "expect"):
+            found = ast.unparse(call.args[1])
+            assert any(isinstance(node, ast.Name) for node in ast.walk(call.args[1])), f"compares a constant: {found}"
+    if path.name in ("finding.py", "claims.py"):  # which make them
+        return
+    for text in ast.walk(tree):
+        if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            assert not text.value.startswith(("agrees (", "agrees in part", "differs:")) and text.value != "agrees"
+    spoken = [node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg in SPOKEN]
+    spoken += [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and set(SPOKEN) & set(names_of(node))
+    ]
+    for text in (each for value in spoken for each in ast.walk(value)):
+        if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            assert not re.search(r"\d\.\d|\de[-+]?\d", text.value), text.value
+
+
+SPOKEN = "why", "sentence", "remark", "remarks", "told", "_WHY", "_BY_SIZE", "_EARLY"
+
+
+def names_of(assignment):
+    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+    return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
 
 
 def test_a_number_that_is_not_as_expected_fails(monkeypatch, tmp_path, capsys):
-    def run(quick):
-        compared = papers.near("length [m]", 1.1, 1.0, 0.05, says="1")
+    def run(how):
+        compared = papers.expect("length [m]", 1.1, papers.near(1.0, 0.05))
         return papers.Finding(("length [m]",), [(1.1,)], (compared,))
 
     item = dataclasses.replace(papers.ITEMS["ns-table-2"], run=run)
@@ -76,8 +127,6 @@ def test_a_number_that_is_not_as_expected_fails(monkeypatch, tmp_path, capsys):
 
 
 def test_a_missing_solver_is_named(monkeypatch, tmp_path, capsys):
-    import rbdae
-
     gone = [dataclasses.replace(info, available=False) for info in rbdae.solvers() if info.name == "scipy:RK45"]
     monkeypatch.setattr(rbdae, "solvers", lambda: gone)
     item = dataclasses.replace(papers.ITEMS["ns-table-2"], needs=("scipy:RK45",))
@@ -106,22 +155,110 @@ def test_the_script_of_a_paper(paper, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "compared, holds",
+    "found, criterion, holds",
     [
-        (papers.near("", 1.04, 1.0, 0.05), True),
-        (papers.near("", 0.94, 1.0, 0.05), False),
-        (papers.close("", 3, 3), True),
-        (papers.close("", 3, 4), False),
-        (papers.within_factor("", 0.6, 1.0, 2.0), True),
-        (papers.within_factor("", 2.1, 1.0, 2.0), False),
-        (papers.within_factor("", -1.0, 1.0, 2.0), False),
-        (papers.at_most("", 1.0, 1.0), True),
-        (papers.at_most("", 1.1, 1.0), False),
-        (papers.at_least("", 1.0, 1.0), True),
-        (papers.at_least("", 0.9, 1.0), False),
-        (papers.at_most("", float("nan"), 1.0), False),
+        (1.04, papers.near(1.0, 0.05), True),
+        (0.94, papers.near(1.0, 0.05), False),
+        (3, papers.close(3), True),
+        (3, papers.close(4), False),
+        (0.6, papers.within_factor(1.0, 2.0), True),
+        (2.1, papers.within_factor(1.0, 2.0), False),
+        (-1.0, papers.within_factor(1.0, 2.0), False),
+        (1.0, papers.at_most(1.0), True),
+        (1.1, papers.at_most(1.0), False),
+        (1.0, papers.at_least(1.0), True),
+        (0.9, papers.at_least(1.0), False),
+        (float("nan"), papers.at_most(1.0), False),
     ],
 )
-def test_comparisons(compared, holds):
-    assert compared.holds is holds
-    assert compared.verdict.startswith("as expected" if holds else "FAILED")
+def test_comparisons(found, criterion, holds):
+    assert criterion.holds(found) is holds
+    own, of_paper = papers.expect("", found, criterion), papers.claim("", found, criterion, "small", why="it is not")
+    assert own.holds is holds and own.verdict.startswith("as expected" if holds else "FAILED")
+    if found == found:
+        assert of_paper.verdict == (f"agrees ({criterion})" if holds else f"differs ({criterion}): it is not")
+    else:
+        assert of_paper.verdict.startswith("not judged")
+
+
+def finding(*ratios):
+    compared = [
+        papers.claim(f"ratio {k}", ratio, papers.at_least(1.0), "larger", why=WHY) for k, ratio in enumerate(ratios)
+    ]
+    return papers.Finding(("t [s]",), [(0.0,)], (*compared, papers.expect("size", 2.0, papers.close(2.0))))
+
+
+WHY = "drift costs little"
+
+
+def test_the_verdict_follows_from_the_numbers_of_the_run():
+    nan = float("nan")
+    assert finding(1.5, 2.0).conclusion == "agrees (2 of 2)"
+    assert finding(1.5, 0.5).conclusion == f"agrees in part (1 of 2): ratio 1: 0.5, not at least 1: {WHY}."
+    assert finding(0.25, 0.5).conclusion.startswith("differs (0 of 2): ratio 0: 0.25, not at least 1; ratio 1: 0.5")
+    assert finding(1.5, nan).conclusion == "agrees (1 of 1)"  # what has not been computed is not judged
+    assert finding(nan).verdict == finding().verdict == "not judged"
+
+
+def test_labels_of_evaluations_lie_beside_each_other():
+    columns = ("projection", "t_end [s]", "solver", "form", "tolerance", "evaluations", "position error")
+    rows = [("no", t, "a:b", "q42", 0.1**k, 100 * t * 2**k, 0.1**k) for t in (0.25, 0.5, 1.0, 2.0) for k in range(5)]
+    figure = papers.ITEMS["ns-fig-15a"].draw(papers.Finding(columns, rows, ()))
+    FigureCanvasAgg(figure).draw()
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        shown = [label for label in axes.get_xticklabels(which="both") if low <= label.get_position()[0] <= high]
+        boxes = sorted((label.get_window_extent() for label in shown if label.get_text()), key=lambda box: box.x0)
+        assert boxes and all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_an_item_differs_where_its_numbers_do(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(papers.numbers("null_space", "ns-table-2")["pairs"], "planar", [4, 9, 15, 5])
+    assert main(["papers", "--only", "ns-table-2", "--out", str(tmp_path)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "-> agrees in part (28 of 29): planar pair: external constraints: 3, not 4." in printed
+
+
+@by_code
+def test_any_solver_on_the_examples(tmp_path, capsys):
+    """The papers as a test bench: their claims alone, without the numbers that the paper's solvers have had."""
+    command = [
+        "papers",
+        "--solver",
+        "scipy:RK45",
+        "--form",
+        "q42",
+        "q40",
+        "--only",
+        "ns-fig-10",
+        "--out",
+        str(tmp_path),
+    ]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "agrees (at least 10)" in printed and "as expected" not in printed and "-> agrees (3 of 3)" in printed
+    assert {row[0] for row in table_in(tmp_path / "ns-fig-10.csv")[1:]} == {"q42", "q40"}
+
+
+@pytest.mark.parametrize(
+    "options, named",
+    [
+        (["--solver", "scipy:RK45", "--only", "ns-table-2"], "ns-table-2"),
+        (["--form", "q41"], "q41"),
+        (["--example", "C", "--only", "ns-fig-6"], "ns-fig-6"),
+        (["--solver", "scipy:RK46", "--only", "ns-fig-10"], "scipy:RK46"),
+    ],
+)
+def test_what_does_not_go_together_is_named(options, named, capsys):
+    assert main(["papers", *options]) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_a_failed_run_is_said_with_the_name_of_its_item(monkeypatch, tmp_path, capsys):
+    def run(how):
+        warnings.warn("the run did not reach its end", rbdae.FailedRunWarning, stacklevel=1)
+        return finding(1.5)
+
+    monkeypatch.setitem(papers.ITEMS, "ns-table-2", dataclasses.replace(papers.ITEMS["ns-table-2"], run=run))
+    assert main(["papers", "--only", "ns-table-2", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == "rbdae: ns-table-2: the run did not reach its end\n"

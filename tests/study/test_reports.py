@@ -422,5 +422,5 @@ def test_a_folder_is_no_file(tmp_path):
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "itables", None)
     monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(ImportError, match=r"needs plotly, itables: run `pip install 'rbdae\[report\]'`"):
+    with pytest.raises(ImportError, match=r"needs plotly, itables: run `pip install plotly itables`"):
         rbdae.Solution.report(Untouched(), tmp_path / "run.html")

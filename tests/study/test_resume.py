@@ -41,7 +41,7 @@ def lines(path: Path) -> list[bytes]:
 def cases(path: Path) -> Counter[str]:
     """How often each run is in a file."""
     found = [json.loads(line) for line in lines(path)]
-    return Counter(json.dumps([r["run"][k] for k in ("rotation", "tolerance")]) for r in found if "run" in r)
+    return Counter(json.dumps([r["run"]["case"][k] for k in ("rotation", "tolerance")]) for r in found if "run" in r)
 
 
 def test_a_study_that_is_killed_continues(tmp_path):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -116,22 +113,6 @@ def test_the_picture_has_a_curve_for_each_form_and_solver(comparison):
         assert len(axis.lines) == min(len(curves), 10)
         assert all(len(line.get_xdata()) == 3 for line in axis.lines)
         assert len({(line.get_color(), line.get_marker()) for line in axis.lines}) == len(axis.lines)
-
-
-@pytest.mark.long  # what compiles kernels ahead; over a minute where nothing is there
-def test_all_kernels_are_compiled_once(tmp_path, monkeypatch):
-    """Another process makes no file for any of them."""
-    monkeypatch.setenv("RBDAE_CACHE_DIR", str(tmp_path))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    script = "import inside; from rbdae import study; study.compile_kernels(); print(*sorted(inside.files_of_code()))"
-    found = [
-        subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-        for _ in range(2)
-    ]
-    names = found[0].stdout.split()
-    assert len(names) > 200 and found[1].stdout.split() == names
-    made = {name: (tmp_path / "machine" / name).stat().st_ctime_ns for name in names}
-    assert len(set(made.values())) > 200
 
 
 def test_an_executor_gives_the_same_rows(reference):

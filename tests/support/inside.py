@@ -44,6 +44,7 @@ from rbdae.compiler.stages import STAGES, Stage
 from rbdae.conserving import SCHEMES, schemes
 from rbdae.conserving import entries as conserving_entries
 from rbdae.forces import differences, symbol
+from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Derivative, Explicit
@@ -53,6 +54,7 @@ from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers, value_of
+from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial import natural as joints_of_start
@@ -71,7 +73,9 @@ from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
+from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import entries_on_disk as entry_files
+from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.data import NO_DATA, Table
@@ -166,6 +170,7 @@ from rbdae.problem import (
     timed,
     violations,
 )
+from rbdae.problem import event as quantity_event
 from rbdae.problem import outputs as outputs_of_problem
 from rbdae.problem import steps as step_functions
 from rbdae.problem.algebraic import AlgebraicUnknowns
@@ -202,12 +207,10 @@ from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.solving.driven import InputSteps
 from rbdae.study import comparing as study_comparing
-from rbdae.study import results_file
-from rbdae.study.stored_values import digest
+from rbdae.study import stored as study_stored
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
 from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
-from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
 __all__ = [
@@ -268,7 +271,6 @@ __all__ = [
     "brief",
     "canvas",
     "chart_functions",
-    "chatter",
     "choices",
     "cli_target",
     "coarse_pattern",
@@ -290,7 +292,6 @@ __all__ = [
     "derivative_at",
     "derived",
     "differences",
-    "digest",
     "distance_to_singularity",
     "driven",
     "dropping",
@@ -342,6 +343,7 @@ __all__ = [
     "joint_pattern",
     "kept_joint_velocities",
     "kernel_of_rows",
+    "law_of_motion",
     "layout",
     "limits_of_cache",
     "lock_of_traced",
@@ -353,6 +355,7 @@ __all__ = [
     "machine_call",
     "machine_code",
     "machine_context",
+    "machine_factors",
     "machine_folder",
     "machine_text",
     "make_elements_from",
@@ -412,6 +415,7 @@ __all__ = [
     "problem",
     "project",
     "quantities",
+    "quantity_event",
     "quasi_velocities",
     "radau5_dae",
     "reactions",
@@ -428,7 +432,6 @@ __all__ = [
     "report_figures",
     "report_shown",
     "reselected",
-    "results_file",
     "rhs_elements_apply",
     "rhs_recording",
     "run_of_solve",
@@ -459,6 +462,7 @@ __all__ = [
     "strengths",
     "structure_of_numbers",
     "study_comparing",
+    "study_stored",
     "sundials_library",
     "suspects",
     "suspending",
@@ -471,13 +475,13 @@ __all__ = [
     "toolkit_options",
     "traced",
     "traced_kernels",
-    "trap",
     "tree_elements",
     "tree_velocities",
     "twin",
     "unknown",
     "unload",
     "value_of",
+    "values_on_rows",
     "vector_at",
     "velocity_kind",
     "velocity_metric",
@@ -699,6 +703,13 @@ def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) ->
     return out[:n], bool(more[correction.OFF]), float(more[correction.ITERATIONS]), bool(counts)
 
 
+def event_values(problem: Any, labels: Sequence[str], t: float, y: Vec) -> tuple[Vec, bool]:
+    """What events of these quantities are zeros of, and whether that is machine code."""
+    events = [rbdae.Event(label, crossing=0.0) for label in labels]
+    group = quantity_event.EventGroup(problem.interpretation, events, 1.0)
+    return group.at(t, y)[: len(labels)], group.machine is not None
+
+
 def values_of_machine_code(
     graph: Any, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool], y: Vec
 ) -> Vec:
@@ -762,7 +773,8 @@ def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> Non
     """No code of models in memory, as in a new process; nor on disk, unless `on_disk`."""
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
     if not on_disk:
-        monkeypatch.setattr(code_of_kernels, "on_disk", lambda *_: None)
+        for one in (code_of_kernels, recorded_factors):
+            monkeypatch.setattr(one, "on_disk", lambda *_: None)
 
 
 def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -771,7 +783,8 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("something is recorded")
 
-    monkeypatch.setattr(code_of_kernels, "recorded_kernel", refuse)
+    for one in (code_of_kernels, recorded_factors):
+        monkeypatch.setattr(one, "recorded_kernel", refuse)
     monkeypatch.setattr(Workspace, "record", refuse)
 
 
@@ -804,6 +817,12 @@ def rates_kernel(problem: rbdae.Problem) -> Any:
 def features(problem: rbdae.Problem) -> set[str]:
     """What the problem needs of the kernels' stages."""
     return set(problem.workspace.memory.features)
+
+
+def law_of_motion(function: Any) -> tuple[Recorded, Derived]:
+    """A function (t, s, rate) as laws of the motion are had, and its derivatives by s and rate."""
+    recorded = Recorded("law", [function], partial(of_one_displacement, "law", lambda _: ()), 2, 1)
+    return recorded, Derived(recorded)
 
 
 def code_calls_python(problem: rbdae.Problem) -> bool:

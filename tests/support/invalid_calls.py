@@ -831,6 +831,9 @@ def calls() -> dict[str, Call]:
         "Problem.gradient": _of_problem(
             "gradient", {"quantity": _role("quantity"), "t": TIME, "y": STATE}, quantity="hinge.angle"
         ),
+        "Problem.event_function": _of_problem(
+            "event_function", {"quantity": _role("quantity"), "above": NUMBER}, quantity="hinge.angle", above=1.0
+        ),
         "Event": _plain(
             rbdae.Event,
             {
@@ -959,7 +962,6 @@ CALLS_SKIPPED = {
     "Assembly": "made by assemble",
     "FailedRunWarning": "a warning",
     "InitialValuesWarning": "a warning",
-    "NotAddedWarning": "a warning",
     "Problem": "made by formulate",
     "ProjectionError": "an exception",
     "StepError": "an exception",

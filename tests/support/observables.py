@@ -850,10 +850,11 @@ def _project(c: Case) -> None:
     for part in readings.joint_constraints(c.system, t, Z):
         assert np.abs(part).max() < 1e-11
     begun = y.copy()
-    if _parameters(c) == 9:  # frames become orthonormal first, [Klu76], [Spu78]
+    if _parameters(c) == 9:  # frames become orthonormal first, [Klu76], [Spu78], or with their rates
+        method = "spurrier-klumpp" if p.velocity in ("angular", "spatial") else "polar"
         for body in c.system.bodies:
             at = [k for k in range(p.layout.q.stop) if p.labels[k].rpartition(".")[0] == body.name][-9:]
-            begun[at] = rbdae.rotations.orthonormalised(begun[at].reshape(3, 3).T).T.ravel()
+            begun[at] = rbdae.rotations.orthonormalised(begun[at].reshape(3, 3).T, method).T.ravel()
     change = Z - p.natural(t, begun)
     n = len(c.system.bodies)
     G = np.vstack([_gradient(c), np.eye(6 * n)[~_moving(c)]])
@@ -1306,6 +1307,9 @@ PROBLEM: Table = {
     "pi": _INVARIANTS,
     "natural": Checked("the chart by scipy, its derivative along the rates; drifted, too", _natural),
     "of": Elsewhere("test_consistency::test_description", "formulate makes problems by it"),
+    "event_function": Elsewhere(
+        "test_quantity_events::test_a_function_for_own_loops_is_zero_at_the_event_alone", "it has a memory"
+    ),
     "outputs": Elsewhere("test_outputs::test_the_derivatives_are_those_of_differences", OF_INPUTS),
     "parameter_jacobian": _PARAMETERS,
     "parameters": _PARAMETERS,

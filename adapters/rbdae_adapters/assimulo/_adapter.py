@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import importlib.util
 from typing import Any, final
@@ -64,9 +65,7 @@ class AssimuloAdapter(AbstractAdapter):
     """Assimulo, see the package `rbdae_adapters.assimulo`."""
 
     package = "assimulo"
-    install = (
-        "`tools/install-solvers`, which builds it from its source release, or `conda install -c conda-forge assimulo`"
-    )
+    install = "pip install assimulo-testing"
     methods = (
         Method(
             "Radau5DAE",
@@ -125,7 +124,13 @@ class AssimuloAdapter(AbstractAdapter):
         """The distribution's version."""
         if importlib.util.find_spec("assimulo") is None:
             return None
-        return importlib.metadata.version("assimulo")
+        return self._version
+
+    @functools.cached_property  # it reads the lists of files of all distributions
+    def _version(self) -> str:
+        """That of whatever distribution has the package: Modelon's wheels have a name of their own."""
+        names = importlib.metadata.packages_distributions().get("assimulo", [])
+        return importlib.metadata.version(names[0]) if names else "unknown"
 
     def native(
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any

@@ -12,7 +12,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.assimulo._native import Counts, configure, explicit_problem, rhs, rhs_jacobian
 from rbdae_adapters.assimulo._package import DOPRI5, HAIRER, LSODAR, finite, module, surrender_of_class
-from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet
+from rbdae_adapters.toolkit import Recorder, atol_vector, first_step
 
 _TAKES_JACOBIAN = frozenset({"Radau5ODE", "RodasODE", "LSODAR", "ImplicitEuler"})
 _ADAPTIVE = frozenset({"Radau5ODE", "RodasODE", "Dopri5", "LSODAR"})
@@ -34,14 +34,9 @@ def _reporting(name: str) -> type:
 
     class Reporting(base):  # type: ignore[misc]  # the base is known at run time only
         recorder: Recorder
-        trap: Trap
 
         def report_solution(self, t: float, y: Vec, opts: Any) -> bool:
             """Called after each accepted step; returns whether to leave the solver."""
-            stop: bool = self.trap(self._report)(t, y)
-            return stop
-
-        def _report(self, t: float, y: Vec) -> bool:
             recorder = self.recorder
             self.altered = False
             step, left = recorder.request.step, recorder.request.t_end - t
@@ -72,17 +67,17 @@ def _reporting(name: str) -> type:
 
 
 def _functions(
-    problem: Solvable, name: str, recorder: Recorder, trap: Trap, counts: Counts
+    problem: Solvable, name: str, recorder: Recorder, counts: Counts
 ) -> tuple[Callable[[float, Vec], Vec], Callable[[float, Vec], Mat]]:
     """Right-hand side and Jacobian; f2py passes as many arguments as a signature shows."""
-    evaluate, differentiate = trap(rhs(problem, counts)), trap(rhs_jacobian(problem, counts))
+    evaluate, differentiate = rhs(problem, counts), rhs_jacobian(problem, counts)
 
     def fun(t: float, y: Vec) -> Vec:
         out: Vec = evaluate(t, y)
         if not finite(out):
             if name == "Radau5ODE":
                 raise module("exception").AssimuloRecoverableError  # tries a smaller step
-            recorder.fail(Reason.NOT_FINITE, f"the right-hand side is not finite at t = {t:.9g}")
+            recorder.fail(Reason.NOT_FINITE, "the right-hand side is not finite", t)
             raise FloatingPointError  # leaves the solver; the outcome is set
         return out
 
@@ -138,32 +133,32 @@ def _finish(stats: Stats, solver: Any, name: str, *, gave_up: bool) -> None:
 def run(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     """Run one of Assimulo's classes."""
     name = method.name
-    counts, trap = Counts(), Trap()
+    counts = Counts()
     recorder = Recorder(problem, request, one_step=True)
-    native = explicit_problem(problem, *_functions(problem, name, recorder, trap, counts))
+    native = explicit_problem(problem, *_functions(problem, name, recorder, counts))
     native.y0 = recorder.y0.copy()
     native.handle_result = lambda solver, t, y: None
 
     def handle_event(solver: Any, info: Any) -> None:
-        if recorder.done or trap.error is not None:
+        if recorder.done:
             raise module("exception").TerminateSimulation
 
     native.handle_event = handle_event
     solver = _solver(problem, native, method, request, recorder, options)
-    solver.recorder, solver.trap = recorder, trap
-    with quiet() as chatter:
-        try:
-            solver.simulate(request.t_end)
-        except Exception as error:
-            if trap.error is None:
-                end = surrender_of_class(error, _CODES.get(name, HAIRER))
-                recorder.fail(end.reason, end.detail)
-                _finish(recorder.stats, solver, name, gave_up=True)
-        else:
-            _finish(recorder.stats, solver, name, gave_up=False)
-    trap.release()
+    solver.recorder = recorder
+    try:
+        solver.simulate(request.t_end)
+    except Exception as error:
+        own = isinstance(error, (module("exception").AssimuloException, FloatingPointError)) or type(error) is Exception
+        if not own:
+            raise
+        end = surrender_of_class(error, _CODES.get(name, HAIRER))
+        recorder.fail(end.reason, end.detail)
+        _finish(recorder.stats, solver, name, gave_up=True)
+    else:
+        _finish(recorder.stats, solver, name, gave_up=False)
     recorder.stats.evaluations, recorder.stats.jacobians = counts.evaluations, counts.jacobians
-    return chatter.added_to(recorder.outcome())
+    return recorder.outcome()
 
 
 __all__ = ["run", "settings"]

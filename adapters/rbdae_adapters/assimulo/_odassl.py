@@ -20,12 +20,10 @@ from rbdae_adapters.toolkit import (
     Dense,
     GaveUp,
     Recorder,
-    Trap,
     atol_vector,
     drive,
     first_step,
     multipliers,
-    quiet,
 )
 
 _UNTESTED = 1e7
@@ -42,14 +40,11 @@ _FIXED_REALS = 40
 class _Stepper(AbstractStepper):
     """ODASSL in its intermediate-output mode, which returns after each step and interpolates within it."""
 
-    def __init__(
-        self, problem: Solvable, request: Request, recorder: Recorder, trap: Trap, options: dict[str, Any]
-    ) -> None:
+    def __init__(self, problem: Solvable, request: Request, recorder: Recorder, options: dict[str, Any]) -> None:
         n, rows = problem.n, problem.n_equations
         self._counts = Counts()
         self._call = module("lib.odassl").odassl
-        self._trap = trap
-        self._res = self._residual(problem, trap)
+        self._res = self._residual(problem)
         self._rows, self._n = rows, n
         loose = multipliers(problem)
         self._loose, self._relative, self._absolute = loose, request.rtol, atol_vector(problem, request)
@@ -79,36 +74,33 @@ class _Stepper(AbstractStepper):
         """A shift of small unknowns, by twice their size."""
         return np.where(np.abs(y) < self._size, 2.0 * self._size, 0.0)
 
-    def _residual(self, problem: Solvable, trap: Trap) -> Any:
-        evaluate = trap(residual(problem, self._counts))
+    def _residual(self, problem: Solvable) -> Any:
+        evaluate = residual(problem, self._counts)
 
         def res(t: float, z: Vec, yd: Vec) -> Vec:  # f2py passes as many arguments as it sees
             out: Vec = evaluate(t, z - self._shift, yd)
             if not finite(out):
-                raise GaveUp(Reason.NOT_FINITE, f"the residual is not finite at t = {t:.9g}")
+                raise GaveUp(Reason.NOT_FINITE, "the residual is not finite", t)
             return out
 
         return res
 
     def _advance(self, t: float, target: float, info: Any, real: Vec, whole: Any, shift: Vec) -> Any:
-        try:
-            return self._call(
-                self._res,
-                self._rows,
-                self._n,
-                t,
-                self._y + shift,
-                self._yd.copy(),
-                target,
-                info,
-                self._rtol,
-                np.where(self._loose, _UNTESTED, self._relative * np.abs(self._y) + self._absolute),
-                real,
-                whole,
-                lambda *_: None,
-            )
-        finally:
-            self._trap.release()
+        return self._call(
+            self._res,
+            self._rows,
+            self._n,
+            t,
+            self._y + shift,
+            self._yd.copy(),
+            target,
+            info,
+            self._rtol,
+            np.where(self._loose, _UNTESTED, self._relative * np.abs(self._y) + self._absolute),
+            real,
+            whole,
+            lambda *_: None,
+        )
 
     def step(self) -> tuple[float, Vec]:
         self._told = self._t
@@ -152,10 +144,9 @@ def run(problem: Solvable, request: Request, options: dict[str, Any]) -> Outcome
     """Run ODASSL."""
     max_steps = options.pop("max_steps", None)
     recorder = Recorder(problem, request, one_step=True)
-    with quiet() as chatter:
-        stepper = _Stepper(problem, request, recorder, Trap(), options)
-        outcome = drive(stepper, recorder, max_steps=max_steps)
-    return chatter.added_to(outcome)
+    stepper = _Stepper(problem, request, recorder, options)
+    outcome = drive(stepper, recorder, max_steps=max_steps)
+    return outcome
 
 
 __all__ = ["run"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.adapter import Reason
-from rbdae_adapters.toolkit import GaveUp, quiet
+from rbdae_adapters.toolkit import GaveUp
 
 Codes = dict[int, tuple[Reason, str]]
 
@@ -22,6 +22,13 @@ HAIRER: Codes = {
     -5: (Reason.NOT_FINITE, "the equations are not finite beyond this time"),  # the only case that we report
 }
 DOPRI5: Codes = HAIRER | {-4: (Reason.STEP_TOO_SMALL, "problem is probably stiff (interrupted)")}
+RADAU5_SAYS = {
+    "Maximal number of steps": Reason.TOO_MANY_STEPS,
+    "Stepsize too small": Reason.STEP_TOO_SMALL,
+    "Matrix is repeatedly singular": Reason.SINGULAR,
+    "Repeated unexpected step rejections": Reason.NOT_FINITE,  # the only case that we report
+}
+"""Messages of Radau5ODE from Assimulo 3.3 on, which has return codes of its own."""
 LSODAR: Codes = {
     -1: (Reason.TOO_MANY_STEPS, "excess work done"),
     -2: (Reason.STEP_TOO_SMALL, "excess accuracy requested"),
@@ -41,9 +48,8 @@ ODASSL: Codes = {
 
 @cache
 def module(name: str) -> ModuleType:
-    """A module of Assimulo, without what it prints and warns when it is imported."""
-    with quiet():
-        return importlib.import_module(f"assimulo.{name}")
+    """A module of Assimulo."""
+    return importlib.import_module(f"assimulo.{name}")
 
 
 def finite(values: Vec) -> bool:
@@ -60,6 +66,9 @@ def surrender(code: int, codes: Codes, *, name: str) -> GaveUp:
 def surrender_of_class(error: Exception, codes: Codes) -> GaveUp:
     """The reason behind one of Assimulo's exceptions, most of which tell a flag only."""
     text = str(error) or type(error).__name__
+    for words, reason in RADAU5_SAYS.items():
+        if words in text:
+            return GaveUp(reason, text)
     numbers = re.findall(r"-\d+", str(getattr(error, "value", text)))
     reason, meaning = codes.get(int(numbers[-1]), (Reason.SOLVER, "")) if numbers else (Reason.SOLVER, "")
     return GaveUp(reason, f"{text} ({meaning})" if meaning and meaning not in text else text)

@@ -16,7 +16,7 @@ from rbdae._arrays import Ints, Mat, Vec
 from rbdae.adapter import Method, Outcome, Request, Solvable
 from rbdae_adapters.assimulo._native import Counts, configure, implicit_problem, residual
 from rbdae_adapters.assimulo._package import HAIRER, finite, module, surrender
-from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet, usable
+from rbdae_adapters.toolkit import Recorder, atol_vector, first_step, usable
 
 USES_M1 = True
 """False for a comparison (`benchmarks/radau5.py`)."""
@@ -157,19 +157,18 @@ def _work_arrays(settings: Any, stacked: _Stacked) -> tuple[Vec, Any]:
     return real, whole
 
 
-def _functions(stacked: _Stacked, recorder: Recorder, trap: Trap, lib: Any) -> tuple[Callable[..., Any], ...]:
+def _functions(stacked: _Stacked, recorder: Recorder, lib: Any) -> tuple[Callable[..., Any], ...]:
     """FCN, JAC and SOLOUT of RADAU5; f2py passes as many arguments as a signature shows."""
     size = stacked.size
-    evaluate, differentiate = trap(stacked.fun), trap(stacked.jac)
 
     def fun(t: float, state: Vec) -> Any:
-        out = evaluate(t, state)
+        out = stacked.fun(t, state)
         if finite(out):
             return out, [0]
         return np.zeros(size), [-1]  # tries a smaller step
 
     def jac(t: float, state: Vec) -> Any:
-        return differentiate(t, state)
+        return stacked.jac(t, state)
 
     def step(t: float, state: Vec, cont: Vec) -> int:
         y = stacked.unstack(state).copy()
@@ -181,10 +180,8 @@ def _functions(stacked: _Stacked, recorder: Recorder, trap: Trap, lib: Any) -> t
             stacked.put_back(state, y)
         return -1 if recorder.done else 1
 
-    trapped_step = trap(step)
-
     def solout(nr: int, told: float, t: float, state: Vec, cont: Vec, werr: Vec, lrc: int, irtrn: int) -> Any:
-        return trapped_step(t, state, cont)
+        return step(t, state, cont)
 
     return fun, jac, solout
 
@@ -203,7 +200,7 @@ def settings(problem: Solvable, counts: Counts, rtol: float) -> dict[str, Any]:
 
 def run(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     """Run RADAU5."""
-    counts, trap = Counts(), Trap()
+    counts = Counts()
     request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
     recorder = Recorder(problem, request, one_step=True)
     stacked = _Stacked(problem, counts)
@@ -221,7 +218,7 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     if request.first_step is not None and "inith" not in options:
         inith = request.first_step
     lib = module("lib.radau5")
-    fun, jac, solout = _functions(stacked, recorder, trap, lib)
+    fun, jac, solout = _functions(stacked, recorder, lib)
     size = stacked.size
     full_matrix = (stacked.solved, stacked.solved)  # of the Jacobian: the bandwidths MLJAC and MUJAC
     diagonal_mass = (1, 0, 0)
@@ -243,20 +240,14 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
         1,  # with dense output
         *_work_arrays(known, stacked),
     )
-    with quiet() as chatter:
-        try:
-            _, _, _, whole, flag = lib.radau5(*arguments)
-        except BaseException:
-            trap.release()
-            raise
-    trap.release()
+    _, _, _, whole, flag = lib.radau5(*arguments)
     if flag < 0:
         end = surrender(flag, HAIRER, name="flag")
         recorder.fail(end.reason, end.detail)
     stats = recorder.stats
     stats.rejected, stats.factorisations = int(whole[17]), int(whole[18])
     stats.evaluations, stats.jacobians = counts.evaluations, counts.jacobians
-    return chatter.added_to(recorder.outcome())
+    return recorder.outcome()
 
 
 __all__ = ["INDEX_3_MARGIN", "run", "settings"]

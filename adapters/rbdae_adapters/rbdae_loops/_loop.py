@@ -87,13 +87,13 @@ class OneStepRun:
         if status == at.DENSE_NOT_FINITE:
             k = s.outputs
             late = float("nan") if loop.times is None else loop.times[k]
-            return GaveUp(Reason.NOT_FINITE, f"the dense output is not finite at t = {late:.9g}")
+            return GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
         if status == at.PROJECTED_NOT_FINITE:
-            return GaveUp(Reason.NOT_FINITE, f"the projected state is not finite at t = {s.t_tried:.9g}")
+            return GaveUp(Reason.NOT_FINITE, "the projected state is not finite", s.t_tried)
         bad = s.bad_t
         near = s.bad or abs(bad - t) <= NEAR * max(1.0, abs(t))
         if status == at.RATES_NOT_FINITE or (s.ever_bad and near):
-            return GaveUp(Reason.NOT_FINITE, f"the right-hand side is not finite at t = {bad:.9g}")
+            return GaveUp(Reason.NOT_FINITE, "the right-hand side is not finite", bad)
         if status == at.STANDS_STILL:
             return GaveUp(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
         if status == at.TOO_SMALL:

@@ -6,6 +6,7 @@ import time
 from typing import NoReturn, final
 
 from rbdae._arrays import Vec
+from rbdae._check import NoSolution
 from rbdae._frozen import refuse_copies
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.loops import memory as at
@@ -61,8 +62,23 @@ class LoopStepper:
                 else:
                     self._run.failed(status)
         except GaveUp as end:
-            return end.reason, end.detail
+            return end.reason, end.detail if end.t is None else f"{end.detail} at t = {end.t:.9g}"
+        except NoSolution as error:
+            return Reason.NOT_CONVERGED, str(error)
         return Reason.FINISHED, ""
+
+    def mark(self) -> tuple[float, Vec, int]:
+        """Where it stands: the time, the state, and the steps so far."""
+        return self.t, self.y, self._loop.s.rows
+
+    def back(self, mark: tuple[float, Vec, int]) -> None:
+        """Stand again where `mark` was made; the size of the next step is chosen as at a start."""
+        loop, s = self._loop, self._loop.s
+        s.t_new, y, rows = mark
+        s.rows = rows if self._keeps else 1
+        loop.restart(y)
+        loop.y[:] = y
+        s.h = 0.0
 
     def disturbed(self) -> None:
         """Evaluate the right-hand side again at the present state."""

@@ -8,9 +8,10 @@
 - DASPK has its own module (`_daspk`).
 - Exceptions of callbacks are stored and raised after the step, because IDA's wrapper would drop them.
 
-All three are multistep codes without a way to take a corrected state back: with a projection they restart at order 1
-when the drift exceeds some ten tolerances (`rbdae_adapters._sundials.Restarts`). A restart costs 20 to 40 steps: on a
-swinging pendulum at rtol = 1e-8 they double the steps. Recorded states are projected anyway.
+DASPK takes a projected state as the zeroth column of its history, in its work array, which moves the recent history
+along. IDA and CVODE have no way to take it back here: with a projection they restart at order 1 when the drift exceeds
+some ten tolerances (`rbdae_adapters._sundials.Restarts`). A restart costs 20 to 40 steps: on a swinging pendulum at
+rtol = 1e-8 they double the steps. Recorded states are projected anyway.
 """
 
 from rbdae_adapters.scikits_odes._adapter import ADAPTER as ADAPTER

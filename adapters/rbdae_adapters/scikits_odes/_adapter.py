@@ -10,7 +10,7 @@ from rbdae._arrays import Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
 from rbdae_adapters._sundials import MAX_STEPS, ResidualNative, RhsNative, least_tolerance
 from rbdae_adapters.scikits_odes import _daspk, _ida_cvode, _native
-from rbdae_adapters.toolkit import Recorder, drive, quiet, take_options, usable
+from rbdae_adapters.toolkit import Recorder, drive, take_options, usable
 from rbdae_adapters.toolkit import options as check
 
 _SUNDIALS: dict[str, check.Check] = {
@@ -106,15 +106,13 @@ class ScikitsOdesAdapter(AbstractAdapter):
         options = dict(request.options)
         max_steps = options.get("max_steps", MAX_STEPS)
         request = usable(problem, request, least_tolerance(problem))
-        recorder = Recorder(problem, request, one_step=False)
-        with quiet() as chatter:
-            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-            if method.name == "ddaspk" and isinstance(native, ResidualNative):
-                stepper = _daspk.stepper(problem, native, request, recorder)
-            else:
-                stepper = _ida_cvode.stepper(problem, native, request, recorder)
-            outcome = drive(stepper, recorder, max_steps=max_steps)
-        return chatter.added_to(outcome)
+        recorder = Recorder(problem, request, one_step=method.name == "ddaspk")
+        native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+        if method.name == "ddaspk" and isinstance(native, ResidualNative):
+            stepper = _daspk.stepper(problem, native, request, recorder)
+        else:
+            stepper = _ida_cvode.stepper(problem, native, request, recorder)
+        return drive(stepper, recorder, max_steps=max_steps)
 
 
 ADAPTER = ScikitsOdesAdapter()

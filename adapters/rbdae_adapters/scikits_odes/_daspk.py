@@ -7,10 +7,7 @@ one run at a time can use it.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import importlib.util
-import io
 from collections.abc import Callable
 from typing import Any, final
 
@@ -23,13 +20,15 @@ from rbdae_adapters._sundials import (
     STALLED,
     STALLED_MESSAGE,
     ResidualNative,
-    Restarts,
     algebraic,
     first_step,
     gave_up,
     tolerances,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, Trap
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder
+
+_FIXED_REALS = 50
+"""Numbers at the start of RWORK."""
 
 
 @final
@@ -40,30 +39,25 @@ class _Daspk(AbstractStepper):
         self,
         problem: Solvable,
         solver: Any,
-        trap: Trap,
         recorder: Recorder,
         t_end: float,
         t0: float,
         shift: float,
     ) -> None:
-        self._solver, self._trap = solver, trap
+        self._solver = solver
         self._t_end, self._t, self._y, self._shift = t_end, t0, recorder.y0.copy(), shift
-        self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
         self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
         self._yd = np.array(problem.yd0, dtype=float)
         self._before = self._clock
-        self._past = np.zeros(5, dtype=np.int64)
-        self._start()
-
-    def _start(self) -> None:
-        self._solver.init_step(self._clock, self._y, self._yd)
+        solver.init_step(self._clock, self._y, self._yd)
+        # the residual, errors and weights come first, and weights once more if unknowns are left out of the error test
+        first = _FIXED_REALS + (3 + int(solver.info[15])) * problem.n
+        self._latest = slice(first, first + problem.n)
 
     def step(self) -> tuple[float, Vec]:
-        y, yd = np.empty_like(self._y), np.empty_like(self._yd)
-        self._solver.t = self._clock  # interpolation leaves another time there
-        with contextlib.redirect_stdout(io.StringIO()):  # the class prints what it returns
-            flag, t = self._solver.step(-(self._t_end - self._shift), y, yd)
-        self._trap.release()
+        self._solver.info[2] = 1
+        flag, y, yd, t = self._call(self._clock, self._t_end - self._shift)
+        self._solver.info[2] = 0
         if flag < 0:
             message = self._solver.messages.get(flag, "no message")
             raise gave_up(DASPK_REASONS, flag, message)
@@ -74,13 +68,20 @@ class _Daspk(AbstractStepper):
         self._y, self._yd = y, yd
         return self._t, y
 
+    def _call(self, t: float, target: float) -> tuple[int, Vec, Vec, float]:
+        """DASPK itself, since `step` of the class prints what it returns."""
+        solver = self._solver
+        solver.y, solver.yp, t, flag = solver._runner(
+            solver._resFn, solver._jacFn, solver.y, solver.yp, t, target, *solver.call_args
+        )
+        return flag, solver.y, solver.yp, t
+
     def interpolant(self) -> Dense:
         def dense(t: float) -> Vec:
             if t >= self._t:
                 return self._y
-            y = np.empty_like(self._y)
-            self._solver.t = self._before  # DASPK refuses outputs behind the time it is given
-            flag, _ = self._solver.step(t - self._shift, y)
+            # DASPK refuses outputs behind the time it is given
+            flag, y, _, _ = self._call(self._before, t - self._shift)
             if flag != 3:
                 raise RuntimeError(f"DASPK's interpolation at t = {t!r} returned {flag}")
             return y
@@ -88,28 +89,15 @@ class _Daspk(AbstractStepper):
         return dense
 
     def replace(self, t: float, y: Vec) -> None:
-        self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
-        self._past += self._info()
-        self._t, self._y = t, y
-        self._start()
-
-    def _info(self) -> Any:
-        # steps, residuals, Jacobians, error test failures, convergence failures: IWORK(11) to IWORK(15)
-        return np.array(self._solver.iwork[10:15], dtype=np.int64)
+        self._solver.rwork[self._latest] = y
+        self._y = y
 
     def finish(self, stats: Stats) -> None:
-        _flush_fortran()
-        _, evaluations, jacobians, failures, unconverged = (self._past + self._info()).tolist()
+        # IWORK(12) to IWORK(15)
+        evaluations, jacobians, failures, unconverged = self._solver.iwork[11:15].tolist()
         stats.evaluations, stats.jacobians = evaluations, jacobians
         stats.factorisations = jacobians
         stats.rejected = failures + unconverged
-
-
-def _flush_fortran() -> None:
-    """Write Fortran's output now, while it is not shown, and not at the end of the process."""
-    library = importlib.util.find_spec("scikits_odes_daepack.ddaspk")
-    with contextlib.suppress(OSError, AttributeError):  # another compiler's runtime
-        ctypes.CDLL(library.origin if library else None)._gfortran_flush_i4(None)
 
 
 def _shifted(function: Callable[..., None], shift: float) -> Callable[..., None]:
@@ -129,12 +117,12 @@ def stepper(problem: Solvable, form: ResidualNative, request: Request, recorder:
         raise MissingSolver("scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0")
     from scikits_odes import dae
 
-    trap, shift = Trap(), min(request.t0, 0.0)
+    shift = min(request.t0, 0.0)
     res, jac = _shifted(form.resfn, shift), _shifted(form.jacfn, shift)
-    options = dict(form.options, jacfn=trap(jac), tstop=request.t_end - shift)
+    options = dict(form.options, jacfn=jac, tstop=request.t_end - shift)
     # the class behind the front end: `t` and the work arrays are needed
-    solver = dae("ddaspk", trap(res), **options)._integrator
-    return _Daspk(problem, solver, trap, recorder, request.t_end, request.t0, shift)
+    solver = dae("ddaspk", res, **options)._integrator
+    return _Daspk(problem, solver, recorder, request.t_end, request.t0, shift)
 
 
 def native(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:

@@ -19,7 +19,7 @@ from rbdae_adapters._sundials import (
     RhsNative,
     gave_up,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, Trap
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder
 
 _CALLBACKS = ("jacfn", "prec_setupfn", "prec_solvefn", "jac_times_vecfn", "jac_times_setupfn")
 
@@ -45,7 +45,7 @@ class _Stepper(AbstractStepper):
         self,
         problem: Solvable,
         solver: Any,
-        trap: Trap,
+        failed: list[BaseException],
         messages: _Messages,
         counts: dict[str, int],
         request: Request,
@@ -53,11 +53,11 @@ class _Stepper(AbstractStepper):
         *,
         implicit: bool,
     ) -> None:
-        self._solver, self._trap, self._messages = solver, trap, messages
+        self._solver, self._failed, self._messages = solver, failed, messages
         self._counts, self._t_end, self._implicit = counts, request.t_end, implicit
         self._reasons = IDA_REASONS if implicit else CVODE_REASONS
         self._t, self._y = request.t0, recorder.y0.copy()
-        self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
+        self._restarts = Restarts(problem, recorder)
         self._yd = np.array(problem.yd0, dtype=float)
         self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last restart
         self._interpolating = False
@@ -67,13 +67,18 @@ class _Stepper(AbstractStepper):
         # the package keeps pointers to what it gets
         self._alive = (self._y.copy(), self._yd.copy())
         flag = start(self._t, *self._alive[: 2 if self._implicit else 1]).flag
-        self._trap.release()
+        self._raise()
         if flag < 0:
             raise self._surrender(flag, "at the start")
 
     def _surrender(self, flag: int, message: str) -> Exception:
         message = self._messages.last or message
         return gave_up(self._reasons, int(flag), message)
+
+    def _raise(self) -> None:
+        """Raise what a callback has raised."""
+        if self._failed:
+            raise self._failed[0]
 
     def _mode(self, *, interpolating: bool) -> None:
         if interpolating != self._interpolating:
@@ -84,7 +89,7 @@ class _Stepper(AbstractStepper):
         self._mode(interpolating=False)
         for _ in range(3):  # after interpolation the first call returns to the end of the step
             result = self._solver.step(self._t_end)
-            self._trap.release()
+            self._raise()
             if result.flag < 0:
                 raise self._surrender(result.flag, result.message)
             if result.values.t > self._t:
@@ -106,7 +111,7 @@ class _Stepper(AbstractStepper):
         return dense
 
     def replace(self, t: float, y: Vec) -> None:
-        self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
+        self._restarts.noted()
         self._past += self._info()
         self._t, self._y = t, y
         self._call(self._solver.reinit_IC)
@@ -132,19 +137,19 @@ class _Stepper(AbstractStepper):
 
 
 def _contained(
-    trap: Trap, function: Callable[..., int | None], counts: dict[str, int], name: str
+    failed: list[BaseException], function: Callable[..., int | None], counts: dict[str, int], name: str
 ) -> Callable[..., int]:
     """`function`, counted; stores an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
     counts[name] = 0
 
     def contained(*args: Any) -> int:
-        if trap.error is not None:
+        if failed:
             return -1
         counts[name] += 1
         try:
             return function(*args) or 0
         except BaseException as error:
-            trap.error = error
+            failed.append(error)
             return -1
 
     return contained
@@ -154,23 +159,24 @@ def stepper(
     problem: Solvable, native: ResidualNative | RhsNative, request: Request, recorder: Recorder
 ) -> AbstractStepper:
     """The solver for `native`; `native` decides whether it is IDA or CVODE."""
-    trap, messages = Trap(), _Messages()
+    failed: list[BaseException] = []
+    messages = _Messages()
     counts = {"jacobian": 0}
     options = dict(native.options, one_step_compute=True, old_api=False, err_handler=messages)
     if request.t_end > 0.0:  # the package ignores others; there the solver steps past the end
         options["tstop"] = request.t_end
     for name in _CALLBACKS:
         if callable(options.get(name)):
-            options[name] = _contained(trap, options[name], counts, "jacobian" if name == "jacfn" else name)
+            options[name] = _contained(failed, options[name], counts, "jacobian" if name == "jacfn" else name)
     if isinstance(native, ResidualNative):
         from scikits_odes_sundials.ida import IDA
 
-        solver, implicit = IDA(_contained(trap, native.resfn, counts, "function"), **options), True
+        solver, implicit = IDA(_contained(failed, native.resfn, counts, "function"), **options), True
     else:
         from scikits_odes_sundials.cvode import CVODE
 
-        solver, implicit = CVODE(_contained(trap, native.rhsfn, counts, "function"), **options), False
-    return _Stepper(problem, solver, trap, messages, counts, request, recorder, implicit=implicit)
+        solver, implicit = CVODE(_contained(failed, native.rhsfn, counts, "function"), **options), False
+    return _Stepper(problem, solver, failed, messages, counts, request, recorder, implicit=implicit)
 
 
 __all__ = ["stepper"]

@@ -20,13 +20,12 @@ from rbdae.adapter import (
     Unsupported,
 )
 from rbdae.problem.contract import CompiledProjection
-from rbdae_adapters._sundials import MAX_STEPS, Restarts, first_step, least_tolerance, tolerances
+from rbdae_adapters._sundials import MAX_STEPS, first_step, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
 from rbdae_adapters.sundials._integrator import KRYLOV, Integrator
 from rbdae_adapters.sundials._run import MultistepRun
 from rbdae_adapters.toolkit import Recorder, free_loop, stepwise_loop, take_options, usable
 from rbdae_adapters.toolkit import options as check
-from rbdae_adapters.toolkit.recorder import restart_drift
 
 _COMMON: dict[str, check.Check] = {
     "library": check.anything,
@@ -150,31 +149,26 @@ class SundialsAdapter(AbstractAdapter):
         def integrator(y0: Vec, correction: CompiledProjection | None = None) -> Integrator:
             one = Integrator(
                 library, problem, y0, implicit, rtol, atol, (request.t0, request.t_end), options,
-                request.direction, correction,
+                request.direction, correction, request.projector is not None and correction is None,
             )  # fmt: skip
             made.append(one)
             return one
 
         def stepwise(recorder: Recorder) -> MultistepRun:
-            restarts = Restarts.of(problem, recorder)
-            made_here = integrator(recorder.y0)
-            return MultistepRun(made_here, implicit, request, recorder.y0, None, restarts=restarts, recorder=recorder)
+            return MultistepRun(integrator(recorder.y0), implicit, request, recorder.y0, None, stepwise=True)
 
-        # States are projected within the steps of BDF. Other codes restart where the drift is large.
+        # States are projected within the steps of CVODE's BDF, between those of the others
         within = not implicit and options.get("lmm") == "bdf"
         inside = free_loop.inside(problem, request)
         try:
             if inside is None:
-                return stepwise_loop.run(stepwise, problem, request, max_steps, one_step=False)
+                return stepwise_loop.run(stepwise, problem, request, max_steps)
             y0, correction, watch, events = *inside, inside.events
             made_here = integrator(y0, correction if within else None)
-            restarts = None
             if within and request.t_eval is None:
                 correction = None  # ends of steps are projected, states between them are not
-            elif correction is not None and not within:
-                restarts = Restarts(problem, y0, restart_drift(request))
             one = MultistepRun(
-                made_here, implicit, request, y0, max_steps, restarts=restarts, correction=correction, watch=watch
+                made_here, implicit, request, y0, max_steps, correction=correction, watch=watch, within=within
             )
             return free_loop.run(one, request, began, events)
         finally:

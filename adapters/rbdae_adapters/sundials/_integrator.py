@@ -96,6 +96,7 @@ class Integrator:
     options : those of `_adapter`, checked
     direction : -1.0 in runs back in time; `problem` is then the mirrored one, machine functions are those of its origin
     correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`, or None
+    takes_back : whether states are corrected between steps
 
     Attributes
     ----------
@@ -115,6 +116,7 @@ class Integrator:
         options: Mapping[str, Any],
         direction: float = 1.0,
         correction: Any = None,
+        takes_back: bool = False,
     ) -> None:
         self.library, self._problem, self._implicit = library, problem, implicit
         self._prefix = "IDA" if implicit else "CVode"
@@ -131,7 +133,7 @@ class Integrator:
         self._direction = direction if hasattr(problem.callbacks, "machine") else 1.0
         self._silence()
         try:
-            self._make(y0, rtol, atol, span, options, correction)
+            self._make(y0, rtol, atol, span, options, correction, takes_back)
         except BaseException:
             objects.close()
             raise
@@ -146,10 +148,11 @@ class Integrator:
         span: tuple[float, float],
         options: Mapping[str, Any],
         correction: Any,
+        takes_back: bool,
     ) -> None:
         objects, library, problem, implicit = self._objects, self.library, self._problem, self._implicit
         n = problem.n
-        self._y, _ = objects.vector(y0)
+        self._y, state = objects.vector(y0)
         self._yp, _ = objects.vector(np.asarray(problem.yd0, dtype=float))
         self._further, _ = objects.vector(np.zeros(n))
         if implicit:
@@ -168,7 +171,10 @@ class Integrator:
             function.context,
         )
         w[[at.N, at.DIRECTION, at.SCRATCH]] = n, _double(self._direction), self._scratch.ctypes.data
-        self._start(span[0])
+        if takes_back:
+            w[at.HISTORY] = self._history(span[0], state)
+        else:
+            self._start("Init", span[0])
         self._tolerances(rtol, atol)
         self._call("SetUserData", POINTER(w.ctypes.data))
         self._settings(options)
@@ -208,11 +214,40 @@ class Integrator:
             said = POINTER(self._code.address("saidby6"))
             self._call("SetErrHandlerFn", said, POINTER(self._message.ctypes.data))
 
-    def _start(self, t0: float) -> None:
-        if self._implicit:
-            self._call("Init", POINTER(self._code.address("residual")), REAL(t0), self._y, self._yp)
-        else:
-            self._call("Init", POINTER(self._code.address("rates")), REAL(t0), self._y)
+    def _start(self, name: str, t0: float) -> None:
+        function = (POINTER(self._code.address("residual" if self._implicit else "rates")),) if name == "Init" else ()
+        self._call(name, *function, REAL(t0), self._y, *((self._yp,) if self._implicit else ()))
+
+    def _history(self, t0: float, state: Vec) -> int:
+        """Start, and find where the integrator keeps the last state, the zeroth column of its history: of the vectors
+        that it has made, this one takes over another state when it starts again."""
+        library, clone = self.library, self.library.address("N_VClone_Serial")
+        made: list[int] = []
+
+        def cloned(vector: int) -> int:
+            made.append(library.call("N_VClone_Serial", POINTER, POINTER(vector)))
+            return made[-1]
+
+        def set_clone(vector: Any, old: int, new: int) -> None:
+            table = (POINTER * 4).from_address((POINTER * 2).from_address(vector)[1] or 0)  # of its operations
+            table[[*table].index(old)] = new
+
+        noted = ctypes.CFUNCTYPE(POINTER, POINTER)(cloned)
+        address = ctypes.cast(noted, POINTER).value or 0
+        set_clone(self._y.value, clone, address)
+        self._start("Init", t0)
+        for vector in (self._y.value, *made):
+            set_clone(vector, address, clone)
+        y0 = state.copy()
+        state[:] = np.pi * np.arange(1, len(state) + 1)
+        self._start("ReInit", t0)
+        places = [library.call("N_VGetArrayPointer", POINTER, POINTER(vector)) for vector in made]
+        found = [place for place in places if np.array_equal(_array(place, len(state)), state)]
+        state[:] = y0
+        self._start("ReInit", t0)
+        if len(found) != 1:
+            raise Unsupported(f"the history of library={library.name!r} was not found; leave projection= out")
+        return int(found[0])
 
     def _tolerances(self, rtol: float, atol: float | Vec) -> None:
         if np.ndim(atol):
@@ -436,7 +471,6 @@ class Integrator:
         w[at.STEP] = library.address(step)
         w[at.DERIVATIVE] = library.address(f"{self._prefix}GetDky")
         w[at.ORDER] = library.address(f"{self._prefix}GetLastOrder")
-        w[at.REINITIALISE] = library.address(f"{self._prefix}ReInit")
 
     # ------------------------------------------------------------ of a run
 

@@ -44,7 +44,7 @@ from __future__ import annotations
     DERIVATIVE,
     DERIVATIVE_VECTOR,
     ORDER,
-    REINITIALISE,
+    HISTORY,
     ORDER_WORD,
     SIZE,
 ) = range(43)

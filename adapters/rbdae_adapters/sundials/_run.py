@@ -10,9 +10,9 @@ from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import MULTISTEP
 from rbdae.problem.contract import CompiledProjection, CompiledWatch
-from rbdae_adapters._sundials import CVODE_REASONS, IDA_REASONS, Restarts, gave_up
+from rbdae_adapters._sundials import CVODE_REASONS, IDA_REASONS, gave_up
 from rbdae_adapters.sundials._integrator import Integrator
-from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp, Recorder
+from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
 from rbdae_adapters.toolkit.free_loop import not_projected
 
 _MARGIN = 1e-12
@@ -33,18 +33,15 @@ class MultistepRun:
         y0: Vec,
         max_steps: int | None,
         *,
-        restarts: Restarts | None = None,
-        recorder: Recorder | None = None,
+        stepwise: bool = False,
+        within: bool = False,
         correction: CompiledProjection | None = None,
         watch: CompiledWatch | None = None,
     ) -> None:
         self._integrator = integrator
         self._reasons = IDA_REASONS if implicit else CVODE_REASONS
-        stepwise = recorder is not None
-        self._restarts, self._recorder = restarts, recorder
         self._correction, self._watch = correction, watch
         self._projector = request.projector
-        self._past = dict.fromkeys(("evaluations", "jacobians", "factorisations", "rejected"), 0)
         self.loop = Loop(
             MULTISTEP,
             integrator,
@@ -60,32 +57,26 @@ class MultistepRun:
             watch=watch,
             direction=request.direction,
         )
-        self.loop.s.takes_back = int(stepwise or restarts is not None)
-        if restarts is not None:
-            self.loop.s.restart_drift = restarts.drift
+        self.loop.s.takes_back = int(not within)
 
     def failed(self, status: int) -> None:
-        """Begin again from a projected state, or raise what a function has left, or `GaveUp`."""
+        """Raise what a function has left, or `GaveUp`."""
         loop, integrator = self.loop, self._integrator
-        if status == at.TO_RESTART:
-            self.replace(loop.t, loop.y)
-            return
         t, tried = loop.t, loop.s.t_tried
         if status == at.GAVE_UP:
             integrator.check()
             if self._is_bad(t):
-                what = f"{integrator.what} is not finite at t = {integrator.bad:.9g}"
-                raise GaveUp(Reason.NOT_FINITE, f"{what}; {self._words()}")
+                raise GaveUp(Reason.NOT_FINITE, f"{self._words()}; {integrator.what} is not finite", integrator.bad)
             raise gave_up(self._reasons, loop.s.code, integrator.said())
         if status == at.STANDS_STILL and self._is_bad(t):
-            raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite at t = {integrator.bad:.9g}")
+            raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite", integrator.bad)
         if status == at.NOT_PROJECTED:
             raise not_projected(self._correction, self._projector, tried, loop.y)
-        known = {
+        known: dict[int, tuple[Any, ...]] = {
             at.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {loop.s.max_steps}"),
-            at.STATE_NOT_FINITE: (Reason.NOT_FINITE, f"the state is not finite at t = {t:.9g}"),
-            at.DENSE_NOT_FINITE: (Reason.NOT_FINITE, f"the dense output is not finite before t = {t:.9g}"),
-            at.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, f"the projected state is not finite at t = {tried:.9g}"),
+            at.STATE_NOT_FINITE: (Reason.NOT_FINITE, "the state is not finite", t),
+            at.DENSE_NOT_FINITE: (Reason.NOT_FINITE, "the dense output is not finite before the step", t),
+            at.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, "the projected state is not finite", tried),
             at.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
         }
         raise GaveUp(*known[status])
@@ -104,15 +95,7 @@ class MultistepRun:
             self._watch.refresh()
 
     def replace(self, t: float, y: Vec) -> None:
-        """Continue from another state, at order 1."""
-        assert self._restarts is not None
-        if self._recorder is None:
-            self.loop.s.restart_drift = self._restarts.noted(self.loop.s.steps)
-        else:
-            self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
-        counts = self._integrator.counts()
-        for name in self._past:
-            self._past[name] += max(counts[name], 0)
+        """Continue from another state, which moves the recent history along."""
         self.loop.replace(y)
 
     def dense(self) -> Dense:
@@ -126,10 +109,8 @@ class MultistepRun:
     def finish(self, stats: Stats) -> None:
         """The counts of the integrator."""
         counts: dict[str, Any] = self._integrator.finished()
-        for name, past in self._past.items():
-            setattr(stats, name, counts[name] if counts[name] < 0 else counts[name] + past)
-        if self._restarts is not None:
-            stats.restarts = self._restarts.count
+        for name in ("evaluations", "jacobians", "factorisations", "rejected"):
+            setattr(stats, name, counts[name])
         if self._correction is not None:
             self._correction.collect()
         if self._projector is not None:

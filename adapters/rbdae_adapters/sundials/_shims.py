@@ -388,7 +388,7 @@ define void @saidby6(i32 %code, ptr %module, ptr %function, ptr %words, ptr %dat
 """
 
 
-def _step(name: str, call: str, again: str) -> str:
+def _step(name: str, call: str) -> str:
     """A function of a loop: a step, another state, or a derivative, by %c."""
     return f"""
 define i32 @{name}(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
@@ -434,10 +434,9 @@ derived:
   call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %from, i64 %bytes, i1 false)
   ret i32 %v
 replaced:
-{_load(reinit=("ptr", at.REINITIALISE))}
-  call void @llvm.memcpy.p0.p0.i64(ptr %at, ptr %y, i64 %bytes, i1 false)
-  %r = {again}
-  ret i32 %r
+{_load(latest=("ptr", at.HISTORY))}
+  call void @llvm.memcpy.p0.p0.i64(ptr %latest, ptr %y, i64 %bytes, i1 false)
+  ret i32 0
 }}
 """
 
@@ -447,12 +446,10 @@ _TEXT = (
     + _step(
         "ida",
         "call i32 %solver(ptr %mem, double %t, ptr %time, ptr %yy, ptr %yp, i32 2)",
-        "call i32 %reinit(ptr %mem, double %t, ptr %yy, ptr %yp)",
     )
     + _step(
         "cvode",
         "call i32 %solver(ptr %mem, double %t, ptr %yy, ptr %time, i32 2)",
-        "call i32 %reinit(ptr %mem, double %t, ptr %yy)",
     )
 )
 

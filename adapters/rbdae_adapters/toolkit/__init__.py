@@ -9,11 +9,10 @@ that takes one step at a time is
        def run(self, problem, method, request):
            options = take_options(request.options, {"max_step"}, "mine:method")
            recorder = Recorder(problem, request, one_step=method.one_step)
-           with quiet() as chatter:
-               outcome = drive(MyStepper(problem, request, recorder.y0, options), recorder)
-           return chatter.added_to(outcome)
+           return drive(MyStepper(problem, request, recorder.y0, options), recorder)
 
-3. a `Trap` around each callback, if the package does not let exceptions through.
+Exceptions of callbacks reach the user as themselves, whatever a package makes of them: `rbdae.solve` remembers the
+first one, and its callbacks raise it again.
 
 A package that keeps its own loop and calls back after each step gets ``recorder.accept`` there; `Recorder` has the
 duties of such an adapter. ``tests/support/toy_adapter`` in the repository is a complete adapter in a distribution of
@@ -23,8 +22,6 @@ its own.
 `Recorder`               projection, events, output and statistics after each accepted step
 `AbstractStepper`        a solver that takes one step at a time; `GaveUp` ends its run
 `drive`                  the loop over steps
-`Trap`                   exceptions of callbacks reach the user as themselves
-`quiet`, `Chatter`       what a package prints and warns becomes a part of the message
 `take_options`           the package's own options; unknown ones are refused by name
 `atol_vector`            absolute tolerances of all unknowns
 `first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
@@ -35,8 +32,6 @@ its own.
 ======================== ==============================================================================
 """
 
-from rbdae_adapters.toolkit.chatter import Chatter as Chatter
-from rbdae_adapters.toolkit.chatter import quiet as quiet
 from rbdae_adapters.toolkit.events import Dense as Dense
 from rbdae_adapters.toolkit.events import Event as Event
 from rbdae_adapters.toolkit.options import take_options as take_options
@@ -53,25 +48,21 @@ from rbdae_adapters.toolkit.tolerances import loosened as loosened
 from rbdae_adapters.toolkit.tolerances import multipliers as multipliers
 from rbdae_adapters.toolkit.tolerances import relaxed_atol as relaxed_atol
 from rbdae_adapters.toolkit.tolerances import usable as usable
-from rbdae_adapters.toolkit.trap import Trap as Trap
 
 __all__ = [
     "MAX_STALLED",
     "RESTART_FACTOR",
     "AbstractStepper",
-    "Chatter",
     "Dense",
     "Event",
     "GaveUp",
     "Recorder",
-    "Trap",
     "atol_vector",
     "drive",
     "first_step",
     "leaves_error_test",
     "loosened",
     "multipliers",
-    "quiet",
     "relaxed_atol",
     "take_options",
     "usable",

@@ -1,4 +1,8 @@
-"""Events: zeros of functions of the state, in scipy's convention."""
+"""Events: zeros of functions of the state, in scipy's convention.
+
+What holds at the start is no event until it has been left; what is reached at the end is one. Both to `AT_ENDS`: by how
+rounding falls, a function may have left zero at the start, or not have reached it at the end.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +19,28 @@ from rbdae._check import count, number
 Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""
 
+AT_ENDS = 1e-9
+"""The part of the interval that is its start, or its end, for events."""
+
 _EPS = float(np.finfo(float).eps)
+
+_PIECES = 8
+"""Parts of a step in which a turn is looked for."""
 
 
 class NotFinite(ArithmeticError):
-    """Something that is not a number ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
+    """Something that is not a number at a time ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
+
+    def __init__(self, said: str, t: float) -> None:
+        super().__init__(said)
+        self.t = t
 
 
 def refuse_not_finite(what: str, t: float, values: Vec) -> None:
     """Raise `NotFinite` for values that are not all numbers."""
     # the sum of squares is a number if all values are, and takes a tenth of the time; it may overflow
     if not isfinite(values.dot(values)) and not np.isfinite(values).all():
-        raise NotFinite(f"{what} is not finite at t = {t:.9g}")
+        raise NotFinite(f"{what} is not finite", t)
 
 
 @final
@@ -39,11 +53,14 @@ class Event:
     value : ``value(t, y)``, zero at the event
     terminal : how many occurrences end the run; 0 for never
     direction : sign of the slope that counts; 0 for both
+    reach : ``reach()``, how near to zero, or beyond, the value may have been within the step at whose end it was last
+        asked for; None where only the value is known
     """
 
     value: Callable[[float, Vec], float]
     terminal: int
     direction: float
+    reach: Callable[[], float] | None = None
 
     @classmethod
     def of(cls, value: Callable[[float, Vec], float]) -> Event:
@@ -54,11 +71,11 @@ class Event:
         direction = number("event", "direction", getattr(value, "direction", 0.0))
 
         def checked(t: float, y: Vec) -> float:
-            found = value(t, y)
+            found = value(t, y.copy())  # a user may keep, or change, what he is given
             return found if isinstance(found, float) else number("event", f"its value at t = {t:g}", found)
 
         checked.__name__ = getattr(value, "__name__", type(value).__name__)  # for messages
-        return cls(checked, int(terminal or 0), direction)
+        return cls(checked, int(terminal or 0), direction, getattr(getattr(value, "quantity", None), "reach", None))
 
     def number(self, t: float, y: Vec) -> float:
         """The value; infinities have a sign, what is not a number raises `NotFinite`."""
@@ -69,18 +86,69 @@ class Event:
 
     def nan(self, t: float) -> NotFinite:
         """The exception for an event that has no number."""
-        return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan at t = {t:.9g}")
+        return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan", t)
 
-    def crossed(self, before: float, after: float) -> bool:
+    def _crossed(self, before: float, after: float) -> bool:
         """Whether the value changed its sign in a direction that counts."""
-        up = before <= 0.0 <= after
-        down = before >= 0.0 >= after
         if before == after or before == 0.0:  # constant, or counted at the end of the step before
             return False
+        up, down = before <= 0.0 <= after, before >= 0.0 >= after
         return (up and self.direction >= 0.0) or (down and self.direction <= 0.0)
 
-    def root(self, step: tuple[float, float], values: tuple[float, float], at: Dense) -> float:
-        """The time of the event inside a step over which it `crossed`.
+    def times(
+        self,
+        step: tuple[float, float],
+        values: tuple[float, float],
+        reach: float | None,
+        at: Dense,
+        span: tuple[float, float],
+    ) -> list[float]:
+        """The times of the event in a step of a run over a span.
+
+        Parameters
+        ----------
+        step, values : both ends, and the values there
+        reach : of the step, see above
+        at : the dense output
+        """
+        before, after = values
+        if reach is not None and before * after >= 0.0 and reach * after < 0.0:
+            pieces = self._turns(step, values, at)
+        else:
+            pieces = [(*step, *values)]
+        found = [self._root(piece[:2], piece[2:], at) for piece in pieces if self._crossed(*piece[2:])]
+        margin = AT_ENDS * (span[1] - span[0])
+        if step[1] == span[1] and not found and before * after > 0.0:
+            left = after / (before - after) * (step[1] - step[0]) if before != after else -1.0
+            if 0.0 <= left <= margin and self._crossed(before, -after):
+                found = [step[1]]
+        return [t for t in found if t - span[0] > margin]
+
+    def _turns(
+        self, step: tuple[float, float], values: tuple[float, float], at: Dense
+    ) -> list[tuple[float, float, float, float]]:
+        """A step in pieces (start, end, value, value) whose values change their sign where the event turns beyond zero
+        and comes back within the step."""
+        from scipy.optimize import minimize_scalar  # a slow import
+
+        sign = 1.0 if values[1] > 0.0 else -1.0
+        ts = np.linspace(*step, _PIECES + 1).tolist()
+        gs = [values[0], *(self.number(t, at(t)) for t in ts[1:-1]), values[1]]
+        least = min(range(1, _PIECES), key=lambda k: sign * gs[k])
+        if sign * gs[least] > 0.0:
+            found = minimize_scalar(
+                lambda t: sign * self.number(t, at(t)),
+                bounds=(ts[least - 1], ts[least + 1]),
+                method="bounded",
+                options={"xatol": 1e-6 * (step[1] - step[0])},
+            )
+            place = least + int(found.x > ts[least])
+            ts.insert(place, float(found.x))
+            gs.insert(place, sign * float(found.fun))
+        return list(zip(ts, ts[1:], gs, gs[1:], strict=False))
+
+    def _root(self, step: tuple[float, float], values: tuple[float, float], at: Dense) -> float:
+        """The time of the event inside a step, or a part of one, over which it `_crossed`.
 
         The values at both ends are given and not evaluated: those of the projected states have different signs, those
         of the dense output need not.
@@ -102,4 +170,4 @@ class Event:
         )
 
 
-__all__ = ["Dense", "Event", "NotFinite", "refuse_not_finite"]
+__all__ = ["AT_ENDS", "Dense", "Event", "NotFinite", "refuse_not_finite"]

@@ -73,7 +73,7 @@ def not_projected(correction: CompiledProjection | None, projector: StateProject
     except ProjectionError as error:
         if math.isfinite(projector.drift(t, y)):
             return GaveUp(Reason.PROJECTION, str(error))
-        return GaveUp(Reason.NOT_FINITE, f"the constraints are not finite at t = {t:.9g}")
+        return GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t)
     return GaveUp(Reason.SOLVER, "a projection has failed")
 
 
@@ -90,7 +90,7 @@ class _FreeRun:
         self._last: Outcome | None = None
         self._before = 0  # steps until the loop has begun again
 
-    def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
+    def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
         """Everything so far, or at the end."""
         if self._last is not None:
             return self._last  # Ctrl-C has come after the end
@@ -107,12 +107,12 @@ class _FreeRun:
         return Outcome(
             t, y, reason, stats, detail,
             **found, stopped=loop.t if stopped is None else stopped, rtol=request.rtol, atol=request.atol, steps=steps,
-            next_step=loop.s.h,
+            next_step=loop.s.h, detail_time=at,
         )  # fmt: skip
 
-    def ended(self, reason: Reason, detail: str = "") -> Outcome:
+    def ended(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
         """The outcome, which stays; the memory is handed back."""
-        self._last = self.outcome(reason, detail)
+        self._last = self.outcome(reason, detail, at)
         self.one.loop.release()
         return self._last
 
@@ -136,6 +136,11 @@ class _FreeRun:
         self.advance(t)
         return None
 
+    def last(self) -> Reason | None:
+        """Why the run ends at its end, if not for that: an event there, which the loop may not have asked about."""
+        ends = self.events is not None and self.one.loop.s.steps > 0 and self.events.end(self.one)
+        return Reason.EVENT if ends else None
+
     def advance(self, t: float | None) -> None:
         """Say where the run is."""
         if self.request.advance is not None and t is not None:
@@ -153,7 +158,7 @@ def run(one: Run, request: Request, began: float, events: EventWatch | None = No
         while True:
             status = loop.run()
             if status == at.FINISHED:
-                return this.ended(Reason.FINISHED)
+                return this.ended(this.last() or Reason.FINISHED)
             if status == at.FULL:
                 loop.grow(keep=this.keeps)
             elif status == at.PAUSED:
@@ -166,7 +171,7 @@ def run(one: Run, request: Request, began: float, events: EventWatch | None = No
             else:
                 one.failed(status)
     except GaveUp as end:
-        return this.ended(end.reason, end.detail)
+        return this.ended(end.reason, end.detail, end.t)
 
 
 __all__ = ["Inside", "inside", "not_projected", "run"]

@@ -112,6 +112,9 @@ _OF_SOLVE: Final = (
 )  # fmt: skip
 """Arguments of `rbdae.solve`, which arrive here if they are misspelt."""
 
+_MAX_STEP = ("max_step", "maxh", "max_step_size")
+"""Names that packages have for the longest step; each of them takes the first one."""
+
 
 def take_options(given: Mapping[str, Any], allowed: Iterable[str] | Mapping[str, Check], who: str) -> dict[str, Any]:
     """The user's options; raises `Unsupported` for one that `who` does not have.
@@ -126,6 +129,8 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | Mapping[str,
     {'max_step': 0.1}
     """
     known = sorted(allowed)
+    longest = next((name for name in _MAX_STEP if name in known), "max_step")
+    given = {longest if name == "max_step" else name: value for name, value in given.items()}
     for name in given:
         if name not in known:
             own = get_close_matches(name.casefold(), _OF_SOLVE, 1, 0.8)

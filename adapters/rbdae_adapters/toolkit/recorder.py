@@ -29,16 +29,17 @@ def project(projector: StateProjector, t: float, y: Vec) -> bool:
         changed = bool(projector(t, y))
     except ProjectionError:
         if not np.isfinite(projector.drift(t, before)):
-            raise NotFinite(f"the constraints are not finite at t = {t:.9g}") from None
+            raise NotFinite("the constraints are not finite", t) from None
         raise
     refuse_not_finite("the projected state", t, y)
     return changed
 
 
 def restart_drift(request: Request) -> float:
-    """The drift beyond which a multistep code restarts, of unknowns of size 1."""
-    least = RESTART_FACTOR * max(request.rtol, float(np.min(request.atol)))
-    return least if request.projector is None else max(least, request.projector.restart_tolerance)
+    """The drift beyond which a multistep code restarts: its error test allows positions as much."""
+    projector = request.projector
+    least = RESTART_FACTOR * max(request.rtol * getattr(projector, "reach", 1.0), float(np.min(request.atol)))
+    return least if projector is None else max(least, projector.restart_tolerance)
 
 
 @final
@@ -84,6 +85,7 @@ class Recorder:
         self.stats = Stats()
         self.reason: Reason | None = None
         self.detail = ""
+        self._detail_time: float | None = None
         self.t = request.t0
         self.restart_drift = restart_drift(request)
         self._began = time.perf_counter()
@@ -109,7 +111,7 @@ class Recorder:
         try:
             self._start(request)
         except NotFinite as error:
-            self.fail(Reason.NOT_FINITE, str(error))
+            self.fail(Reason.NOT_FINITE, str(error), error.t)
 
     def _start(self, request: Request) -> None:
         y = self._projected(request.t0, self.y0)  # in place
@@ -148,14 +150,16 @@ class Recorder:
             return False
         try:
             return self._accept(Step(t, y, interpolant))
-        except (ProjectionError, NotFinite) as error:
-            self.fail(Reason.NOT_FINITE if isinstance(error, NotFinite) else Reason.PROJECTION, str(error))
-            return False
+        except NotFinite as error:
+            self.fail(Reason.NOT_FINITE, str(error), error.t)
+        except ProjectionError as error:
+            self.fail(Reason.PROJECTION, str(error))
+        return False
 
-    def fail(self, reason: Reason, detail: str = "") -> None:
-        """Note why the solver gave up; the first reason counts."""
+    def fail(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
+        """Note why the solver gave up, in words about a time `t`; the first reason counts."""
         if self.reason is None:
-            self.reason, self.detail = reason, detail
+            self.reason, self.detail, self._detail_time = reason, detail, t
 
     def outcome(self) -> Outcome:
         """Everything that was collected."""
@@ -171,6 +175,7 @@ class Recorder:
             reason=self.reason if self.reason is not None else Reason.SOLVER,
             stats=self.stats,
             detail=self.detail,
+            detail_time=self._detail_time,
             t_events=[np.array(ts, dtype=float) for ts in self._t_events],
             y_events=[self._rows(ys[: len(ts)]) for ts, ys in zip(self._t_events, self._y_events, strict=True)],
             stopped=self.t,
@@ -219,13 +224,13 @@ class Recorder:
 
     def _find_events(self, step: Step) -> float | None:
         """Record the events in the step; returns the time of the one that ends the run."""
-        before = self._values
+        before, span = self._values, (self.request.t0, self.request.t_end)
         self._values = [e.number(step.t, step.y) for e in self._events]
+        reach = [None if e.reach is None else e.reach() for e in self._events]
         found: list[tuple[float, int]] = []
         for k, event in enumerate(self._events):
             values = before[k], self._values[k]
-            if event.crossed(*values):
-                found.append((event.root((self.t, step.t), values, step.at), k))
+            found += [(t, k) for t in event.times((self.t, step.t), values, reach[k], step.at, span)]
         for s, k in sorted(found):
             self._counts[k] += 1
             self._y_events[k].append(step.y.copy() if s >= step.t else self._projected(s, step.at(s)))
@@ -287,4 +292,4 @@ class Recorder:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)
 
 
-__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project", "restart_drift"]
+__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project"]

@@ -19,12 +19,14 @@ class GaveUp(Exception):
     ----------
     reason : the package's return code, translated
     detail : the package's own words
+    t : the time that they speak of, if they speak of one
     """
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
+        self.t = t
 
 
 class AbstractStepper(ABC):
@@ -36,11 +38,11 @@ class AbstractStepper(ABC):
        the interval; the dense output cuts it.
     2. `interpolant` gives the dense output of the last step. It agrees with the states at both ends of the step, to
        the solver's accuracy, and is valid until the next `step` or `replace`.
-    3. `replace` makes `y` the state at `t`, the end of the last step: directly in one-step methods, by a restart in
-       others. What the next step starts from is `y`, including values that were computed from the old state.
+    3. `replace` makes `y` the state at `t`, the end of the last step: directly in one-step methods, in the history or
+       by a restart in others. What the next step starts from is `y`, including values that were computed from the old
+       state.
     4. `finish` fills the package's own counts into the statistics, as Python integers.
-    5. Exceptions of callbacks pass through every method unchanged (see `Trap`); everything else that ends the run
-       is a `GaveUp`.
+    5. Everything that ends the run, but for exceptions of callbacks, is a `GaveUp`.
     """
 
     @abstractmethod
@@ -71,7 +73,7 @@ def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None
             if recorder.accept(float(t), y, stepper.interpolant):
                 stepper.replace(float(t), y)
     except GaveUp as end:
-        recorder.fail(end.reason, end.detail)
+        recorder.fail(end.reason, end.detail, end.t)
     stepper.finish(recorder.stats)
     return recorder.outcome()
 

@@ -51,11 +51,9 @@ def run(
     problem: Solvable,
     request: Request,
     max_steps: int | None,
-    *,
-    one_step: bool = True,
 ) -> Outcome:
     """Run with everything that a `Recorder` does; `make` makes the run from the start that the recorder gives."""
-    recorder = Recorder(problem, request, one_step=one_step, max_steps=max_steps)
+    recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
     one = make(recorder)
     outcome = drive(_Stepper(one, request), recorder)
     outcome.next_step = one.loop.s.h

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, select, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_columns
+from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.memory import bodies, head, multipliers, states
 from rbdae.rotations.algebra import add_row_products, row_products_tangent
 
@@ -21,6 +22,41 @@ def acceleration_of_momentum(m: Memory, b: int) -> None:
     """wdot = E^-1 pdot."""
     s = states(m)[b]
     euler_tensor_times(bodies(m)[b].euler_inverse, s.pd, s.wd)
+
+
+POLAR_STEPS = 6
+"""Newton's method for the polar factor is converged after them if the stretch is between 0.3 and 3.4."""
+
+
+@stage("iif", "director-rate")
+def turn_with_rotation(m: Memory, b: int, angular: float) -> None:
+    """R of D = R S to the directors, and R Omega^ of ddot S^-1 to their rates, if `angular` is 1: omega stays, which is
+    that of ddot D^-1. Reads a and w; writes them, with momenta p."""
+    s = states(m)[b]
+    d = s.s
+    om = s.t
+    for k in range(9):
+        d[k] = s.a[k]
+        om[k] = 0.0
+    inverse_transposed(d, s.C)
+    for i in range(3):
+        for k in range(3):
+            k1 = (k + 1) % 3
+            k2 = (k + 2) % 3
+            om[k] += 0.5 * (s.C[k1, i] * s.w[3 * i + k2] - s.C[k2, i] * s.w[3 * i + k1])
+    for _ in range(POLAR_STEPS):
+        inverse_transposed(d, s.C)
+        for i in range(3):
+            for k in range(3):
+                d[3 * i + k] = 0.5 * (d[3 * i + k] + s.C[k, i])
+    for k in range(3):
+        k1 = (k + 1) % 3
+        k2 = (k + 2) % 3
+        for i in range(0, 9, 3):
+            s.a[i + k] = select(angular > 0.5, d[i + k], s.a[i + k])
+            s.w[i + k] = select(angular > 0.5, om[k1] * d[i + k2] - om[k2] * d[i + k1], s.w[i + k])
+    if head(m).momenta == 1:
+        euler_tensor_times(bodies(m)[b].euler, s.w, s.p)
 
 
 @jit

@@ -2,8 +2,7 @@
 
 It is a machine function ``near(context, t, y, info, c, out)`` for states near the constraints: y, projected, to `out`,
 and behind it the numbers below. Where its result does not count, the caller's own function ``anywhere`` with the same
-arguments projects; it leaves in ``out[n]`` whether y has changed, and in ``out[n + DRIFT]`` the drift before, unless it
-is there.
+arguments projects; it leaves in ``out[n]`` whether y has changed.
 
 The memory `p` has numbers at the places below, then `info`, which says how to project, then `out`, from `result` on.
 """
@@ -22,9 +21,7 @@ ITERATIONS = 1
 """Of Newton's method."""
 COUNTS = 2
 """1 where the result counts, else 0."""
-DRIFT = 3
-"""How far the state is off the constraints, in units of the projection's tolerance."""
-N_MORE = 4
+N_MORE = 3
 
 # ---------------------------------------------------------------- p
 COUNT = 0
@@ -39,8 +36,6 @@ TOTAL = 4
 """The sum of the largest ones."""
 CHANGED = 5
 """Whether the last state has changed."""
-DRIFTED = 6
-"""The drift of the last state before it was projected."""
 INFO = 8
 """Where `info` begins."""
 
@@ -50,7 +45,6 @@ def project(near: Function, context: Address, anywhere: Function, n: int, result
     info = p[INFO:]
     out = p[result:]
     p[CHANGED] = 0.0
-    out[n + DRIFT] = -1.0
     status = evaluate(near, context, t, y, info, 0.0, out)
     if status == DONE:
         if out[n + OFF] == 0.0:
@@ -65,7 +59,6 @@ def project(near: Function, context: Address, anywhere: Function, n: int, result
         if out[n + COUNTS] == 1.0 and zero == 0.0:
             for i in range(n):
                 y[i] = out[i]
-            p[DRIFTED] = out[n + DRIFT]
             p[COUNT] += 1.0
             p[NEWTON] += out[n + ITERATIONS]
             p[TOTAL] += largest
@@ -79,7 +72,6 @@ def project(near: Function, context: Address, anywhere: Function, n: int, result
             return PROJECTED_NOT_FINITE
         y[i] = out[i]
     p[CHANGED] = out[n]
-    p[DRIFTED] = out[n + DRIFT]
     return DONE
 
 
@@ -87,8 +79,6 @@ __all__ = [
     "CHANGED",
     "COUNT",
     "COUNTS",
-    "DRIFT",
-    "DRIFTED",
     "INFO",
     "ITERATIONS",
     "LARGEST",

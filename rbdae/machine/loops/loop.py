@@ -8,7 +8,6 @@ from __future__ import annotations
 from rbdae.machine.language.words import Address, Function, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.correction import CHANGED, project
-from rbdae.machine.loops.correction import DRIFTED as DRIFT
 from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.watching import asks
 
@@ -77,10 +76,8 @@ def completed(
             for i in range(s.n):
                 kept[i] = end[i]
         status = project(near, near_context, anywhere, s.n, s.result, p, s.direction * s.t_new, end)
-        if p[CHANGED] != 0.0 and s.takes_back == 0:
+        if p[CHANGED] != 0.0:
             s.stale = 1
-        elif p[CHANGED] != 0.0 and p[DRIFT] > s.restart_drift:
-            s.drifted = 1
     if status == at.DONE and inside:
         status = outputs(s, times, rows, near, near_context, anywhere, p)
     if status >= at.NOT_PROJECTED:
@@ -142,7 +139,7 @@ def run(
     Returns
     -------
     int
-        FINISHED, FULL (no space for another step), PAUSED (the budget is used up), ASKED, TO_RESTART, or why it stopped
+        FINISHED, FULL (no space for another step), PAUSED (the budget is used up), ASKED, or why it stopped
     """
     while True:
         if s.stalled >= s.max_stalled:
@@ -151,9 +148,6 @@ def run(
             return at.FINISHED
         if s.steps >= s.max_steps:
             return at.TOO_MANY
-        if s.drifted != 0:
-            s.drifted = 0
-            return at.TO_RESTART
         if s.rows >= s.room:
             return at.FULL
         if s.budget <= 0:

@@ -32,8 +32,6 @@ class StepMemory(LoopMemory):
     """Where something was not finite."""
     t_tried: float
     """Where a projection has failed."""
-    restart_drift: float
-    """Drift beyond which a library that takes states back is told of the projected one: the caller does it."""
     begun: int
     """Whether the first stage and the first step size are there."""
     stale: int
@@ -65,8 +63,6 @@ class StepMemory(LoopMemory):
     """The library's last word."""
     takes_back: int
     """Whether a library continues from states that were changed after a step."""
-    drifted: int
-    """Whether a library is to be told of the last state, since it was projected from too far off."""
     events: int
     """How many of the measures are events, which are watched up to the end."""
 
@@ -107,5 +103,3 @@ GAVE_UP = OWN_WORDS + 8
 """A library has said a word that is no success."""
 STATE_NOT_FINITE = OWN_WORDS + 9
 """What a library took for a success."""
-TO_RESTART = OWN_WORDS + 10
-"""A library is to begin again from the last state."""

@@ -13,7 +13,7 @@ from rbdae.machine.loops.memory import StepMemory
 TAKE_STEP = 0.0
 """One step, which ends at t at the latest: the state to y; the time, the library's word, the order to out."""
 TAKE_BACK = -1.0
-"""Continue at t from the state y."""
+"""Continue at t from the state y, with the history."""
 DERIVATIVES = 1.0
 """With k added: the k-th derivative at t to out."""
 

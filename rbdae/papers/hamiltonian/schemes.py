@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,10 +11,8 @@ import rbdae
 from rbdae import closed_form
 from rbdae._arrays import Mat, Vec
 from rbdae.formulations import FormulationName
+from rbdae.papers.item import attempt
 from rbdae.plotting.figures import COLOURS
-
-if TYPE_CHECKING:
-    pass
 
 _MOMENTA: Final = {"velocity": "momentum"}
 SCHEMES: Final[dict[str, tuple[FormulationName, dict[str, Any], dict[str, Any]]]] = {
@@ -63,7 +61,7 @@ def problem(model: str, scheme: str) -> rbdae.Problem:
 @lru_cache(maxsize=128)
 def run(model: str, scheme: str, step: float, t_end: float) -> rbdae.Solution:
     """A run; not successful where the step is too large."""
-    return rbdae.solve(problem(model, scheme), (0.0, t_end), step=step, **SCHEMES[scheme][2])
+    return attempt(problem(model, scheme), (0.0, t_end), step=step, **SCHEMES[scheme][2])
 
 
 def circle(t: Any) -> Mat:

@@ -13,6 +13,7 @@ from rbdae.papers.null_space import (
     fig_13_14,
     fig_15,
     fig_16,
+    omega,
     section_6,
     table_1,
     table_2,
@@ -23,6 +24,7 @@ ITEMS: tuple[Item, ...] = (
     fig_06.ITEM,
     fig_08_09.FIGURE_8,
     fig_08_09.FIGURE_9,
+    fig_08_09.OTHERS,
     fig_10.ITEM,
     fig_11.ITEM,
     fig_12.ITEM,
@@ -35,9 +37,13 @@ ITEMS: tuple[Item, ...] = (
     table_3.ITEM,
     section_6.METRIC,
     section_6.NORM,
+    section_6.MULTISTEP,
+    section_6.VELOCITY,
     section_6.ORTHONORMAL,
+    omega.ITEM,
     benefits.CONDITION,
     benefits.COST,
+    benefits.SPATIAL,
 )
 
 __all__ = ["ITEMS"]

@@ -28,6 +28,20 @@ NAMES: Final[dict[str, str]] = {
 LEGEND: Final = "; ".join(f"{form}: {name}" for form, name in NAMES.items())
 """A sentence of `NAMES`."""
 
+PROJECTION: Final = rbdae.Projection(velocities="tangential")
+"""That of section 6, which divides p alone by its norm; (63), (64)."""
+
+PROJECTIONS: Final[dict[str, rbdae.Projection | None]] = {
+    "no": None, "yes": PROJECTION, "keeps Ω": rbdae.Projection(),
+}  # fmt: skip
+"""None, the paper's, and the one that divides pdot as well (docs/null-space.md)."""
+
+KEEPING: Final[dict[str, str]] = {
+    "q40*": "(40), projection keeps Ω (not in the paper)",
+    "d23*": "(23), projection keeps Ω (not in the paper)",
+}
+"""Forms of index 0 with this projection."""
+
 BODIES: Final[tuple[str, ...]] = ("q42", "d25", "q40", "d23")
 """The four descriptions of several bodies: Euler angles are for Examples A and B alone."""
 
@@ -45,4 +59,4 @@ def problem(example: str, form: str, *, code: Any = "auto", **options: Any) -> r
     return rbdae.formulate(MODELS[example](**options), formulation, code=code, **chosen)
 
 
-__all__ = ["BODIES", "FORMS", "LEGEND", "MODELS", "NAMES", "problem"]
+__all__ = ["BODIES", "FORMS", "KEEPING", "LEGEND", "MODELS", "NAMES", "PROJECTION", "PROJECTIONS", "problem"]

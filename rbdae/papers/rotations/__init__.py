@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rbdae.papers.item import Item
-from rbdae.papers.rotations import top
+from rbdae.papers.rotations import charts, top
 
-ITEMS: tuple[Item, ...] = (top.FIGURE_6, top.FIGURE_7)
+ITEMS: tuple[Item, ...] = (top.FIGURE_6, top.FIGURE_7, charts.ITEM)
 
 __all__ = ["ITEMS"]

@@ -12,7 +12,6 @@ The product is Hamilton's: R(p q) = R(p) R(q), and R(q) x = q x conj(q) takes ma
 that read a rotation from a quaternion take its direction alone: q and -q, and any multiple, are one rotation.
 """
 
-from rbdae._public import show_only
 from rbdae.rotations.quaternions.algebra import conjugate as conjugate
 from rbdae.rotations.quaternions.algebra import inverse as inverse
 from rbdae.rotations.quaternions.algebra import norm as norm
@@ -92,4 +91,3 @@ __all__ = [
     "to_rotation",
     "to_rotation_vector",
 ]
-show_only(__name__)

@@ -110,7 +110,7 @@ class Unknowns:
         left, last = np.arange(m), np.zeros(m, dtype=bool)  # rows that are not solved, and whose next step is the last
         for _ in range(_MOST + 2):
             if not len(left):
-                return out
+                break
             here, z = x[left], x[left, at]
             g, M = laws[0].at_rows(t[left], here)[0], laws[1].at_rows(t[left], here)[0].reshape(-1, self.n, self.n)
             self._check(t[left], g, M)
@@ -120,7 +120,9 @@ class Unknowns:
             out[left[last]] = z[last]
             small = np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - self.start))
             left, last = left[~last], np.all(small, axis=1)[~last]  # the step that is left is the square of this one
-        raise self._lost(float(t[left[0]]))
+        if len(left):
+            raise self._lost(float(t[left[0]]))
+        return out
 
     def _check(self, t: Vec, g: Mat, M: Mat) -> None:
         """Refuse equations at rows where they have no next step."""
@@ -129,14 +131,14 @@ class Unknowns:
             raise self._lost(float(t[~finite][0]))
         singular = _singular(M)
         if singular.any():
-            raise ValueError(
+            raise _check.NoSolution(
                 f"{self.owner}: its equations do not determine {', '.join(self.names)}: their derivatives by them "
                 f"are singular at t = {t[singular][0]:g} (a higher index); make them equations for these unknowns, or "
                 "give another start"
             )
 
     def _lost(self, t: float) -> ValueError:
-        return ValueError(
+        return _check.NoSolution(
             f"{self.owner}: no solution of its equations for {', '.join(self.names)} was found at t = {t:g} from "
             f"{_check.show(self.start)}; give other start values"
         )
@@ -173,9 +175,7 @@ class Eliminated:
                 regular = graph.select(regular, _small(graph, a, b, graph.sub(b, c)), graph.const(0.0))
         outputs, defined = law.inlined(graph, t, [*x[: of.at], *z, *x[of.at :]])
         regular = graph.select(regular, defined, graph.const(0.0))
-        out = Law(graph, outputs[: of.n_out - of.n], regular, of.n_in - of.n)
-        out.seen = []
-        return out
+        return Law(graph, outputs[: of.n_out - of.n], regular, of.n_in - of.n)
 
     @property
     def owner(self) -> str:
@@ -187,9 +187,9 @@ class Eliminated:
         """Why there is no law."""
         return self._unknowns.base.why
 
-    def check(self) -> None:
-        """Refuse a law that has changed."""
-        self._unknowns.base.check()
+    def at(self, t: float, x: Vec) -> Law:
+        """Its derivatives where it raises an exception: there are none."""
+        raise ValueError(f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it")
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         """Its values, in Python. Raises ValueError where Newton's method does not converge."""
@@ -197,8 +197,7 @@ class Eliminated:
         whole = np.concatenate([x[: of.at], np.zeros(of.n), x[of.at :]])
         whole[of.at : of.at + of.n] = of.solved(np.array([t]), whole[None])[0]
         found = np.empty(of.n_out)
-        assert of.base.law is not None
-        of.base.law(t, whole, found)
+        of.base(t, whole, found)
         out[:] = found[: of.n_out - of.n]
 
 

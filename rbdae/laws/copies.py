@@ -1,0 +1,338 @@
+"""Copies of users' functions that take numbers of laws.
+
+`math`, NumPy's makers of arrays and ``float`` are replaced. A copy for symbols reaches nothing but numbers, functions
+that are arithmetic, and known mathematics: all its branches may be run.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import math
+import sys
+import sysconfig
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from rbdae.laws.arithmetic import check_arithmetic, names_of
+from rbdae.laws.arrays import OF_ARRAYS, ON_OBJECTS, ONE, TWO, Numbers, numbers
+from rbdae.laws.numbers import NotRecorded, Number, choice, value_of
+from rbdae.laws.tables import piecewise
+
+_STANDARD = sysconfig.get_path("stdlib")
+_OWN = frozenset({"rbdae", "rbdae_adapters"})
+_LIBRARIES = frozenset({"numpy", "scipy", "builtins", *_OWN})
+
+
+def _root(value: Any) -> str:
+    return (getattr(value, "__module__", None) or "").partition(".")[0]
+
+
+def _of_a_library(value: Any) -> bool:
+    """Whether a function is of a library, not of the user; the models are as users write them."""
+    if (value.__module__ or "").startswith("rbdae.models"):
+        return False
+    if _root(value) in _LIBRARIES or not isinstance(value, types.FunctionType):
+        return _root(value) in _LIBRARIES
+    # users have modules with names of the standard library, such as test.py
+    return _root(value) in sys.stdlib_module_names and value.__code__.co_filename.startswith((_STANDARD, "<frozen"))
+
+
+def _is_spline(value: Any) -> bool:
+    """Whether it is a piecewise polynomial of scipy."""
+    scipy = sys.modules.get("scipy.interpolate")
+    return scipy is not None and isinstance(value, (scipy.PPoly, scipy.BSpline))
+
+
+# ---------------------------------------------------------------- what takes the place of functions
+
+_MATH: dict[str, Callable[..., Any]] = {
+    **{name: ONE[name] for name in ONE if hasattr(math, name)},
+    **{name: ONE[f"arc{name[1:]}"] for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
+    "atan2": TWO["arctan2"],
+    "pow": TWO["power"],
+    "fmod": TWO["fmod"],
+    "copysign": TWO["copysign"],
+    "hypot": lambda *x: ONE["sqrt"](sum(each * each for each in x)),
+    "dist": lambda p, q: ONE["sqrt"](sum((a - b) * (a - b) for a, b in zip(p, q, strict=True))),
+    "fsum": sum,
+    "log": lambda x, base=math.e: ONE["log"](x) / (1.0 if base == math.e else math.log(base)),
+}
+"""What takes numbers of laws, by the names of `math`."""
+
+_BOUNDED = frozenset({
+    "sin", "cos", "tan", "atan", "atan2", "tanh", "asinh", "fabs", "floor", "ceil", "trunc", "cbrt", "radians",
+    "degrees", "copysign", "fsum",
+})  # fmt: skip
+"""Those that raise no exception for finite numbers."""
+
+
+def number_among(values: Any) -> Number | None:
+    """The first of some values that is a number of a law."""
+    for each in values:
+        found = number_among(each) if isinstance(each, (list, tuple, Numbers)) else each
+        if isinstance(found, Number):
+            return found
+    return None
+
+
+def _of_math(name: str) -> Callable[..., Any]:
+    """A function of `math` for numbers that are known, the one for numbers of laws for others."""
+    known, symbolic = getattr(math, name), _MATH[name]
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        number = number_among(arguments)
+        if number is None:
+            return known(*arguments, **options)
+        if not number.tape.live:
+            found = symbolic(*arguments, **options)
+            if name not in _BOUNDED and type(found) is Number:
+                number.tape.finite(found.node)
+            return found
+        value = known(*(list(map(value_of, x)) if isinstance(x, (list, tuple)) else value_of(x) for x in arguments))
+        with np.errstate(all="ignore"):
+            found = symbolic(*arguments, **options)
+        return Number(number.tape, found.node, value) if isinstance(found, Number) else value
+
+    return call
+
+
+def _float(value: Any = 0.0) -> Any:
+    return value if isinstance(value, Number) else float(value)
+
+
+def _maker(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes an array of floats: one that takes numbers of laws, too."""
+
+    def made(*arguments: Any, **options: Any) -> Any:
+        kind = options.pop("dtype", None)
+        if kind not in (None, float, np.float64, object, "float", "float64", _float):
+            return make(*arguments, dtype=kind, **options)
+        return numbers(make(*arguments, **options))
+
+    return made
+
+
+def _array(value: Any, dtype: Any = None, **_: Any) -> Any:
+    """`numpy.array` and `asarray`: of numbers that are known they are as they are."""
+    bare = np.array(value, dtype=object)
+    if any(isinstance(each, Number) for each in bare.ravel()):
+        return numbers(bare)
+    found = np.array(value, dtype=float if dtype is _float else dtype)
+    return numbers(found) if found.dtype == float else found
+
+
+def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) -> Callable[..., Any]:
+    """``min`` and ``max`` of numbers, without branches."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+        if options or number_among(values) is None:
+            return usual(*arguments, **options)
+        out = values[0]
+        for value in values[1:]:
+            out = choice(condition(value, out), value, out)
+        return out
+
+    return call
+
+
+_REPLACED: dict[Any, Any] = {
+    **{getattr(math, name): _of_math(name) for name in _MATH},
+    **{getattr(np, name): _maker(getattr(np, name)) for name in ("zeros", "ones", "empty", "full", "eye", "identity")},
+    **{getattr(np, name): _array for name in ("array", "asarray", "ascontiguousarray")},
+    np.float64: lambda value=0.0: value if isinstance(value, Number) else np.float64(value),
+}
+_OF_SYMBOLS: dict[Any, Any] = {
+    float: _float,
+    min: _extreme(lambda a, b: a < b, min),
+    max: _extreme(lambda a, b: a > b, max),
+    **{each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip, super)},
+}
+_OF_NUMPY = frozenset({*ONE, *TWO, *OF_ARRAYS, *ON_OBJECTS, "linspace", "arange"})
+
+
+def _refused(name: str) -> Any:
+    raise NotRecorded(f"it uses {name}")
+
+
+def _is_error(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+def _of_builtin(name: str, value: Any) -> Any:
+    """What takes the place of one of Python's own functions."""
+    if not callable(value) or _is_error(value):
+        return value
+    return _OF_SYMBOLS.get(value, lambda *_, **__: _refused(name))
+
+
+_SAFE = {name: _of_builtin(name, value) for name, value in vars(builtins).items()}
+
+
+def _type(*arguments: Any) -> Any:
+    if len(arguments) == 1 and isinstance(arguments[0], _Object):
+        return type(arguments[0]._object)
+    return float if len(arguments) == 1 and isinstance(arguments[0], Number) else type(*arguments)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def _changing(*_: Any, **__: Any) -> Any:
+    raise NotRecorded("it changes what is outside of it")
+
+
+_CHANGES = "tofile dump setflags __setitem__ sort fill put resize partition".split()  # noqa: SIM905
+_LISTS = "append clear extend insert pop popitem remove reverse setdefault update __delitem__ __iadd__ __ior__".split()  # noqa: SIM905
+_List, _Dict, _Array = (
+    type(kind.__name__, (kind,), dict.fromkeys(_CHANGES + _LISTS, _changing)) for kind in (list, dict, np.ndarray)
+)
+_PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
+
+
+@final
+class _Module:
+    """A module whose functions take numbers of laws."""
+
+    def __init__(self, module: Any, of: Callable[..., Any]) -> None:
+        self._module, self._of = module, of
+
+    def __getattr__(self, name: str) -> Any:
+        return self._of(getattr(self._module, name), f"{self._module.__name__}.{name}")
+
+
+@final
+class _Object:
+    """An object of a user's class, or the class: its attributes, for reading; those of a live one as they are."""
+
+    __slots__ = ("_live", "_object", "_of")
+
+    def __init__(self, value: Any, of: Callable[..., Any], live: bool = False) -> None:
+        for name, each in (("_object", value), ("_of", of), ("_live", live)):
+            object.__setattr__(self, name, each)
+
+    def __getattr__(self, name: str) -> Any:
+        value, of = self._object, self._of
+        found = inspect.getattr_static(value, name, None)
+        if isinstance(found, property):
+            return of(found.fget, name)(self)
+        if isinstance(found, types.FunctionType) and not isinstance(value, type):
+            return types.MethodType(of(found, name), self)
+        known = types.MemberDescriptorType, types.FunctionType, staticmethod, classmethod
+        if not self._live and hasattr(type(found), "__get__") and not isinstance(found, known):
+            return _refused(f"{name} of a {type(value).__name__}")
+        return getattr(value, name) if self._live else of(getattr(value, name), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not self._live:
+            _changing()
+        setattr(self._object, name, value)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        if isinstance(self._object, type):
+            return _refused(f"the class {self._object.__name__}")
+        return self.__getattr__("__call__")(*arguments, **options)
+
+
+@final
+class Copies:
+    """Copies of functions that take numbers of laws: of symbols, or `live` ones, with the user's own objects."""
+
+    def __init__(self, *, live: bool) -> None:
+        self._live = live
+        self._made: dict[int, Any] = {}
+        self._builtins = {**vars(builtins), "type": _type} if live else _SAFE
+
+    def of(self, value: Any, name: str = "an object") -> Any:
+        """What takes the place of a value that a function uses. Raises NotRecorded for what is no arithmetic."""
+        if isinstance(value, types.ModuleType):
+            return _Module(value, self.of)
+        if _is_spline(value):
+            return piecewise(value)
+        python = getattr(value, "py_func", None)
+        if isinstance(python, types.FunctionType):  # of numba
+            value = python
+        if isinstance(value, types.FunctionType) and not _of_a_library(value):
+            return self._function(value)
+        if isinstance(value, types.MethodType):
+            of = value.__self__
+            if "super" not in value.__func__.__code__.co_names:  # which takes no copy
+                of = _Object(of, self.of, live=True) if self._live else self._object(of, name)
+            return types.MethodType(self.of(value.__func__, name), of)
+        if isinstance(value, partial):
+            options = {key: self.of(each, key) for key, each in value.keywords.items()}
+            return partial(self.of(value.func, name), *(self.of(each, name) for each in value.args), **options)
+        kinds = types.BuiltinFunctionType, types.FunctionType, type
+        if callable(value) and (isinstance(value, kinds) or type(value).__module__ == "numpy"):
+            return self._known(value, name)
+        call = inspect.getattr_static(type(value), "__call__", None)
+        if self._live and isinstance(call, types.FunctionType) and not _of_a_library(call):
+            return _Object(value, self.of, live=True)
+        return self._object(value, name)
+
+    def _known(self, value: Any, name: str) -> Any:
+        """A function or a class, or what takes its place."""
+        found = _REPLACED.get(value)
+        if found is not None or self._live:
+            return found or value
+        if value in _OF_SYMBOLS:
+            return _OF_SYMBOLS[value]
+        if _is_error(value) or _root(value) in _OWN:
+            return value
+        if _root(value) == "numpy" and getattr(value, "__name__", "") in _OF_NUMPY:
+            return value
+        if isinstance(value, type) and not _of_a_library(value):
+            return _Object(value, self.of)
+        return _refused(name)
+
+    def _object(self, value: Any, name: str) -> Any:
+        """An object that cannot be changed."""
+        kind = type(value)
+        if self._live or isinstance(value, _PLAIN) or _root(kind) in _OWN:
+            return value
+        if isinstance(value, np.ndarray):
+            return np.array(value).view(_Array)
+        if hasattr(kind, "_make"):
+            return kind._make(self.of(each, name) for each in value)
+        if kind in (list, tuple, set):
+            made = [each if type(each) is float else self.of(each, name) for each in value]
+            return tuple(made) if kind is tuple else _List(made)
+        if kind is dict:
+            return _Dict({key: self.of(each, str(key)) for key, each in value.items()})
+        if isinstance(value, tuple):
+            return value
+        read = getattr(kind, "__getattr__", None), getattr(kind, "__getattribute__", None)
+        by_user = any(isinstance(each, types.FunctionType) and not _of_a_library(each) for each in read)
+        if by_user or _root(kind) == "builtins":
+            return _refused(name)
+        return _Object(value, self.of)
+
+    def _function(self, function: types.FunctionType) -> Any:
+        if id(function) in self._made:
+            return self._made[id(function)]
+        if not self._live:
+            check_arithmetic(function)
+        names = {**function.__globals__, "__builtins__": self._builtins}
+        cells = tuple(types.CellType() for _ in function.__closure__ or ())
+        out = types.FunctionType(function.__code__, names, function.__name__, None, cells)
+        self._made[id(function)] = out
+        out.__dict__.update({name: self.of(value, name) for name, value in vars(function).items()})
+        out.__defaults__ = tuple(self.of(each) for each in function.__defaults__ or ()) or None
+        out.__kwdefaults__ = {name: self.of(value, name) for name, value in (function.__kwdefaults__ or {}).items()}
+        for name in names_of(function.__code__) & function.__globals__.keys():
+            names[name] = self.of(function.__globals__[name], name)
+        for name, cell, own in zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True):
+            try:
+                inside = own.cell_contents
+                cell.cell_contents = inside if name == "__class__" else self.of(inside, name)  # of super()
+            except ValueError:  # an empty cell
+                continue
+        return out
+
+
+__all__ = ["Copies", "number_among"]

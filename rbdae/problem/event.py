@@ -1,0 +1,254 @@
+"""`Event`: a quantity, or a function of time and state, that reaches a value; and what it is a zero of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae._frozen import fill, refuse_copies
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.function import PROTOTYPE, MachineFunction
+from rbdae.machine.module import NoMachineCode
+from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
+from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.measures import Measures
+from rbdae.problem.owners import Owner
+from rbdae.problem.recorded_quantities import Straight
+from rbdae.quantities.quantity import Quantity
+
+Function: TypeAlias = Callable[[float, Vec], float]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Event:
+    """Something that happens in a run, for ``rbdae.solve(..., events=...)``.
+
+    Parameters
+    ----------
+    what : a quantity, as ``pin.angle``, ``spring.quantity("length")`` or its label ``"pin.angle"``, or a function
+        ``event(t, y)``, which gets a y of its own. An angle is 0 where normal_a and normal_b of its joint agree, at the
+        start unless they are given; it counts full turns from the start on, where it is in (-pi, pi]
+    above, below, crossing : float
+        The value that it rises through, falls through, or crosses either way; one of the three. A function crosses 0 if
+        none is given. Both are meant along the run: in a run back in time ``above`` is where it rises towards the past
+    terminal : True ends the run at the first occurrence, a number at that one
+
+    Notes
+    -----
+    What holds at the start is no event until it has been left; what is reached at the end of the run is one; both to
+    1e-9 of the interval.
+
+    A quantity is also found where it passes a value twice within a step: its rates at both ends show where to look. Of
+    a function only the values at the ends of steps are known, and both passages are lost; ``rbdae.solve(...,
+    max_step=)`` makes steps as short as needed.
+
+    Quantities are read in machine code by solvers that have loops there. Outputs of blocks, efforts of actuators, and
+    efforts of drives where joint equations are redundant are read in Python, and looked at where steps end, as
+    functions are. The same quantity has the same value in all formulations.
+    """
+
+    what: Quantity | str | Function
+    value: float
+    direction: float
+    terminal: bool | int
+
+    def __init__(
+        self,
+        what: Quantity | str | Function,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        crossing: float | None = None,
+        terminal: bool | int = False,
+    ) -> None:
+        given = {"above": above, "below": below, "crossing": crossing}
+        said = {name: value for name, value in given.items() if value is not None}
+        if isinstance(what, Quantity) and what.components:
+            raise ValueError(f"Event: {what.label} is a vector; give a function event(t, y) of one of its components")
+        if not isinstance(what, (Quantity, str)):
+            _check.takes("Event", "what", what, "t", "y")
+            said = said or {"crossing": 0.0}
+        if len(said) != 1:
+            raise ValueError(f"Event: give one of above=, below= and crossing=, got {list(said) or 'none'}")
+        (name, value), *_ = said.items()
+        ends = _check.count("Event", "terminal (or True)", terminal, 0) if not isinstance(terminal, bool) else terminal
+        direction = {"above": 1.0, "below": -1.0, "crossing": 0.0}[name]
+        fill(self, what=what, value=_check.number("Event", name, value), direction=direction, terminal=ends)
+
+    @property
+    def of_quantity(self) -> bool:
+        """Whether it is one of a quantity."""
+        return isinstance(self.what, (Quantity, str))
+
+    @property
+    def __name__(self) -> str:
+        """The event in messages, such as "pin.angle above 0.5"."""
+        sign = {1.0: "above", -1.0: "below", 0.0: "crossing"}[self.direction]
+        what = self.what
+        label = what.label if isinstance(what, Quantity) else getattr(what, "__name__", what)
+        return f"{label} {sign} {self.value:g}"
+
+    def __call__(self, t: float, y: Vec) -> float:
+        """The function less the value. An event of a quantity has none: it belongs to the problem that is solved."""
+        if isinstance(self.what, (Quantity, str)):
+            raise TypeError(
+                f"event {self.__name__!r}: a quantity has a value in a problem alone; pass it to rbdae.solve"
+            )
+        return self.what(t, y) - self.value
+
+
+def number_of(view: Interpretation, event: Event) -> tuple[Owner, Quantity]:
+    """The quantity of an event with its owner. Raises for what the system has not, and for vectors."""
+    owner, found = view.owners.find(event.what)
+    if found.components:
+        raise ValueError(f"event {event.__name__!r}: {found.label} is a vector; give a function event(t, y)")
+    return owner, found
+
+
+@final
+class EventGroup:
+    """The events of quantities in one run, with the memory of their turns and of their last step.
+
+    Attributes
+    ----------
+    n : how many events
+    """
+
+    def __init__(self, view: Interpretation, events: Sequence[Event], span: float) -> None:
+        self._view, self._events, self.n, reader = view, events, len(events), view.coordinate_reader
+        self._little = 1e-9 * span
+        self._others: list[tuple[Owner, Quantity]] = []
+        numbers: list[tuple[int, int, float]] = []
+        for event in events:
+            owner, found = number_of(view, event)
+            kind = _kind(found)
+            number = len(self._others) if kind == OTHER else owner.coordinates[found.coordinate]
+            self._others += [(owner, found)] if kind == OTHER else []
+            numbers.append((kind, number, event.value))
+        self._straight = _straight(view, self._others)
+        width = 24 * view.model.n if self._straight is None else sum(self._straight.sizes)
+        self._followed = Followed(numbers, reader.heads, reader.at, reader.c, width, 1.0 if span > 0.0 else -1.0)
+        self._known: tuple[float, Vec, Vec] | None = None
+
+    def __getitem__(self, place: int) -> EventFunction:
+        """One of the events."""
+        return EventFunction(self._events[place], self, place)
+
+    def on(self, view: Interpretation) -> EventGroup:
+        """The same in the unknowns of another selection, with the same memory."""
+        out = copy(self)
+        out.__dict__.pop("machine", None)
+        out._view, out._known = view, None
+        return out
+
+    def at(self, t: float, y: Vec) -> Vec:
+        """The values of all events, then their reaches."""
+        if self._known is None or self._known[0] != t or not np.array_equal(self._known[1], y):
+            row = np.array(y, dtype=float)
+            self._known = t, row, self._read(t, row)
+        return self._known[2]
+
+    def _read(self, t: float, y: Vec) -> Vec:
+        out = np.empty(2 * self.n)
+        if self.machine is not None:
+            call = PROTOTYPE(self.machine.address)
+            if call(self.machine.context, t, y.ctypes.data, None, 0.0, out.ctypes.data) != 0:
+                self.machine.check()
+                out[:] = np.nan
+            return out
+        times, rows = np.array([t]), y[None]
+        measures = Measures(self._view, times, rows, True)
+        others = np.array([measures.value(*each) for each in self._others], dtype=float)
+        out[:] = self._followed.at(t, self._view.reader.natural(times, rows)[0], others)
+        return out
+
+    @cached_property
+    def machine(self) -> MachineFunction | None:
+        """The same as a machine function of (t, y); None where Python is called."""
+        view, count, x = self._view, len(self._others), self._followed.x
+        n, rates = view.workspace.layout.n, np.empty(view._n_rates if count else 0)
+        w = np.empty(2 * count + n + 1)
+        w[-1] = self._little
+        try:
+            if self._straight is not None:
+                moved, later = np.empty_like(x), np.empty_like(rates)
+                here = self._straight.calls(view, x, w[:count], rates, rates_too=True)
+                beside = self._straight.calls(view, moved, w[count:], later, rates_too=False)
+            else:
+                here, beside = None if count else [(view.reader.machine, None, None, x)], []
+            if here is None or beside is None:
+                return None
+            moving = view.workspace.layout.n_differential
+            return self._followed.machine(in_turn(here), in_turn(beside), w, rates, n, moving)
+        except NoMachineCode:
+            return None
+
+    def reach(self, place: int) -> float:
+        """The reach of an event in the step that ends where it was last asked."""
+        return 0.0 if self._known is None else float(self._known[2][self.n + place])
+
+
+def _straight(view: Interpretation, found: list[tuple[Owner, Quantity]]) -> Straight | None:
+    """Their code, made once for a model; None where there is none, or nothing to read."""
+    key, known = tuple((owner.name, each.name) for owner, each in found), view.workspace.memory.known
+    if found and known.get(key, (None,))[0] is not view.model:
+        try:
+            known[key] = view.model, Straight(view, found)
+        except (NotStraight, NoMachineCode):  # outputs of blocks; a platform without machine code
+            known[key] = view.model, None
+    return known[key][1] if found else None
+
+
+def _kind(found: Quantity) -> int:
+    if found.aspect != "value":
+        return OTHER
+    return ANGLE if found.unit == "rad" else VALUE
+
+
+@final
+class EventFunction:
+    """A quantity less the value of an event: a function (t, y) whose zeros in one run are the event's, and no others.
+
+    An angle counts full turns, by a memory of the last two times, in whose order the function has to be called; a time
+    between these two may be asked for again, as codes do that look for a zero. Without a memory no function has the
+    event's zeros alone: a continuous one of a direction has an even number of them, one that is not jumps.
+
+    Attributes
+    ----------
+    direction, terminal : the event's, in scipy's convention
+    quantity : itself, by which wrappers hand it on
+    group, place : all events of quantities of one run, and which one it is
+    """
+
+    def __init__(self, event: Event, group: EventGroup, place: int, terminal: bool | int | None = None) -> None:
+        self.__name__ = event.__name__
+        self.terminal = event.terminal if terminal is None else terminal
+        self.direction = event.direction
+        self.quantity, self.group, self.place = self, group, place
+        self._event = event
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def __call__(self, t: float, y: Vec, yd: Vec | None = None) -> float:
+        """The quantity less the value; it does not depend on yd."""
+        return float(self.group.at(t, y)[self.place])
+
+    def reach(self) -> float:
+        """How near to the value it may have come within the step that ends where it was last asked."""
+        return self.group.reach(self.place)
+
+    def on(self, view: Interpretation, terminal: int) -> EventFunction:
+        """The same in the unknowns of another selection, with the same memory."""
+        return EventFunction(self._event, self.group.on(view), self.place, terminal)
+
+
+__all__ = ["Event", "EventFunction", "EventGroup", "number_of"]

@@ -1,0 +1,421 @@
+"""A law is recorded if its source is arithmetic, and equals the function; any other is the function itself."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import samples
+from inside import law_of_motion
+from random_laws import drawn
+from scipy.special import gamma
+
+import rbdae
+from rbdae.forces import CalledBack, Motor
+
+pytestmark = pytest.mark.users
+
+
+def sliding(law: Any, rate: float = 0.9, form: str = "index-0") -> rbdae.Problem:
+    """A body of the mass 1 on a straight line, with a force."""
+    system = rbdae.System(gravity=(0, 0, 0))
+    body = system.add_body("b", mass=1.0, inertia=(1.0, 1.0, 1.0), velocity=(0, 0, rate))
+    line = system.add_joint(rbdae.joints.Prismatic(system.ground, body, axis_a=(0, 0, 1), axis_b=(0, 0, 1), name="z"))
+    system.add_force(Motor(line, force=law, name="m"))
+    return rbdae.formulate(system, form)
+
+
+def way(problem: rbdae.Problem) -> str:
+    """Why the law is called, or "recorded"."""
+    return problem.laws["force 'm': force"]
+
+
+def at(problem: rbdae.Problem, s: float, rate: float) -> np.ndarray:
+    """A state."""
+    y = problem.y0.copy()
+    y[[problem.labels.index("b.z"), problem.labels.index("b.vz")]] = s, rate
+    return y
+
+
+def force(problem: rbdae.Problem, s: float, rate: float = 0.9, t: float = 0.0) -> float:
+    """The force as the right-hand side has it."""
+    return float(problem.rhs(t, at(problem, s, rate))[problem.labels.index("b.vz")])
+
+
+def slopes(problem: rbdae.Problem, s: float, rate: float = 0.9) -> np.ndarray:
+    """Its derivatives by the displacement and the rate."""
+    places = [problem.labels.index("b.z"), problem.labels.index("b.vz")]
+    return problem.rhs_jacobian(0.0, at(problem, s, rate))[places[1], places]
+
+
+def end(problem: rbdae.Problem, t: float = 1.0) -> float:
+    run = rbdae.solve(problem, (0.0, t), solver="rbdae:dop853", rtol=1e-8, atol=1e-8)
+    assert run.success
+    return float(run.joints["z"].displacement[-1])
+
+
+# ---------------------------------------------------------------- what was recorded as something else
+
+
+def comparisons(t, a, r):
+    return -1.0 if (a > 1.0) == (r < 5.0) else 0.2
+
+
+def swallowing(t, a, r):
+    try:
+        return -0.5 * float(round(a, 2)) if a > 1.0 else 0.0
+    except Exception:
+        return 0.0
+
+
+def bare(t, a, r):
+    try:
+        return -0.5 * float(round(a, 2)) if a > 1.0 else 0.0
+    except:  # noqa: E722
+        return 0.0
+
+
+def kind(t, a, r):
+    return (-1.0 if type(a) in (float, np.float64) else 0.2) if a > 1 else 0.0
+
+
+def asked(t, a, r):
+    return -1.0 if hasattr(a, "is_integer") and isinstance(a, float) else 0.2
+
+
+def overflowing(t, a, r):
+    try:
+        return math.exp(400.0 * a) * 1e-300
+    except OverflowError:
+        return 9.0
+
+
+def infinite(t, a, r):
+    e = np.exp(2000 * a)
+    return 1 / e if math.isfinite(e) else -3.0
+
+
+def unbounded(t, a, r):
+    x = np.where(a > 1.0, np.inf, a)
+    return float(x) if math.isfinite(x) else 9.0
+
+
+def clipped(t, a, r):
+    return np.maximum(np.sqrt(1.5 - a), 0.25) if a < 2.5 else np.clip(np.sqrt(1.5 - a), 0.2, 1.0)
+
+
+def larger(t, a, r):
+    return np.fmax(1.0, np.sqrt(1.5 - a)) + np.fmin(np.sqrt(1.5 - a), 3.0)
+
+
+def remainders(t, a, r):
+    return a % 0.1 + (t + 1.7) % 0.1 + a // 0.3 - r // -0.7 + divmod(r, -0.2)[1]
+
+
+def sign_of_zero(t, a, r):
+    return math.copysign(1.0, r) + np.copysign(2.0, r)
+
+
+def signs(t, a, r):
+    return (r > 0.0) - (r < 0.0) + 0.1 * a
+
+
+def unknown(t, a, r):
+    return np.where(a > 0.2, np.nan, -a)
+
+
+ONCE_OTHERS = [
+    comparisons, swallowing, bare, kind, asked, overflowing, infinite, unbounded, clipped, larger, remainders,
+    sign_of_zero, signs, unknown,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("law", ONCE_OTHERS)
+def test_a_law_is_what_python_says(law):
+    recorded, derived = law_of_motion(law)
+    assert law is not unknown or not recorded.why
+    wanted = np.errstate(all="ignore")(law)
+    for t, a, r in [
+        (0.0, 0.3, -0.0),
+        (0.1, 0.9, 0.0),
+        (1.7, 1.2, 5.0),
+        (0.5, 2.0, 6.0),
+        (0.3, 0.3, -0.7),
+        (2.0, 3.0, 0.4),
+    ]:
+        out, slope = np.zeros(1), np.zeros(2)
+        recorded(t, np.array([a, r]), out)
+        np.testing.assert_allclose(out[0], wanted(np.float64(t), np.float64(a), np.float64(r)) if law is not signs else
+                                   law(t, a, r), rtol=1e-13, atol=1e-13)  # fmt: skip
+        derived(t, np.array([a, r]), slope)
+
+
+def test_hysteresis_is_called_with_its_state():
+    class Relay:
+        on = False
+
+        def __call__(self, t, a, r):
+            if a > 1.0:
+                self.on = True
+            elif a < 0.5:
+                self.on = False
+            return -1.0 if self.on else 0.2
+
+    relay, other = Relay(), Relay()
+    problem = sliding(relay)
+    assert "self.on" in way(problem)
+    for a in (0.0, 0.7, 1.1, 0.7, 0.4, 0.7):
+        assert force(problem, a) == pytest.approx(other(0.0, a, 0.9), abs=1e-15) and relay.on == other.on
+
+
+def test_counters_and_random_numbers_are_called():
+    count, numbers, same = [], np.random.default_rng(3), np.random.default_rng(3)
+
+    def law(t, a, r):
+        count.append(a)
+        return -a + (numbers.normal() if a > 0.5 else 0.0)
+
+    problem = sliding(law)
+    before = len(count)
+    found = [force(problem, a) for a in (0.2, 0.7, 0.9)]
+    assert count[before:] == [0.2, 0.7, 0.9] and found == pytest.approx(
+        [-0.2, -0.7 + same.normal(), -0.9 + same.normal()]
+    )
+
+
+def test_derivatives_are_those_of_the_branch_where_the_law_is_called():
+    table = {True: 3.0, False: 5.0}
+    laws = {
+        "divmod": (lambda t, a, r: -(divmod(a, 5.0)[1] ** 2) * 40.0 if a > 0.2 else -a, -40.0),
+        "whole": (lambda t, a, r: -60.0 * a * int(a > 0.0) if a > 0.2 else -a, -60.0),
+        "half": (lambda t, a, r: -90.0 * a * ((a > 0.0) / 2) if a > 0.2 else -a, -45.0),
+        "table": (lambda t, a, r: -table[bool(a > 0)] * a * a if a > 0.2 else -a, -3.0),
+    }
+    for name, (law, slope) in laws.items():
+        problem = sliding(law)
+        assert slopes(problem, 0.5)[0] == pytest.approx(slope), name
+        assert problem.outputs(["m.force"]).jacobian(0.0, problem.y0)[0].any()
+
+
+def test_a_branch_that_no_motion_takes_does_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    acts = [
+        lambda a: np.savez("a.npz", a=a),
+        lambda a: np.save("b.npy", a),
+        lambda a: np.savetxt("c.txt", [a]),
+        lambda a: np.ones(3).tofile("d.bin"),
+        lambda a: Path("e").write_text("far"),
+        lambda a: os.system("touch f"),
+    ]
+    for act in acts:
+
+        def law(t, a, r, act=act):
+            if a > 1e6:
+                act(a)
+                raise RuntimeError("too far")
+            return -a
+
+        problem = sliding(law)
+        assert way(problem) != "recorded" and force(problem, 0.5) == -0.5 and slopes(problem, 0.5)[0] == -1.0
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_handler_of_a_division_by_zero_runs():
+    def friction(t, a, r):
+        try:
+            return -r / abs(r)
+        except ZeroDivisionError:
+            return 0.25
+
+    problem = sliding(friction, rate=0.0)
+    assert force(problem, 0.0, 0.0) == 0.25 and force(problem, 0.0, 0.3) == -1.0
+
+
+# ---------------------------------------------------------------- what a law reads, and what it says
+
+
+LIMIT = 10.0
+
+
+def saturated(t, a, r):
+    return max(-LIMIT, min(LIMIT, -3.0 * a))
+
+
+def test_a_recorded_law_reads_at_formulate_and_a_called_one_at_each_call(monkeypatch):
+    table = np.array([0.0, 1.0, 2.0])
+    recorded, called = sliding(saturated), sliding(CalledBack(saturated))
+    by_table = sliding(lambda t, a, r: -np.interp(a, [0.0, 1.0, 2.0], table))
+    assert way(recorded) == way(by_table) == "recorded"
+    monkeypatch.setitem(globals(), "LIMIT", 4.0)
+    table[:] = 7.0
+    assert (force(recorded, 2.0), force(called, 2.0), force(sliding(saturated), 2.0)) == (-6.0, -4.0, -4.0)
+    assert force(by_table, 2.0) == -2.0
+    generic = rbdae.formulate(recorded.system, "index-0", code="generic")
+    monkeypatch.setitem(globals(), "LIMIT", 1.0)
+    assert force(generic, 2.0) == -4.0  # all code has what was there
+
+
+def test_a_law_that_prints_is_called_and_prints(capsys):
+    problem = sliding(lambda t, a, r: print("at", a) or -2.0 * a)
+    assert "print" in way(problem)
+    force(problem, 0.5)
+    assert "at 0.5" in capsys.readouterr().out
+    assert slopes(problem, 0.5)[0] == -2.0
+
+
+def test_the_message_of_a_run_names_the_laws_that_are_called():
+    runs = [rbdae.solve(sliding(law), (0.0, 0.1), solver="rbdae:dop853") for law in (saturated, swallowing)]
+    assert ["called in Python: force 'm': force" in run.message for run in runs] == [False, True]
+
+
+def test_a_law_that_makes_floats_has_no_jacobian_and_says_so():
+    """An explicit solver needs none."""
+    problem = sliding(lambda t, a, r: -float(gamma(a + 2.0)))
+    assert end(problem) == pytest.approx(end(sliding(CalledBack(lambda t, a, r: -float(gamma(a + 2.0))))))
+    with pytest.raises(
+        ValueError, match=r"force 'm': force: .*cannot be differentiated.*CalledBack\(law, derivatives="
+    ):
+        slopes(problem, 0.5)
+
+    def swallows(t, a, r):
+        try:
+            return math.sin(float(a))
+        except BaseException:
+            return 0.0
+
+    with pytest.raises(ValueError, match="cannot be differentiated at t = 0: it makes a float"):
+        slopes(sliding(swallows), 0.5)
+    given = CalledBack(lambda t, a, r: -float(gamma(a + 2.0)), derivatives=lambda t, a, r: (-2.0, 0.0))
+    assert slopes(sliding(given), 0.5)[0] == -2.0
+
+
+def test_a_law_that_gives_no_real_number_is_refused_by_name():
+    for law in (lambda t, a, r: 1j, lambda t, a, r: -a + 1j):
+        with pytest.raises(TypeError, match="'m': force must give one number, got"):
+            sliding(law)
+
+
+def test_drives_differentiate_laws_that_are_called():
+    """Twice, with respect to the time."""
+
+    def law(t):
+        try:
+            return math.sqrt(t - 50.0)
+        except ValueError:
+            return 0.5 * math.sin(2.0 * t)
+
+    motions = []
+    for function in (law, lambda t: 0.5 * math.sin(2.0 * t)):
+        system = rbdae.System(gravity=(0, 0, 0))
+        body = system.add_body("b", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        pin = system.add_joint(rbdae.joints.Revolute(system.ground, body, axis_a=(0, 0, 1), name="pin"))
+        system.add_joint(rbdae.drives.PrescribedAngle(pin, function))
+        problem = rbdae.formulate(system, "index-1")
+        motions.append(problem.residual(0.3, problem.y0, problem.yd0))
+    np.testing.assert_allclose(motions[0], motions[1], atol=1e-14)
+
+
+def test_no_shipped_model_has_a_called_law():
+    for name, model in rbdae.models.MODELS.items():
+        laws = rbdae.formulate(model(), "index-1", redundant="minimum-norm").laws
+        assert set(laws.values()) <= {"recorded"}, name
+
+
+# ---------------------------------------------------------------- random functions
+
+
+def _value(function: Any, point: Any) -> Any:
+    """What it gives, or the kind of its exception."""
+    with np.errstate(all="ignore"):
+        try:
+            return float(function(*point))
+        except Exception as error:
+            return type(error)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, type) or isinstance(other, type):
+        return one is other
+    return one == other or (one != one and other != other) or abs(one - other) <= 1e-13 * max(1.0, abs(other))
+
+
+def _points(seed: int) -> list[tuple[float, ...]]:
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=(95, 3)) * rng.choice([0.5, 2.0, 30.0], size=(95, 1))
+    drawn[:, 0] = abs(drawn[:, 0])
+    special = [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.5, -1.0, 0.5), (0.0, 0.25, -0.0), (2.0, 1.5, -1.0)]
+    return [tuple(map(float, point)) for point in (*drawn, *special)]
+
+
+def _wrong(seed: int, folder: Path) -> str:
+    """What is not as it should be of one random function; nothing else may be."""
+    of = drawn(seed, str(folder))
+    recorded, derived = law_of_motion(of.function)
+    if [*folder.iterdir()]:
+        return "it has written a file"
+    other = of.fresh()
+    law = recorded.law
+    if law is None:  # the function itself, with its states
+        for t, a, r in _points(seed):
+            out = np.zeros(1)
+            mine = _value(lambda t, a, r, out=out: recorded(t, np.array([a, r]), out) or out[0], (t, a, r))
+            wanted = _value(other, (t, a, r))
+            if mine is not wanted and not (mine == wanted or (mine != mine and wanted != wanted)):
+                return f"it gives {mine} for {wanted} at {t, a, r}"
+        return ""
+    if of.more not in ("", "sign"):
+        return f"it is recorded with {of.more}"
+    for t, a, r in _points(seed):
+        x, out, J = np.array([a, r]), np.zeros(1), np.zeros(2)
+        mine = _value(lambda t, x, out=out: recorded(t, x, out) or out[0], (t, x))
+        wanted = _value(of.function, (np.float64(t), np.float64(a), np.float64(r)))
+        regular = law.at(t, x)[1]
+        if not (_same(mine, wanted) if regular else _same(mine, _value(of.function, (t, a, r)))):
+            return f"it gives {mine} for {wanted} at {t, a, r}"
+        if not regular or isinstance(wanted, type) or not math.isfinite(wanted):
+            continue
+        try:
+            near = recorded.at(t, x).by_x().at(t, x)[0]
+        except ArithmeticError:  # where Python's floats divide by zero, and NumPy's do not
+            continue
+        derived(t, x, J)
+        finite = np.isfinite(J) & np.isfinite(near)
+        singular = not finite.all() and a in (0.0, t, r)
+        if not (singular or np.all(abs(J - near)[finite] <= 1e-13 * np.maximum(1.0, abs(near[finite])))):
+            return f"its derivatives are {J}, not {near}, at {t, a, r}"
+    return ""
+
+
+@pytest.mark.sampled
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_random_functions_are_recorded_as_they_are_or_called(tmp_path):
+    wrong = {}
+    for seed in range(samples.count(200, 2000)):
+        for file in tmp_path.iterdir():
+            file.unlink()
+        said = _wrong(seed, tmp_path)
+        if said:
+            wrong[seed] = f"{said}\n{drawn(seed, str(tmp_path)).text}"
+    assert not wrong, "\n".join(f"{seed}: {said}" for seed, said in wrong.items())
+
+
+def test_derivatives_of_calls_are_those_of_differences():
+    """Of smooth functions that are called: central differences."""
+    laws = [
+        lambda t, a, r: (
+            math.sin(a) * math.exp(-r) + np.hypot(a, r) ** 1.5 / (1.0 + r * r) + np.arctan2(a, r) + a**3 % 7.0
+        ),
+        lambda t, a, r: np.cross([a, r, 1.0], [r, 2.0, a * a])[0] + np.linalg.norm([a, r]) + np.clip(a, -1.0, r),
+        lambda t, a, r: (
+            math.dist((a, r), (1.0, 2.0)) + math.log(a + 2.0, 3.0) + np.cbrt(a * r) + min(a, r * r) + abs(-a)
+        ),
+    ]
+    for law in laws:
+        recorded, _ = law_of_motion(CalledBack(law))
+        x, h = np.array([0.7, 0.4]), 1e-6
+        wanted = [(law(0.1, *(x + h * e)) - law(0.1, *(x - h * e))) / (2.0 * h) for e in np.eye(2)]
+        np.testing.assert_allclose(recorded.at(0.1, x).by_x().at(0.1, x)[0], wanted, rtol=1e-8)
