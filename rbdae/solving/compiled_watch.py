@@ -11,7 +11,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
 from rbdae.machine.loops import watching as at
-from rbdae.machine.quantity_events import both
+from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledFunction, Quiet
 
 
@@ -46,10 +46,9 @@ def compiled_watch(quiets: Sequence[Quiet | None]) -> CompiledWatch | None:
     known = [quiet for quiet in quiets if quiet is not None]
     if not known or len(known) < len(quiets):
         return None
-    measure: Any = known[0].measure
-    n = known[0].n
-    for quiet in known[1:]:
-        measure, n = both(measure, n, cast(Any, quiet.measure)), n + quiet.n
+    starts = np.cumsum([0, *(quiet.n for quiet in known)]).tolist()
+    calls = [(cast(Any, quiet.measure), None, None, k) for quiet, k in zip(known, starts, strict=False)]
+    measure = known[0].measure if len(known) == 1 else in_turn(calls)
     low, high = (np.concatenate([np.full(q.n, getattr(q, name)) for q in known]) for name in ("low", "high"))
     return CompiledWatch(measure, low, high)
 

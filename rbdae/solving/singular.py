@@ -100,9 +100,7 @@ def _passages(t: Vec, s: Mat, close: float) -> list[tuple[int, float]]:
 
 
 def _samples(problem: Problem, y: Mat) -> Ints:
-    """Rows that follow the motion, at most `_POINTS` of them; all if they are few."""
-    if len(y) <= _FINE:
-        return np.arange(len(y))
+    """Rows that follow the motion, at most `_POINTS` of them."""
     layout, length = problem.layout, problem.model.scales.length
     units = np.array([length if label[-2:] in (".x", ".y", ".z") else 1.0 for label in layout.labels[layout.q]])
     steps = np.abs(np.diff(y[:, layout.q], axis=0)) / units
