@@ -57,6 +57,7 @@ from rbdae.graph.loaded import LoadedNumbers, value_of
 from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
+from rbdae.initial import formulate as formulating
 from rbdae.initial import natural as joints_of_start
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
@@ -322,6 +323,7 @@ __all__ = [
     "folders_that_code_depends_on",
     "forget_code",
     "forget_packages",
+    "formulating",
     "free",
     "friction_margins",
     "generic_callback",
