@@ -36,7 +36,7 @@ def _functions(text: str) -> dict[int, list[Any]]:
 
 
 def _body(node: Any) -> list[Any]:
-    """What a function does, with all that is in it."""
+    """Nodes of the body of a function, nested ones included."""
     return [each for part in (node.body if isinstance(node.body, list) else [node.body]) for each in ast.walk(part)]
 
 

@@ -177,7 +177,7 @@ def _is_error(value: Any) -> bool:
 
 
 def _of_builtin(name: str, value: Any) -> Any:
-    """What takes the place of one of Python's own functions."""
+    """The stand-in for one of Python's own functions."""
     if not callable(value) or _is_error(value):
         return value
     return _OF_SYMBOLS.get(value, lambda *_, **__: _refused(name))
@@ -261,7 +261,7 @@ class Copies:
         self._builtins = {**vars(builtins), "type": _type} if live else _SAFE
 
     def of(self, value: Any, name: str = "an object") -> Any:
-        """What takes the place of a value that a function uses. Raises NotRecorded for what is no arithmetic."""
+        """The stand-in for a value that a function uses. Raises NotRecorded for what is no arithmetic."""
         if isinstance(value, types.ModuleType):
             return _Module(value, self.of)
         if _is_spline(value):

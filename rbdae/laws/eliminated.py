@@ -189,7 +189,9 @@ class Eliminated:
 
     def at(self, t: float, x: Vec) -> Law:
         """Its derivatives where it raises an exception: there are none."""
-        raise ValueError(f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it")
+        raise _check.NoSolution(
+            f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it"
+        )
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         """Its values, in Python. Raises ValueError where Newton's method does not converge."""

@@ -87,7 +87,7 @@ class Tape:
         return Number(self, node, value) if known is None else value
 
     def require(self, condition: int) -> None:
-        """Where a condition does not hold, the law itself is to be called."""
+        """Call the law itself where a condition does not hold."""
         self.regular = self.graph.select(condition, self.regular, self.graph.const(0.0))
 
     def finite(self, node: int) -> None:

@@ -79,7 +79,7 @@ class Data:
 
     @classmethod
     def from_bytes(cls, contents: bytes) -> Data:
-        """What `to_bytes` has written."""
+        """The data that `to_bytes` has written."""
         scratch, n_inputs, *arrays = marshal.loads(contents)
         indices, numbers, constants, rows, results, loaded = (
             np.frombuffer(array, dtype=kind) for array, kind in zip(arrays, _KINDS, strict=True)

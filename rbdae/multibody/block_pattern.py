@@ -22,7 +22,7 @@ class BlockPattern:
 
     @classmethod
     def from_bytes(cls, contents: bytes) -> BlockPattern:
-        """What `to_bytes` has written."""
+        """The pattern that `to_bytes` has written."""
         return cls(*(np.frombuffer(array, dtype=np.int64) for array in marshal.loads(contents)))
 
     def to_bytes(self) -> bytes:
