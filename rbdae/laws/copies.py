@@ -71,8 +71,8 @@ _BOUNDED = frozenset({
 """Those that raise no exception for finite numbers."""
 
 _FINITE = frozenset({
-    "const", "input", "add", "sub", "mul", "neg", "abs", "select", "<", "<=", "==", "not", "sin", "cos", "tan", "arctan",
-    "arctan2", "tanh", "arcsinh", "floor",
+    "const", "input", "add", "sub", "mul", "neg", "abs", "select", "<", "<=", "==", "not", "sin", "cos", "tan",
+    "arctan", "arctan2", "tanh", "arcsinh", "floor",
 })  # fmt: skip
 """Operations whose results are finite for finite numbers."""
 
