@@ -247,12 +247,12 @@ def _join(group: dict[Block, list[Block]], one: Block, other: Block) -> None:
 
 
 def _angle_of(owner: Any, coordinate: Any) -> tuple[int, str]:
-    """What has an angle, and its name there."""
+    """The owner of an angle, and the angle's name there."""
     return id(_carrier(owner, coordinate.name)), coordinate.name
 
 
 def _carrier(owner: Any, name: str) -> Any:
-    """What has a coordinate of an actuator, a force or a joint: the joint, if it is one of a joint."""
+    """The owner of a coordinate of an actuator, a force or a joint: the joint, if it is one of a joint."""
     if isinstance(owner, Actuator):
         return owner.along
     joint = getattr(owner, "joint", None) if isinstance(owner, AbstractForce) else None

@@ -171,7 +171,7 @@ class Finding:
 
     @property
     def differing(self) -> list[Comparison]:
-        """Those with which the paper's words do not hold."""
+        """The comparisons in which the paper's words do not hold."""
         return [one for one in self.judged if one.paper is not None and not one.paper.holds(one.found)]
 
     @property
@@ -220,7 +220,7 @@ class Finding:
         return list(dict.fromkeys(row[place] for row in self.rows))
 
     def place(self, name: str) -> int:
-        """Where a column is in a row."""
+        """The place of a column in a row."""
         return [column.split()[0] for column in self.columns].index(name)
 
 

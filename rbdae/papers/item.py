@@ -34,7 +34,7 @@ class Settings:
     forms: tuple[str, ...] | None = None
 
     def chosen(self, forms: Iterable[str]) -> list[str]:
-        """Those of an item's forms that are run."""
+        """The forms of an item that are run."""
         return [form for form in forms if self.forms is None or form in self.forms]
 
     def solvers(self, of_the_paper: Mapping[str, str]) -> dict[str, str]:

@@ -183,12 +183,12 @@ class Straight:
 
     @staticmethod
     def _read_by(graph: Graph, nodes: Sequence[int], ends: Ints) -> Bools:
-        """Which of the four nodes read."""
+        """Whether each of the four is read by the nodes."""
         read = [graph.nodes[k][2] for k in nodes if graph.nodes[k][0] == "input"]
         return np.isin(np.arange(len(ends)), np.searchsorted(ends, read, side="right"))
 
     def calls(self, view: Any, x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any] | None:
-        """What `rbdae.machine.quantity_events.in_turn` calls to fill x and the quantities, and the rates of y if they
+        """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and the quantities, and the rates of y if they
         are wanted or needed; None where least norms are to be found."""
         if self._by_multipliers and view._ambiguous:
             return None

@@ -28,7 +28,7 @@ from rbdae.solving.solution import Solution
 
 
 class Engine(Protocol):
-    """What takes the steps of a simulator."""
+    """An engine takes the steps of a simulator."""
 
     @property
     def t(self) -> float:
@@ -49,7 +49,7 @@ class Engine(Protocol):
         """Take other values of the inputs from here on."""
 
     def mark(self) -> Any:
-        """What `back` needs to come back to the present state and inputs."""
+        """A mark from which `back` comes back to the present state and inputs."""
 
     def back(self, mark: Any) -> None:
         """Stand again where `mark` was made, whatever has failed since."""
@@ -113,7 +113,7 @@ class InPlace:
         self._changes.append((self._stepper.t, values.copy()))
 
     def mark(self) -> Any:
-        """What `back` needs."""
+        """The mark for `back`."""
         return self._stepper.mark(), len(self._changes), present(self._own)
 
     def back(self, mark: Any) -> None:
@@ -200,7 +200,7 @@ class InPieces:
         self._values = dict(zip(self._here.inputs, values.tolist(), strict=True))
 
     def mark(self) -> Any:
-        """What `back` needs."""
+        """The mark for `back`."""
         return self._here, self._values, self._runs.copy(), self.t, self._y
 
     def back(self, mark: Any) -> None:

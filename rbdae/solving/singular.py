@@ -77,7 +77,7 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
 
 
 def _squares(problem: Problem, t: Vec, y: Mat) -> Mat:
-    """Of the sines between each joint row and those before it, (m, rows)."""
+    """The squares of the sines between each joint row and those before it, (m, rows)."""
     return np.maximum(problem.interpretation.independence(t, y)[:, :-1], 0.0)
 
 

@@ -128,7 +128,7 @@ class AssimuloAdapter(AbstractAdapter):
 
     @functools.cached_property  # it reads the lists of files of all distributions
     def _version(self) -> str:
-        """That of whatever distribution has the package: Modelon's wheels have a name of their own."""
+        """The version of the distribution that has the package: Modelon's wheels have a name of their own."""
         names = importlib.metadata.packages_distributions().get("assimulo", [])
         return importlib.metadata.version(names[0]) if names else "unknown"
 

@@ -1,4 +1,4 @@
-"""What errors are measured against, each found in another way than the runs that are measured.
+"""References that errors are measured against, each found in another way than the runs that are measured.
 
 Example A: the Taylor series of Euler's equations. Example B: the closed form. Example C, which has neither: a run in
 directors with the smallest tolerance that rounding allows.

@@ -68,7 +68,7 @@ def ratios(
 
 
 def remarks(finding: Finding) -> tuple[str, ...]:
-    """What the forms are called, and which runs have not reached their ends and so have no error."""
+    """Names of the forms, and the runs that have not reached their ends and so have no error."""
     at = [finding.place(name) for name in ("solver", "form", "tolerance", "t_end", "position")]
     runs = [[row[k] for k in at] for row in finding.rows]
     ended = [
