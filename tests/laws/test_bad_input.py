@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from rbdae import drives, formulate
-from rbdae.forces import Bushing, UserForce
+from rbdae.forces import Bushing
 from rbdae.joints import Coincidence, Distance, Dot1, Dot2, Revolute, Spherical
 from rbdae.models import heavy_top, linked_bodies, tennis_racket
 from rbdae.system import System
@@ -248,16 +248,6 @@ def _contradictory_drive() -> None:
     formulate(system, "index-2")
 
 
-def _force_without_jacobian() -> None:
-    system, a, _ = pair()
-
-    def wind(t: float, x: Any, out: Any) -> None:
-        out[:] = float(f"{x[0]:.3f}")
-
-    system.add_force(UserForce(a, wind, name="wind"))
-    formulate(system, "index-0")
-
-
 MISTAKES: dict[str, tuple[Callable[[], None], str]] = {
     "axis of zero length": (_joint_without_axis, r"joint 'elbow': axis_a must not be zero, got \(0, 0, 0\).*direction"),
     "body with itself": (_joint_with_itself, r"joint 'elbow': .* body 'a' with itself; name two different bodies"),
@@ -269,10 +259,6 @@ MISTAKES: dict[str, tuple[Callable[[], None], str]] = {
     "contradictory drive": (
         _contradictory_drive,
         r"joint 'motor': .* contradict the law: at t = \S+, s' is given as 2, .* give (1|0\.9+\d*); correct",
-    ),
-    "force without Jacobian": (
-        _force_without_jacobian,
-        r"force 'wind': it has no jacobian, .* as text; give jacobian=, or diff",
     ),
 }
 
