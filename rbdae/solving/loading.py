@@ -72,7 +72,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         y=y,
         solver=metadata["solver"],
         reason=Reason[metadata["reason"]],
-        message=metadata["message"],
+        _said=metadata["message"],
         stats=Stats(**metadata["stats"]),
         rtol=metadata["rtol"],
         atol=float(atol) if atol.ndim == 0 else atol,

@@ -24,7 +24,7 @@ from rbdae.problem.drive_inputs import refuse_held
 from rbdae.problem.driven import present
 from rbdae.problem.moving import moving
 from rbdae.problem.problem import Problem
-from rbdae.problem.projection import Projection, bind_projection, has_drifted
+from rbdae.problem.projection import Projection, bind_projection
 from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import Event, check_problem, check_progress
 from rbdae.solving.default_solver import default_solver
@@ -146,7 +146,7 @@ def solve(
             )  # fmt: skip
             solution = _run(problem, solver, plan, projection, progress, run.pending, changes)
             if not named:
-                solution = replace(solution, message=f"{solution.message}; no solver was named: {solver} was chosen")
+                solution = replace(solution, _said=f"{solution._said}; no solver was named: {solver} was chosen")
             run.solution = solution
             if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
                 solution = run.solution = _with_warnings(
@@ -230,7 +230,7 @@ def _run(
         "y": outcome.y,
         "solver": solver,
         "reason": outcome.reason,
-        "message": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used) + _called(own),
+        "_said": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used) + _called(own),
         "stats": stats,
         "rtol": used[0],
         "atol": used[1],
@@ -300,26 +300,10 @@ def _read_by_time(problem: Any, segments: Segments) -> Any:
 
 def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:
     """The same, with a word in the message where something is wrong that no error test sees."""
-    said = _singular(solution, projected) + chart_advice(solution)
+    said = chart_advice(solution)
     if solution.problem is not None and not plan.method.fixed_step:
         said += advice(solution.problem, solution.y, solution.rtol, solution.atol)
-    return replace(solution, message=solution.message + said) if said else solution
-
-
-def _singular(solution: Solution, projected: bool) -> str:
-    """A word where the joints of a loop passed a singular position."""
-    if solution.problem is not None and not solution.problem.workspace.memory.filled.like.tree.closing:
-        return ""  # asking for them would take longer
-    times = solution.singular_times
-    if not len(times):
-        kept = solution.steps is None or len(solution.steps.t) > 0
-        return "" if kept else "; singular positions were looked for at the output times alone: no steps were kept"
-    listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
-    warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
-    p = solution.problem
-    if not projected and (p is None or has_drifted(p, solution.t[-1], solution.y[-1])):
-        warning += ", and errors grow with each passage: use projection=True"
-    return warning
+    return replace(solution, _said=solution._said + said, _projected=projected)
 
 
 __all__ = ["FailedRunWarning", "solve"]

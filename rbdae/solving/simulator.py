@@ -303,7 +303,7 @@ class Simulator:
             y=steps.y,
             solver=self.solver,
             reason=Reason.FINISHED,
-            message=f"{self.solver} was driven from t = {t[0]:.9g} to {t[1]:.9g} by a simulator",
+            _said=f"{self.solver} was driven from t = {t[0]:.9g} to {t[1]:.9g} by a simulator",
             stats=stats,
             rtol=self._plan.request.rtol,
             atol=self._plan.request.atol,

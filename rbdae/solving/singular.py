@@ -5,21 +5,23 @@ position, a dead point with a branching of its motion, and rises again, both lin
 both sides, so the steps need not hit it. Where the state has drifted it turns a little above zero: a minimum below 1e-3
 counts, too.
 
-`rbdae.solve` asks after every run, so the question has to be cheap. One factorisation in machine code gives the sines
-between each row of G and those before it, whose product has a deep minimum there, at which one of them falls and rises
-in the same way. Steps much shorter than the motion needs are left out at first. The smallest singular value decides
-where a sine turns above zero, if there are not too many rows.
+The message of a run asks when it is read, so the question has to be cheap. One factorisation in machine code gives the
+sines between each row of G and those before it, whose product has a deep minimum there, at which one of them falls and
+rises in the same way. Steps much shorter than the motion needs are left out at first. The smallest singular value
+decides where a sine turns above zero, if there are not too many rows.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.multibody.row_selection import closeness as closeness_of
 from rbdae.problem.problem import Problem
+from rbdae.problem.projection import has_drifted
 
 LARGEST = 200
 """Joint equations up to which singular values are computed."""
@@ -74,6 +76,22 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
             if crossed or not exact or closeness(problem, t[here], y[here])[0] < _CLOSE:
                 times.append(time)
     return np.array(times)
+
+
+def passages(solution: Any, projected: bool) -> str:
+    """A word for the message of a `rbdae.Solution` where the joints of a loop passed a singular position."""
+    if solution.problem is not None and not solution.problem.workspace.memory.filled.like.tree.closing:
+        return ""  # asking for them would take longer
+    times = solution.singular_times
+    if not len(times):
+        kept = solution.steps is None or len(solution.steps.t) > 0
+        return "" if kept else "; singular positions were looked for at the output times alone: no steps were kept"
+    listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
+    warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
+    p = solution.problem
+    if not projected and (p is None or has_drifted(p, solution.t[-1], solution.y[-1])):
+        warning += ", and errors grow with each passage: use projection=True"
+    return warning
 
 
 def _squares(problem: Problem, t: Vec, y: Mat) -> Mat:
@@ -146,4 +164,4 @@ def _crossings(t: Vec, s: Mat) -> Mat:
     return np.where(near & (s[:-3] > s[1:-2]) & (s[3:] > s[2:-1]), t[1:-2, None] + root, np.nan)
 
 
-__all__ = ["LARGEST", "closeness", "singular_times"]
+__all__ = ["LARGEST", "closeness", "passages", "singular_times"]

@@ -34,7 +34,7 @@ from rbdae.solving.frames import frame
 from rbdae.solving.html import solution_html
 from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
-from rbdae.solving.singular import singular_times
+from rbdae.solving.singular import passages, singular_times
 from rbdae.solving.step_values import step_momenta, step_multipliers
 from rbdae.solving.stored import signature
 from rbdae.solving.turns_of_angles import along_run, quantity_along
@@ -83,7 +83,6 @@ class Solution:
     y : unknowns, shape (m, n), in the order of ``problem.labels``
     solver : ``"package:method"``
     reason : how the run ended
-    message : the same in a sentence, with the time, the solver's own words and what to try
     stats : what it cost
     rtol, atol : tolerances of the run: those that were asked for, or the tightest that the solver can use if they were
         tighter (then the message says so)
@@ -91,6 +90,8 @@ class Solution:
     segments : the problems of the run, if it changed its selection on the way
     steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps
     options : what else `rbdae.solve` was asked for, as text: `t_span`, `projection`, `step`, the package's own options
+    _said : the message, without what is looked for when it is read
+    _projected : whether every accepted step was projected; None where the message is whole
     """
 
     problem: Problem | None
@@ -98,7 +99,7 @@ class Solution:
     y: Mat
     solver: str
     reason: Reason
-    message: str
+    _said: str
     stats: Stats
     rtol: float
     atol: float | Vec
@@ -106,6 +107,7 @@ class Solution:
     segments: Segments | None = None
     steps: Steps | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    _projected: bool | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have problems of their own."""
@@ -120,6 +122,12 @@ class Solution:
     def success(self) -> bool:
         """Whether the run reached its end or a terminal event."""
         return self.reason in (Reason.FINISHED, Reason.EVENT)
+
+    @cached_property
+    def message(self) -> str:
+        """How the run ended, with the time, the solver's own words and what to try. The singular positions that the
+        joints of a loop have passed are looked for when it is read."""
+        return self._said if self._projected is None else self._said + passages(self, self._projected)
 
     def __repr__(self) -> str:
         span = f"{len(self.t)} times from {self.t[0]:g} to {self.t[-1]:g}" if len(self.t) else "no times"
