@@ -26,9 +26,13 @@ _NODES = (
 
 @lru_cache(maxsize=32)
 def _functions(text: str) -> dict[int, list[Any]]:
-    """The functions of a file by the lines in which they begin."""
+    """The functions of a file by the lines in which they begin, without annotations, which nothing evaluates."""
     out: dict[int, list[Any]] = {}
-    for node in ast.walk(ast.parse(text)):
+    tree: Any = ast.parse(text)
+    for node in ast.walk(tree):
+        for name in {"annotation", "returns"} & {*node._fields}:
+            setattr(node, name, None)
+    for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             first = [each.lineno for each in getattr(node, "decorator_list", ())]
             out.setdefault(min([node.lineno, *first]), []).append(node)

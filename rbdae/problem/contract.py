@@ -276,6 +276,10 @@ class StateProjector(Protocol):
     def restart_tolerance(self) -> float:
         """Drift beyond which a multistep code is restarted from the projected state."""
 
+    @property
+    def reach(self) -> float:
+        """The size of positions in the unit of `drift`, at least 1."""
+
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place and return whether it changed; raise `ProjectionError` if it cannot be done."""
 

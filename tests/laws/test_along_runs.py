@@ -165,6 +165,10 @@ class _Watched:
     def restart_tolerance(self) -> float:
         return float(self.projector.restart_tolerance)
 
+    @property
+    def reach(self) -> float:
+        return float(self.projector.reach)
+
     def drift(self, t: float, y: Vec) -> float:
         return float(self.projector.drift(t, y))
 

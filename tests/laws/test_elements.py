@@ -179,10 +179,11 @@ def test_a_random_tree_is_a_few_kinds(monkeypatch):
 
 
 def test_functions_that_are_called_are_recorded_as_a_whole(monkeypatch, rng):
-    """The drive's law is one of Python's mathematics."""
-    one, other, kinds = whole_and_elements(
-        monkeypatch, rbdae.models.driven_pendulum(), Pairing("index-2", "quaternion", "angular")
-    )
+    """A motor's law is called."""
+    system = rbdae.models.pendulum()
+    law = rbdae.forces.CalledBack(lambda t, angle, rate: -angle, derivatives=lambda t, angle, rate: (-1.0, 0.0))
+    system.add_force(rbdae.forces.Motor(system.joints[0], torque=law))
+    one, other, kinds = whole_and_elements(monkeypatch, system, Pairing("index-2", "quaternion", "angular"))
     assert not kinds
     agree(one, other, rng, 1e-15)
 

@@ -54,7 +54,7 @@ class Projector:
     """Position, then velocity, back onto the sphere; skipped below round-off."""
 
     def __init__(self, problem: Pendulum) -> None:
-        self.restart_tolerance = 0.0
+        self.restart_tolerance, self.reach = 0.0, 1.0
         self.count = 0
         self.largest = 0.0
         self.total = 0.0

@@ -38,7 +38,8 @@ def project(projector: StateProjector, t: float, y: Vec) -> bool:
 def restart_drift(request: Request) -> float:
     """The drift beyond which a multistep code restarts: its error test allows positions as much."""
     projector = request.projector
-    least = RESTART_FACTOR * max(request.rtol * getattr(projector, "reach", 1.0), float(np.min(request.atol)))
+    reach = 1.0 if projector is None else projector.reach
+    least = RESTART_FACTOR * max(request.rtol * reach, float(np.min(request.atol)))
     return least if projector is None else max(least, projector.restart_tolerance)
 
 
