@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -106,6 +107,46 @@ def stacked(graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> C
     return evaluated
 
 
+def _of_a_number(name: str) -> Callable[..., float]:
+    function = getattr(np, name)
+    return lambda *x: float(function(*x))
+
+
+def _inverse_of_a_number(x: float) -> float:
+    return 1.0 / x if x else math.copysign(math.inf, x)
+
+
+_TEXTS = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "neg": "-{}", "rcp": "_rcp({})", "<": "1.0 * ({} < {})",
+    "<=": "1.0 * ({} <= {})", "==": "1.0 * ({} == {})", "not": "1.0 - {}", "select": "{1} if {0} else {2}",
+    **{name: f"_{name}({{}})" for name in FUNCTIONS}, **{name: f"_{name}({{}}, {{}})" for name in OF_TWO},
+}  # fmt: skip
+_NAMES = {"_rcp": _inverse_of_a_number} | {f"_{name}": _of_a_number(name) for name in (*FUNCTIONS, *OF_TWO)}
+
+
+def on_numbers(
+    graph: Graph, outputs: Sequence[int], first: Mapping[str, int]
+) -> Callable[[Sequence[float]], list[float]]:
+    """The same for one row of Python's floats, as a function that is written once: of many calls the quicker one."""
+    names: dict[int, str] = {}
+    constants: dict[str, float] = {}
+    lines = []
+    for k in graph.needed(outputs):
+        kind, *operands = graph.nodes[k]
+        names[k] = f"v{k}"
+        if kind == "const":
+            constants[names[k]] = float(operands[0])
+        elif kind == "input":
+            lines.append(f"  v{k} = x[{first[operands[0]] + operands[1]}]")
+        else:
+            lines.append(f"  v{k} = {_TEXTS[kind].format(*(names[j] for j in operands))}")
+    text = "\n".join(["def function(x):", *lines, f"  return [{', '.join(names[k] for k in outputs)}]"])
+    scope: dict[str, Any] = {**_NAMES, **constants}
+    exec(compile(text, "<a law on numbers>", "exec"), scope)
+    function: Callable[[Sequence[float]], list[float]] = scope["function"]
+    return function
+
+
 @final
 class Recording:
     """A vector of symbols, and what is made of it.
@@ -176,4 +217,4 @@ class OnStacks:
         return recording.on_stacks(recording.derivative(self._function(recording)))
 
 
-__all__ = ["OnStacks", "Recording", "Symbols", "stacked"]
+__all__ = ["OnStacks", "Recording", "Symbols", "on_numbers", "stacked"]

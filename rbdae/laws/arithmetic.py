@@ -11,6 +11,7 @@ import inspect
 import linecache
 import types
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from rbdae.laws.numbers import NotRecorded
@@ -24,11 +25,16 @@ _NODES = (
 )  # fmt: skip
 
 
+_PARSING = Lock()
+"""Python's parser counts its depth for all threads."""
+
+
 @lru_cache(maxsize=32)
 def _functions(text: str) -> dict[int, list[Any]]:
     """The functions of a file by the lines in which they begin, without annotations, which nothing evaluates."""
     out: dict[int, list[Any]] = {}
-    tree: Any = ast.parse(text)
+    with _PARSING:
+        tree: Any = ast.parse(text)
     for node in ast.walk(tree):
         for name in {"annotation", "returns"} & {*node._fields}:
             setattr(node, name, None)

@@ -12,7 +12,7 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph import derivatives
 from rbdae.graph.graph import Graph, operands
-from rbdae.graph.on_stacks import stacked
+from rbdae.graph.on_stacks import on_numbers, stacked
 from rbdae.graph.replacing import made
 from rbdae.laws.arrays import numbers
 from rbdae.laws.copies import Copies
@@ -61,6 +61,10 @@ class Law:
     def _on_rows(self) -> Callable[[Mat], Mat]:
         return stacked(self.graph, [*self.outputs, self.regular], {"t": 0, "x": 1})
 
+    @cached_property
+    def _on_numbers(self) -> Callable[[Sequence[float]], list[float]]:
+        return on_numbers(self.graph, [*self.outputs, self.regular], {"t": 0, "x": 1})
+
     def at_rows(self, t: Vec, x: Mat) -> tuple[Mat, Bools]:
         """Its values at times (m,) and rows x (m, n_in), (m, n_out), and whether they are regular, (m,)."""
         found = self._on_rows(np.concatenate([t[:, None], x], axis=1))
@@ -68,8 +72,9 @@ class Law:
 
     def at(self, t: float, x: Vec) -> tuple[Vec, bool]:
         """Its values at one time and x (n_in,), and whether they are regular."""
-        found = self._on_rows(np.concatenate([[t], x])[None])[0]
-        return found[:-1], bool(found[-1])
+        with np.errstate(all="ignore"):  # of a choice both sides are computed
+            *found, regular = self._on_numbers([t, *x.tolist()])
+        return np.array(found), bool(regular)
 
     def inlined(self, graph: Graph, t: int, x: Sequence[int]) -> tuple[list[int], int]:
         """Its results and its condition among the nodes of another graph, at the nodes t and x."""
