@@ -296,7 +296,8 @@ class Copies:
             return _OF_SYMBOLS[value]
         if _is_error(value) or _root(value) in _OWN:
             return value
-        if _root(value) == "numpy" and getattr(value, "__name__", "") in _OF_NUMPY:
+        own = isinstance(value, np.ufunc) or _root(value) == "numpy"
+        if own and getattr(value, "__name__", "") in _OF_NUMPY:
             return value
         if isinstance(value, type) and not _of_a_library(value):
             return _Object(value, self.of)
