@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae._arrays import cross
 from rbdae.graph.graph import FUNCTIONS, OF_TWO
 from rbdae.laws.numbers import NotRecorded, Number, Truth, choice, value_of
 
@@ -246,6 +247,13 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     return out
 
 
+def vector_product(a: Any, b: Any, **options: Any) -> Any:
+    """`numpy.cross`; of vectors in space ours, as that of NumPy 1 makes floats of constants among numbers of laws."""
+    given: list[Any] = [np.asarray(bare(x), dtype=object) for x in (a, b)]
+    in_space = not options and all(x.shape[-1:] == (3,) for x in given)
+    return again(cross(*given) if in_space else np.cross(*given, **options))
+
+
 OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select}
 
 ON_OBJECTS = frozenset(
@@ -258,7 +266,6 @@ ON_OBJECTS = frozenset(
         "column_stack",
         "concatenate",
         "copy",
-        "cross",
         "cumsum",
         "diag",
         "diff",
@@ -314,4 +321,16 @@ def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any],
 Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
 Number.__array_function__ = _of_function  # type: ignore[attr-defined]
 
-__all__ = ["OF_ARRAYS", "ONE", "ON_OBJECTS", "TWO", "Numbers", "again", "bare", "each", "numbers", "refuse"]
+__all__ = [
+    "OF_ARRAYS",
+    "ONE",
+    "ON_OBJECTS",
+    "TWO",
+    "Numbers",
+    "again",
+    "bare",
+    "each",
+    "numbers",
+    "refuse",
+    "vector_product",
+]

@@ -19,7 +19,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.laws.arithmetic import check_arithmetic, names_of
-from rbdae.laws.arrays import OF_ARRAYS, ON_OBJECTS, ONE, TWO, Numbers, numbers
+from rbdae.laws.arrays import OF_ARRAYS, ON_OBJECTS, ONE, TWO, Numbers, numbers, vector_product
 from rbdae.laws.numbers import NotRecorded, Number, choice, value_of
 from rbdae.laws.tables import piecewise
 
@@ -157,6 +157,7 @@ _REPLACED: dict[Any, Any] = {
     **{getattr(math, name): _of_math(name) for name in _MATH},
     **{getattr(np, name): _maker(getattr(np, name)) for name in ("zeros", "ones", "empty", "full", "eye", "identity")},
     **{getattr(np, name): _array for name in ("array", "asarray", "ascontiguousarray")},
+    np.cross: lambda a, b, **options: (np.cross if number_among([a, b]) is None else vector_product)(a, b, **options),
     np.float64: lambda value=0.0: value if isinstance(value, Number) else np.float64(value),
 }
 _OF_SYMBOLS: dict[Any, Any] = {

@@ -405,9 +405,6 @@ def test_random_functions_are_recorded_as_they_are_or_called(tmp_path):
     assert not wrong, "\n".join(f"{seed}: {said}" for seed, said in wrong.items())
 
 
-@pytest.mark.skipif(
-    np.__version__ < "2", reason="NumPy 1 multiplies arrays of floats in place by numbers of laws: refused by name"
-)
 def test_derivatives_of_calls_are_those_of_differences():
     """Of smooth functions that are called: central differences."""
     laws = [
