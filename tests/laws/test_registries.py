@@ -137,14 +137,11 @@ from inside import (
 import rbdae
 from rbdae import (
     adapter,
-    closed_form,
     drives,
     formulations,
     motion,
-    papers,
     plotting,
     rotations,
-    step_equations,
     study,
 )
 from rbdae.body import Body
@@ -335,23 +332,7 @@ EXAMPLES: dict[type, Any] = {
     registry.SolverInfo: lambda: rbdae.solvers()[0],
     registry.SolverTable: rbdae.solvers,
     operations.Operations: lambda: operations.Operations(1, 2, 0, 4, 0, 0, {"sin": 1}, 0),
-    papers.Claim: lambda: papers.CLAIMS["A"][0],
-    papers.Item: lambda: papers.ITEMS["ns-table-2"],
-    papers.Comparison: lambda: papers.expect("multipliers", 5, papers.close(5)),
-    papers.Criterion: lambda: papers.at_least(1.0),
-    papers.Settings: lambda: papers.Settings(quick=True),
-    papers.Finding: lambda: papers.Finding(("t [s]",), [(0.0,)], ()),
     rbdae.models.Entry: lambda: rbdae.models.MODELS["heavy_top"],
-    closed_form.FreeBody: lambda: closed_form.FreeBody((1, 2, 3), (0.1, 2, 0.3)),
-    closed_form.SymmetricTop: lambda: closed_form.SymmetricTop(1.0, 0.5, 2.0),
-    step_equations.MidpointStep: lambda: step_equations.MidpointStep(
-        step_equations.MidpointState((0, 0, 1), np.eye(3), (0, 0, 0), (1, 2, 3)),
-        0.1,
-        1.0,
-        (1, 2, 2),
-        (0, 0, 1),
-        (0, 0, -9),
-    ),
     rotations.Chart: lambda: rotations.CHARTS["quaternion"],
     rotations.ChartFunctions: lambda: rotations.ChartFunctions("here", rotations.CHARTS["directors"], "directors"),
     Spherical: lambda: Spherical(*_bodies()),
