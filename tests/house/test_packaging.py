@@ -140,7 +140,7 @@ def test_the_wheel_has_the_packages_with_their_types(wheel):
 
 
 def test_the_wheel_works_in_an_environment_of_its_own(wheel, tmp_path):
-    """Installed by pip, beside the other packages of this environment, without the checkout; an item of a paper runs."""
+    """Installed by pip beside the other packages of this environment, without the checkout; an item of a paper runs."""
     there = tmp_path / "env"
     alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     run = partial(subprocess.run, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=300, check=True)

@@ -105,8 +105,9 @@ def _environment() -> dict[str, str]:
 
 def test_parts_of_the_papers_have_a_name_of_the_library():
     code = (
-        "import rbdae, rbdae_papers.closed_form; from rbdae.kinematics import spin; import rbdae.closed_form; "
-        "assert rbdae.closed_form is rbdae_papers.closed_form and rbdae.kinematics.spin is spin"
+        "import rbdae, rbdae_papers.closed_form; from rbdae.kinematics import spin; "
+        "import rbdae.closed_form as there; assert rbdae.kinematics.spin is spin; "
+        "assert rbdae.closed_form is there is rbdae_papers.closed_form"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=300, env=_environment())
 
