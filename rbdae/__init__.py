@@ -18,7 +18,7 @@ from rbdae.actuators.block import Block as Block
 from rbdae.actuators.function_block import block as block
 from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.formulations.pairing import pairings as pairings
-from rbdae.initial.assemble import assemble as assemble
+from rbdae.initial.formulate import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.inputs import Table as Table
 from rbdae.problem import observables as observables

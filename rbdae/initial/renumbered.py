@@ -15,7 +15,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.initial.given import Known
-from rbdae.initial.natural import Joints
+from rbdae.initial.joints import Joints
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.model import Model
@@ -181,6 +181,3 @@ def _written(problem: Problem, filled: Filled) -> Vec:
         return out
     motion = BodyMotion(assembly.position, assembly.orientation, assembly.velocity, assembly.angular_velocity)
     return write(filled.store.model, settings, layout, motion, problem.selection)
-
-
-__all__ = ["renumbered"]

@@ -29,7 +29,7 @@ from rbdae.rotations import quaternions
 from rbdae_papers import closed_form, kinematics
 
 CHUNK = 50
-HOUSE = tuple(str(Path(module.__file__ or "").parent) for module in (rbdae, __import__("rbdae_adapters")))
+HOUSE = tuple(str(Path(__import__(name).__file__ or "").parent) for name in ("rbdae", "rbdae_adapters", "rbdae_papers"))
 
 
 class HangError(Exception):

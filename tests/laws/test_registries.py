@@ -36,21 +36,18 @@ from inside import (
     RowReader,
     abscissas,
     animation,
-    assembly,
     assembly_report,
     block_evaluation,
     block_network,
     block_pattern,
     block_sources,
     canvas,
-    choices,
     cli_target,
     code_of_kernels,
     code_text,
     collecting_elements,
     collocation,
     compiled_watch,
-    consistent,
     contract,
     coordinate_reader,
     dense,
@@ -65,6 +62,7 @@ from inside import (
     energy_balance,
     engines,
     filled_memory,
+    formulating,
     given,
     input_motion,
     inputs,
@@ -80,7 +78,6 @@ from inside import (
     measured,
     measures,
     memories,
-    merit,
     monitor,
     moving,
     named_numbers,
@@ -116,8 +113,8 @@ from inside import (
     segments,
     selection,
     settings,
-    sides,
     solution,
+    start_search,
     steps,
     study_stored,
     switches,
@@ -226,12 +223,12 @@ def _known() -> given.Known:
     return given.Known.of(_problem().model, ())
 
 
-def _sides() -> sides.Sides:
-    return sides.Sides(_problem().model, 0.0)
+def _sides() -> start_search.Sides:
+    return start_search.Sides(_problem().model, 0.0)
 
 
 def _motion() -> layout.BodyMotion:
-    return consistent.consistent_state(_problem().model, 0.0).motion
+    return start_search.consistent_state(_problem().model, 0.0).motion
 
 
 def _bodies() -> tuple[Body, ...]:
@@ -362,11 +359,10 @@ EXAMPLES: dict[type, Any] = {
     Rheonomic: lambda: drives.DrivenRod(*_bodies(), _law()).rheonomic(),
     assembly_report.Assembly: lambda: rbdae.assemble(cases.linked_bodies()),
     assembly_report.Change: lambda: rbdae.assemble(cases.four_bar()).changes[0],
-    assembly.Closed: lambda: assembly.Closed(_motion(), np.zeros(3), 2, _motion()),
+    start_search.Closed: lambda: start_search.Closed(_motion(), np.zeros(3), 2, _motion()),
     given.Known: _known,
-    sides.Sides: _sides,
-    sides.Side: lambda: sides.Side((0, 1), (0,), np.eye(3)[0], np.eye(3)[1], "opposite"),
-    merit.Merit: lambda: merit.Merit(
+    start_search.Sides: _sides,
+    start_search.Merit: lambda: start_search.Merit(
         _known(),
         _sides(),
         joints_of_start.Joints(_problem().model, 0.0),
@@ -480,8 +476,8 @@ EXAMPLES: dict[type, Any] = {
     contract.Quiet: lambda: _quiet(),
     CompiledWatch: lambda: compiled_watch([_quiet()]),
     CompiledProjection: lambda: _projected_in_loops(),
-    choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, {}, "error", "space"),
-    consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
+    formulating.Choices: lambda: formulating.check_choices("index-2", "quaternion", None, {}, "error", "space"),
+    start_search.ConsistentState: lambda: start_search.consistent_state(_problem().model, 0.0),
     plan.Plan: lambda: _plan(),
     segments.Segments: lambda: _solution().segments,
     energy_balance.EnergyOfRun: lambda: _solution().energy,
@@ -596,7 +592,7 @@ def _classes() -> set[type]:
         for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             home = value.__module__
             private = any(part.startswith("_") for part in (*home.split("."), name))
-            if not private and home.startswith("rbdae") and not INTERNAL & set(home.split(".")[1:2]):
+            if not private and home.startswith("rbdae.") and not INTERNAL & set(home.split(".")[1:2]):
                 found.add(value)
     return found
 

@@ -56,10 +56,11 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers, value_of
 from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
-from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial import formulate as formulating
-from rbdae.initial import natural as joints_of_start
-from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
+from rbdae.initial import given
+from rbdae.initial import joints as joints_of_start
+from rbdae.initial import start as start_search
+from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
@@ -262,7 +263,6 @@ __all__ = [
     "add_member",
     "address",
     "animation",
-    "assembly",
     "assembly_report",
     "before_compilation",
     "block_evaluation",
@@ -272,7 +272,6 @@ __all__ = [
     "brief",
     "canvas",
     "chart_functions",
-    "choices",
     "cli_target",
     "coarse_pattern",
     "code_calls_python",
@@ -283,7 +282,6 @@ __all__ = [
     "compiled_watch",
     "computed",
     "conserving_entries",
-    "consistent",
     "constraint_gradient",
     "constraints",
     "contract",
@@ -370,7 +368,6 @@ __all__ = [
     "measures",
     "memories",
     "memory",
-    "merit",
     "monitor",
     "moving",
     "n_quasi_velocities",
@@ -452,7 +449,6 @@ __all__ = [
     "shared_without_code",
     "shares_memory",
     "show",
-    "sides",
     "singular",
     "solution",
     "solve_algebraic",
@@ -460,6 +456,7 @@ __all__ = [
     "square_work",
     "stage",
     "stages",
+    "start_search",
     "steps",
     "strengths",
     "structure_of_numbers",
@@ -903,8 +900,8 @@ def in_plain_python(loop: Any) -> Any:
 
 def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
     """The kernel of the residual as plain Python, and its first argument; nothing is compiled on the way."""
-    options = choices.check_choices(formulation, "quaternion", None, {}, "error", "space")
-    of = Memory.of(assemble.compiled(system, 0.0), structure.bare_settings(options, "any"))
+    options = formulating.check_choices(formulation, "quaternion", None, {}, "error", "space")
+    of = Memory.of(formulating.compiled(system, 0.0), formulating.bare_settings(options, "any"))
     workspace = Workspace(of, selection.Selection())
     return plain(options.formulation.kernels.residual, of.features), workspace.plain_memory
 
@@ -993,7 +990,7 @@ def selects_velocities(problem: rbdae.Problem) -> bool:
 
 def sparse_loops_from(monkeypatch: pytest.MonkeyPatch, n_velocities: int) -> None:
     """Have square systems of so many velocities sparse."""
-    monkeypatch.setattr(structure, "SPARSE_FROM", n_velocities)
+    monkeypatch.setattr(formulating, "SPARSE_FROM", n_velocities)
 
 
 def selected_columns_from(monkeypatch: pytest.MonkeyPatch, n_independent: int) -> None:

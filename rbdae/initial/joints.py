@@ -262,6 +262,3 @@ def _first_dependent(S: Mat) -> int:
 def largest(values: Vec) -> float:
     """The largest magnitude; 0 of nothing."""
     return float(np.max(np.abs(values), initial=0.0))
-
-
-__all__ = ["EXACT", "Joints", "largest"]

@@ -1,18 +1,37 @@
-"""The joint that the given values contradict most, in words: "joint 'bearing': axes differ by 90 deg"."""
+"""Given initial values that contradict the joints: the warning, and the joint that they contradict most, in words."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
+from rbdae._callers import level_outside
 from rbdae.joints.base import AbstractJoint
 from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2, Primitive
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
+from rbdae.problem.assembly_report import Assembly, InitialValuesWarning, listed
 from rbdae.rotations.euler_map import rotation_matrices
+
+REMEDY = "correct them, leave them out to have them found, or say consistent='project' if these changes are wanted"
+
+
+def warn_of_changes(assembly: Assembly) -> None:
+    """One warning for all given values that had to change; none if there are none.
+
+    It points to the nearest line outside of this package, whatever the call went through, so that by Python's usual
+    filter many problems of one study give it once.
+    """
+    if assembly.changes:
+        text = (
+            f"the given initial values contradict the joints and were changed: {listed(assembly.changes)}; largest "
+            f"gap: {assembly.disagreement}; {REMEDY}"
+        )
+        warnings.warn(text, InitialValuesWarning, stacklevel=level_outside())
 
 
 def of_positions(model: Model, motion: BodyMotion, g: Vec) -> str:
@@ -93,6 +112,3 @@ def _of_kind(joint: AbstractJoint, kind: type) -> list[Primitive]:
 def _angle(u: Vec, v: Vec) -> float:
     """Between two directions, in degrees."""
     return math.degrees(math.atan2(float(np.linalg.norm(cross(u, v))), float(u @ v)))
-
-
-__all__ = ["of_positions", "of_velocities"]
