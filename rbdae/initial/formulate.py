@@ -59,6 +59,9 @@ _REMEDY = (
 )
 _SIZES = "check masses, inertias, positions and velocities, and that the laws of forces and drives return numbers"
 
+_WITHOUT: Final = {"radial_inertia": "zero", "director_constraints": "rows"}
+"""Options that forms without them may be asked for, as studies over all forms do: it is how they are."""
+
 SPARSE_FROM = 60
 """Velocities from which the square system of loops is sparse (docs/decisions.md)."""
 
@@ -331,7 +334,7 @@ def check_choices(
     speed = chosen_velocity(form, chart, velocity)
     _one_of("value of redundant", redundant, ("error", "minimum-norm"))
     _check_reference(reference, chart)
-    if wrong := misfit(form, chart, speed, options):
+    if wrong := misfit(form, chart, speed, [name for name, value in options.items() if value is not None]):
         raise ValueError(wrong)
     return Choices(form, chart, speed, _kind(speed, chart), redundant == "minimum-norm", reference)
 
@@ -339,7 +342,10 @@ def check_choices(
 def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) -> Formulation:
     """The value of a formulation; options are for one that is given by its name."""
     form = formulation if isinstance(formulation, Formulation) else named(formulation)
+    own = {}
     for name, value in options.items():
+        if value is None or (name not in form.options and isinstance(value, str) and value == _WITHOUT.get(name)):
+            continue
         if name not in form.options:
             having = ", ".join(repr(f.name) for f in FORMULATIONS.values() if name in f.options)
             kind = ValueError if having else TypeError
@@ -350,7 +356,8 @@ def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) ->
                 f"formulate: {name}={_check.show(value)} is given by keyword, and {name}={form.options[name]!r} by "
                 f"{formulation!r}; give one of them"
             )
-    return replace(form, **{name: form.checked(name, value, "formulate") for name, value in options.items()})
+        own[name] = form.checked(name, value, "formulate")
+    return replace(form, **own)
 
 
 def _check_reference(reference: str, chart: Chart) -> None:

@@ -164,6 +164,14 @@ def test_wrong_options_are_refused(make, words):
         make()
 
 
+def test_without_an_option_a_keyword_may_say_how_it_is():
+    """As studies over all formulations do."""
+    for name in ("projected-2", "null-space"):
+        velocity = FORMULATIONS[name].velocities[0]
+        given: dict[str, Any] = {"radial_inertia": "zero", "director_constraints": "rows"}
+        assert rbdae.formulate(cases.heavy_top(), name, velocity=velocity, **given).formulation == name
+
+
 def test_a_keyword_that_no_formulation_has_is_refused():
     with pytest.raises(TypeError, match="formulate: wheels=4"):
         rbdae.formulate(cases.heavy_top(), wheels=4)
