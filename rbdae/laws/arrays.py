@@ -78,10 +78,6 @@ def sign(x: Any) -> Any:
     return choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x)))
 
 
-def _whole(x: Any) -> Any:
-    return ONE["floor"](x)
-
-
 def _third(x: Any) -> Any:
     return _of_two("power")(x, 1.0 / 3.0)
 
@@ -114,8 +110,8 @@ ONE: dict[str, Callable[[Any], Any]] = {
     **{name: _of_one(name) for name in FUNCTIONS if name != "abs"},
     "absolute": abs,
     "fabs": abs,
-    "ceil": lambda x: -_whole(-x),
-    "trunc": lambda x: choice(x < 0.0, -_whole(-x), _whole(x)),
+    "ceil": lambda x: -ONE["floor"](-x),
+    "trunc": lambda x: choice(x < 0.0, -ONE["floor"](-x), ONE["floor"](x)),
     "negative": lambda x: -x,
     "positive": lambda x: x,
     "square": lambda x: x * x,
@@ -168,6 +164,8 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 _LINEAR = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
+_PLAIN = frozenset({"add", "subtract", "multiply", "negative"})
+"""Those that are the same for symbols as operators of Python."""
 
 
 def refuse(value: Any, why: str) -> Any:
@@ -188,7 +186,7 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
     options.pop("dtype", None)
     if options.pop("where", True) is not True:
         refuse(self, f"it calls numpy.{name} with where=")
-    if method == "__call__" and name in _LINEAR:
+    if method == "__call__" and (name in _LINEAR or (name in _PLAIN and _are_symbols(given))):
         found = ufunc(*(np.asarray(value, dtype=object) for value in given))
     elif method == "__call__" and name in (ONE if len(given) == 1 else TWO):
         found = each((ONE if len(given) == 1 else TWO)[name], given, ufunc)
@@ -201,6 +199,12 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
         bare(target)[...] = found
         return target
     return again(found)
+
+
+def _are_symbols(given: Sequence[Any]) -> bool:
+    """Whether all numbers are symbols or Python's own; NumPy's would ask here again."""
+    values = [x for value in given for x in np.ravel(np.asarray(value, dtype=object)).tolist()]
+    return all(type(x) is float or (type(x) is Number and not x.tape.live) or type(x) is int for x in values)
 
 
 def each(apply: Callable[..., Any], given: Sequence[Any], exact: Callable[..., Any] | None = None) -> Any:
@@ -256,55 +260,12 @@ def vector_product(a: Any, b: Any, **options: Any) -> Any:
 
 OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select}
 
-ON_OBJECTS = frozenset(
-    [
-        "amax",
-        "amin",
-        "atleast_1d",
-        "atleast_2d",
-        "broadcast_to",
-        "column_stack",
-        "concatenate",
-        "copy",
-        "cumsum",
-        "diag",
-        "diff",
-        "dot",
-        "einsum",
-        "expand_dims",
-        "flip",
-        "full_like",
-        "hstack",
-        "inner",
-        "max",
-        "mean",
-        "min",
-        "moveaxis",
-        "ndim",
-        "norm",
-        "ones_like",
-        "outer",
-        "polyval",
-        "prod",
-        "ravel",
-        "repeat",
-        "reshape",
-        "roll",
-        "shape",
-        "size",
-        "squeeze",
-        "stack",
-        "sum",
-        "swapaxes",
-        "tensordot",
-        "tile",
-        "trace",
-        "transpose",
-        "vdot",
-        "vstack",
-        "zeros_like",
-    ]
-)
+ON_OBJECTS = frozenset({
+    "amax", "amin", "atleast_1d", "atleast_2d", "broadcast_to", "column_stack", "concatenate", "copy", "cumsum", "diag",
+    "diff", "dot", "einsum", "expand_dims", "flip", "full_like", "hstack", "inner", "max", "mean", "min", "moveaxis",
+    "ndim", "norm", "ones_like", "outer", "polyval", "prod", "ravel", "repeat", "reshape", "roll", "shape", "size",
+    "squeeze", "stack", "sum", "swapaxes", "tensordot", "tile", "trace", "transpose", "vdot", "vstack", "zeros_like",
+})  # fmt: skip
 """Those that NumPy has for arrays of objects, too."""
 
 
@@ -321,16 +282,4 @@ def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any],
 Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
 Number.__array_function__ = _of_function  # type: ignore[attr-defined]
 
-__all__ = [
-    "OF_ARRAYS",
-    "ONE",
-    "ON_OBJECTS",
-    "TWO",
-    "Numbers",
-    "again",
-    "bare",
-    "each",
-    "numbers",
-    "refuse",
-    "vector_product",
-]
+__all__ = ["OF_ARRAYS", "ONE", "ON_OBJECTS", "TWO", "Numbers", "again", "bare", "each", "numbers", "refuse", "vector_product"]
