@@ -52,6 +52,15 @@ def again(value: Any) -> Any:
     return value
 
 
+def number_among(values: Any) -> Number | None:
+    """The first of some values that is a number of a law."""
+    for each in values:
+        found = number_among(each) if isinstance(each, (list, tuple, Numbers)) else each
+        if isinstance(found, Number):
+            return found
+    return None
+
+
 # ---------------------------------------------------------------- functions of numbers
 
 
@@ -170,9 +179,9 @@ _PLAIN = frozenset({"add", "subtract", "multiply", "negative"})
 
 def refuse(value: Any, why: str) -> Any:
     """End the run of a law on a number, or on an array of them."""
-    for each in np.ravel(bare(value)):
-        if isinstance(each, Number):
-            each.tape.refuse(why)
+    number = number_among([value])
+    if number is not None:
+        number.tape.refuse(why)
     raise NotRecorded(why)
 
 
@@ -253,12 +262,14 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
 
 def vector_product(a: Any, b: Any, **options: Any) -> Any:
     """`numpy.cross`; of vectors in space ours, as that of NumPy 1 makes floats of constants among numbers of laws."""
+    if number_among([a, b]) is None:
+        return np.cross(bare(a), bare(b), **options)
     given: list[Any] = [np.asarray(bare(x), dtype=object) for x in (a, b)]
     in_space = not options and all(x.shape[-1:] == (3,) for x in given)
     return again(cross(*given) if in_space else np.cross(*given, **options))
 
 
-OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select}
+OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select, "cross": vector_product}
 
 ON_OBJECTS = frozenset({
     "amax", "amin", "atleast_1d", "atleast_2d", "broadcast_to", "column_stack", "concatenate", "copy", "cumsum", "diag",
@@ -282,4 +293,5 @@ def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any],
 Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
 Number.__array_function__ = _of_function  # type: ignore[attr-defined]
 
-__all__ = ["OF_ARRAYS", "ONE", "ON_OBJECTS", "TWO", "Numbers", "again", "bare", "each", "numbers", "refuse", "vector_product"]
+__all__ = ["OF_ARRAYS", "ONE", "ON_OBJECTS", "TWO", "Numbers", "again", "bare", "each", "number_among", "numbers"]
+__all__ += ["refuse", "vector_product"]
