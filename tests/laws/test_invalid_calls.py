@@ -18,8 +18,8 @@ import invalid_calls
 import numpy as np
 import pytest
 from by_numba import needs_numba, njit
+from cases import count
 from invalid_calls import hinged, pair
-from samples import count
 from toy_force import Maxwell
 
 import rbdae
