@@ -23,9 +23,10 @@ from invalid_calls import hinged, pair
 from toy_force import Maxwell
 
 import rbdae
-from rbdae import closed_form, drives, forces, joints, kinematics, models, solving, study
+from rbdae import drives, forces, joints, models, solving, study
 from rbdae.adapter import MissingSolver
 from rbdae.rotations import quaternions
+from rbdae_papers import closed_form, kinematics
 
 CHUNK = 50
 HOUSE = tuple(str(Path(module.__file__ or "").parent) for module in (rbdae, __import__("rbdae_adapters")))

@@ -19,6 +19,7 @@ from scipy.special import ellipj, ellipk
 
 import rbdae
 from rbdae.models import MODELS
+from rbdae_papers.closed_form import FreeBody
 
 
 @final
@@ -248,7 +249,7 @@ def test_rotations_top(run, case):
 def test_free_body(run):
     """Against elliptic functions, at times and at the end of [BS09], section 5.1."""
     solution = run("free_body", np.linspace(0.1, 1.0, 10))
-    exact = rbdae.closed_form.FreeBody((6.0, 8.0, 3.0), (10.0, 20.0, 20.0))
+    exact = FreeBody((6.0, 8.0, 3.0), (10.0, 20.0, 20.0))
     for t, y in zip(solution.t, solution.y, strict=True):
         state = solution.problem.states(t, y)["body"]
         np.testing.assert_allclose(state.angular_velocity, exact.angular_velocity(t), rtol=0, atol=1e-6)

@@ -1,4 +1,4 @@
-"""`rbdae.closed_form`: the free body over many turnovers against 200 bits, runs of the library, limits of the top."""
+"""`rbdae_papers.closed_form`: the free body over many turnovers against 200 bits and runs, limits of the top."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae import kinematics
-from rbdae.closed_form import FreeBody, SymmetricTop
 from rbdae.rotations import quaternions as Q
+from rbdae_papers import kinematics
+from rbdae_papers.closed_form import FreeBody, SymmetricTop
 
 # moments, Omega at the start, regime; each followed over many turnovers
 BODIES = {

@@ -21,8 +21,11 @@ from inside import chart_functions, option_table, show
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae import closed_form, drives, forces, joints, kinematics, models, rotations, solving, study
+from rbdae import drives, forces, joints, models, rotations, solving, study
 from rbdae.rotations import CHARTS, quaternions
+from rbdae_papers import closed_form, kinematics
+from rbdae_papers.norm_multipliers import norm_defect, norm_multipliers
+from rbdae_papers.null_space.benefits import skeel_condition
 
 NUMBERS = {"int", "zero", "negative", "float32"}
 
@@ -594,10 +597,14 @@ def calls() -> dict[str, Call]:
             {"problem": THING, "tolerance": POSITIVE},
         ),
         "norm_multipliers": Call(
-            lambda: (rbdae.norm_multipliers, {"problem": rates_problem(), "t": 0.0, "y": rates_problem().y0}),
+            lambda: (norm_multipliers, {"problem": rates_problem(), "t": 0.0, "y": rates_problem().y0}),
             {"problem": THING, "t": TIME, "y": STATES},
         ),
-        "skeel_condition": _plain(rbdae.skeel_condition, {"A": _role("matrix")}, A=np.diag([1.0, 2.0])),
+        "norm_defect": Call(
+            lambda: (norm_defect, {"problem": rates_problem(), "t": 0.0, "y": rates_problem().y0}),
+            {"problem": THING, "t": TIME, "y": STATES},
+        ),
+        "skeel_condition": _plain(skeel_condition, {"A": _role("matrix")}, A=np.diag([1.0, 2.0])),
         "adapter": _plain(solving.adapter, {"package": TEXT}, package="scipy"),
         "find_method": _plain(solving.find_method, {"solver": TEXT}, solver="scipy:RK45"),
         "solvers_for": Call(lambda: (solving.solvers_for, {"problem": problem()}), {"problem": THING}),
@@ -845,13 +852,6 @@ def calls() -> dict[str, Call]:
             above=0.5,
         ),
         "Problem.with_constant_mass": _of_problem("with_constant_mass", {}),
-        "Problem.norm_defect": Call(
-            lambda: (rates_problem().norm_defect, {"t": 0.0, "y": rates_problem().y0}), {"t": TIME, "y": STATES}
-        ),
-        **{
-            f"Problem.{name}": _of_problem(name, {"t": TIME, "y": STATES}, "hamiltonian-eliminated")
-            for name in ("pi", "eta")
-        },
         "Problem.run_multipliers": _of_problem("run_multipliers", {"t": TIME, "y": STATES}, "index-2"),
         **{f"models.{model}": _model(model) for model in MODELS},
         **_calculations(kinematics, "kinematics"),
