@@ -49,16 +49,13 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked ``long`` are for `tools/long` alone, whatever ``-m`` says; what it has of charts beyond the sample
     of the usual run, and every pairing of a registry, is marked ``sampled``; `support/codes.py` says whose turn it
-    is, `support/versions.py` what runs on the oldest versions."""
+    is."""
     import codes
     import samples
-    import versions
 
     turns = codes.assigned(items) if CODE is None else {}
     for item in items:
-        item.stash[GENERIC] = turns.get(item.nodeid) == "generic" and (
-            not versions.SAMPLE or versions.has_kernels(item)
-        )
+        item.stash[GENERIC] = turns.get(item.nodeid) == "generic"
     if samples.LONG:
         from cases import Pairing
 
@@ -73,10 +70,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             late = item.get_closest_marker("long") is not None or (whole and turns.get(item.nodeid) == "long")
             (left if late else kept).append(item)
-        if versions.SAMPLE:
-            taken = versions.chosen(kept)
-            left += [item for item in kept if item.nodeid not in taken]
-            kept = [item for item in kept if item.nodeid in taken]
         items[:] = kept
         if left:
             config.hook.pytest_deselected(items=left)

@@ -95,10 +95,9 @@ def test_what_a_module_exports_is_there_and_documented(name):
     module = importlib.import_module(name)
     if Path(module.__file__).stat().st_size:
         assert (module.__doc__ or "").strip(), f"{name} has no docstring"
-    for public in getattr(module, "__all__", []):
-        value = getattr(module, public)
-        if inspect.isclass(value) or inspect.isfunction(value):
-            assert (value.__doc__ or "").strip(), f"{name}.{public} has no docstring"
+    for public, value in vars(module).items():
+        if (inspect.isclass(value) or inspect.isfunction(value)) and not public.startswith("_"):
+            assert value.__module__ != name or (value.__doc__ or "").strip(), f"{name}.{public} has no docstring"
 
 
 def test_the_version_is_the_one_of_the_distribution():

@@ -61,6 +61,3 @@ def asks(measure: Function, context: Address, s: StepMemory, v: Vec, t: float, y
     for i in range(s.moving):
         moved = moved or abs(y[i] - seen[i]) > v[FAR] * units[i]
     return moved
-
-
-__all__ = ["FAR", "FIRST", "Places", "asks", "places", "size"]
