@@ -75,5 +75,3 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_before, after_in_parent=lambda: _after(child=False), after_in_child=lambda: _after(child=True)
     )
-
-__all__ = ["PATIENCE", "in_child", "protect"]

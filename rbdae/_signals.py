@@ -115,6 +115,3 @@ class Deferred:
             error.solution = self.solution  # type: ignore[attr-defined]
         except (AttributeError, TypeError):  # of a class with slots
             error.add_note(f"the run so far: {self.solution!r}")
-
-
-__all__ = ["Deferred", "Pending", "check"]

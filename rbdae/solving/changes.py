@@ -173,6 +173,3 @@ def _nearest(controller: Sampled, t: float) -> float:
 def _after(controller: Sampled, t: float) -> float:
     """The time of the first sample after t."""
     return (math.floor(t / controller.period + _CLOSE) + 1.0) * controller.period
-
-
-__all__ = ["InputSteps", "Samples", "driven", "sampled_of"]

@@ -157,16 +157,3 @@ def check_options(solver: str, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if isinstance(value, (float, np.floating)) and math.isnan(value):
             raise ValueError(f"{solver}: the option {name} must not be nan; give a number, or leave it out")
-
-
-__all__ = [
-    "check_backward",
-    "check_charts",
-    "check_options",
-    "check_problem",
-    "check_progress",
-    "check_span",
-    "check_step",
-    "check_times",
-    "check_tolerances",
-]

@@ -11,15 +11,16 @@ Where the steps do not resolve the fast modes of a motion, rates are no guide: a
 rates that are off by the tolerance times the fast frequency. The states are smooth as long as the fast modes are
 damped, and a polynomial through those at neighbouring steps is taken (`_Neighbours`).
 
-Rows of a run that its solver leaves less accurate than its steps are made again: `give_multipliers`, `with_fine_rows`.
+Multipliers that no error test sees (`Method.untested`), whose noise BDF codes extrapolate from step to step, are made
+again by elimination (`give_multipliers`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -34,11 +35,7 @@ from rbdae.multibody.layout import with_nearest_parameters
 from rbdae.problem.algebraic import AlgebraicUnknowns
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.projection import Projection, bind_projection
 from rbdae.solving.segments import Segments
-
-if TYPE_CHECKING:
-    from rbdae.solving.solution import Solution
 
 
 @final
@@ -266,20 +263,6 @@ def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segment
         write(outcome.steps.t, outcome.steps.y)
     for t, y in zip(outcome.t_events, outcome.y_events, strict=True):
         write(t, y)
-
-
-def with_fine_rows(solution: Solution, segments: Segments, projection: Projection | bool | None) -> Solution:
-    """The same with ``solution(t)`` at its times, projected if the run is."""
-    steps = solution.steps
-    if steps is None or not len(steps.t) or not len(solution.t) or not np.isfinite(steps.y).all():
-        return solution
-    y = solution(solution.t)
-    projectors = [bind_projection(problem, projection) for problem in segments.problems]
-    for t, row, k in zip(solution.t, y, segments.numbers(solution.t), strict=True):
-        projector = projectors[k]
-        if projector is not None:
-            projector(float(t), row)
-    return replace(solution, y=y)
 
 
 # ------------------------------------------------------------ polynomials over single steps
@@ -555,6 +538,3 @@ def _interpolate(nodes: Vec, y: Mat, t: Vec) -> Mat:
             weights[:, j] *= (t - other) / (node - other)
     out: Mat = np.einsum("mk,kd->md", weights, y)
     return out
-
-
-__all__ = ["DenseOutput", "give_multipliers", "with_fine_rows"]

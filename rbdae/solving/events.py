@@ -107,6 +107,3 @@ class RunEvents:
         """A function of the user in a later segment, in the unknowns of the first problem."""
         first = self._first
         return lambda t, y: event(t, here.translated(t, y, first))
-
-
-__all__ = ["AnyEvent", "RunEvent", "RunEvents", "check_events", "name_of", "of_quantity"]

@@ -71,7 +71,7 @@ def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arrays and metadata of a file; ValueError for another kind of file, and for a damaged one."""
     source = checked("path", path, "run.npz")
     try:
-        with np.load(source, allow_pickle=False) as stored:
+        with open(source, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         metadata = json.loads(str(arrays.pop("metadata")))
         known = metadata.get("format")
@@ -266,6 +266,3 @@ def _check_selections(arrays: Mapping[str, Any], problem: Problem) -> None:
         R = _array(arrays, "selection_references", count, problem.model.n, 3, 3)
         if not np.allclose(np.swapaxes(R, -1, -2) @ R, np.eye(3), rtol=0, atol=1e-9):
             raise ValueError("the array 'selection_references' has matrices that are no rotations")
-
-
-__all__ = ["read_npz", "read_run", "write_run"]

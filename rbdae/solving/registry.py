@@ -323,17 +323,3 @@ def default_solver(problem: Solvable, step: float | None = None) -> str:
         f"solve: no solver is named, and none that would be chosen for {form!r} is installed; those that take it are "
         f"{', '.join(names)}: `pip install scikit-sundae` brings one, or choose an ODE form such as 'null-space'"
     )
-
-
-__all__ = [
-    "SolverInfo",
-    "SolverTable",
-    "adapter",
-    "check_pairing",
-    "default_solver",
-    "find_method",
-    "methods_for",
-    "package_version",
-    "solvers",
-    "solvers_for",
-]

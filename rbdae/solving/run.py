@@ -22,19 +22,17 @@ from rbdae.multibody.memory import Preparation
 from rbdae.problem.contract import Solvable
 from rbdae.problem.drive_inputs import refuse_held
 from rbdae.problem.driven import present
-from rbdae.problem.friction_margins import has_friction, paradox
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import USUAL
 from rbdae.problem.switches.charts import DUE
 from rbdae.solving import checks
 from rbdae.solving.changes import Samples, driven, sampled_of
-from rbdae.solving.dense import give_multipliers, with_fine_rows
+from rbdae.solving.dense import give_multipliers
 from rbdae.solving.events import AnyEvent, check_events, name_of
 from rbdae.solving.registry import check_pairing, default_solver, find_method
-from rbdae.solving.segments import Changes, Segment, run_segments
+from rbdae.solving.segments import Changes, Segment, Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
-from rbdae.solving.tolerances import advice
 
 
 class FailedRunWarning(UserWarning):
@@ -221,11 +219,9 @@ def integrated(segment: Segment, said: Mapping[str, str], run: Deferred, changes
     """The solution of a run from its first segment on; `run` has it when it is there."""
     run.solution = solution = _integrated(segment, said, run.pending, changes)
     if solution.reason is not Reason.KEYBOARD and isinstance(segment.problem, Problem):
-        words = _of_chart(solution) + _of_friction(solution)
-        if solution.problem is not None and not segment.method.fixed_step:
-            words += advice(solution.problem, solution.y, solution.rtol, solution.atol)
         projected = not (segment.projection is None or segment.projection is False)
-        run.solution = solution = replace(solution, _said=solution._said + words, _projected=projected)
+        said_more = solution._said + _near_singular_set(solution)
+        run.solution = solution = replace(solution, _said=said_more, _projected=projected)
     return solution
 
 
@@ -267,7 +263,7 @@ def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, cha
     }
     solution: Solution = made(Solution, fields)
     if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
-        solution = with_fine_rows(solution, segments, segment.projection)
+        solution = _with_fine_rows(solution, segments, segment.projection)
         stats.seconds, stats.wall_seconds = clock.elapsed()
     return replace(solution, steps=none) if asked.t_eval is not None and "dense_output" in said else solution
 
@@ -304,6 +300,21 @@ def _progress(wanted: bool | Callable[[float], None], segment: Segment) -> Itera
     shape = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"
     with tqdm(total=abs(t_end - t0), desc=segment.solver, bar_format=shape) as bar:
         yield lambda t: bar.update(abs(t - t0) - bar.n)
+
+
+def _with_fine_rows(solution: Solution, segments: Segments, projection: Projection | bool | None) -> Solution:
+    """The same with ``solution(t)`` at its times, projected if the run is, where dense output is of a lower order than
+    steps: RADAU's collocation polynomial is of order 3, its steps of order 5 ([HW96], section IV.8)."""
+    steps = solution.steps
+    if steps is None or not len(steps.t) or not len(solution.t) or not np.isfinite(steps.y).all():
+        return solution
+    y = solution(solution.t)
+    projectors = [bind_projection(problem, projection) for problem in segments.problems]
+    for t, row, k in zip(solution.t, y, segments.numbers(solution.t), strict=True):
+        projector = projectors[k]
+        if projector is not None:
+            projector(float(t), row)
+    return replace(solution, y=y)
 
 
 # ------------------------------------------------------------ words of messages
@@ -348,34 +359,13 @@ def _called(problem: Problem | None) -> str:
     return f"; called in Python: {', '.join(names)} (problem.laws says why)" if names else ""
 
 
-_OWN_WORDS = (Reason.CHART, Reason.FRICTION, Reason.KEYBOARD, Reason.EVENT)
-
-_NEAR = 0.2
-"""A margin of friction, 1 without it, below which accelerations are several times as large."""
-
-
-def _failed_at(solution: Solution) -> tuple[Problem, float, Vec] | None:
-    """The last state of a failed run with its problem; None where the reason says enough."""
-    if solution.success or solution.reason in _OWN_WORDS or not len(solution.t):
-        return None
+def _near_singular_set(solution: Solution) -> str:
+    """Rotation parameters near their singular set, where solvers fail for other reasons."""
+    known = (Reason.CHART, Reason.FRICTION)
+    if solution.success or solution.reason in known or not len(solution.t) or not np.isfinite(solution.y[-1]).all():
+        return ""
     t, y = float(solution.t[-1]), solution.y[-1]
-    return (solution.problem_at(t), t, y) if np.isfinite(y).all() else None
-
-
-def _of_friction(solution: Solution) -> str:
-    """Dry friction near Painleve's paradox, of which solvers say other things."""
-    if (last := _failed_at(solution)) is None:
-        return ""
-    view, t, y = last[0].interpretation, *last[1:]
-    near = paradox(view, t, y, least=_NEAR) if has_friction(view) else ""
-    return f"; dry friction is near Painleve's paradox {near}: give a smaller mu" if near else ""
-
-
-def _of_chart(solution: Solution) -> str:
-    """Rotation parameters near their singular set, of which solvers say other things."""
-    if (last := _failed_at(solution)) is None:
-        return ""
-    problem, t, y = last
+    problem = solution.problem_at(t)
     chart = problem.workspace.settings.chart
     distance, body = problem.interpretation.distance_to_singularity(t, y)
     if not chart.centre or distance > (1.0 - DUE) * chart.reach:
@@ -384,6 +374,3 @@ def _of_chart(solution: Solution) -> str:
         f"; the {chart.name} parameters of body {problem.model.names[body]!r} are {distance:.3g} rad from their "
         "singular set there: use on_singularity='switch' or rotation='quaternion'"
     )
-
-
-__all__ = ["FailedRunWarning", "integrated", "planned", "solve"]

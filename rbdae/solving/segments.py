@@ -282,6 +282,3 @@ def joined_stats(parts: Sequence[Stats]) -> Stats:
     codes = {part.code for part in parts}
     out.code = codes.pop() if len(codes) == 1 else "mixed"
     return out
-
-
-__all__ = ["Changes", "Segment", "Segments", "joined_stats", "run_segments"]

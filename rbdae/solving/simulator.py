@@ -519,9 +519,6 @@ _Engine: TypeAlias = _InPlace | _InPieces
 
 # ------------------------------------------------------------ readings
 
-_OF_MOTION = frozenset({"value", "rate", "turn", "axis", "spin"})
-"""Aspects that no input changes at a state, but for those of drives."""
-
 
 @final
 class _Readings:
@@ -545,27 +542,19 @@ class _Readings:
 
     def measured(self, kind: Literal["joints", "forces"], t: float, y: Vec, inputs: Vec) -> dict[str, Measured]:
         """Quantities of all joints or forces; computed when they are asked for, of this state under these inputs."""
-        driven = self._driven
-        motion = None if driven else getattr(self._problem, kind)(t, y)
         owners = getattr(self._problem.interpretation.owners, kind)
 
         def read(owner: str, name: str) -> Any:
-            if motion is not None and owners[owner].quantities[name].aspect in _OF_MOTION:
-                return getattr(motion[owner], name)
             return getattr(getattr(self._under(inputs), kind)(t, y)[owner], name)
 
         return {name: Measured(each.units, partial(read, name)) for name, each in owners.items()}
 
     def states(self, t: float, y: Vec, inputs: Vec) -> dict[str, BodyState]:
         """Motion of every body by name, of this state under these inputs."""
-        if not self._driven:
+        if not follows_inputs(self._problem.workspace):
             return self._problem.states(t, y)
+        # rates of coordinates depend on the inputs of drives in forms with fewer velocities
         return self._problem.with_selection(self._problem.selection.with_inputs(inputs.copy())).states(t, y)
-
-    @cached_property
-    def _driven(self) -> bool:
-        """Whether a drive reads inputs: then rates of coordinates depend on them in forms with fewer velocities."""
-        return follows_inputs(self._problem.workspace)
 
     def _under(self, inputs: Vec) -> Problem:
         """The problem under inputs, for one reading."""
@@ -574,6 +563,3 @@ class _Readings:
         twin, own = self._twin
         own.write_inputs(inputs)
         return twin
-
-
-__all__ = ["Simulator", "StepError"]

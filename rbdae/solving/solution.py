@@ -613,5 +613,3 @@ def _along(line: Observable) -> property:
 
 
 attach(Solution, _along)
-
-__all__ = ["Drift", "EventLog", "Solution", "load"]

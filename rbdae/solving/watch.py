@@ -27,7 +27,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _forks
-from rbdae._arrays import Bools, Ints, Vec
+from rbdae._arrays import Vec
 from rbdae._check import NoSolution
 from rbdae._frozen import changed
 from rbdae._signals import Pending
@@ -276,60 +276,41 @@ class _Callbacks:
 
     @cached_property
     def residual(self) -> Callable[..., None]:
-        fill = self._watched("residual")
-        if self._watch.direction > 0.0:
-            return fill
-        yd = np.empty(self._n)
-
-        def mirrored(tau: float, y: Vec, z: Vec, out: Vec) -> None:
-            np.negative(z, out=yd)
-            fill(-tau, y, yd, out)
-
-        return mirrored
+        return self._made("residual")
 
     @cached_property
     def jacobian(self) -> Callable[..., None]:
-        return self._tangent("jacobian")
+        return self._made("jacobian")
 
     @cached_property
     def jacobian_data(self) -> Callable[..., None]:
-        return self._tangent("jacobian_data")
+        return self._made("jacobian_data")
 
-    def _tangent(self, name: str) -> Callable[..., None]:
-        fill = self._watched(name)
+    @cached_property
+    def rhs(self) -> Callable[..., None]:
+        return self._made("rhs")
+
+    @cached_property
+    def rhs_jacobian(self) -> Callable[..., None]:
+        return self._made("rhs_jacobian")
+
+    def _made(self, name: str) -> Callable[..., None]:
+        fill = self._watch.callback(name, getattr(self._inner, name))
+        self._had.add(name)
         if self._watch.direction > 0.0:
             return fill
         yd = np.empty(self._n)
 
-        def mirrored(tau: float, y: Vec, z: Vec, c: float, out: Any) -> None:
+        def implicit(tau: float, y: Vec, z: Vec, *c_and_out: Any) -> None:
             np.negative(z, out=yd)
-            fill(-tau, y, yd, -c, out)
+            *c, out = c_and_out
+            fill(-tau, y, yd, *(-each for each in c), out)
 
-        return mirrored
-
-    @cached_property
-    def rhs(self) -> Callable[..., None]:
-        return self._negative("rhs")
-
-    @cached_property
-    def rhs_jacobian(self) -> Callable[..., None]:
-        return self._negative("rhs_jacobian")
-
-    def _negative(self, name: str) -> Callable[..., None]:
-        fill = self._watched(name)
-        if self._watch.direction > 0.0:
-            return fill
-
-        def mirrored(tau: float, y: Vec, out: Any) -> None:
+        def explicit(tau: float, y: Vec, out: Any) -> None:
             fill(-tau, y, out)
             np.negative(out, out=out)
 
-        return mirrored
-
-    def _watched(self, name: str) -> Callable[..., None]:
-        found = getattr(self._inner, name)
-        self._had.add(name)
-        return self._watch.callback(name, found)
+        return explicit if name.startswith("rhs") else implicit
 
     @property
     def code(self) -> str:
@@ -344,37 +325,15 @@ class WatchedProblem:
     """A `Solvable` with watched callbacks, in the solver's time."""
 
     def __init__(self, problem: Solvable, watch: Watch) -> None:
-        self._inner, self._direction = problem, watch.direction
+        self._inner = problem
         self.callbacks = _Callbacks(problem, watch)
         self.formulation, self.kind, self.index = problem.formulation, problem.kind, problem.index
-        self.n, self.n_equations = problem.n, problem.n_equations
-        self.t0, self.y0 = watch.direction * problem.t0, problem.y0
-
-    @property
-    def yd0(self) -> Vec:
-        """The rates of `y0`, shape (n,)."""
-        rates = self._inner.yd0
-        return rates if self._direction > 0.0 else -np.asarray(rates)
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """One name for each unknown."""
-        return self._inner.labels
-
-    @property
-    def differential(self) -> Bools:
-        """Whether yd of an unknown appears in F, shape (n,)."""
-        return self._inner.differential
-
-    @property
-    def algebraic(self) -> Bools:
-        """Unknowns without a rate that error tests count, shape (n,)."""
-        return self._inner.algebraic
-
-    @property
-    def variable_index(self) -> Ints:
-        """Classes of the unknowns of a DAE, shape (n,)."""
-        return self._inner.variable_index
+        self.n, self.n_equations, self.labels = problem.n, problem.n_equations, problem.labels
+        self.differential, self.algebraic = problem.differential, getattr(problem, "algebraic", None)
+        self.variable_index = problem.variable_index
+        self.t0, self.y0, self.yd0 = watch.direction * problem.t0, problem.y0, problem.yd0
+        if watch.direction < 0.0:
+            self.yd0 = -np.asarray(problem.yd0)
 
     @property
     def sparsity(self) -> Any:
@@ -509,6 +468,3 @@ def _refuse_deadlock(solver: str, state: str, me: int) -> None:
             )
         seen.add(other)
         other = _holders.get(_waiting.get(other, ""))
-
-
-__all__ = ["NEAR", "PATIENCE", "Watch", "WatchedProblem", "run_once"]
