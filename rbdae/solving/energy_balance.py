@@ -227,6 +227,3 @@ def _over(power: Callable[[Vec, Mat], Vec], dense: DenseOutput, a: Vec, b: Vec, 
         halves = _over(power, dense, *ends, tolerance, halvings - 1)
         fine[left] = halves[: len(left)] + halves[len(left) :]
     return np.asarray(fine)
-
-
-__all__ = ["EnergyOfRun", "energy_of_run", "is_conservative", "own_work"]

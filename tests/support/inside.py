@@ -188,25 +188,12 @@ from rbdae.reports import shown as report_shown
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
-    collocation,
     dense,
-    energy_balance,
-    engines,
-    monitor,
-    neighbours,
-    plan,
-    readings,
     registry,
-    sampling,
     segments,
     singular,
-    solution,
-    watched,
 )
-from rbdae.solving import run as run_of_solve
-from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
-from rbdae.solving.driven import InputSteps
 from rbdae.study import comparing as study_comparing
 from rbdae.study import stored as study_stored
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
@@ -237,12 +224,10 @@ __all__ = [
     "Explicit",
     "Factors",
     "Graph",
-    "InputSteps",
     "LanguageError",
     "LoadedNumbers",
     "ManyStates",
     "Mat",
-    "MirroredProblem",
     "Named",
     "OneState",
     "OpenNumbers",
@@ -279,7 +264,6 @@ __all__ = [
     "code_of_kernels",
     "code_text",
     "collecting_elements",
-    "collocation",
     "compiled_watch",
     "computed",
     "conserving_entries",
@@ -306,8 +290,6 @@ __all__ = [
     "elimination_loops",
     "elimination_order",
     "elimination_steps",
-    "energy_balance",
-    "engines",
     "entry",
     "entry_of",
     "equations_latex",
@@ -371,7 +353,6 @@ __all__ = [
     "memories",
     "memory",
     "merit",
-    "monitor",
     "moving",
     "n_quasi_velocities",
     "n_velocities",
@@ -381,7 +362,6 @@ __all__ = [
     "near_kernel",
     "nearest",
     "nearest_velocities",
-    "neighbours",
     "newton",
     "norm_rows",
     "null_space",
@@ -409,7 +389,6 @@ __all__ = [
     "placed",
     "plain",
     "plain_residual",
-    "plan",
     "plane_view",
     "plotted",
     "posed_loops",
@@ -421,7 +400,6 @@ __all__ = [
     "quasi_velocities",
     "radau5_dae",
     "reactions",
-    "readings",
     "record_nothing",
     "recorded_factors",
     "recorded_quantities",
@@ -436,8 +414,6 @@ __all__ = [
     "reselected",
     "rhs_elements_apply",
     "rhs_recording",
-    "run_of_solve",
-    "sampling",
     "scales",
     "schemes",
     "searched",
@@ -454,7 +430,6 @@ __all__ = [
     "show",
     "sides",
     "singular",
-    "solution",
     "solve_algebraic",
     "sparse_loops_from",
     "square_work",
@@ -489,7 +464,6 @@ __all__ = [
     "velocity_metric",
     "velocity_selection",
     "violations",
-    "watched",
     "watching",
     "weighted_steps",
     "with_best_rows",

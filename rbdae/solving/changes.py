@@ -1,7 +1,8 @@
-"""Inputs of a run: numbers, functions of the time, and tables; steps of a table cut the run."""
+"""Changes of a run at known times: steps of inputs, and the samples of controllers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
@@ -9,12 +10,17 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae.actuators.sampled import Sampled
 from rbdae.inputs import Given, Table, given, values_of
 from rbdae.problem.contract import Solvable
 from rbdae.problem.drive_inputs import motions_of, refuse_jumps
 from rbdae.problem.driven import places_of, present
+from rbdae.problem.network_values import values_of_blocks
 from rbdae.problem.problem import Problem
 from rbdae.solving.checks import check_problem, check_span
+
+_CLOSE = 1e-9
+"""Of a period: a time this near to that of a sample is that time."""
 
 
 @final
@@ -52,10 +58,9 @@ class InputSteps:
         middle = 0.5 * (self._ends[k - 1] + self._ends[k])
         return {name: float(table(middle)) for name, table in self._tables.items()}
 
-    def resumed(self, problem: Any, t: float, y: Vec) -> Solvable:
+    def resumed(self, problem: Any, t: float, y: Vec) -> Any:
         """The problem from (t, y) on, with the values there."""
-        out: Solvable = problem.resumed_with_inputs(t, y, self.values(t))
-        return out
+        return problem.resumed_with_inputs(t, y, self.values(t))
 
 
 def _refuse_jumps(problem: Problem, steps: InputSteps) -> None:
@@ -115,4 +120,56 @@ def driven(problem: Solvable, inputs: Mapping[str, Given], t_span: Sequence[floa
     return out, steps
 
 
-__all__ = ["InputSteps", "driven"]
+def sampled_of(problem: Problem) -> list[Sampled]:
+    """The sampled controllers of a problem."""
+    if not problem.workspace.memory.filled.like.forces.inputs:
+        return []
+    return [force for force in problem.system.forces if isinstance(force, Sampled)]
+
+
+@final
+class Samples:
+    """The samples of a run.
+
+    Raises ValueError for a run back in time: what controllers hold follows from earlier samples.
+    """
+
+    def __init__(self, controllers: Sequence[Sampled], t0: float, t_end: float) -> None:
+        if t_end < t0:
+            names = ", ".join(str(each.name) for each in controllers)
+            raise ValueError(
+                f"a run with sampled controllers ({names}) cannot go back in time: what they hold follows from earlier "
+                "samples; end it after its start"
+            )
+        self._controllers = controllers
+        self.memories = {each: each.first_memory() for each in controllers}
+        self._t_end = t_end
+
+    def next(self, t: float) -> float | None:
+        """The time of the first sample after t; None if it is not before the end of the run."""
+        time = min(_after(each, t) for each in self._controllers)
+        return time if time < self._t_end else None
+
+    def resumed(self, problem: Problem, t: float, y: Vec) -> Problem:
+        """The problem from (t, y) on, with what is held after the samples at t; before the first one what there is."""
+        due = [each for each in self._controllers if abs(t - _nearest(each, t)) <= _CLOSE * each.period]
+        if not due:
+            return problem
+        view, times, rows = problem.interpretation, np.array([t]), y[None]
+        known = values_of_blocks(view, times, view.reader.natural(times, rows), rows)
+        held: dict[str, float] = {}
+        for each in due:
+            inputs = [float(known[each, name][0]) for name in each.inputs]
+            outputs, self.memories[each] = each.sampled(t, inputs, self.memories[each])
+            held |= {of.name: value for of, value in zip(each.held.values(), outputs, strict=True)}
+        return problem.resumed_with_inputs(t, y, held)
+
+
+def _nearest(controller: Sampled, t: float) -> float:
+    """The time of the sample that is nearest to t."""
+    return round(t / controller.period) * controller.period
+
+
+def _after(controller: Sampled, t: float) -> float:
+    """The time of the first sample after t."""
+    return (math.floor(t / controller.period + _CLOSE) + 1.0) * controller.period
