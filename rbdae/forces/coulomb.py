@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, final
 
+import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae._frozen import fill
 from rbdae.forces.base import near
 from rbdae.forces.dry_friction import VELOCITY, friction_along, friction_over
-from rbdae.forces.element import AnyElement, Element, TimeFunction, UnderReaction, not_negative, time_function
+from rbdae.forces.element import AnyElement, Element, TimeFunction, UnderReaction, time_function
 from rbdae.forces.forms import along, together
 from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
 from rbdae.forces.motion_law import MotionLaw
@@ -28,7 +28,7 @@ _ONE = TimeFunction(_check.frozen(np.ones(1)))
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, init=False, kw_only=True)
 class Coulomb(AbstractJointForce):
     """Coulomb friction on a free motion of a joint under a normal force N, regularised.
 
@@ -77,7 +77,6 @@ class Coulomb(AbstractJointForce):
         Unique among the forces of the system; without it the system chooses "coulomb-1" and so on.
     """
 
-    joint: AbstractJoint
     mu: float
     normal: TimeFunction | str
     radius: float | None
@@ -85,7 +84,6 @@ class Coulomb(AbstractJointForce):
     length: float | None
     floor: float | None
     along: tuple[str, ...]
-    name: str | None
 
     def __init__(
         self,
@@ -120,10 +118,9 @@ class Coulomb(AbstractJointForce):
             raise ValueError(f"{owner}: {describe_joint(joint)} turns; give radius=, that of its bearing, e.g. 0.01")
         if not turns and radius is not None:
             raise ValueError(f"{owner}: {describe_joint(joint)} slides, without a radius; leave it out")
-        fill(
-            self,
+        self.__attrs_init__(
             joint=joint,
-            mu=not_negative(owner, "mu", mu),
+            mu=_check.not_negative(owner, "mu", mu),
             normal=law,
             radius=None if radius is None else _check.positive(owner, "radius", radius, "give e.g. 0.01"),
             velocity=_check.positive(owner, "velocity", velocity, "give e.g. 1e-3"),
@@ -140,7 +137,7 @@ class Coulomb(AbstractJointForce):
     @property
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of its coordinates, and ``normal``, N, of a reaction."""
-        found = super(Coulomb, self).quantities
+        found = super().quantities
         if isinstance(self.normal, TimeFunction):
             return found
         return found | {"normal": Quantity(self, "normal", "N", aspect="normal")}
@@ -170,7 +167,7 @@ def _normal(owner: str, normal: Any) -> TimeFunction | str:
         return normal
     law = time_function(owner, "normal", normal)
     if law.function is None:
-        not_negative(owner, "normal", law.inputs[0].value if law.inputs else float(law.constant[0]))
+        _check.not_negative(owner, "normal", law.inputs[0].value if law.inputs else float(law.constant[0]))
     return law
 
 

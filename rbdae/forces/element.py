@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -191,6 +191,8 @@ class StateElement:
 AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
 """What a force may consist of."""
 
+Frame: TypeAlias = Literal["space", "body"]
+
 Load: TypeAlias = float | Input | Callable[..., Any]
 """What users give as a load along one displacement: a number, an input, a function of the time, or a law of the
 motion."""
@@ -242,19 +244,16 @@ def value_of(owner: str, law: TimeFunction, t: float) -> Vec:
     return _check.array(owner, f"{law.what} at t = {t:g}", given, () if n == 1 else (n,), remedy=remedy).reshape(n)
 
 
-def frame_of(owner: str, value: object) -> str:
-    """The frame of the components of a vector."""
+def vector_law(value: ArrayLike | Callable[[float], Any], force: Any = None, field: Any = None) -> TimeFunction:
+    """A field with three components as a constant, as inputs or as a function of the time."""
+    return time_function(force._owner, field.name, value, 3)
+
+
+def frame_of(value: Frame, force: Any = None, field: Any = None) -> Frame:
+    """A field with the frame of the components of a vector."""
     if not isinstance(value, str) or value not in ("space", "body"):
-        raise ValueError(f"{owner}: frame must be 'space' or 'body', got {_check.show(value)}")
+        raise ValueError(f"{force._owner}: frame must be 'space' or 'body', got {_check.show(value)}")
     return value
-
-
-def not_negative(owner: str, what: str, value: ArrayLike) -> float:
-    """A finite number that is not negative."""
-    out = _check.number(owner, what, value)
-    if out < 0.0:
-        raise ValueError(f"{owner}: {what} must not be negative, got {_check.show(value)}; check its sign")
-    return out
 
 
 __all__ = [
@@ -269,8 +268,8 @@ __all__ = [
     "UserElement",
     "frame_of",
     "load",
-    "not_negative",
     "time_function",
     "value_of",
+    "vector_law",
     "winding_name",
 ]

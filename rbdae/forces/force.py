@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Literal, final
+
+import attrs
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
-from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import AnyElement, TimeFunction, frame_of, time_function
+from rbdae._arrays import Vec
+from rbdae.forces.base import AbstractBodyForce
+from rbdae.forces.element import AnyElement, TimeFunction, frame_of, vector_law
 from rbdae.forces.forms import point_force
 from rbdae.forces.symbol import Symbol
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Force(AbstractForce):
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Force(AbstractBodyForce):
     """A given force at a point that is fixed in a body.
 
     With R = [d1 d2 d3] and r the point in the body frame, the natural forces are f on x and r_k f on d_k. A constant
@@ -37,34 +35,9 @@ class Force(AbstractForce):
         Unique among the forces of the system; without it the system chooses "force-1" and so on.
     """
 
-    body: Body
-    force: TimeFunction
-    at: Vec
-    frame: Literal["space", "body"]
-    name: str | None
-
-    def __init__(
-        self,
-        body: Body,
-        force: ArrayLike | Callable[[float], Any],
-        at: ArrayLike = (0.0, 0.0, 0.0),
-        frame: Literal["space", "body"] = "space",
-        name: str | None = None,
-    ) -> None:
-        owner = describe("force", "Force", body, None, name)
-        fill(
-            self,
-            body=body,
-            force=time_function(owner, "force", force, 3),
-            at=_check.vector(owner, "at", at),
-            frame=frame_of(owner, frame),
-            name=name,
-        )
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """(body,)."""
-        return (self.body,)
+    force: TimeFunction = attrs.field(converter=vector_law)
+    at: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    frame: Literal["space", "body"] = attrs.field(default="space", converter=frame_of)
 
     @property
     def symbol(self) -> Symbol:

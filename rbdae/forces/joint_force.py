@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
 
 from rbdae import _check
-from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce, near
-from rbdae.forces.element import NONE, Element, Load, TimeFunction, load, not_negative
-from rbdae.forces.forms import along
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.base import AbstractForce
 from rbdae.inputs import Input
 from rbdae.joints import JOINTS
 from rbdae.joints.axial import AbstractAxialJoint
@@ -18,12 +17,17 @@ from rbdae.joints.base import AbstractJoint, FreeMotion
 from rbdae.quantities.coordinate import Coordinate
 
 
+def _joint(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
+    """The joint; it and the name are checked."""
+    describe_force(type(force).__name__, joint, force.name)
+    return joint
+
+
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractJointForce(AbstractForce):
     """A force between the bodies of a joint."""
 
-    __slots__ = ()
-
-    joint: AbstractJoint
+    joint: AbstractJoint = attrs.field(converter=_joint)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -31,68 +35,27 @@ class AbstractJointForce(AbstractForce):
         return self.joint.bodies
 
 
-def fill_spring_damper(
-    force: AbstractJointForce,
-    motion: FreeMotion,
-    joint: AbstractAxialJoint,
-    name: str | None,
-    stiffness: float,
-    damping: float,
-    rest: tuple[str, float],
-    actuator: tuple[str, Load],
-    inputs: Mapping[str, Input] | None,
-) -> None:
-    """Check and set the fields of a spring, damper and actuator along a free motion; only for constructors.
-
-    `rest` and `actuator` are (field, value): the coordinate at which the spring is at rest, and what is added to it,
-    with the inputs that it reads.
-    """
-    owner = describe_force(type(force).__name__, joint, name)
-    joint = with_motion(owner, joint, motion)
-    values = {
-        "joint": joint,
-        "stiffness": not_negative(owner, "stiffness", stiffness),
-        "damping": not_negative(owner, "damping", damping),
-        rest[0]: _check.number(owner, *rest),
-        actuator[0]: load_along(owner, *actuator, joint, motion, inputs),
-        "name": name,
-    }
-    fill(force, **values)
+def _joint_with_motion(joint: AbstractAxialJoint, force: Any = None, field: Any = None) -> AbstractAxialJoint:
+    """The joint, which has an axis and leaves the motion free."""
+    owner = describe_force(type(force).__name__, joint, force.name)
+    return with_motion(owner, joint, force.motion)
 
 
-def load_along(
-    owner: str,
-    what: str,
-    value: object,
-    joint: AbstractAxialJoint,
-    motion: FreeMotion,
-    inputs: Mapping[str, Input] | None = None,
-) -> TimeFunction | MotionLaw:
-    """A torque about the axis, or a force along it: a number, or a law of the time, or of the motion, too."""
-    coordinate = joint.angle_about_axis() if motion == "rotation" else joint.displacement_along_axis()
-    return load(owner, what, value, near(coordinate, joint.bodies), (coordinate.name, "rate"), inputs)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class AbstractAxisSpring(AbstractJointForce):
+    """A spring, a damper and a load along a free motion of a joint about or along its axis."""
 
+    motion: ClassVar[FreeMotion]
 
-def about_axis(
-    joint: AbstractAxialJoint,
-    stiffness: float = 0.0,
-    damping: float = 0.0,
-    rest: float = 0.0,
-    u: TimeFunction | MotionLaw = NONE,
-) -> Element:
-    """An element on the angle about the axis."""
-    return along(joint.angle_about_axis(), stiffness, damping, rest, u)
+    joint: AbstractAxialJoint = attrs.field(converter=_joint_with_motion)
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
+    stiffness: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+    damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
 
-
-def along_axis(
-    joint: AbstractAxialJoint,
-    stiffness: float = 0.0,
-    damping: float = 0.0,
-    rest: float = 0.0,
-    u: TimeFunction | MotionLaw = NONE,
-) -> Element:
-    """An element on the displacement along the axis."""
-    return along(joint.displacement_along_axis(), stiffness, damping, rest, u)
+    def acts_along(self) -> tuple[Coordinate]:
+        """The angle about the axis, or the displacement along it."""
+        joint = self.joint
+        return (joint.angle_about_axis() if self.motion == "rotation" else joint.displacement_along_axis(),)
 
 
 def describe_force(kind: str, joint: object, name: str | None) -> str:
@@ -153,14 +116,11 @@ def _joints_with(*motions: FreeMotion) -> str:
 
 
 __all__ = [
+    "AbstractAxisSpring",
     "AbstractJointForce",
-    "about_axis",
-    "along_axis",
     "coordinate_of",
     "describe_force",
     "describe_joint",
-    "fill_spring_damper",
-    "load_along",
     "with_axis",
     "with_motion",
 ]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import final
 
+import attrs
+
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
-from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractPairForce, near
-from rbdae.forces.element import AnyElement, Load, TimeFunction, load, not_negative
+from rbdae._arrays import Vec
+from rbdae.forces.base import AbstractPairForce, law_along
+from rbdae.forces.element import NONE, AnyElement, TimeFunction
 from rbdae.forces.forms import distance
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
@@ -21,7 +20,7 @@ from rbdae.quantities.coordinate import Coordinate
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class SpringDamper(AbstractPairForce):
     """Spring, damper and actuator along the line between two points.
 
@@ -52,45 +51,13 @@ class SpringDamper(AbstractPairForce):
         Unique among the forces of the system; without it the system chooses "springdamper-1" and so on.
     """
 
-    a: Body
-    b: Body | None
-    stiffness: float
-    damping: float
-    length: float
-    force: TimeFunction | MotionLaw
-    at_a: Vec
-    at_b: Vec
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body | None = None,
-        *,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
-        length: float = 0.0,
-        force: Load = 0.0,
-        inputs: Mapping[str, Input] | None = None,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        name: str | None = None,
-    ) -> None:
-        owner = describe("force", "SpringDamper", a, b, name)
-        at_a, at_b = _check.vector(owner, "at_a", at_a), _check.vector(owner, "at_b", at_b)
-        line = coordinates.distance("length", at_a, at_b)
-        fill(
-            self,
-            a=a,
-            b=b,
-            stiffness=not_negative(owner, "stiffness", stiffness),
-            damping=not_negative(owner, "damping", damping),
-            length=not_negative(owner, "length", length),
-            force=load(owner, "force", force, near(line, (a,) if b is None else (a, b)), ("length", "rate"), inputs),
-            at_a=at_a,
-            at_b=at_b,
-            name=name,
-        )
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
+    stiffness: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+    damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+    length: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
+    force: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     def acts_along(self) -> tuple[Coordinate]:
         """The distance of the points; ``quantity("force")`` is the tension."""

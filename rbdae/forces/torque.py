@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Literal, final
 
-from rbdae._arrays import ArrayLike
-from rbdae._frozen import fill
-from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import AnyElement, TimeFunction, frame_of, time_function
+import attrs
+
+from rbdae import _check
+from rbdae.forces.base import AbstractBodyForce
+from rbdae.forces.element import AnyElement, TimeFunction, frame_of, vector_law
 from rbdae.forces.forms import torque as torque_element
 from rbdae.forces.symbol import Symbol
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Torque(AbstractForce):
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Torque(AbstractBodyForce):
     """A given torque on a body.
 
     The natural forces are tau x d_k / 2 on d_k, since sum d_k x (tau x d_k) = 2 tau for orthonormal directors. If
@@ -34,25 +32,8 @@ class Torque(AbstractForce):
         Unique among the forces of the system; without it the system chooses "torque-1" and so on.
     """
 
-    body: Body
-    torque: TimeFunction
-    frame: Literal["space", "body"]
-    name: str | None
-
-    def __init__(
-        self,
-        body: Body,
-        torque: ArrayLike | Callable[[float], Any],
-        frame: Literal["space", "body"] = "space",
-        name: str | None = None,
-    ) -> None:
-        owner = describe("force", "Torque", body, None, name)
-        fill(self, body=body, torque=time_function(owner, "torque", torque, 3), frame=frame_of(owner, frame), name=name)
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """(body,)."""
-        return (self.body,)
+    torque: TimeFunction = attrs.field(converter=vector_law)
+    frame: Literal["space", "body"] = attrs.field(default="space", converter=frame_of)
 
     @property
     def symbol(self) -> Symbol:

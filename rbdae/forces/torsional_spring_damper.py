@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
-from rbdae.forces.element import AnyElement, Load, TimeFunction
-from rbdae.forces.joint_force import AbstractJointForce, about_axis, fill_spring_damper
+import attrs
+
+from rbdae import _check
+from rbdae.forces.base import law_along
+from rbdae.forces.element import NONE, AnyElement, TimeFunction
+from rbdae.forces.forms import along
+from rbdae.forces.joint_force import AbstractAxisSpring
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
-from rbdae.inputs import Input
-from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.quantities.coordinate import Coordinate
+from rbdae.joints.base import FreeMotion
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class TorsionalSpringDamper(AbstractJointForce):
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class TorsionalSpringDamper(AbstractAxisSpring):
     """Torsional spring and damper about the axis of a joint.
 
     With phi the angle from the joint's `normal_a` to its `normal_b` about its axis, the torque on `b` about the axis is
@@ -53,35 +54,15 @@ class TorsionalSpringDamper(AbstractJointForce):
     `angle` by 2 pi n.
     """
 
-    joint: AbstractAxialJoint
-    stiffness: float
-    damping: float
-    angle: float
-    torque: TimeFunction | MotionLaw
-    name: str | None
+    motion: ClassVar[FreeMotion] = "rotation"
 
-    def __init__(
-        self,
-        joint: AbstractAxialJoint,
-        *,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
-        angle: float = 0.0,
-        torque: Load = 0.0,
-        inputs: Mapping[str, Input] | None = None,
-        name: str | None = None,
-    ) -> None:
-        rest, actuator = ("angle", angle), ("torque", torque)
-        fill_spring_damper(self, "rotation", joint, name, stiffness, damping, rest, actuator, inputs)
+    angle: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
+    torque: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     @property
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "torsion"
-
-    def acts_along(self) -> tuple[Coordinate]:
-        """The angle of the joint."""
-        return (self.joint.angle_about_axis(),)
 
     @property
     def symbol(self) -> Symbol:
@@ -90,7 +71,7 @@ class TorsionalSpringDamper(AbstractJointForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (about_axis(self.joint, self.stiffness, self.damping, self.angle, self.torque),)
+        return (along(*self.acts_along(), self.stiffness, self.damping, self.angle, self.torque),)
 
 
 __all__ = ["TorsionalSpringDamper"]

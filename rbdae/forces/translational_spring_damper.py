@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
-from rbdae.forces.element import AnyElement, Load, TimeFunction
-from rbdae.forces.joint_force import AbstractJointForce, along_axis, fill_spring_damper
+import attrs
+
+from rbdae import _check
+from rbdae.forces.base import law_along
+from rbdae.forces.element import NONE, AnyElement, TimeFunction
+from rbdae.forces.forms import along
+from rbdae.forces.joint_force import AbstractAxisSpring
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
-from rbdae.inputs import Input
-from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.quantities.coordinate import Coordinate
+from rbdae.joints.base import FreeMotion
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class TranslationalSpringDamper(AbstractJointForce):
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class TranslationalSpringDamper(AbstractAxisSpring):
     """Spring and damper along the axis of a joint.
 
     With u = axis . (P_b - P_a), the displacement of the joint's point on `b` from that on `a`, the force on `b` along
@@ -44,35 +45,15 @@ class TranslationalSpringDamper(AbstractJointForce):
         Unique among the forces of the system; without it the system chooses "slide-1" and so on.
     """
 
-    joint: AbstractAxialJoint
-    stiffness: float
-    damping: float
-    displacement: float
-    force: TimeFunction | MotionLaw
-    name: str | None
+    motion: ClassVar[FreeMotion] = "translation"
 
-    def __init__(
-        self,
-        joint: AbstractAxialJoint,
-        *,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
-        displacement: float = 0.0,
-        force: Load = 0.0,
-        inputs: Mapping[str, Input] | None = None,
-        name: str | None = None,
-    ) -> None:
-        rest, actuator = ("displacement", displacement), ("force", force)
-        fill_spring_damper(self, "translation", joint, name, stiffness, damping, rest, actuator, inputs)
+    displacement: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
+    force: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     @property
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "slide"
-
-    def acts_along(self) -> tuple[Coordinate]:
-        """The displacement of the joint."""
-        return (self.joint.displacement_along_axis(),)
 
     @property
     def symbol(self) -> Symbol:
@@ -81,7 +62,7 @@ class TranslationalSpringDamper(AbstractJointForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (along_axis(self.joint, self.stiffness, self.damping, self.displacement, self.force),)
+        return (along(*self.acts_along(), self.stiffness, self.damping, self.displacement, self.force),)
 
 
 __all__ = ["TranslationalSpringDamper"]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -449,7 +450,7 @@ def test_joints_and_forces_are_sound_or_refused_by_name(first: Any, second: Any,
                 "Distance",
             }
             continue
-        for array in (getattr(made, slot) for slot in made.__slots__):
+        for array in (getattr(made, field.name) for field in attrs.fields(type(made))):
             if isinstance(array, np.ndarray):
                 assert np.isfinite(array).all()
                 assert not array.flags.writeable
