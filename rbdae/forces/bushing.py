@@ -10,8 +10,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import checked_orientation
 from rbdae.forces.base import AbstractPairForce
-from rbdae.forces.element import AnyElement, PointSpring
-from rbdae.forces.forms import alignment, alignment_damping
+from rbdae.forces.element import AnyElement, PointSpring, alignment, alignment_damping
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.primitives import Coincidence
 from rbdae.rotations.euler_map import rotation_matrices

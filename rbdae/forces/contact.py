@@ -12,11 +12,9 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractPairForce, near
-from rbdae.forces.dry_friction import VELOCITY, friction_over
-from rbdae.forces.element import AnyElement
-from rbdae.forces.forms import together
+from rbdae.forces.dry import VELOCITY, checked_pressing, friction_over, pressing
+from rbdae.forces.element import AnyElement, together
 from rbdae.forces.motion_law import MotionLaw
-from rbdae.forces.pressing import checked_pressing, pressing
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.law import Filling

@@ -8,8 +8,7 @@ import attrs
 
 from rbdae import _check
 from rbdae._arrays import cross
-from rbdae.forces.element import AnyElement
-from rbdae.forces.forms import along, displacement, rotational_damping
+from rbdae.forces.element import AnyElement, along, displacement, rotational_damping
 from rbdae.forces.joint_force import AbstractJointForce, describe_force, describe_joint, with_axis
 from rbdae.joints.base import AbstractJoint, FreeMotion
 from rbdae.quantities.coordinate import Coordinate

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 
 from rbdae import _check
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
-from rbdae.inputs import Input
 from rbdae.joints import JOINTS
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, FreeMotion
@@ -33,29 +31,6 @@ class AbstractJointForce(AbstractForce):
     def bodies(self) -> tuple[Body, ...]:
         """The bodies of the joint."""
         return self.joint.bodies
-
-
-def _joint_with_motion(joint: AbstractAxialJoint, force: Any = None, field: Any = None) -> AbstractAxialJoint:
-    """The joint, which has an axis and leaves the motion free."""
-    owner = describe_force(type(force).__name__, joint, force.name)
-    return with_motion(owner, joint, force.motion)
-
-
-@attrs.frozen(eq=False, field_transformer=_check.of_parts)
-class AbstractAxisSpring(AbstractJointForce):
-    """A spring, a damper and a load along a free motion of a joint about or along its axis."""
-
-    motion: ClassVar[FreeMotion]
-
-    joint: AbstractAxialJoint = attrs.field(converter=_joint_with_motion)
-    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
-    stiffness: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
-    damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
-
-    def acts_along(self) -> tuple[Coordinate]:
-        """The angle about the axis, or the displacement along it."""
-        joint = self.joint
-        return (joint.angle_about_axis() if self.motion == "rotation" else joint.displacement_along_axis(),)
 
 
 def describe_force(kind: str, joint: object, name: str | None) -> str:
@@ -116,7 +91,6 @@ def _joints_with(*motions: FreeMotion) -> str:
 
 
 __all__ = [
-    "AbstractAxisSpring",
     "AbstractJointForce",
     "coordinate_of",
     "describe_force",

@@ -12,11 +12,10 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.forces.base import near
-from rbdae.forces.element import AnyElement
-from rbdae.forces.forms import along
+from rbdae.forces.dry import checked_pressing, pressing
+from rbdae.forces.element import AnyElement, along
 from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force
 from rbdae.forces.motion_law import MotionLaw
-from rbdae.forces.pressing import checked_pressing, pressing
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint

@@ -9,8 +9,7 @@ import attrs
 
 from rbdae import _check
 from rbdae.forces.base import near
-from rbdae.forces.element import NONE, AnyElement, Load, TimeFunction, load
-from rbdae.forces.forms import along
+from rbdae.forces.element import NONE, AnyElement, Load, TimeFunction, along, load
 from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, with_axis, with_motion
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol

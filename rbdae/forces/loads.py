@@ -1,4 +1,4 @@
-"""A given force at a point of a body."""
+"""Given forces and torques on a body."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.forces.base import AbstractBodyForce
-from rbdae.forces.element import AnyElement, TimeFunction, frame_of, vector_law
-from rbdae.forces.forms import point_force
+from rbdae.forces.element import AnyElement, TimeFunction, frame_of, point_force, vector_law
+from rbdae.forces.element import torque as torque_element
 from rbdae.forces.symbol import Symbol
 
 
@@ -49,4 +49,36 @@ class Force(AbstractBodyForce):
         return (point_force(self.at, self.force, self.frame == "body"),)
 
 
-__all__ = ["Force"]
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Torque(AbstractBodyForce):
+    """A given torque on a body.
+
+    The natural forces are tau x d_k / 2 on d_k, since sum d_k x (tau x d_k) = 2 tau for orthonormal directors. If
+    these have drifted by a relative delta, the torque has the relative error delta. A torque has no potential.
+
+    Parameters
+    ----------
+    body : Body
+    torque : (3,) array_like, or callable
+        N m; a function tau(t) -> (3,) of the time, plain Python or compiled by numba.
+    frame : "space" or "body"
+        Where the components are.
+    name : str, optional
+        Unique among the forces of the system; without it the system chooses "torque-1" and so on.
+    """
+
+    torque: TimeFunction = attrs.field(converter=vector_law)
+    frame: Literal["space", "body"] = attrs.field(default="space", converter=frame_of)
+
+    @property
+    def symbol(self) -> Symbol:
+        """A turn about the vector, at the centre of mass."""
+        return Symbol("torque", ((self.body, self.body.center_of_mass),), law=self.torque, turning=self.frame == "body")
+
+    def elements(self) -> tuple[AnyElement, ...]:
+        """One element."""
+        return (torque_element(self.torque, self.frame == "body"),)
+
+
+__all__ = ["Force", "Torque"]
