@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae import _check, _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._brief import brief_repr
+from rbdae._show import brief_repr
 from rbdae.compiler.jit import Entry
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels

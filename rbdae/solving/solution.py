@@ -13,9 +13,9 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
-from rbdae._brief import brief_repr
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName, QuantityName
+from rbdae._show import brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import write_npz
 from rbdae.machine.reading.host import slices

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
-from rbdae._by_name import ByName
+from rbdae._show import ByName
 from rbdae.adapter import Steps
 from rbdae.problem.measured import Measured
 from rbdae.problem.owners import Owner

@@ -24,9 +24,9 @@ import rbdae
 from rbdae import _folders, _forks, _on_disk, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
-from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
+from rbdae._show import brief
 from rbdae.actuators import network as block_evaluation
 from rbdae.actuators import network as block_network
 from rbdae.actuators import network as block_sources
