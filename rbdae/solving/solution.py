@@ -16,10 +16,9 @@ import numpy as np
 
 from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
-from rbdae._brief import brief_repr
-from rbdae._by_name import ByName
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName, QuantityName
+from rbdae._show import ByName, brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
 from rbdae.problem.measured import Measured
