@@ -40,7 +40,7 @@ def asks(measure: Function, context: Address, s: StepMemory, v: Vec, t: float, y
         before[i] = values[i]
     if evaluate(measure, context, t, y, v, 0.0, values) != 0:
         return True
+    out = False
     for i in range(n):
-        if not (values[i] >= v[i] and values[i] <= high[i]):
-            return True
-    return False
+        out = out or not (values[i] >= v[i] and values[i] <= high[i])
+    return out
