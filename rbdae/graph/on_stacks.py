@@ -222,6 +222,3 @@ class OnStacks:
     def _derivative(self) -> Callable[[Vec], Mat]:
         recording = Recording(self._n)
         return recording.on_stacks(recording.derivative(self._function(recording)))
-
-
-__all__ = ["OnStacks", "Recording", "Symbols", "on_numbers", "stacked"]

@@ -11,7 +11,7 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae._brief import brief
+from rbdae._show import brief
 from rbdae.adapter import Steps
 from rbdae.kernels.records import ANGLE, USER
 from rbdae.multibody.joint_values import potentials
@@ -227,6 +227,3 @@ def _over(power: Callable[[Vec, Mat], Vec], dense: DenseOutput, a: Vec, b: Vec, 
         halves = _over(power, dense, *ends, tolerance, halvings - 1)
         fine[left] = halves[: len(left)] + halves[len(left) :]
     return np.asarray(fine)
-
-
-__all__ = ["EnergyOfRun", "energy_of_run", "is_conservative", "own_work"]

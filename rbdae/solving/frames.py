@@ -112,6 +112,3 @@ def _uniqueness(run: Run, plane: Plane | None) -> _Columns:
                     each = [*(f"force.{s}" for s in plane.letters[:2]), "torque"]
                 names = [f"{joint} on {body}.{part} is unique" for part in each]
                 yield from zip(names, np.repeat(sure[:, None], len(run.t), axis=1), strict=True)
-
-
-__all__ = ["columns", "frame", "units"]

@@ -9,7 +9,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 import traced_cases
 from inside import JIT
 
@@ -17,7 +16,7 @@ import rbdae
 from rbdae.graph.evaluate import evaluate
 
 TOLERANCE = 1e-12
-CASES = traced_cases.drawn(25)[: samples.count(8, 4000)]
+CASES = traced_cases.drawn(25)[: cases.count(8, 4000)]
 
 
 def derived(problem, kernel, names, y, yd, c):

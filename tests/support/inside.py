@@ -24,13 +24,13 @@ import rbdae
 from rbdae import _folders, _forks, _on_disk, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
-from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
-from rbdae.actuators import evaluation as block_evaluation
+from rbdae._show import brief
+from rbdae.actuators import network as block_evaluation
 from rbdae.actuators import network as block_network
-from rbdae.actuators import sources as block_sources
-from rbdae.actuators.recorded_values import RecordedValues
+from rbdae.actuators import network as block_sources
+from rbdae.actuators.network import RecordedValues
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
@@ -43,7 +43,7 @@ from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
 from rbdae.conserving import SCHEMES, schemes
 from rbdae.conserving import entries as conserving_entries
-from rbdae.forces import differences, symbol
+from rbdae.forces import symbol
 from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
@@ -188,25 +188,12 @@ from rbdae.reports import shown as report_shown
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
-    collocation,
     dense,
-    energy_balance,
-    engines,
-    monitor,
-    neighbours,
-    plan,
-    readings,
     registry,
-    sampling,
     segments,
     singular,
-    solution,
-    watched,
 )
-from rbdae.solving import run as run_of_solve
-from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
-from rbdae.solving.driven import InputSteps
 from rbdae.study import comparing as study_comparing
 from rbdae.study import stored as study_stored
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
@@ -237,12 +224,10 @@ __all__ = [
     "Explicit",
     "Factors",
     "Graph",
-    "InputSteps",
     "LanguageError",
     "LoadedNumbers",
     "ManyStates",
     "Mat",
-    "MirroredProblem",
     "Named",
     "OneState",
     "OpenNumbers",
@@ -279,7 +264,6 @@ __all__ = [
     "code_of_kernels",
     "code_text",
     "collecting_elements",
-    "collocation",
     "compiled_watch",
     "computed",
     "conserving_entries",
@@ -292,7 +276,6 @@ __all__ = [
     "dense",
     "derivative_at",
     "derived",
-    "differences",
     "distance_to_singularity",
     "driven",
     "dropping",
@@ -306,8 +289,6 @@ __all__ = [
     "elimination_loops",
     "elimination_order",
     "elimination_steps",
-    "energy_balance",
-    "engines",
     "entry",
     "entry_of",
     "equations_latex",
@@ -371,7 +352,6 @@ __all__ = [
     "memories",
     "memory",
     "merit",
-    "monitor",
     "moving",
     "n_quasi_velocities",
     "n_velocities",
@@ -381,7 +361,6 @@ __all__ = [
     "near_kernel",
     "nearest",
     "nearest_velocities",
-    "neighbours",
     "newton",
     "norm_rows",
     "null_space",
@@ -409,7 +388,6 @@ __all__ = [
     "placed",
     "plain",
     "plain_residual",
-    "plan",
     "plane_view",
     "plotted",
     "posed_loops",
@@ -421,7 +399,6 @@ __all__ = [
     "quasi_velocities",
     "radau5_dae",
     "reactions",
-    "readings",
     "record_nothing",
     "recorded_factors",
     "recorded_quantities",
@@ -436,8 +413,6 @@ __all__ = [
     "reselected",
     "rhs_elements_apply",
     "rhs_recording",
-    "run_of_solve",
-    "sampling",
     "scales",
     "schemes",
     "searched",
@@ -454,7 +429,6 @@ __all__ = [
     "show",
     "sides",
     "singular",
-    "solution",
     "solve_algebraic",
     "sparse_loops_from",
     "square_work",
@@ -489,7 +463,6 @@ __all__ = [
     "velocity_metric",
     "velocity_selection",
     "violations",
-    "watched",
     "watching",
     "weighted_steps",
     "with_best_rows",
