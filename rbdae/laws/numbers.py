@@ -102,8 +102,12 @@ class Tape:
 
     def node(self, value: Any) -> int:
         """The node of a `Number` or of a float."""
-        if isinstance(value, Number):
-            return value.node
+        kind = type(value)
+        if kind is float:
+            return self.graph.const(value)
+        if kind is Number or kind is Truth:
+            node: int = value.node
+            return node
         if not isinstance(value, (float, int, np.number, np.bool_)) or isinstance(value, np.complexfloating):
             raise TypeError(f"a law gives {type(value).__name__}, where a number is wanted")
         return self.graph.const(float(value))
@@ -279,26 +283,32 @@ def value_of(value: Any) -> Any:
 
 def _is_plain(value: Any) -> bool:
     """Whether this is a number and no array: with arrays NumPy does the operation."""
-    return isinstance(value, (Number, float, int, np.number, np.bool_))
+    kind = type(value)
+    return kind is Number or kind is float or isinstance(value, (Number, float, int, np.number, np.bool_))
 
 
 def _is_truth(value: Any) -> bool:
-    return isinstance(value, (Truth, bool, np.bool_))
+    return type(value) in (Truth, bool, np.bool_)
 
 
 def _operation(name: str, make: Callable[[Graph, int, int], int]) -> None:
     known = getattr(operator, name)
 
-    def apply(a: Any, b: Any) -> Any:
-        tape: Tape = (a if isinstance(a, Number) else b).tape
+    def apply(tape: Tape, a: Any, b: Any) -> Any:
         if tape.live:
             return tape.result(make(tape.graph, tape.node(a), tape.node(b)), known(value_of(a), value_of(b)))
         if _is_truth(a) and _is_truth(b):
             tape.refuse("it computes with comparisons, which Python and NumPy do in different ways")
         return tape.result(make(tape.graph, tape.node(a), tape.node(b)))
 
-    setattr(Number, f"__{name}__", lambda self, other: apply(self, other) if _is_plain(other) else NotImplemented)
-    setattr(Number, f"__r{name}__", lambda self, other: apply(other, self) if _is_plain(other) else NotImplemented)
+    def forward(self: Number, other: Any) -> Any:
+        return apply(self.tape, self, other) if _is_plain(other) else NotImplemented
+
+    def backward(self: Number, other: Any) -> Any:
+        return apply(self.tape, other, self) if _is_plain(other) else NotImplemented
+
+    setattr(Number, f"__{name}__", forward)
+    setattr(Number, f"__r{name}__", backward)
 
 
 for _name, _make in {

@@ -13,10 +13,9 @@ import numpy as np
 
 from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
-from rbdae._brief import brief_repr
-from rbdae._by_name import ByName
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName, QuantityName
+from rbdae._show import ByName, brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
 from rbdae.problem.measured import Measured
@@ -35,7 +34,6 @@ from rbdae.solving.frames import frame
 from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import passages, singular_times
-from rbdae.solving.step_values import step_momenta, step_multipliers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -250,27 +248,6 @@ class Solution:
     def reactions(self) -> Mapping[str, Mapping[str, Reaction]]:
         """Spatial force and torque, shape (m, 3), of each joint on each of its bodies, from `multipliers`."""
         return self._problem.reactions(self.t, self.y)
-
-    @cached_property
-    def step_multipliers(self) -> Mapping[str, Vec]:
-        """Multipliers of the unit norm, J, that belong to the k steps of a conserving run and to none of its states, by
-        the name of the body. `steps` has the steps, or t and y.
-
-        - ``"rbdae:energy-momentum"`` with ``variant="paper"`` (QUAT.EM): la of each step, (k,); [BS09] Remark 4.3.
-        - ``"rbdae:variational"`` (QUAT.VI): la_n of each node but the first and the last, (k - 1,); (E1).
-
-        Raises
-        ------
-        ValueError
-            for runs of other solvers or of order 4 and 6, without their steps, and with joints or forces but the weight
-        """
-        return step_multipliers(self._problem, self._accepted, self)
-
-    @cached_property
-    def step_momenta(self) -> Mapping[str, Mat]:
-        """J^- of the k steps of a run of ``"rbdae:variational"``, (k, 3), kg m^2/s, in space, by the name of the body:
-        [BS09], end of Appendix E. Raises as `step_multipliers` does."""
-        return step_momenta(self._problem, self._accepted, self)
 
     @cached_property
     def joints(self) -> Mapping[str, Measured]:

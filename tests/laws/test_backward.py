@@ -118,7 +118,7 @@ def test_a_run_back_is_projected(solver):
 
 @pytest.mark.parametrize(
     "solver",
-    ["rbdae:dop853", *(pytest.param(name, marks=pytest.mark.long) for name in ("scipy:RK45", "assimulo:Radau5ODE"))],
+    ["rbdae:dop853", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("scipy:RK45", "assimulo:Radau5ODE"))],
 )
 @pytest.mark.parametrize("more", [{}, {"projection": True}], ids=["plain", "projected"])
 def test_charts_are_switched_on_the_way_back(solver, more, tmp_path):

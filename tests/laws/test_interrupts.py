@@ -19,7 +19,7 @@ import inside
 import numpy as np
 import pytest
 import toy
-from samples import count
+from cases import count
 
 import rbdae
 from rbdae.adapter import Reason

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from rbdae import kinematics
 from rbdae.rotations import quaternions
+from rbdae_papers import kinematics
 
 R = Rotation.from_rotvec([0.3, 0.2, -0.4]).as_matrix()
 POOL = (np.array([0.3, 0.5, -0.7]), R, np.array([0.5, 0.5, -0.5, 0.5]), 0.4, np.diag([1.0, 2.0, 3.0]))

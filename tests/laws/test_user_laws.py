@@ -20,9 +20,9 @@ import weakref
 from math import atan, tanh
 from pathlib import Path
 
+import cases
 import numpy as np
 import pytest
-import samples
 from inside import JIT, code_calls_python
 from numpy import array, zeros
 from scipy.interpolate import CubicSpline, PchipInterpolator
@@ -226,7 +226,7 @@ def values(problem, y):
 
 
 CASES = [
-    (name, form) for k, name in enumerate(LAWS) for i, form in enumerate(FORMS) if samples.LONG or (k + i) % 4 == 0
+    (name, form) for k, name in enumerate(LAWS) for i, form in enumerate(FORMS) if cases.NIGHTLY or (k + i) % 4 == 0
 ]
 """The forms take turns; a law is recorded before its form."""
 

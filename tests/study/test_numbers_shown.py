@@ -55,7 +55,7 @@ T_EVAL = {"steps": None, "t_eval": [0.0, 0.1, 0.25, 0.3], "many": np.linspace(0.
 IN_THE_LONG_RUN = ("many", "back")
 """The others have steps and output times, and one goes back, too."""
 GIVEN = [
-    pytest.param(name, marks=[pytest.mark.long] * (name in IN_THE_LONG_RUN))
+    pytest.param(name, marks=[pytest.mark.nightly] * (name in IN_THE_LONG_RUN))
     for name in (*T_EVAL, "back", "back at t_eval")
 ]
 

@@ -24,13 +24,13 @@ import rbdae
 from rbdae import _folders, _forks, _on_disk, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
-from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
-from rbdae.actuators import evaluation as block_evaluation
+from rbdae._show import brief
+from rbdae.actuators import network as block_evaluation
 from rbdae.actuators import network as block_network
-from rbdae.actuators import sources as block_sources
-from rbdae.actuators.recorded_values import RecordedValues
+from rbdae.actuators import network as block_sources
+from rbdae.actuators.network import RecordedValues
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
@@ -43,7 +43,7 @@ from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
 from rbdae.conserving import SCHEMES, schemes
 from rbdae.conserving import entries as conserving_entries
-from rbdae.forces import differences, symbol
+from rbdae.forces import symbol
 from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
@@ -276,7 +276,6 @@ __all__ = [
     "dense",
     "derivative_at",
     "derived",
-    "differences",
     "distance_to_singularity",
     "driven",
     "dropping",
