@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import copy
-import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -31,7 +28,7 @@ from rbdae.problem.reactions import Reaction
 from rbdae.quantities.quantity import Quantity
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run, own_work
+from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.files import read_run, write_run
 from rbdae.solving.frames import frame
 from rbdae.solving.registry import package_version
@@ -133,13 +130,21 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: how it went, and a small picture if matplotlib is there."""
-        return _html_of(self)
-
-    if not TYPE_CHECKING:
-
-        def __getitem__(self, name: object) -> NoReturn:
-            raise TypeError(f"a Solution has no [...]: bodies are in its states, solution.states[{_check.show(name)}]")
+        """HTML for notebooks: how the run went."""
+        stats, problem = self.stats, self.problem
+        facts = [("result", self.message), ("solver", f"{self.solver}, rtol = {self.rtol:g}")]
+        if isinstance(problem, Problem):
+            form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}, n = {problem.n}"
+            facts.insert(1, ("form", form))
+        if len(self.t):
+            facts.append(("times", f"{len(self.t)} from {self.t[0]:g} to {self.t[-1]:g} s"))
+        counts = {"steps": stats.steps, "evaluations": stats.evaluations, "Jacobians": stats.jacobians}
+        known = [f"{count} {name}" for name, count in counts.items() if count >= 0]
+        facts.append(("work", ", ".join([*known, f"{stats.seconds:.3g} s of the processor"])))
+        if isinstance(problem, Problem) and len(self.t):
+            sizes = [float(np.max(each)) for each in (self.drift.position, self.drift.velocity)]
+            facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
+        return _html.block("Solution", _html.table(("", ""), facts))
 
     @property
     def _accepted(self) -> Steps:
@@ -195,10 +200,7 @@ class Solution:
     def energy(self) -> EnergyOfRun:
         """`kinetic`, `potential`, `total`, and the `work` of what has no potential, shape (m,), in joules; `balance` is
         the change of the total energy minus this work, zero in the exact motion."""
-        problem = self._problem
-        return energy_of_run(
-            self._segments, problem, lambda: self.dense, self.t, self.y, self.rtol, own_work(self.solver, self.options)
-        )
+        return energy_of_run(self)
 
     @cached_property
     def singular_times(self) -> Vec:
@@ -536,46 +538,6 @@ def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec
     k = np.clip(np.searchsorted(sense * t_known, sense * t, side="right") - 1, 0, None)
     expected = known[k] + 0.5 * (rates[k] + w) * (t - t_known[k])
     return np.asarray(s + _TURN * np.round((expected - s) / _TURN))
-
-
-# ------------------------------------------------------------ notebooks
-
-_BODIES: Final = 4  # in the picture
-_DPI: Final = 55
-
-
-def _html_of(solution: Any) -> str:
-    """The HTML of a `rbdae.Solution`."""
-    stats, problem = solution.stats, solution.problem
-    facts = [("result", solution.message), ("solver", f"{solution.solver}, rtol = {solution.rtol:g}")]
-    if isinstance(problem, Problem):
-        facts.insert(1, ("form", f"{problem.formulation}, {problem.rotation}, {problem.velocity}, n = {problem.n}"))
-    if len(solution.t):
-        facts.append(("times", f"{len(solution.t)} from {solution.t[0]:g} to {solution.t[-1]:g} s"))
-    counts = {"steps": stats.steps, "evaluations": stats.evaluations, "Jacobians": stats.jacobians}
-    told = [f"{count} {name}" for name, count in counts.items() if count >= 0]
-    facts.append(("work", ", ".join([*told, f"{stats.seconds:.3g} s of the processor"])))
-    if isinstance(problem, Problem) and len(solution.t):
-        drift = solution.drift
-        sizes = [float(np.max(each, initial=0.0)) for each in (drift.position, drift.velocity)]
-        facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
-    return _html.block("Solution", _html.table(("", ""), facts), _picture(solution))
-
-
-def _picture(solution: Any) -> str:
-    """Paths and orientations of the first bodies; none without matplotlib, or for a run that is not finite."""
-    problem = solution.problem
-    if not isinstance(problem, Problem) or len(solution.t) < 2 or find_spec("matplotlib") is None:
-        return ""
-    if not np.isfinite(solution.y).all():
-        return ""
-    names = [body.name for body in problem.system.bodies[:_BODIES]]
-    figure = solution.plot(bodies=names, quantities=["center_of_mass", "orientation"], title="")
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=_DPI, facecolor="white")
-    return (
-        f'<img alt="the run over time" src="data:image/png;base64,{base64.b64encode(out.getvalue()).decode("ascii")}">'
-    )
 
 
 def _along(line: Observable) -> property:
