@@ -34,15 +34,12 @@ from inside import (
     RecordedValues,
     Rheonomic,
     RowReader,
-    abscissas,
-    animation,
     assembly,
     assembly_report,
     block_evaluation,
     block_network,
     block_pattern,
     block_sources,
-    canvas,
     choices,
     cli_target,
     code_of_kernels,
@@ -92,10 +89,7 @@ from inside import (
     owners,
     pairing,
     parameter_tangents,
-    placed,
     plan,
-    plane_view,
-    plotted,
     posed_loops,
     problem,
     quantities,
@@ -106,9 +100,6 @@ from inside import (
     recorded_quantities,
     recording,
     registry,
-    report_blocks,
-    report_figures,
-    report_shown,
     rhs_recording,
     sampling,
     scales,
@@ -142,7 +133,6 @@ from rbdae import (
     formulations,
     motion,
     papers,
-    plotting,
     rotations,
     step_equations,
     study,
@@ -268,19 +258,6 @@ def _comparison() -> study.Comparison:
     errors = study.Errors(0.0, 0.0, 0.0)
     row = study.Row(_case(), errors, 0.0, 0.0, 0.0, adapter.Stats())
     return study.Comparison(study.Reference(0.0, (state, state), errors), (row,))
-
-
-def _scene() -> plotting.Scene:
-    return plotting.scene(_solution(), [0.0])
-
-
-def _canvas() -> canvas.Canvas:
-    return canvas.Canvas(_scene(), (np.zeros(1), {}), None, (2.0, 2.0), "")
-
-
-def _panel() -> report_figures.Panel:
-    t = np.linspace(0.0, 1.0, 3)
-    return report_figures.Panel("energy [J]", [report_figures.Curve("total", t, t, 0)])
 
 
 def _law() -> tuple[Any, Any, Any]:
@@ -521,27 +498,7 @@ EXAMPLES: dict[type, Any] = {
     study.Target: lambda: _comparison().ranking().targets[0],
     study.Place: lambda: _comparison().ranking().targets[0].places[0],
     study.Failure: lambda: study.Failure("it was too hard", _comparison().rows),
-    plotting.Scene: lambda: _scene(),
-    plotting.Line: lambda: _scene().lines[0],
-    placed.Placed: lambda: placed.placed(_problem(), np.array([0.0]), _problem().y0[None]),
-    plotted.Panel: lambda: plotted.Panel("energy [J]", ("total",), np.zeros(2), np.zeros((2, 1))),
-    canvas.Canvas: lambda: _canvas(),
-    animation.Animation: lambda: animation.Animation(_scene(), _canvas, 30.0, 100.0),
     symbol.Symbol: lambda: symbol.Symbol("force", ((_bodies()[0], np.zeros(3)),)),
-    report_blocks.Cell: lambda: report_blocks.cell(1.0),
-    report_blocks.Facts: lambda: report_blocks.Facts((("solver", "scipy:RK45"),)),
-    report_blocks.Text: lambda: report_blocks.Text("done"),
-    report_blocks.Items: lambda: report_blocks.Items(("one", "two")),
-    report_blocks.Code: lambda: report_blocks.Code("rbdae models"),
-    report_blocks.Table: lambda: report_blocks.table("work", {"count": "", "number": ""}, [("steps", 3)]),
-    report_blocks.Figure: lambda: report_figures.over_time("energy", [_panel()]),
-    report_blocks.Animation: lambda: report_blocks.Animation("motion", "{}", {}, 300),
-    report_blocks.Section: lambda: report_blocks.Section("Summary", (report_blocks.Text("done"),)),
-    report_blocks.Page: lambda: report_blocks.Page("A run", "two bodies", "done", "good", ()),
-    report_figures.Panel: lambda: _panel(),
-    report_figures.Curve: lambda: _panel().curves[0],
-    report_shown.Shown: lambda: report_shown.Shown(_solution(), _solution(), ("top",)),
-    abscissas.Abscissa: lambda: abscissas.abscissa(_solution(), None, "plot"),
     cli_target.Target: lambda: cli_target.target("heavy_top"),
     **{kind: partial(actuator_cases.one, kind) for kind in actuator_cases.EXAMPLES},
     rbdae.Points: lambda: rbdae.Points(*_bodies()),
@@ -553,7 +510,6 @@ EXAMPLES: dict[type, Any] = {
     block_sources.Owners: lambda: block_sources.Owners(cases.linked_bodies().joints),
     sampling.Samples: lambda: sampling.Samples([actuator_cases.one(rbdae.Sampled)], 0.0, 1.0),
     sampling.AllChanges: lambda: sampling.AllChanges([]),
-    plane_view.Plane: lambda: plane_view.Plane(("x", "y", "z"), np.eye(3)),
     study_stored.ResultsFile: lambda: study_stored.ResultsFile("no-file.jsonl", "key"),
 }
 

@@ -11,7 +11,7 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae.papers.item import Item, Settings, numbers
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ import numpy as np
 from rbdae.papers.finding import Finding
 from rbdae.papers.hamiltonian.schemes import SCHEMES, look
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

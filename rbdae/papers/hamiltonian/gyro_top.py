@@ -11,7 +11,7 @@ from rbdae.papers.hamiltonian.drawing import draw_kept_and_errors
 from rbdae.papers.hamiltonian.schemes import LENGTH, changes, circle, error, look, order, run
 from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import new_figure
+from rbdae.show.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

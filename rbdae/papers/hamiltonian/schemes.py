@@ -12,7 +12,7 @@ from rbdae import closed_form
 from rbdae._arrays import Mat, Vec
 from rbdae.formulations import FormulationName
 from rbdae.papers.item import attempt
-from rbdae.plotting.figures import COLOURS
+from rbdae.show.figures import COLOURS
 
 _MOMENTA: Final = {"velocity": "momentum"}
 SCHEMES: Final[dict[str, tuple[FormulationName, dict[str, Any], dict[str, Any]]]] = {

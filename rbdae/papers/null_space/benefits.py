@@ -15,7 +15,7 @@ from rbdae.papers.null_space.drawing import look
 from rbdae.papers.null_space.equations import BODIES, FORMS, LEGEND, NAMES, problem
 from rbdae.papers.null_space.work import SUPERIOR
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import new_figure
+from rbdae.show.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

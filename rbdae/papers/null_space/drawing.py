@@ -10,7 +10,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.papers.finding import Finding
 from rbdae.papers.null_space.equations import KEEPING, NAMES
-from rbdae.plotting.figures import COLOURS
+from rbdae.show.figures import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.null_space.drawing import legend, look, thinned_by_logarithm
 from rbdae.papers.null_space.equations import BODIES, LEGEND, NAMES, problem
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import new_figure
+from rbdae.show.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

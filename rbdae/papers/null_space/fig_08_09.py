@@ -16,7 +16,7 @@ from rbdae.papers.null_space.equations import BODIES, FORMS, LEGEND, problem
 from rbdae.papers.null_space.fig_12 import turnovers
 from rbdae.papers.null_space.references import errors, reference
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import new_figure
+from rbdae.show.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

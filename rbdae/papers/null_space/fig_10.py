@@ -13,7 +13,7 @@ from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.null_space.drawing import legend, look
 from rbdae.papers.null_space.equations import FORMS, LEGEND, NAMES, PROJECTIONS, problem
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import new_figure, thinned
+from rbdae.show.figures import new_figure, thinned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from rbdae.papers.item import Item, Settings, numbers
 from rbdae.papers.null_space.equations import problem
 from rbdae.papers.null_space.references import heavy_top
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

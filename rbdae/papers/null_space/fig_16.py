@@ -24,7 +24,7 @@ from rbdae.papers.null_space.work import (
     work_precision,
 )
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import new_figure
+from rbdae.show.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,7 @@ from rbdae.papers.null_space.references import Motion, heavy_top
 from rbdae.papers.null_space.work import COLUMNS as WORK
 from rbdae.papers.null_space.work import evaluations_for, work_precision
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,7 @@ from rbdae.papers.item import Item, Settings, attempt, numbers
 from rbdae.papers.null_space.equations import LEGEND, NAMES, PROJECTION, problem
 from rbdae.papers.null_space.references import errors, reference
 from rbdae.papers.panels import framed
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from rbdae import closed_form, step_equations
 from rbdae._arrays import Mat, Vec
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, within_factor
 from rbdae.papers.item import Item, Settings, numbers
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
