@@ -29,13 +29,13 @@ from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import ProjectionError as ProjectionError
 from rbdae.problem.projection import Projector as Projector
-from rbdae.solving.loading import load as load
 from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import FailedRunWarning as FailedRunWarning
 from rbdae.solving.run import solve as solve
 from rbdae.solving.simulator import Simulator as Simulator
 from rbdae.solving.simulator import StepError as StepError
 from rbdae.solving.solution import Solution as Solution
+from rbdae.solving.solution import load as load
 from rbdae.solving.tolerances import scaled_atol as scaled_atol
 from rbdae.system import System as System
 

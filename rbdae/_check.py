@@ -1,6 +1,7 @@
 """The few validators, with one style of message: ``owner: what must be ..., got ...; remedy``.
 
-Arrays that come out are fresh, float64, C-contiguous and read-only.
+Arrays that come out are fresh, float64, C-contiguous and read-only. Fields of joints and forces are checked by the
+converters at the end, which get the part that is being made and the field (`of_parts`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import math
 from collections.abc import Iterable
 from typing import Any, cast
 
+import attrs
 import numpy as np
 
-from rbdae._arrays import Mat, Varied, Vec
+from rbdae._arrays import ArrayLike, Mat, Varied, Vec
 from rbdae._letters import wrong_in_name
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
@@ -182,6 +184,14 @@ def number(owner: str, what: str, value: Any) -> float:
     return float(value if type(value) in (float, int) and abs(value) <= _LARGEST else array(owner, what, value, ()))
 
 
+def not_negative(owner: str, what: str, value: object) -> float:
+    """A finite number that is not negative."""
+    out = number(owner, what, value)
+    if out < 0.0:
+        raise ValueError(f"{owner}: {what} must not be negative, got {show(value)}; check its sign")
+    return out
+
+
 def positive(owner: str, what: str, value: object, remedy: str) -> float:
     """A finite number above zero."""
     out = number(owner, what, value)
@@ -278,9 +288,58 @@ def semidefinite(owner: str, what: str, value: object) -> Mat:
     return out
 
 
+def of_parts(_: type, fields: list[Any]) -> list[Any]:
+    """The `field_transformer` of joints and forces: their converters are functions (value, part, field).
+
+    The fields before it are set when one is converted. The property `_owner` of a part is its name in messages.
+    """
+    return [
+        field
+        if field.converter is None or isinstance(field.converter, attrs.Converter)
+        else field.evolve(converter=attrs.Converter(field.converter, takes_self=True, takes_field=True))
+        for field in fields
+    ]
+
+
+def point(value: ArrayLike, part: Any = None, field: Any = None) -> Vec:
+    """A field of three finite numbers."""
+    return vector(part._owner, field.name, value)
+
+
+def amount(value: float, part: Any = None, field: Any = None) -> float:
+    """A field with a finite number that is not negative."""
+    return not_negative(part._owner, field.name, value)
+
+
+def quantity(value: float, part: Any = None, field: Any = None) -> float:
+    """A field with a finite number."""
+    return number(part._owner, field.name, value)
+
+
+def size(value: float, part: Any = None, field: Any = None) -> float:
+    """A field with a finite number above zero."""
+    return positive(part._owner, field.name, value, "give e.g. 0.1")
+
+
+def optional_size(value: float | None, part: Any = None, field: Any = None) -> float | None:
+    """A field with a finite number above zero, or None."""
+    return None if value is None else size(value, part, field)
+
+
+def tensor(value: ArrayLike, part: Any = None, field: Any = None) -> Mat:
+    """A field with a symmetric positive semidefinite (3, 3) matrix."""
+    return semidefinite(part._owner, field.name, value)
+
+
+ORIGIN = frozen(np.zeros(3))
+Z_AXIS = frozen(np.array((0.0, 0.0, 1.0)))
+
 __all__ = [
+    "ORIGIN",
     "ROUNDING",
+    "Z_AXIS",
     "NoSolution",
+    "amount",
     "array",
     "axis",
     "count",
@@ -290,14 +349,21 @@ __all__ = [
     "name",
     "names",
     "nearest",
+    "not_negative",
     "number",
+    "of_parts",
+    "optional_size",
+    "point",
     "positive",
     "principal",
+    "quantity",
     "real",
     "semidefinite",
     "show",
+    "size",
     "symmetric",
     "takes",
+    "tensor",
     "time",
     "times",
     "unknown",

@@ -1,4 +1,4 @@
-"""Help for frozen dataclasses whose constructor takes array-likes and keeps checked arrays."""
+"""Help for frozen values, of attrs or dataclasses: names of fields, unchecked copies, refusal of copies."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ import numpy as np
 T = TypeVar("T")
 
 
+@cache
+def field_names(kind: type) -> tuple[str, ...]:
+    """The names of the fields of a class, in order: those of attrs, then those of a dataclass."""
+    known = [field.name for field in getattr(kind, "__attrs_attrs__", ())]
+    if dataclasses.is_dataclass(kind):
+        known += [field.name for field in dataclasses.fields(kind) if field.name not in known]
+    return tuple(known)
+
+
 def fill(value: object, /, **fields: object) -> None:
     """Set the fields of a frozen value; only for its own ``__init__``."""
     for field, content in fields.items():
@@ -18,16 +27,11 @@ def fill(value: object, /, **fields: object) -> None:
 
 
 def twin(value: T, **changes: object) -> T:
-    """A shallow copy with some fields changed; what was checked is not checked again."""
+    """A shallow copy with some fields changed, which are not checked or converted (`attrs.evolve` would do so)."""
     kind: Any = type(value)
     out: T = object.__new__(kind)
-    fill(out, **({name: getattr(value, name) for name in _names(kind)} | changes))
+    fill(out, **(getattr(value, "__dict__", {}) | {name: getattr(value, name) for name in field_names(kind)} | changes))
     return out
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def made(kind: type[T], fields: dict[str, object]) -> T:
@@ -45,13 +49,13 @@ def changed(value: T, **changes: object) -> T:
 def by_fields(value: Any) -> tuple[Any, tuple[Any, ...]]:
     """The result of `__reduce__` of a dataclass, so that copies and pickles are made of its fields alone: what has been
     computed from them is computed again."""
-    return type(value), tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+    return type(value), tuple(getattr(value, name) for name in field_names(type(value)))
 
 
 def freeze(value: Any) -> None:
     """Make the arrays in the fields of a frozen value read-only again, which copies and pickles forget."""
-    for field in dataclasses.fields(value):
-        content = getattr(value, field.name)
+    for name in field_names(type(value)):
+        content = getattr(value, name)
         if isinstance(content, np.ndarray):
             content.flags.writeable = False
 
@@ -77,4 +81,4 @@ def refuse_copies() -> NoReturn:
     )
 
 
-__all__ = ["KeptAlive", "by_fields", "changed", "fill", "freeze", "made", "refuse_copies", "twin"]
+__all__ = ["KeptAlive", "by_fields", "changed", "field_names", "fill", "freeze", "made", "refuse_copies", "twin"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae._frozen import fill
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.rotations.quaternion_algebra import unit_quaternion
 
@@ -67,11 +66,6 @@ class Body:
     fixed: bool = False
     allow_unphysical: bool = False
     given: tuple[str, ...] = INITIAL_VALUES
-
-    def __setstate__(self, state: Sequence[object]) -> None:
-        # bodies that were pickled before `given` was a field count as given in all
-        names = [field.name for field in fields(self)]
-        fill(self, **({"given": INITIAL_VALUES} | dict(zip(names, state, strict=False))))
 
     @property
     def central_inertia(self) -> Mat:

@@ -18,7 +18,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.inputs import Input, Table, check_number_names, check_read_inputs, named_numbers
+from rbdae.inputs import Input, Table, named_numbers, read_inputs, under_functions
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
@@ -158,7 +158,7 @@ def input_motion(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | Non
                 f"{owner}: it takes {n} input{'s' * (n > 1)}, or {3 * n} for s, s', s'', got {len(read)}; give as many"
             )
         return InputMotion(owner, n, (), _as_they_are, read, len(read) != n)
-    named = _checked(owner, inputs)
+    named = read_inputs(owner, inputs, MOST_INPUTS, "")
     _check.takes(owner, "the law", law, "t", "u")
     return InputMotion(owner, n, (law,), partial(_by_name, n, tuple(named)), tuple(named.values()), False)
 
@@ -173,20 +173,6 @@ def _listed(law: Any) -> tuple[Input, ...]:
     flat = [law] if not isinstance(law, (tuple, list)) else law
     flat = [each for part in flat for each in (part if isinstance(part, (tuple, list)) else [part])]
     return tuple(flat) if all(isinstance(each, Input) for each in flat) else ()
-
-
-def _checked(owner: str, inputs: Any) -> dict[str, Input]:
-    if not isinstance(inputs, Mapping):
-        raise TypeError(
-            f'{owner}: inputs must be a mapping by name, got {_check.show(inputs)}; give e.g. {{"size": u}}'
-        )
-    check_number_names(owner, inputs)
-    check_read_inputs(owner, inputs, "numbers and functions of the time belong into the law")
-    if not 0 < len(inputs) <= MOST_INPUTS:
-        raise ValueError(
-            f"{owner}: a drive reads 1 to {MOST_INPUTS} inputs, got {len(inputs)}; leave inputs= out, or some"
-        )
-    return dict(inputs)
 
 
 def _as_they_are(users: Sequence[Callable[..., Any]]) -> Filling:
@@ -219,13 +205,7 @@ def _under_functions(
     fill: Maker, n_users: int, given: tuple[bool, ...], users: Sequence[Callable[..., Any]]
 ) -> Filling:
     """A law with functions of the time, the last users, in the places of the inputs that are `given`."""
-    inner, functions = fill(users[:n_users]), users[n_users:]
-
-    def completed(t: float, x: Vec, out: Vec) -> Any:
-        numbers, timed = iter(x), iter(functions)
-        return inner(t, np.array([next(timed)(t) if by_time else next(numbers) for by_time in given]), out)
-
-    return completed
+    return under_functions(fill(users[:n_users]), users[n_users:], given)
 
 
 __all__ = ["InputMotion", "input_motion", "motion_of"]

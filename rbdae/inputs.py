@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sized
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass
 from functools import cache
 from keyword import iskeyword
 from typing import Any, Literal, TypeAlias, final
 
+import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
+from rbdae.laws.law import Filling
 from rbdae.laws.numbers import choice
 from rbdae.laws.tables import piecewise
 
@@ -40,7 +41,7 @@ class Input:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, init=False)
 class Table:
     """Values at times, and what is between them: a function of the time. Before the first time and after the last one
     the value stays.
@@ -62,7 +63,7 @@ class Table:
     t: Vec
     values: Vec
     kind: Interpolation
-    _between: Callable[[Any], Any] = field(repr=False)
+    _between: Callable[[Any], Any] = attrs.field(repr=False)
 
     def __init__(self, t: ArrayLike, values: ArrayLike, kind: Interpolation = "linear") -> None:
         times = _times(t)
@@ -72,7 +73,7 @@ class Table:
         if len(times) < least:
             raise ValueError(f"table: kind={kind!r} needs at least {least} times, got {len(times)}; give more")
         numbers = _check.array("table", "values", values, (len(times),), remedy="give a value for each time")
-        fill(self, t=times, values=numbers, kind=kind, _between=_between(times, numbers, kind))
+        self.__attrs_init__(times, numbers, kind, _between(times, numbers, kind))
 
     def moves_at(self, t: float) -> bool:
         """Whether a cubic spline rises or falls at a time, its ends among them."""
@@ -171,14 +172,48 @@ def check_number_names(owner: str, names: Iterable[Any]) -> None:
             )
 
 
-def check_read_inputs(owner: str, inputs: Mapping[str, Any], instead: str) -> None:
-    """Refuse what a law cannot read by name, as it is no input; `instead` says where other things belong."""
+def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, Input]:
+    """The inputs of the system that a law reads, by their names in it.
+
+    Parameters
+    ----------
+    most : how many there may be
+    instead : what to do with more of them, and with other things
+
+    Raises
+    ------
+    TypeError, ValueError
+        for what is no mapping from names to inputs
+    """
+    if not isinstance(inputs, Mapping):
+        raise TypeError(
+            f'{owner}: inputs must be a mapping by name, got {_check.show(inputs)}; give e.g. {{"gain": gain}} with '
+            'gain = system.add_input("gain")'
+        )
+    check_number_names(owner, inputs)
     for name, each in inputs.items():
         if not isinstance(each, Input):
             raise TypeError(
                 f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
-                f"{instead}"
+                f"numbers and functions of the time belong into the law{instead}"
             )
+    if not 0 < len(inputs) <= most:
+        raise ValueError(f"{owner}: a law reads 1 to {most} inputs, got {len(inputs)}; leave some out{instead}")
+    return dict(inputs)
+
+
+def under_functions(
+    fill: Filling, functions: Sequence[Callable[[float], Any]], timed: Sequence[bool], first: int = 0
+) -> Filling:
+    """f(t, x, out) of a law whose inputs begin at `first` of x, with functions of the time in the places of those that
+    are `timed`."""
+
+    def completed(t: float, x: Vec, out: Vec) -> Any:
+        numbers, given = iter(x[first:]), iter(functions)
+        inputs = [next(given)(t) if by_time else next(numbers) for by_time in timed]
+        return fill(t, np.array([*x[:first], *inputs, *numbers]).view(type(x)), out)
+
+    return completed
 
 
 @cache
@@ -198,8 +233,9 @@ __all__ = [
     "Interpolation",
     "Table",
     "check_number_names",
-    "check_read_inputs",
     "given",
     "named_numbers",
+    "read_inputs",
+    "under_functions",
     "values_of",
 ]

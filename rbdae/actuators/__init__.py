@@ -7,7 +7,6 @@ from rbdae.actuators.controllers import PD as PD
 from rbdae.actuators.controllers import PI as PI
 from rbdae.actuators.controllers import PID as PID
 from rbdae.actuators.dc_motor import DCMotor as DCMotor
-from rbdae.actuators.dc_motor import DCMotorWithoutInductance as DCMotorWithoutInductance
 from rbdae.actuators.function_block import FunctionBlock as FunctionBlock
 from rbdae.actuators.function_block import block as block
 from rbdae.actuators.hydraulic import FirstOrderValve as FirstOrderValve

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
+
+import attrs
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
+from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.body import Body
 from rbdae.joints.base import AbstractJoint
@@ -16,8 +16,18 @@ from rbdae.quantities.coordinate import Coordinate, distance
 from rbdae.quantities.quantity import Quantity, of_coordinates
 
 
+def _another_body(b: Body, points: Any = None, field: Any = None) -> Body:
+    """The second body; both are checked."""
+    for side, body in (("a", points.a), ("b", b)):
+        if not isinstance(body, Body):
+            raise TypeError(f"Points: {side} must be a body, got {_check.show(body)}")
+    if points.a is b:
+        raise ValueError(f"Points: both are on body {b.name!r}; take two different bodies")
+    return b
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Points:
     """Two points of two bodies, whose distance an actuator acts along.
 
@@ -29,17 +39,11 @@ class Points:
     """
 
     a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
+    b: Body = attrs.field(converter=_another_body)
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 
-    def __init__(self, a: Body, b: Body, at_a: ArrayLike = (0.0, 0.0, 0.0), at_b: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        for side, body in (("a", a), ("b", b)):
-            if not isinstance(body, Body):
-                raise TypeError(f"Points: {side} must be a body, got {_check.show(body)}")
-        if a is b:
-            raise ValueError(f"Points: both are on body {a.name!r}; take two different bodies")
-        fill(self, a=a, b=b, at_a=_check.vector("Points", "at_a", at_a), at_b=_check.vector("Points", "at_b", at_b))
+    _owner: ClassVar = "Points"
 
     @property
     def bodies(self) -> tuple[Body, Body]:
@@ -51,7 +55,7 @@ class Points:
         return (distance("length", self.at_a, self.at_b),)
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
+@attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Actuator(Block):
     """A torque about or a force along a coordinate, by a law with states s and algebraic unknowns z.
 
@@ -78,14 +82,14 @@ class Actuator(Block):
         As for `Block`.
     """
 
-    along: Any
-    coordinate_name: str
+    along: Any = attrs.field(init=False)
+    coordinate_name: str = attrs.field(init=False)
 
     def __init__(
         self, along: Any, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any
     ) -> None:
         super().__init__(name=name, start=start, **values)
-        owner, chosen = self._owner(name), ""
+        owner, chosen = self._owner_of(name), ""
         if isinstance(along, Quantity):
             if along.aspect != "value" or not isinstance(along.owner, AbstractJoint):
                 raise ValueError(f"{owner}: {along!r} is no coordinate of a joint; pass e.g. pin.angle")
@@ -103,7 +107,7 @@ class Actuator(Block):
             raise ValueError(
                 f"{owner}: {kind} joints have the coordinates {', '.join(names)}; pass one, e.g. joint.{names[0]}"
             )
-        fill(self, along=along, coordinate_name=chosen or names[0])
+        self._set(along=along, coordinate_name=chosen or names[0])
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
+import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._frozen import fill
-from rbdae.actuators.given import check_names, contents, given_mapping, readable
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement
-from rbdae.inputs import Input, named_numbers
+from rbdae.inputs import Input, check_number_names, named_numbers
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
 Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity | str"
 """From where a block has an input: a number, a function of the time, an input of the system, or a quantity of a joint
 or of another block, which may be its label, such as "motor.current": that of a part which is added later, too."""
-
-
-_FIELDS = frozenset(
-    {"along", "coordinate_name", "first", "function", "given", "held", "memory", "name", "names", "period", "sources"}
-    | {"start", "values"}
-)
-"""Attributes that are not there before the constructor has set them, as while a copy is made."""
 
 
 def _no_law(self: Block, *_: Any) -> Any:
@@ -43,7 +34,7 @@ def _no_outputs(self: Block, *_: Any) -> Any:
     raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
+@attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Block(AbstractForce):
     """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p). Subclasses say what these are.
 
@@ -89,13 +80,12 @@ class Block(AbstractForce):
     law: ClassVar[Any] = _no_law
     observe: ClassVar[Any] = _no_outputs
 
-    name: str | None
     start: Mapping[str, float]
     sources: Mapping[str, Any]
     values: Mapping[str, float]
 
     def __init__(self, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any) -> None:
-        owner = self._owner(name)
+        owner = self._owner_of(name)
         if name is not None:
             _check.name("force", name, ())
         check_names(owner, self.own_names(), self.inputs, self.parameters)
@@ -114,7 +104,7 @@ class Block(AbstractForce):
         for key in start:
             if key not in first:
                 raise _check.unknown(f"state of {owner}", key, first)
-        fill(
+        Block.__attrs_init__(
             self,
             name=name,
             start=MappingProxyType({k: _check.number(owner, k, start.get(k, v)) for k, v in first.items()}),
@@ -122,23 +112,31 @@ class Block(AbstractForce):
             values=MappingProxyType({k: _check.number(owner, k, values.get(k, v)) for k, v in self.parameters.items()}),
         )
 
+    def _set(self, **fields: Any) -> None:
+        """Set attributes of this one block, also in place of those of its class; only for constructors."""
+        vars(self).update(fields)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(filter(None, [repr(self.name), contents(self)]))})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain = {key: dict(value) if isinstance(value, Mapping) else value for key, value in fields.items()}
-        return _again, (type(self), plain)
+    def __getstate__(self) -> dict[str, Any]:
+        state = {"name": self.name, **vars(self)}
+        return {key: dict(value) if isinstance(value, MappingProxyType) else value for key, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        fill(
+            self, **{key: MappingProxyType(value) if isinstance(value, dict) else value for key, value in state.items()}
+        )
 
     def __getattr__(self, name: str) -> Quantity:
         """A quantity as an attribute, such as ``motor.current``."""
-        if name.startswith("_") or name in _FIELDS or name not in self.own_names():
+        if name.startswith("_") or name not in self.own_names():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return self.quantity(name)
 
     # ------------------------------------------------------------ facts
 
-    def _owner(self, name: str | None) -> str:
+    def _owner_of(self, name: str | None) -> str:
         kind = type(self).__name__
         return f"{kind} {name!r}" if isinstance(name, str) and name else kind
 
@@ -183,7 +181,7 @@ class Block(AbstractForce):
         """One of its quantities. Raises ValueError for others."""
         known = self.quantities
         if name not in known:
-            raise _check.unknown(f"quantity of {self._owner(self.name)}", name, known)
+            raise _check.unknown(f"quantity of {self._owner_of(self.name)}", name, known)
         return known[name]
 
     @property
@@ -217,7 +215,7 @@ class Block(AbstractForce):
     def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
         """Effort, sdot and g of what `law` has returned."""
         n, m = self.n_states, len(self.algebraic)
-        owner = self._owner(self.name)
+        owner = self._owner_of(self.name)
         if found is None:
             raise ValueError(f"{owner}: its law returns nothing; end it with return ...")
         if self.coordinate is None:
@@ -248,7 +246,9 @@ class Block(AbstractForce):
         """The outputs by name; `observe` is what takes the place of its own."""
         if not self.outputs:
             return {}
-        values = _sequence(self._owner(self.name), "observe", (observe or self.observe)(*arguments), len(self.outputs))
+        values = _sequence(
+            self._owner_of(self.name), "observe", (observe or self.observe)(*arguments), len(self.outputs)
+        )
         return dict(zip(self.outputs, values, strict=True))
 
     @staticmethod
@@ -257,10 +257,45 @@ class Block(AbstractForce):
         return named_numbers(tuple(names))(*values)
 
 
-def _again(kind: type[Block], fields: dict[str, Any]) -> Block:
-    out = object.__new__(kind)
-    fill(out, **{key: MappingProxyType(v) if isinstance(v, dict) else v for key, v in fields.items()})
-    return out
+def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
+    """A mapping by name; nothing of None. Raises TypeError for anything else."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            f'{owner}: {what} must be a mapping by name, got {_check.show(value)}; pass e.g. {{"name": 1.0}}'
+        )
+    return dict(value)
+
+
+def check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
+    """Refuse names that are no attributes, or that two things have."""
+    check_number_names(owner, (*own, *parameters))
+    for key in own:
+        if own.count(key) > 1 or (key in inputs and key in parameters):
+            raise ValueError(f"{owner}: two of its quantities and parameters are called {key!r}; rename one")
+
+
+def contents(block: Any) -> str:
+    """The states, algebraic unknowns, inputs and outputs of a block by name."""
+    what = {name: getattr(block, name) for name in ("states", "algebraic", "inputs", "outputs")}
+    return "; ".join(f"{name} {', '.join(each)}" for name, each in what.items() if each)
+
+
+def readable(owner: str, what: str, source: Quantity) -> Quantity:
+    """A quantity that a block may read. Raises ValueError for what follows from the accelerations, and for what belongs
+    to no coordinate."""
+    if source.aspect in ("value", "rate", "own"):
+        return source
+    if source.aspect in ("turn", "axis", "spin"):
+        raise ValueError(
+            f"{owner}: {what} cannot be {source!r}: it belongs to no coordinate; give one, its rate, a state or an "
+            "output"
+        )
+    raise ValueError(
+        f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "
+        "give a position, a rate, a state or an output"
+    )
 
 
 def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
@@ -293,4 +328,4 @@ def is_number(source: Any) -> bool:
     return isinstance(source, (float, complex, np.ndarray))
 
 
-__all__ = ["Block", "Source", "is_number"]
+__all__ = ["Block", "Source", "contents", "given_mapping", "is_number", "readable"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
@@ -19,7 +18,6 @@ def _saturated(value: Any, p: Any) -> Any:
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class PI(Block):
     """u = kp e + x, xdot = ki e with e = setpoint - measured, u between `low` and `high`.
 
@@ -53,7 +51,6 @@ class PI(Block):
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class PID(Block):
     """u = kp e + x + d with xdot = ki e and a filtered derivative of the measured quantity, u between `low` and `high`.
 
@@ -90,7 +87,6 @@ class PID(Block):
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class PD(Block):
     """u = kp (setpoint - measured) + kd (setpoint_rate - rate) + feedforward, between `low` and `high`.
 

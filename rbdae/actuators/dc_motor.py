@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
@@ -12,12 +11,11 @@ from rbdae.actuators.actuator import Actuator
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class DCMotor(Actuator):
     """A motor with its circuit: L di/dt + R i + k w = V, torque k i, or a force of a linear motor.
 
-    R, L and k are those of the shaft that it drives: with a gear of ratio n take n k. With ``inductance=0`` use
-    `DCMotorWithoutInductance`, whose current is an algebraic unknown.
+    R, L and k are those of the shaft that it drives: with a gear of ratio n take n k. With ``inductance=0`` the
+    current is an algebraic unknown, of 0 = V - R i - k w, and the inductance no parameter.
 
     Parameters
     ----------
@@ -36,43 +34,26 @@ class DCMotor(Actuator):
     def __init__(
         self, along: Any, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any
     ) -> None:
+        if isinstance(values.get("inductance"), (int, float)) and values["inductance"] == 0.0:
+            del values["inductance"]
+            left = {key: value for key, value in self.parameters.items() if key != "inductance"}
+            self._set(states={}, algebraic=dict(self.states), parameters=left)
         super().__init__(along, name=name, start=start, **values)
-        remedy = "for a circuit without it take DCMotorWithoutInductance"
-        _check.positive(self._owner(name), "inductance", self.values["inductance"], remedy)
+        if self.states:
+            _check.positive(
+                self._owner_of(name), "inductance", self.values["inductance"], "give 0 for a circuit without it"
+            )
 
     def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """Torque, and the rate of the current."""
+        """Torque, and the rate of the current, or the circuit."""
+        if not self.states:
+            return p.constant * z.current, [u.voltage - p.resistance * z.current - p.constant * qd]
         return p.constant * s.current, [(u.voltage - p.resistance * s.current - p.constant * qd) / p.inductance]
 
     def observe(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
         """V i, and R i^2."""
-        return u.voltage * s.current, p.resistance * s.current * s.current
+        current = s.current if self.states else z.current
+        return u.voltage * current, p.resistance * current * current
 
 
-@final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class DCMotorWithoutInductance(Actuator):
-    """A motor with a circuit without inductance: 0 = V - R i - k w, torque k i. The current is an algebraic unknown.
-
-    Parameters
-    ----------
-    along, voltage, name, start : as for `DCMotor`
-    resistance, constant : ohm, N m/A (= V s/rad)
-    """
-
-    algebraic: ClassVar = MappingProxyType({"current": 0.0})
-    inputs: ClassVar = ("voltage",)
-    outputs: ClassVar = ("electrical_power", "loss")
-    parameters: ClassVar = MappingProxyType({"resistance": 1.0, "constant": 0.05})
-    units: ClassVar = MappingProxyType({"current": "A", "voltage": "V", "electrical_power": "W", "loss": "W"})
-
-    def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """Torque, and the circuit."""
-        return p.constant * z.current, [u.voltage - p.resistance * z.current - p.constant * qd]
-
-    def observe(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """V i, and R i^2."""
-        return u.voltage * z.current, p.resistance * z.current * z.current
-
-
-__all__ = ["DCMotor", "DCMotorWithoutInductance"]
+__all__ = ["DCMotor"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.actuators.block import Block
-from rbdae.actuators.given import contents
+from rbdae.actuators.block import Block, contents
 from rbdae.forces.base import AbstractForce
 
 

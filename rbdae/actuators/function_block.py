@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, final
 
-from rbdae import _check
-from rbdae._frozen import fill
-from rbdae.actuators.block import Block
-from rbdae.actuators.given import given_mapping
+import attrs
 
-_GIVEN = frozenset({"states", "algebraic", "inputs", "outputs", "parameters", "law", "observe"})
+from rbdae import _check
+from rbdae.actuators.block import Block, given_mapping
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
+@attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class FunctionBlock(Block):
     """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), in one DAE with the mechanism.
 
@@ -43,7 +39,13 @@ class FunctionBlock(Block):
     name : str, optional
     """
 
-    given: Mapping[str, Any]
+    states: Mapping[str, float] = attrs.field(init=False)  # type: ignore[misc]
+    algebraic: Mapping[str, float] = attrs.field(init=False)  # type: ignore[misc]
+    inputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
+    outputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
+    parameters: Mapping[str, float] = attrs.field(init=False)  # type: ignore[misc]
+    law: Callable[..., Any] = attrs.field(init=False)  # type: ignore[misc]
+    observe: Callable[..., Any] | None = attrs.field(init=False)  # type: ignore[misc]
 
     def __init__(
         self,
@@ -57,7 +59,7 @@ class FunctionBlock(Block):
         parameters: Mapping[str, float] | None = None,
         name: str | None = None,
     ) -> None:
-        owner = self._owner(name)
+        owner = self._owner_of(name)
         _check.takes(owner, "law", law, "t", "s", "z", "u", "p")
         names = tuple(_check.names(f"{owner}: outputs", outputs))
         if (observe is None) != (not names):
@@ -68,23 +70,16 @@ class FunctionBlock(Block):
         if observe is not None:
             _check.takes(owner, "observe", observe, "t", "s", "z", "u", "p")
         read = given_mapping(owner, "inputs", inputs)
-        given = {
-            "states": given_mapping(owner, "states", states),
-            "algebraic": given_mapping(owner, "algebraic", algebraic),
-            "inputs": tuple(read),
-            "outputs": names,
-            "parameters": given_mapping(owner, "parameters", parameters),
-            "law": law,
-            "observe": observe,
-        }
-        fill(self, given=MappingProxyType(given))
+        self._set(
+            states=given_mapping(owner, "states", states),
+            algebraic=given_mapping(owner, "algebraic", algebraic),
+            inputs=tuple(read),
+            outputs=names,
+            parameters=given_mapping(owner, "parameters", parameters),
+            law=law,
+            observe=observe,
+        )
         super().__init__(name=name, **read)
-
-    def __getattribute__(self, name: str) -> Any:
-        """An attribute; this block has given ones in place of those of its class."""
-        if name in _GIVEN:
-            return object.__getattribute__(self, "given")[name]
-        return object.__getattribute__(self, name)
 
     @property
     def default_name(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
@@ -13,7 +12,6 @@ from rbdae.actuators.block import Block
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class FirstOrderValve(Block):
     """A valve whose opening follows a command: tau xdot = command - x, the command between `low` and `high`.
 
@@ -36,7 +34,6 @@ class FirstOrderValve(Block):
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class HydraulicCylinder(Actuator):
     """A double-acting cylinder with a four-way valve (Merritt, *Hydraulic Control Systems*, chapters 5 and 6).
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, final
 
@@ -10,7 +9,6 @@ from rbdae.actuators.actuator import Actuator
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class MaxwellElement(Actuator):
     """Effort -f with f = stiffness (q - length - x) and viscosity xdot = f; a spring beside it is a `SpringDamper`.
 

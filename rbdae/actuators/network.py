@@ -10,27 +10,220 @@ for full turns, without drift.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 
+from rbdae import _check
+from rbdae._arrays import Mat, Vec
 from rbdae.actuators.actuator import Actuator
-from rbdae.actuators.block import Block
-from rbdae.actuators.evaluation import Evaluation, Motion
-from rbdae.actuators.given import readable
-from rbdae.actuators.placed import placed
-from rbdae.actuators.recorded_values import RecordedValues
-from rbdae.actuators.sources import Owners, held_by
+from rbdae.actuators.block import Block, is_number, readable
+from rbdae.actuators.sampled import Sampled
 from rbdae.body import Body
-from rbdae.forces.base import AbstractForce
+from rbdae.forces.base import AbstractForce, near
 from rbdae.forces.element import AnyElement, StateElement
 from rbdae.inputs import Input
 from rbdae.laws.law import Filling, NotRecorded, Users, recorded_law
-from rbdae.laws.recorded import Composed
+from rbdae.laws.recorded import Composed, Recorded
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@final
+class RecordedValues(Generic[Key]):
+    """Values at rows; one after the other in Python where they cannot be recorded.
+
+    Parameters
+    ----------
+    owner : whose they are, for messages
+    users : functions of users
+    values : f(users, t, x), which gives the numbers by key, on numbers of any kind
+    keys : those that it gives
+    n_in : the length of x
+    """
+
+    def __init__(
+        self, owner: str, users: Users, values: Callable[..., dict[Key, Any]], keys: Sequence[Key], n_in: int
+    ) -> None:
+        self._values, self._keys = values, keys
+        self._recorded = Recorded(owner, users, self._fill, n_in, len(keys))
+
+    def _fill(self, users: Users) -> Filling:
+        def law(t: Any, x: Any, out: Any) -> None:
+            found = self._values(users, t, x)
+            for k, key in enumerate(self._keys):
+                out[k] = found[key]
+
+        return law
+
+    def at(self, t: Vec, x: Mat) -> dict[Key, Vec]:
+        """The values at times (m,) and rows x, (m,) each."""
+        law, out, called = self._recorded.law, np.zeros((len(t), len(self._keys))), np.arange(len(t))
+        if law is not None:
+            out, regular = law.at_rows(t, x)
+            called = np.flatnonzero(~regular)
+        for k in called:
+            self._recorded(float(t[k]), x[k], out[k])
+        return dict(zip(self._keys, out.T, strict=True))
+
+
+def held_by(source: Any, owner_of: Owners) -> Any:
+    """A source; the quantity that a label names, and the input of the system for what a sampled controller holds."""
+    if isinstance(source, str):
+        source = owner_of.labelled(source)
+    if isinstance(source, Quantity) and source.aspect == "own" and isinstance(source.owner, Sampled):
+        held: Input | None = owner_of(source).held.get(source.name)
+        return source if held is None else held
+    return source
+
+
+@final
+class Owners:
+    """The joints, forces and blocks of a system, to which quantities belong; one that was given without a name has a
+    named twin there."""
+
+    def __init__(self, owners: Sequence[Any]) -> None:
+        self._owners = owners
+
+    def __call__(self, quantity: Quantity) -> Any:
+        owner = quantity.owner
+        for each in self._owners:
+            if each is owner:
+                return each
+        named = [each for each in self._owners if type(each) is type(owner) and each.name == owner.name]
+        if owner.name is not None and len(named) == 1:
+            return named[0]
+        if not isinstance(owner, Block) and owner.coordinates() and owner.name is not None:
+            return owner  # a joint that is no constraint of the system
+        raise ValueError(
+            f"{quantity!r} belongs to a part that is not in the system; use what add_joint and add_force return"
+        )
+
+    @cached_property
+    def _by_label(self) -> dict[str, Quantity]:
+        return {f"{owner.name}.{name}": each for owner in self._owners for name, each in owner.quantities.items()}
+
+    def labelled(self, label: str) -> Quantity:
+        """The quantity with a label, such as "motor.current"."""
+        if label not in self._by_label:
+            raise _check.unknown("quantity", label, self._by_label)
+        return self._by_label[label]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A coordinate of two bodies: `owner` has it, `first` is the place of its bodies in the element; `turn` that of its
+    turn among the states, or -1."""
+
+    coordinate: Coordinate
+    bodies: tuple[int, int]
+    turn: int
+
+
+@final
+class Evaluation:
+    """The arguments of laws at one x, each computed once; `users` are the functions of users by their keys."""
+
+    def __init__(self, of: Any, users: Mapping[Any, Callable[..., Any]], t: Any, x: Any) -> None:
+        self._of, self._t, self._x = of, t, x.tolist() if type(x) is np.ndarray else x
+        self._users = users
+        self._known: dict[Any, Any] = {}
+        self._asked: list[Block] = []
+
+    def _coordinate(self, motion: Motion) -> Any:
+        if motion not in self._known:
+            n = 12 * len(self._of.bodies)
+            at = [12 * b + i for b in motion.bodies for i in range(12)]
+            picked = [self._x[i] for i in at] + [self._x[n + i] for i in at]
+            self._known[motion] = motion.coordinate.at(picked)
+        return self._known[motion]
+
+    def motion(self, motion: Motion) -> tuple[Any, Any]:
+        """A coordinate, unwound if it has a turn, and its rate."""
+        s, rate, _ = self._coordinate(motion)
+        if motion.turn < 0:
+            return s, rate
+        turn = self._x[24 * len(self._of.bodies) + motion.turn]
+        return turn + np.arctan2(np.sin(s - turn), np.cos(s - turn)), rate
+
+    def gradient(self, motion: Motion) -> Any:
+        """ds/dZ of a coordinate."""
+        return self._coordinate(motion)[2]
+
+    def unknowns(self, block: Block) -> list[Any]:
+        """The states and algebraic unknowns of a block."""
+        first = 24 * len(self._of.bodies)
+        return [self._x[first + k] for k in self._of.states[id(block)]]
+
+    def inputs(self, block: Block) -> list[Any]:
+        """The inputs of a block."""
+        return [self._input(block, name) for name in block.inputs]
+
+    def _constants(self, block: Block) -> dict[str, Any] | None:
+        """Its constants among the last numbers of x; None if x has none."""
+        first = 24 * len(self._of.bodies) + len(self._of.names) + len(self._of.inputs)
+        if len(self._x) == first:
+            return None
+        at = first + self._of.constants_at[id(block)]
+        names = block.constants
+        return dict(zip(names, self._x[at : at + len(names)], strict=True))
+
+    def _input(self, block: Block, name: str) -> Any:
+        source = self._of.resolved(block.sources[name])
+        if is_number(source):
+            known = self._constants(block)
+            return float(np.real(source)) if known is None else known[name]
+        if isinstance(source, Input):
+            return self._x[24 * len(self._of.bodies) + len(self._of.names) + self._of.inputs.index(source)]
+        if isinstance(source, Quantity):
+            owner = self._of.owner_of(source)
+            if source.aspect == "own":
+                return self._own(owner, source.name)
+            return self.motion(self._of.source_motion(source))[source.aspect == "rate"]
+        return self._users[block, name](self._t) if callable(source) else source
+
+    def _own(self, block: Block, name: str) -> Any:
+        if name in block.unknown_names:
+            return self.unknowns(block)[block.unknown_names.index(name)]
+        if name in block.inputs:
+            return self._input(block, name)
+        return self.outputs(block)[name]
+
+    def arguments(self, block: Block) -> Any:
+        """The arguments of its law."""
+        if (block, "law") not in self._known:
+            motion = None if block.coordinate is None else self.motion(self._of.motion_of(block))
+            known = self._constants(block)
+            numbers = None if known is None else [known[name] for name in block.values]
+            self._known[block, "law"] = block.arguments(
+                self._t, motion, self.unknowns(block), self.inputs(block), numbers
+            )
+        return self._known[block, "law"]
+
+    def results(self, block: Block) -> tuple[Any, list[Any], list[Any]]:
+        """Effort, sdot and g of its law."""
+        return block.results(self._users[block, "law()"](*self.arguments(block)))
+
+    def outputs(self, block: Block) -> dict[str, Any]:
+        """Its outputs; refuses those that depend on themselves."""
+        if (block, "outputs") not in self._known:
+            if block in self._asked:
+                names = " -> ".join(str(each.name) for each in [*self._asked[self._asked.index(block) :], block])
+                raise ValueError(
+                    f"the outputs of {names} depend on each other; make one of them an algebraic unknown or a state"
+                )
+            self._asked.append(block)
+            observe = self._users[block, "observe()"] if block.outputs else None
+            self._known[block, "outputs"] = block.observed(self.arguments(block), observe)
+            self._asked.pop()
+        found: dict[str, Any] = self._known[block, "outputs"]
+        return found
 
 
 @final
@@ -90,7 +283,7 @@ class Network:
 
     def _lay_out(self) -> None:
         names = [label for label, _, _ in self._turns]
-        start = [placed(coordinate, bodies) for _, coordinate, bodies in self._turns]
+        start = [float(near(coordinate, bodies)[0]) for _, coordinate, bodies in self._turns]
         self.states: dict[int, list[int]] = {}
         for block in self.blocks:
             first = len(names)
@@ -309,4 +502,4 @@ def elements_of(
         yield " and ".join(str(block.name) for block in network.blocks), network.element(), network.bodies
 
 
-__all__ = ["Network", "elements_of", "networks"]
+__all__ = ["Evaluation", "Motion", "Network", "Owners", "RecordedValues", "elements_of", "networks"]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Self, final
 
+import attrs
+
 from rbdae import _check
-from rbdae._frozen import fill, twin
-from rbdae.actuators.block import Block
-from rbdae.actuators.given import given_mapping
+from rbdae._frozen import twin
+from rbdae.actuators.block import Block, given_mapping
 from rbdae.body import Body
 from rbdae.inputs import Input
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
+@attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Sampled(Block):
     """A controller with the period T: at t = k T it reads its inputs and sets its outputs, which are held until then.
 
@@ -52,12 +52,13 @@ class Sampled(Block):
     name : str, optional
     """
 
-    period: float
-    names: tuple[Sequence[str], Sequence[str]]
-    memory: Mapping[str, float]
-    function: Callable[..., Any]
-    first: Mapping[str, float]
-    held: Mapping[str, Input]
+    period: float = attrs.field(init=False)
+    inputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
+    outputs: Sequence[str] = attrs.field(init=False)  # type: ignore[misc]
+    memory: Mapping[str, float] = attrs.field(init=False)
+    function: Callable[..., Any] = attrs.field(init=False)
+    first: Mapping[str, float] = attrs.field(init=False)
+    held: Mapping[str, Input] = attrs.field(init=False)
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class Sampled(Block):
         start: Mapping[str, float] | None = None,
         name: str | None = None,
     ) -> None:
-        owner = self._owner(name)
+        owner = self._owner_of(name)
         _check.takes(owner, "law", law, "t", "u", "m")
         names = tuple(_check.names(f"{owner}: outputs", [outputs] if isinstance(outputs, str) else outputs))
         if not all(names) or not names:
@@ -81,10 +82,10 @@ class Sampled(Block):
         for key in start:
             if key not in names:
                 raise _check.unknown(f"output of {owner}", key, names)
-        fill(
-            self,
+        self._set(
             period=_check.positive(owner, "period", period, "give e.g. 1e-3 s"),
-            names=(tuple(read), names),
+            inputs=tuple(read),
+            outputs=names,
             memory=MappingProxyType(
                 {k: _check.number(owner, k, v) for k, v in given_mapping(owner, "memory", memory).items()}
             ),
@@ -93,12 +94,6 @@ class Sampled(Block):
             held=MappingProxyType({}),
         )
         super().__init__(name=name, **read)
-
-    def __getattribute__(self, name: str) -> Any:
-        """The names of inputs and outputs are those of this one block."""
-        if name in ("inputs", "outputs"):
-            return object.__getattribute__(self, "names")[name == "outputs"]
-        return object.__getattribute__(self, name)
 
     def law(self, *_: Any) -> Any:
         """None: there are no unknowns."""
@@ -131,7 +126,7 @@ class Sampled(Block):
         ValueError, TypeError
             for what are no finite numbers, by name and time
         """
-        owner = f"{self._owner(self.name)} at t = {t:g}"
+        owner = f"{self._owner_of(self.name)} at t = {t:g}"
         u = self._values(self.inputs, inputs)
         found = self.function(t, u, memory)
         new = memory

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from rbdae.actuators.actuator import Actuator
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Source(Actuator):
     """A torque about, or a force along, a coordinate, that is given: by a controller, an input, a function of the time.
 

@@ -1,55 +1,66 @@
-"""The fields that drives share: the joint that is driven, or the points whose distance or difference is prescribed."""
+"""The two bases of drives: of a joint with an axis, and of two points."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+import attrs
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike
-from rbdae._frozen import fill
-from rbdae.body import Body, describe
-from rbdae.input_motion import motion_of
+from rbdae._arrays import Vec
+from rbdae.body import describe
+from rbdae.input_motion import InputMotion, motion_of
 from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import AbstractJoint, place
-from rbdae.motion import Law
+from rbdae.joints.base import AbstractJoint
+from rbdae.motion import Law, Motion
 
 
-def drive_joint(
-    drive: AbstractJoint,
-    joint: AbstractAxialJoint,
-    law: Law,
-    name: str | None,
-    inputs: Mapping[str, Input] | None,
-    *fields: str,
-) -> None:
-    """Set the fields of a drive of a joint: its law, and those that it has in common with the joint; only for
-    constructors."""
-    kind = type(drive).__name__
-    if not isinstance(joint, AbstractAxialJoint):
-        raise TypeError(
-            f"drive {kind}: it drives a joint that has an axis, such as rbdae.joints.Revolute(...), "
-            f"got {_check.show(joint)}"
-        )
-    motion = motion_of(describe("joint", kind, joint.a, joint.b, name), law, 1, inputs)
-    shared = ("a", "b", "at_a", "at_b", "axis_a", *fields)
-    fill(drive, motion=motion, name=name, **{field: getattr(joint, field) for field in shared})
+@attrs.frozen(eq=False, init=False, kw_only=True)
+class AbstractJointDrive(AbstractJoint):
+    """A drive of a joint with an axis, whose fields it shares."""
+
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    motion: Motion | InputMotion
+
+    def _drive(
+        self, joint: AbstractAxialJoint, law: Law, name: str | None, inputs: Mapping[str, Input] | None
+    ) -> dict[str, Any]:
+        """Its fields, for its constructor."""
+        kind = type(self).__name__
+        if not isinstance(joint, AbstractAxialJoint):
+            raise TypeError(
+                f"drive {kind}: it drives a joint that has an axis, such as rbdae.joints.Revolute(...), "
+                f"got {_check.show(joint)}"
+            )
+        motion = motion_of(describe("joint", kind, joint.a, joint.b, name), law, 1, inputs)
+        shared = ("a", "b", "at_a", "at_b", "axis_a", "axis_b", "normal_a", "normal_b")
+        return {"motion": motion, "name": name, **{field: getattr(joint, field) for field in shared}}
+
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the driven joint has them, and the drive takes one of them away."""
+        return None, None
 
 
-def drive_points(
-    drive: AbstractJoint,
-    a: Body,
-    b: Body,
-    law: Law,
-    n: int,
-    at_a: ArrayLike,
-    at_b: ArrayLike,
-    name: str | None,
-    inputs: Mapping[str, Input] | None,
-) -> None:
-    """Set the fields of a drive between two points with a law of n numbers; only for constructors."""
-    owner = place(drive, a, b, at_a, at_b, name)
-    fill(drive, motion=motion_of(owner, law, n, inputs))
+def of_one(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+    """The motion of one number; `inputs` of a drive are fields before it."""
+    return motion_of(drive._owner, law, 1, drive.inputs)
 
 
-__all__ = ["drive_joint", "drive_points"]
+def of_three(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+    """The motion of a vector."""
+    return motion_of(drive._owner, law, 3, drive.inputs)
+
+
+@attrs.frozen(eq=False)
+class AbstractPointDrive(AbstractJoint):
+    """A drive between two points by a law of the time and of inputs."""
+
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
+
+
+__all__ = ["AbstractJointDrive", "AbstractPointDrive", "of_one", "of_three"]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import final
 
-from rbdae._arrays import ArrayLike, Vec
-from rbdae.body import Body
-from rbdae.drives.base import drive_points
+import attrs
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae.drives.base import AbstractPointDrive, of_one
 from rbdae.input_motion import InputMotion
-from rbdae.inputs import Input
-from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Distance
 from rbdae.kernels.constraints.drives import LENGTH
-from rbdae.motion import Law, Motion
+from rbdae.motion import Motion
 from rbdae.quantities.coordinate import Coordinate, distance
 from rbdae.quantities.quantity import Named
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class DrivenRod(AbstractJoint):
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class DrivenRod(AbstractPointDrive):
     """Prescribed distance of two points: |P_b - P_a| = length(t) > 0, m.
 
     Parameters
@@ -44,24 +43,9 @@ class DrivenRod(AbstractJoint):
     acceleration = Named("Its second derivative, m/s^2.")
     power = Named("Power of the force, W.")
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    motion: Motion | InputMotion
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        length: Law,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        name: str | None = None,
-        inputs: Mapping[str, Input] | None = None,
-    ) -> None:
-        drive_points(self, a, b, length, 1, at_a, at_b, name, inputs)
+    motion: Motion | InputMotion = attrs.field(converter=of_one, alias="length")
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 
     def prescribed(self) -> Coordinate:
         """The distance."""

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, final
 
-from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.body import Body
-from rbdae.drives.base import drive_points
+import attrs
+
+from rbdae import _check
+from rbdae._arrays import Mat, Vec
+from rbdae.drives.base import AbstractPointDrive, of_three
 from rbdae.input_motion import InputMotion
-from rbdae.inputs import Input
-from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
+from rbdae.joints.base import ALL_ROTATIONS, FreeMotion, Rheonomic
 from rbdae.joints.primitives import Coincidence
 from rbdae.kernels.constraints.drives import OFFSET
-from rbdae.motion import Law, Motion
+from rbdae.motion import Motion
 from rbdae.quantities.quantity import Named, Quantity
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class PointMotion(AbstractJoint):
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class PointMotion(AbstractPointDrive):
     """Prescribed vector between two points, in space: (x_a + R_a at_a) - (x_b + R_b at_b) = vector(t), m.
 
     With the ground as `b` it moves a point of `a` along a curve.
@@ -44,24 +43,9 @@ class PointMotion(AbstractJoint):
     force = Named("What the drive exerts on a, in space, N.")
     power = Named("Power of the force, W.")
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    motion: Motion | InputMotion
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        vector: Law,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        name: str | None = None,
-        inputs: Mapping[str, Input] | None = None,
-    ) -> None:
-        drive_points(self, a, b, vector, 3, at_a, at_b, name, inputs)
+    motion: Motion | InputMotion = attrs.field(converter=of_three, alias="vector")
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 
     @property
     def quantities(self) -> dict[str, Quantity]:

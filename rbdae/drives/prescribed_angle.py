@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import final
 
-from rbdae._arrays import Vec, cross
-from rbdae.body import Body
-from rbdae.drives.base import drive_joint
-from rbdae.input_motion import InputMotion
+import attrs
+
+from rbdae._arrays import cross
+from rbdae.drives.base import AbstractJointDrive
 from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Dot1
 from rbdae.kernels.constraints.drives import ANGLE
-from rbdae.motion import Law, Motion
+from rbdae.motion import Law
 from rbdae.quantities.coordinate import Coordinate, angle
 from rbdae.quantities.quantity import Named
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class PrescribedAngle(AbstractJoint):
+@attrs.frozen(eq=False, init=False)
+class PrescribedAngle(AbstractJointDrive):
     """Prescribed angle of a joint: the rotation from its normal_a to its normal_b about its axis is angle(t), rad.
 
     (R_a (n cos s + (u x n) sin s)) . (R_b (u_b x n_b)) = 0 with the axes u, u_b and the normals n, n_b: one equation,
@@ -46,21 +45,14 @@ class PrescribedAngle(AbstractJoint):
     acceleration = Named("Its second derivative, rad/s^2.")
     power = Named("Power of the torque, W.")
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
-    motion: Motion | InputMotion
-    name: str | None
-
     def __init__(
-        self, joint: AbstractAxialJoint, angle: Law, name: str | None = None, inputs: Mapping[str, Input] | None = None
+        self,
+        joint: AbstractAxialJoint,
+        angle: Law,
+        name: str | None = None,
+        inputs: Mapping[str, Input] | None = None,
     ) -> None:
-        drive_joint(self, joint, angle, name, inputs, "axis_b", "normal_a", "normal_b")
+        self.__attrs_init__(**self._drive(joint, angle, name, inputs))
 
     @property
     def default_name(self) -> str:
@@ -70,10 +62,6 @@ class PrescribedAngle(AbstractJoint):
     def prescribed(self) -> Coordinate:
         """The angle."""
         return angle("angle", self.axis_a, self.normal_a, self.normal_b)
-
-    def velocity_rows(self) -> tuple[None, None]:
-        """None: the driven joint has them, and the drive takes one of them away."""
-        return None, None
 
     def primitives(self) -> tuple[Dot1]:
         """One product of directions, of which the first turns."""

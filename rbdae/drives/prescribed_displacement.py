@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import final
 
-from rbdae._arrays import Vec
-from rbdae.body import Body
-from rbdae.drives.base import drive_joint
-from rbdae.input_motion import InputMotion
+import attrs
+
+from rbdae.drives.base import AbstractJointDrive
 from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Dot2
 from rbdae.kernels.constraints.drives import OFFSET
-from rbdae.motion import Law, Motion
+from rbdae.motion import Law
 from rbdae.quantities.coordinate import Coordinate, displacement
 from rbdae.quantities.quantity import Named
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class PrescribedDisplacement(AbstractJoint):
+@attrs.frozen(eq=False, init=False)
+class PrescribedDisplacement(AbstractJointDrive):
     """Prescribed displacement along the axis of a joint: (R_a u) . (P_b - P_a) = displacement(t), m.
 
     Parameters
@@ -43,14 +41,6 @@ class PrescribedDisplacement(AbstractJoint):
     acceleration = Named("Its second derivative, m/s^2.")
     power = Named("Power of the force, W.")
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    motion: Motion | InputMotion
-    name: str | None
-
     def __init__(
         self,
         joint: AbstractAxialJoint,
@@ -58,7 +48,7 @@ class PrescribedDisplacement(AbstractJoint):
         name: str | None = None,
         inputs: Mapping[str, Input] | None = None,
     ) -> None:
-        drive_joint(self, joint, displacement, name, inputs)
+        self.__attrs_init__(**self._drive(joint, displacement, name, inputs))
 
     @property
     def default_name(self) -> str:
@@ -68,10 +58,6 @@ class PrescribedDisplacement(AbstractJoint):
     def prescribed(self) -> Coordinate:
         """The displacement."""
         return displacement("displacement", self.axis_a, self.at_a, self.at_b)
-
-    def velocity_rows(self) -> tuple[None, None]:
-        """None: the driven joint has them, and the drive takes one of them away."""
-        return None, None
 
     def primitives(self) -> tuple[Dot2]:
         """One product of the axis and the vector between the points."""

@@ -8,15 +8,15 @@ from rbdae.forces.coulomb import Coulomb as Coulomb
 from rbdae.forces.element import AnyElement as AnyElement
 from rbdae.forces.element import StateElement as StateElement
 from rbdae.forces.element import UserElement as UserElement
-from rbdae.forces.force import Force as Force
 from rbdae.forces.friction import Friction as Friction
 from rbdae.forces.limit import Limit as Limit
+from rbdae.forces.loads import Force as Force
+from rbdae.forces.loads import Torque as Torque
 from rbdae.forces.motion_law import MotionLaw as MotionLaw
 from rbdae.forces.motor import Motor as Motor
-from rbdae.forces.spring_damper import SpringDamper as SpringDamper
-from rbdae.forces.torque import Torque as Torque
-from rbdae.forces.torsional_spring_damper import TorsionalSpringDamper as TorsionalSpringDamper
-from rbdae.forces.translational_spring_damper import TranslationalSpringDamper as TranslationalSpringDamper
+from rbdae.forces.spring_dampers import SpringDamper as SpringDamper
+from rbdae.forces.spring_dampers import TorsionalSpringDamper as TorsionalSpringDamper
+from rbdae.forces.spring_dampers import TranslationalSpringDamper as TranslationalSpringDamper
 from rbdae.forces.user_force import UserForce as UserForce
 from rbdae.laws.recorded import CalledBack as CalledBack
 

@@ -5,26 +5,31 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self
 
+import attrs
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import twin
-from rbdae.body import Body
-from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
+from rbdae.body import Body, caption, describe
+from rbdae.forces.element import AnyElement, Element, Load, StateElement, TimeFunction, load, winding_name
+from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
 
 
+@attrs.define(eq=False, field_transformer=_check.of_parts, on_setattr=attrs.setters.NO_OP)
 class AbstractForce(ABC):
     """A force between bodies, which is data.
 
     What a force supplies, with its laws:
 
-    1. It is a final frozen dataclass that is equal only to itself (``eq=False``), with a field `name`.
-    2. Its constructor checks everything that does not need the system. Messages begin with `rbdae.body.describe`.
+    1. It is a final frozen class of attrs (or a frozen dataclass) that is equal only to itself (``eq=False``), with a
+       field `name`.
+    2. Its fields have converters (`rbdae._check.of_parts`) that check everything that does not need the system.
     3. `bodies` are those that the user gave, one or two. One body stands for the pair of it and the ground.
     4. `bound` gives the force with a name. A force whose second body may be left out puts the ground there.
     5. `elements` gives what it consists of, in natural coordinates of its bodies; `rbdae.forces.element` has the kinds.
@@ -39,9 +44,12 @@ class AbstractForce(ABC):
     9. `default_name`: only if it is not the name of the class in small letters.
     """
 
-    __slots__ = ("__weakref__",)
+    name: str | None = attrs.field(default=None, kw_only=True)
 
-    name: str | None
+    @property
+    def _owner(self) -> str:
+        """The name in error messages."""
+        return caption("force", type(self).__name__, self.bodies, self.name)
 
     @property
     @abstractmethod
@@ -111,13 +119,44 @@ def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> Vec:
         return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
 
 
+def law_along(value: Load | TimeFunction, force: Any = None, field: Any = None) -> TimeFunction | MotionLaw:
+    """A field with a load along the coordinate of a force, which may read the `inputs` of the force."""
+    if isinstance(value, TimeFunction):
+        return value
+    (of,) = force.acts_along()
+    return load(force._owner, field.name, value, near(of, force.bodies), (of.name, "rate"), force.inputs)
+
+
+def _body(body: Body, force: Any = None, field: Any = None) -> Body:
+    """The body of a force."""
+    describe("force", type(force).__name__, body, None, force.name)
+    return body
+
+
+def _second_body(b: Body | None, force: Any = None, field: Any = None) -> Body | None:
+    """The second body, perhaps left out; the first one and the name are checked here, too."""
+    describe("force", type(force).__name__, force.a, b, force.name)
+    return b
+
+
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class AbstractBodyForce(AbstractForce):
+    """A force on one body."""
+
+    body: Body = attrs.field(converter=_body)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """(body,)."""
+        return (self.body,)
+
+
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractPairForce(AbstractForce):
     """A force between a body `a` and a body `b`, for which the ground stands in if it is left out."""
 
-    __slots__ = ()
-
     a: Body
-    b: Body | None
+    b: Body | None = attrs.field(default=None, converter=_second_body)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -129,4 +168,4 @@ class AbstractPairForce(AbstractForce):
         return twin(self, name=name, b=ground if self.b is None else self.b)
 
 
-__all__ = ["AbstractForce", "AbstractPairForce", "near", "placed"]
+__all__ = ["AbstractBodyForce", "AbstractForce", "AbstractPairForce", "law_along", "near", "placed"]

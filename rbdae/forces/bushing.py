@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._frozen import fill
-from rbdae.body import Body, checked_orientation, describe
+from rbdae.body import checked_orientation
 from rbdae.forces.base import AbstractPairForce
-from rbdae.forces.element import AnyElement, PointSpring
-from rbdae.forces.forms import alignment, alignment_damping
+from rbdae.forces.element import AnyElement, PointSpring, alignment, alignment_damping
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.primitives import Coincidence
 from rbdae.rotations.euler_map import rotation_matrices
@@ -20,8 +19,12 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+def _rest(value: ArrayLike | Rotation | None, force: Any = None, field: Any = None) -> Vec | None:
+    return None if value is None else checked_orientation(force._owner, value, "rest")
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Bushing(AbstractPairForce):
     """Linear spring and damper between two points, in spatial directions ([NS], Example C).
 
@@ -57,60 +60,15 @@ class Bushing(AbstractPairForce):
         added.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "bushing-1" and so on.
-
-    Attributes
-    ----------
-    A : (8,) array
-        Coefficients of P in natural coordinates, as in `rbdae.joints.Coincidence`.
     """
 
-    a: Body
-    b: Body | None
-    stiffness: Mat
-    damping: Mat
-    A: Vec
-    rotational_stiffness: Mat
-    rotational_damping: Mat
-    rest: Vec | None
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body | None = None,
-        *,
-        stiffness: ArrayLike,
-        damping: ArrayLike = 0.0,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        rotational_stiffness: ArrayLike = 0.0,
-        rotational_damping: ArrayLike = 0.0,
-        rest: ArrayLike | Rotation | None = None,
-        name: str | None = None,
-    ) -> None:
-        owner = describe("force", "Bushing", a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            stiffness=_check.semidefinite(owner, "stiffness", stiffness),
-            damping=_check.semidefinite(owner, "damping", damping),
-            A=Coincidence(_check.vector(owner, "at_a", at_a), _check.vector(owner, "at_b", at_b)).A,
-            rotational_stiffness=_check.semidefinite(owner, "rotational_stiffness", rotational_stiffness),
-            rotational_damping=_check.semidefinite(owner, "rotational_damping", rotational_damping),
-            rest=None if rest is None else checked_orientation(owner, rest, "rest"),
-            name=name,
-        )
-
-    @property
-    def at_a(self) -> Vec:
-        """The point on `a` in its frame, (3,)."""
-        return self.A[1:4]
-
-    @property
-    def at_b(self) -> Vec:
-        """The point on `b` in its frame, (3,)."""
-        return _check.frozen(-self.A[5:8])
+    stiffness: Mat = attrs.field(converter=_check.tensor, kw_only=True)
+    damping: Mat = attrs.field(default=0.0, converter=_check.tensor, kw_only=True)
+    rotational_stiffness: Mat = attrs.field(default=0.0, converter=_check.tensor, kw_only=True)
+    rotational_damping: Mat = attrs.field(default=0.0, converter=_check.tensor, kw_only=True)
+    rest: Vec | None = attrs.field(default=None, converter=_rest, kw_only=True)
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
 
     @property
     def symbol(self) -> Symbol:
@@ -119,7 +77,7 @@ class Bushing(AbstractPairForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """The translational spring, and elements for the rotation if it has stiffness or damping."""
-        out: list[AnyElement] = [PointSpring(self.A, self.stiffness, self.damping)]
+        out: list[AnyElement] = [PointSpring(Coincidence(self.at_a, self.at_b).A, self.stiffness, self.damping)]
         if not (self.rotational_stiffness.any() or self.rotational_damping.any()):
             return tuple(out)
         if self.rest is not None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
+import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
-from rbdae._frozen import fill
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractPairForce, near
-from rbdae.forces.dry_friction import VELOCITY, friction_over
-from rbdae.forces.element import AnyElement, not_negative
-from rbdae.forces.forms import together
+from rbdae.forces.dry import VELOCITY, checked_pressing, friction_over, pressing
+from rbdae.forces.element import AnyElement, together
 from rbdae.forces.motion_law import MotionLaw
-from rbdae.forces.pressing import checked_pressing, pressing
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.law import Filling
@@ -26,7 +23,7 @@ from rbdae.quantities.forms import direction, point, product
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, init=False, kw_only=True)
 class Contact(AbstractPairForce):
     """A point of a body against a plane or a sphere on another one, with dry friction.
 
@@ -70,8 +67,6 @@ class Contact(AbstractPairForce):
         The unit normal of a plane.
     """
 
-    a: Body
-    b: Body | None
     axis_b: Vec | None
     radius: float | None
     at_a: Vec
@@ -81,7 +76,6 @@ class Contact(AbstractPairForce):
     damping: float
     mu: float
     velocity: float
-    name: str | None
 
     def __init__(
         self,
@@ -108,8 +102,7 @@ class Contact(AbstractPairForce):
         if radius is None:
             n = np.array(_check.axis(owner, "normal", (0.0, 0.0, 1.0) if normal is None else normal))
             n = _check.frozen(n / np.linalg.norm(n))
-        fill(
-            self,
+        self.__attrs_init__(
             a=a,
             b=b,
             axis_b=n,
@@ -117,7 +110,7 @@ class Contact(AbstractPairForce):
             at_a=_check.vector(owner, "at_a", at_a),
             at_b=_check.vector(owner, "at_b", at_b),
             **checked_pressing(owner, stiffness, exponent, damping, restitution, impact_velocity),
-            mu=not_negative(owner, "mu", mu),
+            mu=_check.not_negative(owner, "mu", mu),
             velocity=_check.positive(owner, "velocity", velocity, "give e.g. 1e-3"),
             name=name,
         )

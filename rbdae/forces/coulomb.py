@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, final
+from dataclasses import replace
+from typing import Any, final
 
+import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae._frozen import fill
 from rbdae.forces.base import near
-from rbdae.forces.dry_friction import VELOCITY, friction_along, friction_over
-from rbdae.forces.element import AnyElement, Element, TimeFunction, UnderReaction, not_negative, time_function
-from rbdae.forces.forms import along, together
-from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
+from rbdae.forces.dry import VELOCITY, friction_along, friction_over
+from rbdae.forces.element import AnyElement, Element, TimeFunction, UnderReaction, along, time_function, together
+from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_joint, with_axis
 from rbdae.forces.motion_law import MotionLaw
-from rbdae.inputs import Input
-from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
@@ -27,8 +24,43 @@ _FLOOR = 1e-6
 _ONE = TimeFunction(_check.frozen(np.ones(1)))
 
 
+def _normal(normal: Any, force: Any = None, field: Any = None) -> TimeFunction | str:
+    """A given normal force, or "reaction"."""
+    owner = force._owner
+    if isinstance(normal, str):
+        if normal != "reaction":
+            raise ValueError(
+                f"{owner}: normal must be a number, a function of the time, or 'reaction', got {_check.show(normal)}"
+            )
+        return normal
+    law = time_function(owner, "normal", normal)
+    if law.function is None:
+        _check.not_negative(owner, "normal", law.inputs[0].value if law.inputs else float(law.constant[0]))
+    return law
+
+
+def _slides_along(coordinate: str | None, force: Any = None, field: Any = None) -> tuple[str, ...]:
+    """The names of the coordinates along which the surfaces slide."""
+    joint = force.joint
+    if coordinate is None and "plane" in joint.free_motions:
+        return tuple(each.name for each in joint.coordinates() if each.unit == "m")
+    return (coordinate_of(force._owner, joint, coordinate).name,)
+
+
+def _of_a_reaction(value: float | None, force: Any = None, field: Any = None) -> float | None:
+    """A length of bearings, or a floor, which only reactions have."""
+    if isinstance(force.normal, TimeFunction):
+        if value is not None:
+            raise ValueError(f"{force._owner}: {field.name} belongs to normal='reaction'; leave it out")
+    elif field.name == "floor" and value is None:
+        return _FLOOR
+    elif field.name == "length" and value is not None:
+        with_axis(force._owner, force.joint)
+    return _check.optional_size(value, force, field)
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Coulomb(AbstractJointForce):
     """Coulomb friction on a free motion of a joint under a normal force N, regularised.
 
@@ -77,61 +109,20 @@ class Coulomb(AbstractJointForce):
         Unique among the forces of the system; without it the system chooses "coulomb-1" and so on.
     """
 
-    joint: AbstractJoint
-    mu: float
-    normal: TimeFunction | str
-    radius: float | None
-    velocity: float
-    length: float | None
-    floor: float | None
-    along: tuple[str, ...]
-    name: str | None
+    mu: float = attrs.field(converter=_check.amount)
+    normal: TimeFunction | str = attrs.field(converter=_normal, kw_only=True)
+    along: tuple[str, ...] = attrs.field(default=None, alias="coordinate", converter=_slides_along, kw_only=True)
+    radius: float | None = attrs.field(default=None, converter=_check.optional_size, kw_only=True)
+    velocity: float = attrs.field(default=VELOCITY, converter=_check.size, kw_only=True)
+    length: float | None = attrs.field(default=None, converter=_of_a_reaction, kw_only=True)
+    floor: float | None = attrs.field(default=None, converter=_of_a_reaction, kw_only=True)
 
-    def __init__(
-        self,
-        joint: AbstractJoint,
-        mu: float,
-        *,
-        normal: float | Input | Callable[[float], Any] | Literal["reaction"],
-        radius: float | None = None,
-        velocity: float = VELOCITY,
-        length: float | None = None,
-        floor: float | None = None,
-        coordinate: str | None = None,
-        name: str | None = None,
-    ) -> None:
-        owner = describe_force("Coulomb", joint, name)
-        law = _normal(owner, normal)
-        if isinstance(law, TimeFunction):
-            for what, value in (("length", length), ("floor", floor)):
-                if value is not None:
-                    raise ValueError(f"{owner}: {what} belongs to normal='reaction'; leave it out")
-        else:
-            floor = _FLOOR if floor is None else _check.positive(owner, "floor", floor, "give e.g. 1e-6")
-        if length is not None:
-            with_axis(owner, joint)
-            length = _check.positive(owner, "length", length, "give e.g. 0.1")
-        if coordinate is None and "plane" in joint.free_motions:
-            of = [each for each in joint.coordinates() if each.unit == "m"]
-        else:
-            of = [coordinate_of(owner, joint, coordinate)]
-        turns = of[0].unit == "rad"
-        if turns and radius is None:
-            raise ValueError(f"{owner}: {describe_joint(joint)} turns; give radius=, that of its bearing, e.g. 0.01")
-        if not turns and radius is not None:
-            raise ValueError(f"{owner}: {describe_joint(joint)} slides, without a radius; leave it out")
-        fill(
-            self,
-            joint=joint,
-            mu=not_negative(owner, "mu", mu),
-            normal=law,
-            radius=None if radius is None else _check.positive(owner, "radius", radius, "give e.g. 0.01"),
-            velocity=_check.positive(owner, "velocity", velocity, "give e.g. 1e-3"),
-            length=length,
-            floor=floor,
-            along=tuple(each.name for each in of),
-            name=name,
-        )
+    def __attrs_post_init__(self) -> None:
+        turns, joint = self.acts_along()[0].unit == "rad", describe_joint(self.joint)
+        if turns and self.radius is None:
+            raise ValueError(f"{self._owner}: {joint} turns; give radius=, that of its bearing, e.g. 0.01")
+        if not turns and self.radius is not None:
+            raise ValueError(f"{self._owner}: {joint} slides, without a radius; leave it out")
 
     def acts_along(self) -> tuple[Coordinate, ...]:
         """The coordinates along which it slides."""
@@ -140,7 +131,7 @@ class Coulomb(AbstractJointForce):
     @property
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of its coordinates, and ``normal``, N, of a reaction."""
-        found = super(Coulomb, self).quantities
+        found = super().quantities
         if isinstance(self.normal, TimeFunction):
             return found
         return found | {"normal": Quantity(self, "normal", "N", aspect="normal")}
@@ -158,20 +149,6 @@ class Coulomb(AbstractJointForce):
         place = np.concatenate([near(each, self.joint.bodies) for each in of])
         law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, place, p, inputs=given.inputs)
         return (replace(_element(of, law), reaction=reaction),)
-
-
-def _normal(owner: str, normal: Any) -> TimeFunction | str:
-    """A given normal force, or "reaction"."""
-    if isinstance(normal, str):
-        if normal != "reaction":
-            raise ValueError(
-                f"{owner}: normal must be a number, a function of the time, or 'reaction', got {_check.show(normal)}"
-            )
-        return normal
-    law = time_function(owner, "normal", normal)
-    if law.function is None:
-        not_negative(owner, "normal", law.inputs[0].value if law.inputs else float(law.constant[0]))
-    return law
 
 
 def _element(of: Sequence[Coordinate], law: MotionLaw) -> Element:

@@ -7,19 +7,21 @@ get the reference points, to which the kernels refer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae.body import Body
 from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
 from rbdae.inputs import Input
 from rbdae.joints.base import AbstractJoint
-from rbdae.quantities.coordinate import Shape
+from rbdae.quantities.coordinate import Coordinate, Shape
+from rbdae.quantities.coordinate import displacement as coordinate_displacement
+from rbdae.quantities.forms import direction, product
 
 
 @final
@@ -122,8 +124,8 @@ class UserElement:
     Attributes
     ----------
     force, jacobian : callable
-        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152; without a
-        jacobian (None) it is that of the recorded force.
+        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152; the
+        jacobian may be None: a recorded force has its own.
     potential : callable or None
         Function (t, x, out) of x = Z, 24 numbers: out[0] = V, whose -dV/dZ is F without rates.
     """
@@ -152,8 +154,8 @@ class StateElement:
     function : callable
         Fills (F, sdot), 12 n + k numbers; F . Zdot is the power of the natural forces.
     jacobian : callable
-        Fills d(F, sdot)/d(Z, Zdot, s, u) by rows: out.reshape(12 n + k, 24 n + k + m). None for that of the recorded
-        function.
+        Fills d(F, sdot)/d(Z, Zdot, s, u) by rows: out.reshape(12 n + k, 24 n + k + m). It may be None: a recorded
+        function has its own.
     names : tuple of str
         Of the states, k different ones; labels put the force's name before them: "damper-1.s".
     start : (k,) array
@@ -190,6 +192,8 @@ class StateElement:
 
 AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
 """What a force may consist of."""
+
+Frame: TypeAlias = Literal["space", "body"]
 
 Load: TypeAlias = float | Input | Callable[..., Any]
 """What users give as a load along one displacement: a number, an input, a function of the time, or a law of the
@@ -242,19 +246,127 @@ def value_of(owner: str, law: TimeFunction, t: float) -> Vec:
     return _check.array(owner, f"{law.what} at t = {t:g}", given, () if n == 1 else (n,), remedy=remedy).reshape(n)
 
 
-def frame_of(owner: str, value: object) -> str:
-    """The frame of the components of a vector."""
+def vector_law(value: ArrayLike | Callable[[float], Any], force: Any = None, field: Any = None) -> TimeFunction:
+    """A field with three components as a constant, as inputs or as a function of the time."""
+    return time_function(force._owner, field.name, value, 3)
+
+
+def frame_of(value: Frame, force: Any = None, field: Any = None) -> Frame:
+    """A field with the frame of the components of a vector."""
     if not isinstance(value, str) or value not in ("space", "body"):
-        raise ValueError(f"{owner}: frame must be 'space' or 'body', got {_check.show(value)}")
+        raise ValueError(f"{force._owner}: frame must be 'space' or 'body', got {_check.show(value)}")
     return value
 
 
-def not_negative(owner: str, what: str, value: ArrayLike) -> float:
-    """A finite number that is not negative."""
-    out = _check.number(owner, what, value)
-    if out < 0.0:
-        raise ValueError(f"{owner}: {what} must not be negative, got {_check.show(value)}; check its sign")
-    return out
+# ---------------------------------------------------------------- elements by what they act on
+
+# e[i, j, k]: the sign of the permutation
+_SIGNS = np.array([cross(axis, np.eye(3)) for axis in np.eye(3)])
+
+
+def along(
+    coordinate: Coordinate,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    rest: float = 0.0,
+    u: TimeFunction | MotionLaw = NONE,
+    sign: float = 1.0,
+) -> Element:
+    """An element on a coordinate of its two bodies."""
+    forms = coordinate.forms
+    K, D = np.array([[stiffness]]), np.array([[damping]])
+    rows, s0 = np.zeros((len(forms), 24)), np.array([rest])
+    if isinstance(u, MotionLaw):
+        return Element(forms, rows, K, D, s0, NONE, sign, coordinate.shape, force=u)
+    return Element(forms, rows, K, D, s0, u, sign, coordinate.shape)
+
+
+def together(coordinates: Sequence[Coordinate], u: MotionLaw) -> Element:
+    """An element on several displacements of its two bodies, with one law for all of them."""
+    forms, n = np.concatenate([each.forms for each in coordinates]), len(coordinates)
+    return Element(forms, np.zeros((n, 24)), *_zeros(n), TimeFunction(_check.frozen(np.zeros(n))), force=u)
+
+
+def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
+    """Force u at a point of the first body, in space or in the body frame."""
+    c = np.array([1.0, *at])
+    H, rows = np.zeros((3, 24, 24), dtype=c.dtype), np.zeros((3, 24), dtype=c.dtype)
+    for k in range(3):
+        for i in range(4):
+            for n in range(3):
+                if in_body:
+                    H[k, 3 * i + n, 3 + 3 * k + n] = c[i]
+                elif n == k:
+                    rows[k, 3 * i + n] = c[i]
+    return Element(H, rows, *_zeros(3), u, holonomic=not in_body)
+
+
+def torque(u: TimeFunction, in_body: bool) -> Element:
+    """Torque u on the first body, in space or in the body frame: half the sum of the arms d_i with forces u x d_i."""
+    H = 0.5 * _body_rotation() if in_body else 0.5 * _space_rotation(0)
+    return Element(H, np.zeros((3, 24)), *_zeros(3), u, holonomic=False)
+
+
+def _zeros(n: int) -> tuple[Mat, Mat, Vec]:
+    return np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
+
+
+def _space_rotation(side: int) -> Any:
+    """H of sum_i (e_k x d_i) . ddot_i = 2 omega_k."""
+    H = np.zeros((3, 24, 24))
+    for k in range(3):
+        for i in range(3):
+            n = 12 * side + 3 + 3 * i
+            H[k, n : n + 3, n : n + 3] = _SIGNS[:, k, :]  # (e_k x d)_c = sum sign(c, k, e) d_e
+    return H
+
+
+def _body_rotation() -> Any:
+    """H of sum_i (d_k x d_i) . ddot_i, with d_l for the product."""
+    H = np.zeros((3, 24, 24))
+    for k in range(3):
+        for i in range(3):
+            for l in range(3):
+                H[k, 3 + 3 * i : 6 + 3 * i, 3 + 3 * l : 6 + 3 * l] = _SIGNS[k, i, l] * np.eye(3)
+    return H
+
+
+def rotational_damping(damping: float) -> Element:
+    """Torque -damping times the angular velocity of the second body relative to the first, on the second."""
+    H = 0.5 * (_space_rotation(1) - _space_rotation(0))
+    K, _, rest = _zeros(3)
+    return Element(H, np.zeros((3, 24)), K, damping * np.eye(3), rest, TimeFunction(np.zeros(3)), holonomic=False)
+
+
+def _axes(rest: Mat) -> tuple[list[Vec], list[Vec]]:
+    """d_i and e_j with (R_b^T R_a rest^T)_ij = d_i . e_j, from the second body b to the first a."""
+    return [direction(axis, 1) for axis in np.eye(3)], [direction(axis, 0) for axis in rest]
+
+
+def alignment(stiffness: Mat, rest: Mat) -> Element:
+    """Potential tr(E (I - R)) of R = R_b^T R_a rest^T with E = tr(K) I / 2 - K: (1 - cos phi) n . K n for a turn by phi
+    about n. It is linear in R, so a constant force along one form."""
+    d, e = _axes(rest)
+    E = 0.5 * np.trace(stiffness) * np.eye(3) - stiffness
+    H = sum(E[i, j] * product(d[i], e[j]) for i in range(3) for j in range(3))
+    one = TimeFunction(_check.frozen(np.ones(1)))
+    return Element(np.array([H]), np.zeros((1, 24)), *_zeros(1), one, level=np.trace(E))
+
+
+def alignment_damping(damping: Mat, rest: Mat) -> Element:
+    """Damping on the rate of theta = axial vector of R_b^T R_a rest^T."""
+    d, e = _axes(rest)
+    H = np.zeros((3, 24, 24))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        H[k] = 0.5 * (product(d[j], e[i]) - product(d[i], e[j]))
+    K, _, zero = _zeros(3)
+    return Element(H, np.zeros((3, 24)), K, damping, zero, TimeFunction(np.zeros(3)))
+
+
+def displacement(axis: Vec, at_a: Vec, at_b: Vec, damping: float) -> Element:
+    """Damping of the displacement of the point on b from that on a, along an axis of a."""
+    return along(coordinate_displacement("displacement", axis, at_a, at_b), damping=damping)
 
 
 __all__ = [
@@ -267,10 +379,18 @@ __all__ = [
     "TimeFunction",
     "UnderReaction",
     "UserElement",
+    "alignment",
+    "alignment_damping",
+    "along",
+    "displacement",
     "frame_of",
     "load",
-    "not_negative",
+    "point_force",
+    "rotational_damping",
     "time_function",
+    "together",
+    "torque",
     "value_of",
+    "vector_law",
     "winding_name",
 ]

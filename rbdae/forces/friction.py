@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
 
+import attrs
+
+from rbdae import _check
 from rbdae._arrays import cross
-from rbdae._frozen import fill
-from rbdae.forces.element import AnyElement, not_negative
-from rbdae.forces.forms import displacement, rotational_damping
-from rbdae.forces.joint_force import AbstractJointForce, about_axis, describe_force, describe_joint, with_axis
+from rbdae.forces.element import AnyElement, along, displacement, rotational_damping
+from rbdae.forces.joint_force import AbstractJointForce, describe_force, describe_joint, with_axis
 from rbdae.joints.base import AbstractJoint, FreeMotion
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, of_rotation
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, init=False, kw_only=True)
 class Friction(AbstractJointForce):
     """Viscous friction on the free motions of a joint; `rbdae.forces.Coulomb` is dry friction.
 
@@ -39,11 +39,9 @@ class Friction(AbstractJointForce):
         Unique among the forces of the system; without it the system chooses "friction-1" and so on.
     """
 
-    joint: AbstractJoint
     rotational: float
     translational: float
     motions: frozenset[FreeMotion]
-    name: str | None
 
     def __init__(
         self,
@@ -58,7 +56,7 @@ class Friction(AbstractJointForce):
         given = {"coefficient": coefficient, "rotational": rotational, "translational": translational}
         for what, value in given.items():
             if value is not None:
-                not_negative(owner, what, value)
+                _check.not_negative(owner, what, value)
         free = joint.free_motions
         turns, slides = bool(free & {"rotation", "ball"}), bool(free & {"translation", "plane"})
         if not free:
@@ -76,16 +74,15 @@ class Friction(AbstractJointForce):
         for what, value, fits in (("rotational", rotational, turns), ("translational", translational, slides)):
             if value is not None and not fits:
                 raise ValueError(f"{owner}: {describe_joint(joint)} has no such motion for {what}=; leave it out")
-        fill(
-            self,
+        if "ball" not in free:
+            with_axis(owner, joint)
+        self.__attrs_init__(
             joint=joint,
             rotational=0.0 if rotational is None else float(rotational),
             translational=0.0 if translational is None else float(translational),
             motions=free,
             name=name,
         )
-        if "ball" not in free:
-            with_axis(owner, joint)
 
     def acts_along(self) -> tuple[Coordinate, ...]:
         """Those of the joint that have friction; none of a spherical joint."""
@@ -98,7 +95,7 @@ class Friction(AbstractJointForce):
         power."""
         if "ball" in self.motions and not self.joint.coordinates():
             return {name: each for name, each in of_rotation(self).items() if name in ("torque", "power")}
-        return super(Friction, self).quantities
+        return super().quantities
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element for each free motion that has friction."""
@@ -107,7 +104,7 @@ class Friction(AbstractJointForce):
         joint = with_axis("", self.joint)  # as the constructor has checked
         out: list[AnyElement] = []
         if self.rotational:
-            out.append(about_axis(joint, damping=self.rotational))
+            out.append(along(joint.angle_about_axis(), damping=self.rotational))
         if self.translational:
             across = (joint.normal_a, cross(joint.axis_a, joint.normal_a))
             for axis in across if "plane" in self.motions else (joint.axis_a,):

@@ -2,97 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
+
+import attrs
 
 from rbdae import _check
-from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce, near
-from rbdae.forces.element import NONE, Element, Load, TimeFunction, load, not_negative
-from rbdae.forces.forms import along
-from rbdae.forces.motion_law import MotionLaw
-from rbdae.inputs import Input
+from rbdae.forces.base import AbstractForce
 from rbdae.joints import JOINTS
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, FreeMotion
 from rbdae.quantities.coordinate import Coordinate
 
 
+def _joint(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
+    """The joint; it and the name are checked."""
+    describe_force(type(force).__name__, joint, force.name)
+    return joint
+
+
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractJointForce(AbstractForce):
     """A force between the bodies of a joint."""
 
-    __slots__ = ()
-
-    joint: AbstractJoint
+    joint: AbstractJoint = attrs.field(converter=_joint)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
         """The bodies of the joint."""
         return self.joint.bodies
-
-
-def fill_spring_damper(
-    force: AbstractJointForce,
-    motion: FreeMotion,
-    joint: AbstractAxialJoint,
-    name: str | None,
-    stiffness: float,
-    damping: float,
-    rest: tuple[str, float],
-    actuator: tuple[str, Load],
-    inputs: Mapping[str, Input] | None,
-) -> None:
-    """Check and set the fields of a spring, damper and actuator along a free motion; only for constructors.
-
-    `rest` and `actuator` are (field, value): the coordinate at which the spring is at rest, and what is added to it,
-    with the inputs that it reads.
-    """
-    owner = describe_force(type(force).__name__, joint, name)
-    joint = with_motion(owner, joint, motion)
-    values = {
-        "joint": joint,
-        "stiffness": not_negative(owner, "stiffness", stiffness),
-        "damping": not_negative(owner, "damping", damping),
-        rest[0]: _check.number(owner, *rest),
-        actuator[0]: load_along(owner, *actuator, joint, motion, inputs),
-        "name": name,
-    }
-    fill(force, **values)
-
-
-def load_along(
-    owner: str,
-    what: str,
-    value: object,
-    joint: AbstractAxialJoint,
-    motion: FreeMotion,
-    inputs: Mapping[str, Input] | None = None,
-) -> TimeFunction | MotionLaw:
-    """A torque about the axis, or a force along it: a number, or a law of the time, or of the motion, too."""
-    coordinate = joint.angle_about_axis() if motion == "rotation" else joint.displacement_along_axis()
-    return load(owner, what, value, near(coordinate, joint.bodies), (coordinate.name, "rate"), inputs)
-
-
-def about_axis(
-    joint: AbstractAxialJoint,
-    stiffness: float = 0.0,
-    damping: float = 0.0,
-    rest: float = 0.0,
-    u: TimeFunction | MotionLaw = NONE,
-) -> Element:
-    """An element on the angle about the axis."""
-    return along(joint.angle_about_axis(), stiffness, damping, rest, u)
-
-
-def along_axis(
-    joint: AbstractAxialJoint,
-    stiffness: float = 0.0,
-    damping: float = 0.0,
-    rest: float = 0.0,
-    u: TimeFunction | MotionLaw = NONE,
-) -> Element:
-    """An element on the displacement along the axis."""
-    return along(joint.displacement_along_axis(), stiffness, damping, rest, u)
 
 
 def describe_force(kind: str, joint: object, name: str | None) -> str:
@@ -154,13 +92,9 @@ def _joints_with(*motions: FreeMotion) -> str:
 
 __all__ = [
     "AbstractJointForce",
-    "about_axis",
-    "along_axis",
     "coordinate_of",
     "describe_force",
     "describe_joint",
-    "fill_spring_damper",
-    "load_along",
     "with_axis",
     "with_motion",
 ]

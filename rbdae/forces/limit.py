@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
+import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae._frozen import fill
 from rbdae.forces.base import near
-from rbdae.forces.element import AnyElement
-from rbdae.forces.forms import along
+from rbdae.forces.dry import checked_pressing, pressing
+from rbdae.forces.element import AnyElement, along
 from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force
 from rbdae.forces.motion_law import MotionLaw
-from rbdae.forces.pressing import checked_pressing, pressing
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint
@@ -26,7 +24,7 @@ from rbdae.quantities.coordinate import Coordinate
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, init=False, kw_only=True)
 class Limit(AbstractJointForce):
     """End stops on a coordinate of a joint: a force, or torque, that pushes back where it is below `low`, above `high`.
 
@@ -55,14 +53,12 @@ class Limit(AbstractJointForce):
         Unique among the forces of the system; without it the system chooses "limit-1" and so on.
     """
 
-    joint: AbstractJoint
     low: float | None
     high: float | None
     stiffness: float
     exponent: float
     damping: float
     coordinate: str
-    name: str | None
 
     def __init__(
         self,
@@ -81,19 +77,18 @@ class Limit(AbstractJointForce):
         owner = describe_force("Limit", joint, name)
         if low is None and high is None:
             raise ValueError(f"{owner}: it has no stop; give low= or high=, or both")
-        ends = {what: None if end is None else _check.number(owner, what, end) for what, end in _named(low, high)}
-        if ends["low"] is not None and ends["high"] is not None and not ends["low"] < ends["high"]:
-            raise ValueError(
-                f"{owner}: low must be below high, got {ends['low']:g} and {ends['high']:g}; exchange them"
-            )
+        low = None if low is None else _check.number(owner, "low", low)
+        high = None if high is None else _check.number(owner, "high", high)
+        if low is not None and high is not None and not low < high:
+            raise ValueError(f"{owner}: low must be below high, got {low:g} and {high:g}; exchange them")
         values = checked_pressing(owner, stiffness, exponent, damping, restitution, impact_velocity)
         of = coordinate_of(owner, joint, coordinate)
-        fill(self, joint=joint, coordinate=of.name, name=name, **ends, **values)
+        self.__attrs_init__(joint=joint, coordinate=of.name, name=name, low=low, high=high, **values)
 
     @property
     def symbol(self) -> Symbol | None:
         """Bars at the stops of a displacement along an axis."""
-        joint, stops = self.joint, [end for _, end in _named(self.low, self.high) if end is not None]
+        joint, stops = self.joint, [end for end in (self.low, self.high) if end is not None]
         if self.coordinate != "displacement" or not isinstance(joint, AbstractAxialJoint):
             return None
         return Symbol("stops", tuple((joint.a, joint.at_a + end * joint.axis_a) for end in stops), axis=joint.axis_a)
@@ -106,14 +101,10 @@ class Limit(AbstractJointForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         (of,) = self.acts_along()
-        ends = [end for _, end in _named(self.low, self.high) if end is not None]
+        ends = [end for end in (self.low, self.high) if end is not None]
         p = np.array([self.stiffness, self.exponent, self.damping, *ends])
         maker = _MAKERS[self.low is not None, self.high is not None]
         return (along(of, u=MotionLaw("the force of its stops", (), maker, near(of, self.joint.bodies), p)),)
-
-
-def _named(low: Any, high: Any) -> tuple[tuple[str, Any], tuple[str, Any]]:
-    return ("low", low), ("high", high)
 
 
 def _stops(below: bool, above: bool, users: Sequence[Callable[..., Any]]) -> Filling:

@@ -14,7 +14,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.inputs import Input, check_number_names, check_read_inputs, named_numbers
+from rbdae.inputs import Input, named_numbers, read_inputs, under_functions
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Law, Maker
 from rbdae.laws.recorded import CalledBack, Derived, Recorded
@@ -86,13 +86,13 @@ class MotionLaw:
         given = [function is not None for function in functions]
 
         def fill(users: Sequence[Callable[..., Any]]) -> Filling:
-            return _completed(self.fill(users[:n_users]), users[n_users:], given, first)
+            return under_functions(self.fill(users[:n_users]), users[n_users:], given, first)
 
         places = [k for k in range(self.n_arguments) if k < first or not given[k - first]]
         slopes = (
             None
             if self.slopes is None
-            else _columns(_completed(self.slopes, timed, given, first), self.n_arguments, places)
+            else _columns(under_functions(self.slopes, timed, given, first), self.n_arguments, places)
         )
         left = tuple(each for each in self.inputs if each not in sources)
         return replace(self, users=(*self.users, *timed), fill=fill, slopes=slopes, inputs=left)
@@ -117,19 +117,6 @@ class MotionLaw:
 
 _KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
 """Laws without functions of users and their derivatives, by their makers and the numbers of x."""
-
-
-def _completed(
-    fill: Filling, functions: Sequence[Callable[[float], Any]], given: Sequence[bool], first: int
-) -> Filling:
-    """f(t, x, out) of a function whose x has, from `first` on, values of the functions of the time where `given`."""
-
-    def completed(t: float, x: Vec, out: Vec) -> Any:
-        numbers, timed = iter(x[first:]), iter(functions)
-        given_now = [next(timed)(t) if by_time else next(numbers) for by_time in given]
-        return fill(t, np.array([*x[:first], *given_now]).view(type(x)), out)
-
-    return completed
 
 
 def _columns(fill: Filling, n: int, places: Sequence[int]) -> Filling:
@@ -209,25 +196,12 @@ def inputs_of_law(owner: str, what: str, value: object, inputs: object) -> dict[
     ValueError for what is no mapping from names to inputs."""
     if inputs is None:
         return None
-    if not isinstance(inputs, Mapping):
-        raise TypeError(
-            f'{owner}: inputs must be a mapping by name, got {_check.show(inputs)}; give e.g. {{"gain": gain}} with '
-            'gain = system.add_input("gain")'
-        )
-    check_number_names(owner, inputs)
     if isinstance(value, Input) or not callable(value):
         raise TypeError(
             f"{owner}: inputs= belong to a law, and {what} is {_check.show(value)}; leave them out, or give a function "
             "whose last argument is u"
         )
-    check_read_inputs(
-        owner, inputs, "numbers and functions of the time belong into the law, and rbdae.Actuator reads quantities"
-    )
-    if not 0 < len(inputs) <= MOST_INPUTS:
-        raise ValueError(
-            f"{owner}: a law of a force has 1 to {MOST_INPUTS} inputs, got {len(inputs)}; rbdae.Actuator has any number"
-        )
-    return dict(inputs)
+    return read_inputs(owner, inputs, MOST_INPUTS, "; rbdae.Actuator reads any number of inputs, and quantities")
 
 
 def _binds(signature: inspect.Signature, n: int) -> bool:

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
-from rbdae._frozen import fill
+import attrs
+
+from rbdae import _check
 from rbdae.forces.base import near
-from rbdae.forces.element import NONE, AnyElement, Load, TimeFunction, load
-from rbdae.forces.forms import along
-from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force, with_motion
+from rbdae.forces.element import NONE, AnyElement, Load, TimeFunction, along, load
+from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, with_axis, with_motion
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.inputs import Input
-from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion
 from rbdae.quantities.coordinate import Coordinate
 
 
+def _load(value: Load | None, motor: Any = None, field: Any = None) -> TimeFunction | MotionLaw | None:
+    """A torque or force, if it is given, along a coordinate of its kind."""
+    if value is None:
+        return None
+    owner, joint, turns = motor._owner, motor.joint, field.name == "torque"
+    if motor.coordinate is None:
+        joint = with_motion(owner, joint, "rotation" if turns else "translation")
+        of = joint.angle_about_axis() if turns else joint.displacement_along_axis()
+    else:
+        of = coordinate_of(owner, joint, motor.coordinate)
+    if of.unit != ("rad" if turns else "m"):
+        other = "force" if turns else "torque"
+        raise ValueError(f"{owner}: along {motor.coordinate!r}, in {of.unit}, there is a {other}; give {other}=")
+    return load(owner, field.name, value, near(of, joint.bodies), (of.name, "rate"), motor.inputs)
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Motor(AbstractJointForce):
     """Torque about, or force along, the axis or another coordinate of a joint: on its `b`, and the opposite on `a`.
 
@@ -51,42 +65,20 @@ class Motor(AbstractJointForce):
     state, the winding, by the name "motor-1.phi", as that of `rbdae.forces.TorsionalSpringDamper`.
     """
 
-    joint: AbstractAxialJoint
-    torque: TimeFunction | MotionLaw | None
-    force: TimeFunction | MotionLaw | None
-    coordinate: str | None
-    name: str | None
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
+    coordinate: str | None = attrs.field(default=None, kw_only=True)
+    torque: TimeFunction | MotionLaw | None = attrs.field(default=None, converter=_load, kw_only=True)
+    force: TimeFunction | MotionLaw | None = attrs.field(default=None, converter=_load, kw_only=True)
 
-    def __init__(
-        self,
-        joint: AbstractAxialJoint,
-        *,
-        torque: Load | None = None,
-        force: Load | None = None,
-        inputs: Mapping[str, Input] | None = None,
-        coordinate: str | None = None,
-        name: str | None = None,
-    ) -> None:
-        owner = describe_force("Motor", joint, name)
-        if (torque is None) == (force is None):
-            raise ValueError(f"{owner}: give either torque= (about the axis) or force= (along it)")
-        what, value = ("torque", torque) if force is None else ("force", force)
-        if coordinate is None:
-            motion: FreeMotion = "rotation" if force is None else "translation"
-            joint = with_motion(owner, joint, motion)
-            of = joint.angle_about_axis() if force is None else joint.displacement_along_axis()
-        else:
-            of = coordinate_of(owner, joint, coordinate)
-        if of.unit != ("rad" if force is None else "m"):
-            other = "force" if force is None else "torque"
-            raise ValueError(f"{owner}: along {coordinate!r}, in {of.unit}, there is a {other}; give {other}=")
-        law = load(owner, what, value, near(of, joint.bodies), (of.name, "rate"), inputs)
-        fill(self, joint=joint, coordinate=coordinate, name=name, **{"torque": None, "force": None, what: law})
+    def __attrs_post_init__(self) -> None:
+        if (self.torque is None) == (self.force is None):
+            raise ValueError(f"{self._owner}: give either torque= (about the axis) or force= (along it)")
 
     def acts_along(self) -> tuple[Coordinate]:
         """The coordinate on which it acts."""
         if self.coordinate is None:
-            return (self.joint.angle_about_axis() if self.force is None else self.joint.displacement_along_axis(),)
+            joint = with_axis("", self.joint)  # as the constructor has checked
+            return (joint.angle_about_axis() if self.force is None else joint.displacement_along_axis(),)
         (found,) = (each for each in self.joint.coordinates() if each.name == self.coordinate)
         return (found,)
 
@@ -95,10 +87,11 @@ class Motor(AbstractJointForce):
         """A turn about the axis, or an arrow between the points of the joint; none of other coordinates."""
         if self.coordinate is not None:
             return None
-        points = ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b))
+        joint = with_axis("", self.joint)
+        points = ((joint.a, joint.at_a), (joint.b, joint.at_b))
         if self.force is not None:
             return Symbol("arrow", points)
-        return Symbol("turn", points[:1], axis=self.joint.axis_a)
+        return Symbol("turn", points[:1], axis=joint.axis_a)
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

@@ -1,9 +1,9 @@
-"""From the elements of forces to the arrays of the kernels."""
+"""From the elements of forces to the arrays of the kernels: records, functions of users, internal states."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
@@ -11,22 +11,296 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, of_scalars
+from rbdae._arrays import Ints, Mat, Vec, of_scalars
 from rbdae.compiler.user_functions import UserFunction, is_compiled, like
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
-from rbdae.forces.functions import (
-    BY_RATES,
-    Sources,
-    of_sources,
-    pack_functions,
-    pack_states,
-    user_function,
-)
-from rbdae.forces.packed import Algebraic, Packed, Winding, values_of_forms
-from rbdae.inputs import Input
+from rbdae.inputs import Input, under_functions
 from rbdae.kernels import records as kb
-from rbdae.laws.recorded import Recorded, of_time
+from rbdae.laws.eliminated import Eliminated, Unknowns
+from rbdae.laws.law import Filling, Users
+from rbdae.laws.recorded import Composed, Derived, Recorded, of_time
 from rbdae.quantities.forms import moved
+
+# ---------------------------------------------------------------- what is packed
+
+_TURN = 2.0 * np.pi
+
+
+def values_of_forms(H: Any, c: Mat, Z: Mat) -> Mat:
+    """Values of forms at Z (..., 24)."""
+    return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Winding:
+    """An internal state that counts the turns of an angle: the coefficients of its sine and cosine."""
+
+    state: int
+    bodies: tuple[int, ...]
+    H: Any
+    c: Mat
+
+    def angle(self, Z: Vec) -> float:
+        """The angle in (-pi, pi] at Z (24,)."""
+        sine, cosine = values_of_forms(self.H, self.c, Z)
+        return float(np.arctan2(sine, cosine))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Algebraic:
+    """Algebraic unknowns of one element: where its states begin, how many there are, its bodies, inputs, constants."""
+
+    of: Unknowns
+    state: int
+    n_states: int
+    bodies: tuple[int, ...]
+    inputs: tuple[int, ...]
+    constants: slice
+
+    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec) -> Mat:
+        """Its algebraic unknowns (m, n) at times (m,), of the natural coordinates and rates of its bodies (m, bodies,
+        24), its states (m, n_states) and all inputs. Raises as `Unknowns.solved`."""
+        m, before = len(t), self.of.at - 24 * len(self.bodies)
+        here = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
+        given = np.broadcast_to(inputs[list(self.inputs)], (m, len(self.inputs)))
+        return self.of.solved(t, np.concatenate([*here, np.zeros((m, self.of.n)), given], axis=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """Constants of the elements, coefficients of their forms, and the user's functions, which must live as long.
+
+    The internal states of all elements follow one another, each at the offset `state` of its element: `state_labels`
+    are "force.state", `state_start` has their initial values. Of a winding that is the angle in (-pi, pi] where the
+    bodies are placed; `states_at` has the one next to it in another position. `algebraic` is 1 for those that are
+    algebraic unknowns, which `unknowns` solve for at the start.
+
+    `bodies` are those of the elements by functions with states, `inputs` what elements read from outside, and
+    `element_inputs` which of them, one element after the other. `constants` are the numbers of the laws of networks,
+    with the names of parameters as `constant_labels`.
+    """
+
+    elements: Any
+    entries: Any
+    functions: tuple[UserFunction, ...]
+    state_labels: tuple[str, ...] = ()
+    state_start: Vec = field(default_factory=lambda: np.zeros(0))
+    windings: tuple[Winding, ...] = ()
+    algebraic: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    unknowns: tuple[Algebraic, ...] = ()
+    bodies: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    inputs: tuple[Input, ...] = ()
+    element_inputs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    constants: Any = field(default_factory=lambda: np.zeros(0, dtype=kb.CONSTANT))
+    constant_labels: tuple[str, ...] = ()
+
+    def with_constants(self, values: Mapping[str, float]) -> Packed:
+        """The same with other numbers of laws, by their labels."""
+        constants = self.constants.copy()
+        for label, value in values.items():
+            constants["value"][self.constant_labels.index(label)] = value
+        unknowns = tuple(
+            replace(each, of=each.of.with_constants(constants["value"][each.constants])) for each in self.unknowns
+        )
+        return replace(self, constants=constants, unknowns=unknowns)
+
+    @property
+    def n_states(self) -> int:
+        """Number of internal states."""
+        return len(self.state_labels)
+
+    def states_at(self, t: float, Z: Mat, inputs: Vec | None) -> Vec:
+        """Internal states at the start t, with the bodies at Z (bodies and the ground, 24) and these inputs."""
+        out = self.state_start.copy()
+        for winding in self.windings:
+            angle = winding.angle(Z[list(winding.bodies), :12].ravel())
+            out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
+        return self.with_unknowns(t, Z, out, inputs)
+
+    def with_unknowns(self, t: float, Z: Mat, states: Vec, inputs: Vec | None) -> Vec:
+        """Internal states with the algebraic unknowns that belong to the others."""
+        out = states.copy()
+        u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
+        for each in self.unknowns:
+            states = out[each.state : each.state + each.n_states]
+            z = each.solved(np.array([t]), Z[None, list(each.bodies)], states[None], u)[0]
+            n = each.of.at - 24 * len(each.bodies)  # the differential ones
+            states[n:] = z[: each.n_states - n]  # there are none in explicit forms
+        return out
+
+
+# ---------------------------------------------------------------- functions of users
+
+Function: TypeAlias = Callable[[float, Vec, Vec], None]
+
+
+def differences(force: Any, step: float) -> Function:
+    """The Jacobian of a force by central differences."""
+
+    def jacobian(t: float, x: Vec, out: Vec) -> None:
+        z = x.copy()
+        above = np.zeros(24, x.dtype)
+        below = np.zeros(24, x.dtype)
+        for j in range(48):
+            z[j] = x[j] + step
+            force(t, z, above)
+            z[j] = x[j] - step
+            force(t, z, below)
+            z[j] = x[j]
+            first = j if j < 24 else 552 + j
+            for k in range(24):
+                out[first + 24 * k] = (above[k] - below[k]) / (2.0 * step)
+
+    return like(force, jacobian)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """The same for plain Python, which can be pickled if the force can."""
+
+    force: Function
+    step: float
+
+    def __call__(self, t: float, x: Vec, out: Vec) -> None:
+        differences(self.force, self.step)(t, x, out)
+
+
+Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
+"""Inputs that are functions of the time."""
+
+BY_RATES = [(24 * k + j + (j >= 24) * 552, 48 * k + j) for k in range(24) for j in range(48)]
+"""Where the entries of dF/dZ and dF/dZdot are, one after the other, and in dF/d(Z, Zdot)."""
+
+
+_REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with that step"
+
+
+def pack_functions(
+    owner: str, row: Any, function: Any, jacobian: Any, n_in: int, n_out: int, places: Any = None
+) -> list[UserFunction]:
+    """An element by functions of n_in numbers, with n_out results. A recorded function has its own Jacobian, whose
+    entries are at `places`; so has one that is called, unless a Jacobian is given."""
+    force, recorded = user_function(owner, "law", function, n_in, n_out)
+    if recorded is not None and (jacobian is None or recorded.law is not None):
+        tangent = UserFunction(Derived(recorded, places), n_in, n_in * n_out)
+    elif jacobian is not None:
+        tangent = user_function(owner, "jacobian", jacobian, n_in, n_in * n_out)[0]
+    else:  # numba's functions have their Python source
+        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
+    if force.slope is not None and force.slope[0] is not tangent:  # one of numba's, with another Jacobian elsewhere
+        force = UserFunction(function, n_in, n_out)
+    return _packed(row, force, tangent, places is not None)
+
+
+def _packed(row: Any, force: UserFunction, tangent: UserFunction, by_rates: bool) -> list[UserFunction]:
+    """A function and its Jacobian, in the record of their element."""
+    force.slope = tangent, by_rates
+    row["force"], row["jacobian"] = force.address, tangent.address
+    row["tangent"] = row["damped"] = 1
+    return [force, tangent]
+
+
+def pack_states(
+    owner: str, row: Any, element: StateElement, begin: Vec, n: int, sources: Sources, *, explicit: bool
+) -> tuple[list[UserFunction], Unknowns | None]:
+    """An element by functions with states, whose bodies have n natural coordinates, and its algebraic unknowns, if it
+    has any; they are eliminated for `explicit` forms. A law that cannot be recorded with its constants as symbols has
+    them as numbers."""
+    timed = [each for each in element.inputs if each in sources]
+    n_in, n_out = 2 * n + len(begin) + len(element.inputs) - len(timed), n + len(begin)
+    p = np.array([*element.constants.values()])
+    if element.jacobian is not None and not element.algebraic and not timed:
+        return pack_functions(owner, row, element.function, element.jacobian, n_in, n_out), None
+    law = _with_sources(element, sources, 2 * n + len(begin)) if timed else _composed(owner, element.function)
+    recorded = Recorded(f"{owner}: law", law.users, law.fill, n_in + len(p), n_out, _REMEDY)
+    if len(p) and recorded.law is None:
+        if np.iscomplexobj(p) and p.imag.any():
+            raise ValueError(f"{owner}: no derivative by the constants of its law: {recorded.why}")
+        p = p[:0]
+        recorded = Recorded(f"{owner}: law", law.users, law.fill, n_in, n_out, _REMEDY)
+    row["n_parameters"] = len(p)
+    if not element.algebraic:
+        return _by_law(row, recorded, n_in + len(p), n_out), None
+    if recorded.law is None:
+        raise ValueError(f"{owner}: its law cannot be recorded: {recorded.why}; algebraic unknowns need that")
+    names = element.names[len(element.names) - element.algebraic :]
+    at = 2 * n + len(begin) - len(names)
+    unknowns = Unknowns(owner, recorded, n_in + len(p), n_out, names, at, begin[len(begin) - len(names) :], p.real)
+    if not explicit:
+        return _by_law(row, recorded, n_in + len(p), n_out), unknowns
+    return _by_law(row, Eliminated(unknowns), n_in + len(p) - len(names), n_out - len(names)), unknowns
+
+
+def _by_law(row: Any, law: Any, n_in: int, n_out: int) -> list[UserFunction]:
+    """A law and its Jacobian."""
+    return _packed(row, UserFunction(law, n_in, n_out), UserFunction(Derived(law), n_in, n_in * n_out), False)
+
+
+def _with_sources(element: StateElement, sources: Sources, first: int) -> Composed:
+    """The law of an element with functions of the time in the places of some inputs, which begin at `first` of x."""
+    law = _composed("", element.function)
+    timed = [each in sources for each in element.inputs]
+    n = len(law.users)
+
+    def fill(users: Users) -> Filling:
+        return under_functions(law.fill(users[:n]), users[n:], timed, first)
+
+    return Composed([*law.users, *(sources[each] for each in element.inputs if each in sources)], fill)
+
+
+def _composed(owner: str, function: Any) -> Composed:
+    """A function f(t, x, out). One in Python that returns something has not understood: it is told so."""
+    if isinstance(function, Composed):
+        return function
+
+    def fill(users: Users) -> Filling:
+        def call(t: float, x: Vec, out: Vec) -> None:
+            given = users[0](t, x, out)
+            if given is not None:
+                raise TypeError(
+                    f"{owner}: a function (t, x, out) must fill out and return nothing, got {_check.show(given)}; "
+                    "write out[:] = ..."
+                )
+
+        return call
+
+    return Composed([function], fill)
+
+
+def of_sources(law: TimeFunction, sources: Sources) -> TimeFunction:
+    """A law of inputs as a law of time, if one of them is a function of it; the others keep their first value."""
+    if not any(each in sources for each in law.inputs):
+        return law
+    functions = [sources.get(each) for each in law.inputs]
+    values = [each.value for each in law.inputs]
+
+    def of_time(t: float) -> Any:
+        found = [value if f is None else f(t) for f, value in zip(functions, values, strict=True)]
+        return found[0] if len(found) == 1 else np.array(found)
+
+    only = functions[0] if len(functions) == 1 else of_time
+    return replace(law, function=only, inputs=())
+
+
+def user_function(owner: str, what: str, function: Any, n_in: int, n_out: int) -> tuple[UserFunction, Recorded | None]:
+    """A user's function f(t, x, out), and its law."""
+    if is_compiled(function):
+        return compiled_function(function, n_in, n_out), None
+    law = _composed(owner, function)
+    if isinstance(function, Differences):
+        return UserFunction(law.fill(law.users), n_in, n_out, f"{owner}: {what}"), None
+    recorded = Recorded(f"{owner}: {what}", law.users, law.fill, n_in, n_out, _REMEDY)
+    return UserFunction(recorded, n_in, n_out), recorded
+
+
+# compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them
+@lru_cache(maxsize=64)
+def compiled_function(function: Any, n_in: int, n_out: int) -> UserFunction:
+    return UserFunction(function, n_in, n_out)
+
+
+# ---------------------------------------------------------------- elements
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
 """What is packed here; `PointSpring`s have records of their own."""
@@ -34,7 +308,6 @@ KernelElement: TypeAlias = Element | UserElement | StateElement
 _COINCIDE = 1e-12
 """Two points are one where their distance is below this fraction of the vectors whose difference it is."""
 
-_TURN = 2.0 * np.pi
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 
 
@@ -257,4 +530,4 @@ def _compiled_of_time(function: Any, n: int) -> UserFunction:
     return UserFunction(like(function, vector), 0, n)
 
 
-__all__ = ["KernelElement", "Packed", "pack"]
+__all__ = ["Differences", "Function", "KernelElement", "Packed", "differences", "pack"]

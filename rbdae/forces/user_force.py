@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from collections.abc import Sequence
+from typing import Any, final
+
+import attrs
 
 from rbdae import _check
-from rbdae._arrays import Vec
-from rbdae._frozen import fill
 from rbdae.body import Body, describe
 from rbdae.compiler.user_functions import is_compiled
 from rbdae.forces.base import AbstractForce
-from rbdae.forces.differences import Differences, differences
 from rbdae.forces.element import AnyElement, UserElement
-
-Function: TypeAlias = Callable[[float, Vec, Vec], None]
+from rbdae.forces.packing import Differences, Function, differences
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, init=False)
 class UserForce(AbstractForce):
     """A force on one or two bodies by the user's own functions, in natural coordinates.
 
@@ -48,8 +45,8 @@ class UserForce(AbstractForce):
     force : callable
         Plain Python, recorded if it is arithmetic (`rbdae.laws`), or compiled by numba (it must not raise).
     jacobian : callable, optional
-        The derivatives of `force`, of the same kinds. Without it they are exact ones of what `force` computes
-        (`rbdae.laws`); a Jacobian of one that makes floats of its arguments is refused by name.
+        The derivatives of `force`, of the same kinds, where it is called: a recorded force has exact ones, and so has
+        one that is called without a Jacobian (`rbdae.laws`), unless it makes floats of its arguments.
     difference_step : float, optional
         Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
@@ -65,7 +62,6 @@ class UserForce(AbstractForce):
     jacobian: Function | None
     difference_step: float | None
     potential: Function | None
-    name: str | None
 
     def __init__(
         self,
@@ -92,16 +88,7 @@ class UserForce(AbstractForce):
             jacobian = differences(force, step) if is_compiled(force) else Differences(force, step)
         elif jacobian is not None and difference_step is not None:
             raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
-        fill(
-            self,
-            body=first,
-            other=second,
-            force=force,
-            jacobian=jacobian,
-            difference_step=difference_step,
-            potential=potential,
-            name=name,
-        )
+        self.__attrs_init__(first, second, force, jacobian, difference_step, potential, name=name)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

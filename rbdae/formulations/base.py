@@ -277,24 +277,3 @@ class AbsoluteFormulation(Formulation, velocities=("angular", "spatial", "coordi
     gyroscopic: Gyroscopic = "third-order"
     pull_back: PullBack = "homogeneous"
     director_constraints: DirectorConstraints = "rows"
-
-
-__all__ = [
-    "AbsoluteFormulation",
-    "AbstractKernels",
-    "Callback",
-    "Derivative",
-    "DirectorConstraints",
-    "Explicit",
-    "Formulation",
-    "Gyroscopic",
-    "Implicit",
-    "Kind",
-    "Multipliers",
-    "Norm",
-    "PullBack",
-    "RadialInertia",
-    "Solved",
-    "Unknowns",
-    "parameter",
-]

@@ -6,47 +6,26 @@ Without `axis_b` it is the direction of `axis_a` at the start: the joint fits th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+import attrs
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Vec, cross
-from rbdae._frozen import fill
-from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, place
-from rbdae.joints.frames import frames
+from rbdae import _check
+from rbdae._arrays import Mat, Vec, cross
+from rbdae.joints import frames
+from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate, angle, displacement
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractAxialJoint(AbstractJoint):
-    """The common part of the joints with an axis: their fields and the checks of their constructor."""
+    """The common part of the joints with an axis: their fields."""
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        axis_b: ArrayLike | None = None,
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-        normal_b: ArrayLike | None = None,
-    ) -> None:
-        owner = place(self, a, b, at_a, at_b, name)
-        fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b))
+    axis_a: Vec = attrs.field(default=_check.Z_AXIS, converter=frames.axis_a)
+    axis_b: Vec = attrs.field(default=None, converter=frames.axis_b)
+    normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
+    normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, kw_only=True)
 
     def angle_about_axis(self) -> Coordinate:
         """The angle from `normal_a` to `normal_b` about `axis_a`."""
@@ -74,7 +53,7 @@ class AbstractAxialJoint(AbstractJoint):
         return np.array(rows).reshape(-1, 6)
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False)
 class AbstractAlignedJoint(AbstractAxialJoint):
     """A joint that keeps the relative rotation: without `axis_b` it is the rotation at the start."""
 
@@ -83,23 +62,13 @@ class AbstractAlignedJoint(AbstractAxialJoint):
         return (self.axis_a, self.axis_b), (self.normal_a, self.normal_b)
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractPointJoint(AbstractAxialJoint):
     """A point of `b` stays on a line or plane of `a`; `axis_b` and `normal_b` are those of `a` at the start."""
 
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-    ) -> None:
-        owner = place(self, a, b, at_a, at_b, name)
-        fill(self, **frames(owner, a, b, axis_a, None, normal_a, None))
+    axis_b: Vec = attrs.field(default=None, converter=frames.axis_b, init=False)
+    normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
+    normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, init=False)
 
 
 __all__ = ["AbstractAlignedJoint", "AbstractAxialJoint", "AbstractPointJoint"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, TypeAlias, final
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final
 
+import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._frozen import fill, twin
-from rbdae.body import Body, describe
+from rbdae._arrays import Mat, Vec
+from rbdae._frozen import twin
+from rbdae.body import Body, caption, describe
 from rbdae.input_motion import InputMotion
 from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
@@ -38,16 +39,22 @@ class Rheonomic:
     e2: Vec | None = None
 
 
+def _second_body(b: Body, joint: Any = None, field: Any = None) -> Body:
+    """The second body of a joint; the first one and the name are checked here, too."""
+    describe("joint", type(joint).__name__, joint.a, b, joint.name)
+    return b
+
+
+@attrs.define(eq=False, field_transformer=_check.of_parts, on_setattr=attrs.setters.NO_OP)
 class AbstractJoint(ABC):
     """A joint between two bodies, which is data: a list of primitive constraints.
 
     What a joint supplies, with the laws that `tests/laws` checks for every joint of the registry `rbdae.joints.JOINTS`:
 
-    1. It is a final frozen dataclass that is equal only to itself (``eq=False``). Its fields include the bodies `a` and
-       `b`, the points `at_a` and `at_b` on them, each in its body's frame, and `name`. The torque of a reaction on a
-       body is about the joint's point of that body.
-    2. Its constructor checks everything that does not need the system. Messages begin with `rbdae.body.describe`;
-       `place` checks and sets the five fields above.
+    1. It is a final frozen class of attrs (or a frozen dataclass) that is equal only to itself (``eq=False``). Its
+       fields include the bodies `a` and `b`, the points `at_a` and `at_b` on them, each in its body's frame, and
+       `name`. The torque of a reaction on a body is about the joint's point of that body.
+    2. Its fields have converters (`rbdae._check.of_parts`) that check everything that does not need the system.
     3. `primitives` gives the constraints. They count `a` as the first body and `b` as the second, with points and axes
        in the frames of the bodies. Laws: the number of rows never changes, and the rows are independent in every
        position in which the joint can work.
@@ -66,15 +73,18 @@ class AbstractJoint(ABC):
     9. `default_name`: only if it is not the name of the class in small letters.
     """
 
-    __slots__ = ("__weakref__",)
-
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset()
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    name: str | None
+    name: str | None = attrs.field(default=None, kw_only=True)
+    a: Body = attrs.field()
+    b: Body = attrs.field(converter=_second_body)
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+
+    @property
+    def _owner(self) -> str:
+        """The name in error messages."""
+        return caption("joint", type(self).__name__, (self.a, self.b), self.name)
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
@@ -147,12 +157,4 @@ class AbstractJoint(ABC):
         return twin(self, name=name)
 
 
-def place(joint: AbstractJoint, a: Body, b: Body, at_a: ArrayLike, at_b: ArrayLike, name: str | None) -> str:
-    """Check and set the fields that every joint has, and return its name in messages; only for constructors."""
-    owner = describe("joint", type(joint).__name__, a, b, name)
-    points = {"at_a": _check.vector(owner, "at_a", at_a), "at_b": _check.vector(owner, "at_b", at_b)}
-    fill(joint, a=a, b=b, name=name, **points)
-    return owner
-
-
-__all__ = ["ALL_ROTATIONS", "AbstractJoint", "FreeMotion", "Rheonomic", "place"]
+__all__ = ["ALL_ROTATIONS", "AbstractJoint", "FreeMotion", "Rheonomic"]

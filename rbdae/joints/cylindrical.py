@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, final
+
+import attrs
 
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
@@ -14,7 +15,7 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False)
 class Cylindrical(AbstractAxialJoint):
     """A common axis, about which and along which the bodies move; four equations.
 

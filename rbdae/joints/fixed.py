@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
+
+import attrs
 
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint
@@ -11,7 +12,7 @@ from rbdae.joints.primitives import Coincidence, Dot1
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False)
 class Fixed(AbstractAlignedJoint):
     """Weld: a common point, and no turn; six equations.
 

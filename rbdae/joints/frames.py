@@ -5,7 +5,7 @@ A direction that the user leaves out follows from the placement of the bodies at
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -14,51 +14,41 @@ from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae.body import Body
 
 
-class Frames(TypedDict):
-    """Unit vectors, each in the frame of its body; the normals are perpendicular to the axes."""
-
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
+def axis_a(value: ArrayLike, joint: Any = None, field: Any = None) -> Vec:
+    """The axis in the frame of the first body."""
+    return _check.frozen(_unit(_check.axis(joint._owner, "axis_a", value)))
 
 
-def frames(
-    owner: str,
-    a: Body,
-    b: Body,
-    axis_a: ArrayLike,
-    axis_b: ArrayLike | None,
-    normal_a: ArrayLike | None,
-    normal_b: ArrayLike | None,
-    crossed: bool = False,
-) -> Frames:
-    """The checked directions of a joint.
+def axis_b(value: ArrayLike | None, joint: Any = None, field: Any = None) -> Vec:
+    """The axis in the frame of the second body; without one, the direction that `axis_a` has there at the start."""
+    if value is None:
+        return _check.frozen(_seen_from(joint.b, joint.a, joint.axis_a))
+    return _check.frozen(_unit(_check.axis(joint._owner, "axis_b", value)))
 
-    Without `axis_b` it is the direction that `axis_a` has in space at the start. Without `normal_a` it is a
-    perpendicular of `axis_a`, for `crossed` axes the one that is perpendicular to both. Without `normal_b`
-    it is the direction that `normal_a` has in space at the start, made perpendicular to `axis_b`.
-    """
-    first = _unit(_check.axis(owner, "axis_a", axis_a))
-    second = _seen_from(b, a, first) if axis_b is None else _unit(_check.axis(owner, "axis_b", axis_b))
-    if normal_a is not None:
-        normal = _normal(owner, "a", _check.axis(owner, "normal_a", normal_a), first)
-    else:
-        across = cross(first, _seen_from(a, b, second)) if crossed else np.zeros(3)
-        normal = _unit(across) if np.linalg.norm(across) > 1e-6 else perpendicular(first)
-    if normal_b is not None:
-        other = _normal(owner, "b", _check.axis(owner, "normal_b", normal_b), second)
-    else:
-        other = _across(_seen_from(b, a, normal), second)
-        if np.linalg.norm(other) < 1e-6:  # the axes are at right angles, far from where the joint wants them
-            other = perpendicular(second)
-        other = _unit(other)
-    return {
-        "axis_a": _check.frozen(first),
-        "axis_b": _check.frozen(second),
-        "normal_a": _check.frozen(normal),
-        "normal_b": _check.frozen(other),
-    }
+
+def normal_a(value: ArrayLike | None, joint: Any = None, field: Any = None) -> Vec:
+    """A perpendicular of `axis_a`, by default any."""
+    if value is None:
+        return _check.frozen(perpendicular(joint.axis_a))
+    return _normal(joint._owner, "a", value, joint.axis_a)
+
+
+def normal_of_cross(value: ArrayLike | None, joint: Any = None, field: Any = None) -> Vec:
+    """A perpendicular of `axis_a`, by default the one that is perpendicular to `axis_b` at the start, too."""
+    across = cross(joint.axis_a, _seen_from(joint.a, joint.b, joint.axis_b))
+    if value is None and np.linalg.norm(across) > 1e-6:
+        return _check.frozen(_unit(across))
+    return normal_a(value, joint)
+
+
+def normal_b(value: ArrayLike | None, joint: Any = None, field: Any = None) -> Vec:
+    """A perpendicular of `axis_b`; without one, the direction that `normal_a` has at the start, made perpendicular."""
+    if value is not None:
+        return _normal(joint._owner, "b", value, joint.axis_b)
+    out = _across(_seen_from(joint.b, joint.a, joint.normal_a), joint.axis_b)
+    if np.linalg.norm(out) < 1e-6:  # the axes are at right angles, far from where the joint wants them
+        out = perpendicular(joint.axis_b)
+    return _check.frozen(_unit(out))
 
 
 def joint_frame(joint: object) -> Mat:
@@ -86,14 +76,15 @@ def _across(v: Vec, axis: Vec) -> Vec:
     return np.asarray(v - np.dot(v, axis) * axis)
 
 
-def _normal(owner: str, side: str, given: Vec, axis: Vec) -> Vec:
+def _normal(owner: str, side: str, value: ArrayLike, axis: Vec) -> Vec:
+    given = _check.axis(owner, f"normal_{side}", value)
     out = _across(_unit(given), axis)
     if np.linalg.norm(out) < 1e-6:
         raise ValueError(
             f"{owner}: normal_{side} must not be parallel to axis_{side}, got {_check.show(given)}; "
             "leave it out, or give a direction across the axis"
         )
-    return _unit(out)
+    return _check.frozen(_unit(out))
 
 
 def _seen_from(body: Body, other: Body, v: Vec) -> Vec:
@@ -103,4 +94,4 @@ def _seen_from(body: Body, other: Body, v: Vec) -> Vec:
     return _unit(body.rotation.T @ (other.rotation @ v))
 
 
-__all__ = ["Frames", "frames", "joint_frame", "perpendicular"]
+__all__ = ["axis_a", "axis_b", "joint_frame", "normal_a", "normal_b", "normal_of_cross", "perpendicular"]

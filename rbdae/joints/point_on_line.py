@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
+
+import attrs
 
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractPointJoint
@@ -13,7 +14,7 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False)
 class PointOnLine(AbstractPointJoint):
     """The point at_b of `b` stays on the line of `a` through at_a along axis_a; two equations.
 

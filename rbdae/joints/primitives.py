@@ -14,14 +14,13 @@ become ``A[1:4] - A[0] c``, and likewise for body 2 and for B.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, final
 
+import attrs
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Varied, Vec
-from rbdae._frozen import fill
 
 Kind: TypeAlias = Literal["linear", "bilinear"]
 
@@ -34,87 +33,63 @@ def _offset(value: float) -> Vec:
     return _check.frozen(np.array((value, 0.0, 0.0)))
 
 
-_ZERO = _check.frozen(np.zeros(3))
+@attrs.frozen(eq=False)
+class _Primitive:
+    """The coefficients of one law."""
+
+    rows: ClassVar[int] = 1
+    kind: ClassVar[Kind] = "bilinear"
+    scale: ClassVar[float] = 1.0
+    A: Vec
+    B: Vec
+    offset: Vec
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Coincidence:
+@attrs.frozen(eq=False, init=False)
+class Coincidence(_Primitive):
     """(x1 + R1 r1) - (x2 + R2 r2) = offset: two points stay together, or a constant vector apart."""
 
     rows: ClassVar[int] = 3
     kind: ClassVar[Kind] = "linear"
-    scale: ClassVar[float] = 1.0
-    A: Vec
-    B: Vec
-    offset: Vec
 
     def __init__(self, r1: ArrayLike, r2: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         point1 = _check.vector("Coincidence", "r1", r1)
         point2 = _check.vector("Coincidence", "r2", r2)
-        fill(
-            self,
-            A=_coefficients(1.0, point1, -1.0, -point2),
-            B=_check.frozen(np.zeros(8)),
-            offset=_check.vector("Coincidence", "offset", offset),
-        )
+        apart = _check.vector("Coincidence", "offset", offset)
+        self.__attrs_init__(_coefficients(1.0, point1, -1.0, -point2), _check.frozen(np.zeros(8)), apart)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Dot1:
+@attrs.frozen(eq=False, init=False)
+class Dot1(_Primitive):
     """(R1 a) . (R2 b) = value: two directions keep their angle (not normalised)."""
 
-    rows: ClassVar[int] = 1
-    kind: ClassVar[Kind] = "bilinear"
-    scale: ClassVar[float] = 1.0
-    A: Vec
-    B: Vec
-    offset: Vec
-
     def __init__(self, a: ArrayLike, b: ArrayLike, value: float = 0.0) -> None:
-        fill(
-            self,
-            A=_coefficients(0.0, _check.axis("Dot1", "axis a", a), 0.0, _ZERO),
-            B=_coefficients(0.0, _ZERO, 0.0, _check.axis("Dot1", "axis b", b)),
-            offset=_offset(_check.number("Dot1", "value", value)),
-        )
+        A = _coefficients(0.0, _check.axis("Dot1", "axis a", a), 0.0, _check.ORIGIN)
+        B = _coefficients(0.0, _check.ORIGIN, 0.0, _check.axis("Dot1", "axis b", b))
+        self.__attrs_init__(A, B, _offset(_check.number("Dot1", "value", value)))
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Dot2:
+@attrs.frozen(eq=False, init=False)
+class Dot2(_Primitive):
     """(R1 a) . ((x2 + R2 r2) - (x1 + R1 r1)) = value: a point stays in a plane of body 1."""
-
-    rows: ClassVar[int] = 1
-    kind: ClassVar[Kind] = "bilinear"
-    scale: ClassVar[float] = 1.0
-    A: Vec
-    B: Vec
-    offset: Vec
 
     def __init__(self, a: ArrayLike, r1: ArrayLike, r2: ArrayLike, value: float = 0.0) -> None:
         point1 = _check.vector("Dot2", "r1", r1)
         point2 = _check.vector("Dot2", "r2", r2)
-        fill(
-            self,
-            A=_coefficients(0.0, _check.axis("Dot2", "axis a", a), 0.0, _ZERO),
-            B=_coefficients(-1.0, -point1, 1.0, point2),
-            offset=_offset(_check.number("Dot2", "value", value)),
-        )
+        A = _coefficients(0.0, _check.axis("Dot2", "axis a", a), 0.0, _check.ORIGIN)
+        arm = _coefficients(-1.0, -point1, 1.0, point2)
+        self.__attrs_init__(A, arm, _offset(_check.number("Dot2", "value", value)))
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Distance:
+@attrs.frozen(eq=False, init=False)
+class Distance(_Primitive):
     """(|(x2 + R2 r2) - (x1 + R1 r1)|^2 - length^2) / 2 = 0: two points keep their distance."""
 
-    rows: ClassVar[int] = 1
-    kind: ClassVar[Kind] = "bilinear"
     scale: ClassVar[float] = 0.5
-    A: Vec
-    B: Vec
-    offset: Vec
 
     def __init__(self, r1: ArrayLike, r2: ArrayLike, length: float) -> None:
         point1 = _check.vector("Distance", "r1", r1)
@@ -125,7 +100,7 @@ class Distance:
         if not 0.0 < 0.5 * l * l < np.inf:
             raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")
         arm = _coefficients(-1.0, -point1, 1.0, point2)
-        fill(self, A=arm, B=arm, offset=_offset(0.5 * l * l))
+        self.__attrs_init__(arm, arm, _offset(0.5 * l * l))
 
 
 Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import final
+from typing import Any, final
+
+import attrs
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
-from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, place
+from rbdae.joints.base import AbstractJoint
 from rbdae.joints.primitives import Distance
 from rbdae.quantities.coordinate import Coordinate, distance
 from rbdae.quantities.quantity import Named, Quantity, of_coordinates
 
 
+def _length(value: float | None, rod: Any = None, field: Any = None) -> float:
+    """A length, or the distance of the ends as the bodies are placed, whose square is a number above zero."""
+    a, b, remedy = rod.a, rod.b, "use Spherical for points that stay together"
+    if value is None:
+        placed = math.hypot(*(b.position + b.rotation @ rod.at_b - a.position - a.rotation @ rod.at_a))
+        what = "length (of the bodies as placed)"
+        l = _check.positive(rod._owner, what, placed, f"place them apart, or {remedy}")
+    else:
+        l = _check.positive(rod._owner, "length", value, remedy)
+    if not 0.0 < 0.5 * l * l < math.inf:
+        raise ValueError(f"{rod._owner}: length {l:g} has no square among the floats; use SI units, or {remedy}")
+    return l
+
+
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Rod(AbstractJoint):
     """A massless rod with a ball joint at each end; one equation.
 
@@ -35,32 +47,7 @@ class Rod(AbstractJoint):
 
     force = Named("Tension, which pulls its ends together, N.")
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    length: float
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        length: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        owner = place(self, a, b, at_a, at_b, name)
-        remedy = "use Spherical for points that stay together"
-        if length is None:
-            placed = math.hypot(*(b.position + b.rotation @ self.at_b - a.position - a.rotation @ self.at_a))
-            l = _check.positive(owner, "length (of the bodies as placed)", placed, f"place them apart, or {remedy}")
-        else:
-            l = _check.positive(owner, "length", length, remedy)
-        if not 0.0 < 0.5 * l * l < math.inf:
-            raise ValueError(f"{owner}: length {l:g} has no square among the floats; use SI units, or {remedy}")
-        fill(self, length=l)
+    length: float = attrs.field(default=None, converter=_length)
 
     def prescribed(self) -> Coordinate:
         """The distance of its ends."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, final
 
-from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.body import Body
-from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, place
+import attrs
+
+from rbdae._arrays import Mat
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion
 from rbdae.joints.primitives import Coincidence
 from rbdae.quantities.quantity import Named, Quantity, of_rotation
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False)
 class Spherical(AbstractJoint):
     """Ball joint ([NS], equation (67)): x_a + R_a at_a = x_b + R_b at_b, three equations.
 
@@ -33,22 +33,6 @@ class Spherical(AbstractJoint):
     angular_velocity = Named("Angular velocity of b relative to a, in the frame of a, rad/s.")
     torque = Named("The torque of friction on b, in the frame of a, N m.")
     power = Named("Power of the torque, W.")
-
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        name: str | None = None,
-    ) -> None:
-        place(self, a, b, at_a, at_b, name)
 
     @property
     def quantities(self) -> dict[str, Quantity]:

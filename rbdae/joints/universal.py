@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, final
 
+import attrs
+import numpy as np
+
 from rbdae import _check
-from rbdae._arrays import ArrayLike, cross
-from rbdae._frozen import fill
-from rbdae.body import Body
+from rbdae._arrays import Vec, cross
+from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion, place
-from rbdae.joints.frames import frames
+from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
 from rbdae.quantities.coordinate import Coordinate, angle, turned
 from rbdae.quantities.quantity import Named
 
+_X_AXIS = _check.frozen(np.array((1.0, 0.0, 0.0)))
+
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Universal(AbstractAxialJoint):
     """Cardan joint: a common point, and an axis of each body at right angles to the other's; four equations.
 
@@ -49,22 +51,9 @@ class Universal(AbstractAxialJoint):
     angle_b_torque = Named("The torque about it on b, N m.")
     angle_b_power = Named("Power of the torque, W.")
 
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        axis_b: ArrayLike = (1.0, 0.0, 0.0),
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-        normal_b: ArrayLike | None = None,
-    ) -> None:
-        owner = place(self, a, b, at_a, at_b, name)
-        _check.axis(owner, "axis_b", axis_b)
-        fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b, crossed=True))
+    axis_b: Vec = attrs.field(default=_X_AXIS, converter=frames.axis_b)
+    normal_a: Vec = attrs.field(default=None, converter=frames.normal_of_cross, kw_only=True)
+    normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, kw_only=True)
 
     def coordinates(self) -> tuple[Coordinate, Coordinate]:
         """The turn of the cross about axis_a, from normal_a x axis_a to axis_b, and that of `b` about axis_b, from

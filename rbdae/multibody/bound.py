@@ -104,6 +104,3 @@ class _ByShape:
 
     def __reduce__(self) -> Any:
         refuse_copies()
-
-
-__all__ = ["Kernel", "bound", "evaluate_each", "in_memory", "machine_function", "machine_of"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
-from rbdae._frozen import twin
+from rbdae._frozen import field_names, twin
 from rbdae.actuators.actuator import Points
 from rbdae.body import Body
 from rbdae.joints.base import AbstractJoint
@@ -22,7 +21,7 @@ _NOTHING: Mapping[int, Part] = MappingProxyType({})
 
 def fields_of(part: Part) -> list[str]:
     """The names of its fields."""
-    return [field.name for field in dataclasses.fields(part)]
+    return [*field_names(type(part))]
 
 
 def without_forces(system: System) -> System:
@@ -60,6 +59,3 @@ def _linked(part: Part, twins: Mapping[int, Part]) -> dict[str, Any]:
     if isinstance(ends, Points) and (of_ends := _linked(ends, twins)):
         out["along"] = twin(ends, **of_ends)
     return out
-
-
-__all__ = ["Part", "fields_of", "with_fields", "without_forces"]

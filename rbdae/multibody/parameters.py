@@ -33,7 +33,7 @@ _POSITIVE = frozenset({"mass", "radius", "velocity", "exponent", "floor"})
 _NOT_NEGATIVE = frozenset(
     {"mu", "length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
 )
-_NOT_OF_FORCES = frozenset({"rest", "A", "difference_step", "axis_b"})
+_NOT_OF_FORCES = frozenset({"rest", "difference_step", "axis_b"})
 
 
 Change: TypeAlias = Callable[[Any, Any], Any]
@@ -145,14 +145,11 @@ def _of_joint(joint: Part, fields: Sequence[str] = _OF_JOINTS) -> dict[str, Para
 
 def _of_force(force: Part, fields: Sequence[str] | None = None) -> dict[str, Parameter]:
     out: dict[str, Parameter] = {}
-    names = fields_of(force)
-    for field in names:
+    for field in fields_of(force):
         if field not in _NOT_OF_FORCES and (fields is None or field in fields):
             out |= _of_field(force, field, getattr(force, field))
     if isinstance(force, Block):
         out |= _of_block(force, fields)
-    if "A" in names:  # of a bushing; the coefficients of its points
-        out |= _of_points(force)
     return out
 
 
@@ -198,16 +195,6 @@ def _in_mapping(name: str, old: Mapping[str, Any], x: Any) -> Mapping[str, Any]:
     return MappingProxyType({**old, name: x})
 
 
-def _of_points(part: Part) -> dict[str, Parameter]:
-    """The points of a force that has them as coefficients of natural coordinates, A = (1, at_a, -1, -at_b)."""
-    out = {}
-    for point, first, sign in (("at_a", 1, 1.0), ("at_b", 5, -1.0)):
-        for k, name in enumerate(_AXES):
-            change = partial(_at, first + k, sign=sign)
-            out[f"{part.name}.{point}.{name}"] = Parameter(sign * float(part.A[first + k]), part, "A", change)
-    return out
-
-
 def _itself(_: Any, x: Any) -> Any:
     return x
 
@@ -217,9 +204,9 @@ def _where(places: Any, old: Any, x: Any) -> Any:
     return _check.frozen(varied(np.where(places, x, old)))
 
 
-def _at(k: int, old: Any, x: Any, *, sign: float = 1.0) -> Any:
-    """A vector with x, or -x, in the k-th place."""
-    return _check.frozen(np.where(np.arange(len(old)) == k, sign * x, old))
+def _at(k: int, old: Any, x: Any) -> Any:
+    """A vector with x in the k-th place."""
+    return _check.frozen(np.where(np.arange(len(old)) == k, x, old))
 
 
 def _constant(k: int, old: TimeFunction, x: Any) -> TimeFunction:
@@ -275,6 +262,3 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
         owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
         check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
     return out
-
-
-__all__ = ["Changed", "Parameter", "changed", "parameters"]

@@ -103,6 +103,3 @@ def _size(p: Any, start: Mat, driven_length: bool) -> tuple[float, bool]:
         return float(np.sqrt(l2)) or float(np.linalg.norm(p["A"] @ Z)), True
     norms = [float(np.linalg.norm(p[name])) for name, point in zip(("A", "B"), points, strict=True) if not point]
     return float(np.prod(norms)), any(points)
-
-
-__all__ = ["Scales", "measured"]

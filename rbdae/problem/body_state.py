@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae._brief import brief_repr
 from rbdae._frozen import by_fields
+from rbdae._show import brief_repr
 from rbdae.multibody.model import Model
 from rbdae.problem.row_reader import RowReader, of_bodies, quaternions
 

@@ -224,16 +224,12 @@ class EventFunction:
     Attributes
     ----------
     direction, terminal : the event's, in scipy's convention
-    quantity : itself, by which wrappers hand it on
     group, place : all events of quantities of one run, and which one it is
     """
 
-    def __init__(self, event: Event, group: EventGroup, place: int, terminal: bool | int | None = None) -> None:
-        self.__name__ = event.__name__
-        self.terminal = event.terminal if terminal is None else terminal
-        self.direction = event.direction
-        self.quantity, self.group, self.place = self, group, place
-        self._event = event
+    def __init__(self, event: Event, group: EventGroup, place: int) -> None:
+        self.__name__, self.terminal, self.direction = event.__name__, event.terminal, event.direction
+        self.group, self.place = group, place
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
@@ -245,10 +241,6 @@ class EventFunction:
     def reach(self) -> float:
         """How near to the value it may have come within the step that ends where it was last asked."""
         return self.group.reach(self.place)
-
-    def on(self, view: Interpretation, terminal: int) -> EventFunction:
-        """The same in the unknowns of another selection, with the same memory."""
-        return EventFunction(self._event, self.group.on(view), self.place, terminal)
 
 
 __all__ = ["Event", "EventFunction", "EventGroup", "number_of"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._by_name import ByName
+from rbdae._show import ByName
 from rbdae.problem.body_state import BodyState, lazy_state
 from rbdae.problem.measured import Measured
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rbdae import _html
 from rbdae._arrays import Mat
-from rbdae._brief import brief
+from rbdae._show import brief
 
 _MOST: Final = 24  # rows and columns of a matrix that is shown with all its entries
 _ROUNDING: Final = 1e-14  # of the largest entry

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
-from rbdae._by_name import ByName
+from rbdae._show import ByName
 from rbdae.actuators.block import Block
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.forces.by_force import WIDTH

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae._brief import brief_repr
+from rbdae._show import brief_repr
 from rbdae.multibody.model import Model
 from rbdae.problem.body_state import BodyState
 

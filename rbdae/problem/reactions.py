@@ -9,8 +9,7 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae._brief import brief
-from rbdae._by_name import ByName
+from rbdae._show import ByName, brief
 from rbdae.machine.reading.host import call
 from rbdae.machine.reading.loads import unmoved
 from rbdae.multibody.workspace import Workspace

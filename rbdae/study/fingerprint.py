@@ -8,7 +8,6 @@ where they are numbers, strings, arrays or functions themselves.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import pickle
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae._frozen import field_names
 from rbdae.body import Body
 from rbdae.input_motion import InputMotion
 from rbdae.motion import Motion
@@ -105,17 +105,17 @@ class _Walk:
             for key in sorted(value, key=repr):
                 yield from self.value(key)
                 yield from self.value(value[key])
-        elif dataclasses.is_dataclass(value):
+        elif field_names(type(value)):
             yield from self.value(type(value))
             yield from self._fields(value)
         else:
             yield from self._object(value)
 
     def _fields(self, value: Any) -> Iterator[str]:
-        for field in dataclasses.fields(value):
-            if field.name not in _LABELS:
-                yield field.name
-                yield from self.value(getattr(value, field.name))
+        for name in field_names(type(value)):
+            if name not in _LABELS:
+                yield name
+                yield from self.value(getattr(value, name))
 
     def _object(self, value: Any) -> Iterator[str]:
         """An object of somebody's class: its attributes; without any, as pickle sees it."""

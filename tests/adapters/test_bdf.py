@@ -32,11 +32,11 @@ def case(solver, *more):
 
 
 def sampled_cases():
-    """At the steps of a solver and at samples in turn; both in the long run."""
+    """At the steps of a solver and at samples in turn; both at night."""
     for k, solver in enumerate(INFOS):
         for i, form in enumerate(forms(solver)):
             for j, name in enumerate(("steps", "samples")):
-                away = [pytest.mark.long] * ((i + j + k) % 2)
+                away = [pytest.mark.nightly] * ((i + j + k) % 2)
                 param = case(solver, form, name == "samples")
                 yield pytest.param(*param.values, marks=[*param.marks, *away], id=f"{solver}-{form}-{name}")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,22 +36,11 @@ def pair() -> tuple[System, Any, Any]:
     return system, body(system, "a"), body(system, "b")
 
 
-# arguments of add_body; exception; what the message must hold: the value and the remedy
+# arguments of add_body; exception; facts in the message (wrong kinds and shapes: test_invalid_calls)
 BODIES = [
     ({"mass": 0.0}, ValueError, ["mass", "positive", "0.0", "use system.ground"]),
     ({"mass": -1.5}, ValueError, ["mass", "positive", "-1.5"]),
-    ({"mass": NAN}, ValueError, ["mass", "finite", "nan", "remove"]),
-    ({"mass": INF}, ValueError, ["mass", "finite", "inf"]),
-    ({"mass": "2"}, TypeError, ["mass", "a real number", "'2'", "str", "pass e.g. 1.0"]),
-    ({"mass": True}, TypeError, ["mass", "a real number", "True", "bool"]),
-    ({"mass": 1j}, TypeError, ["mass", "1j", "complex"]),
-    ({"mass": None}, TypeError, ["mass", "None"]),
-    ({"mass": (1.0, 2.0)}, ValueError, ["mass", "a real number", "(1.0, 2.0)", "shape (2,)"]),
-    ({"mass": 10**400}, TypeError, ["mass", "1000"]),
-    ({"inertia": (1.0, 1.0)}, ValueError, ["inertia", "three real numbers or a (3, 3)", "shape (2,)"]),
-    ({"inertia": 1.0}, ValueError, ["inertia", "1.0", "shape ()"]),
     ({"inertia": [[1.0, 2.0], [1.0]]}, ValueError, ["inertia", "[[1.0, 2.0], [1.0]]"]),
-    ({"inertia": (1.0, NAN, 1.0)}, ValueError, ["inertia", "finite", "nan"]),
     ({"inertia": (1.0, 0.0, 1.0)}, ValueError, ["inertia", "positive definite", "0.0", "positive value"]),
     ({"inertia": (-1.0, 1.0, 1.0)}, ValueError, ["inertia", "positive definite", "-1.0"]),
     ({"inertia": (0.0, 0.0, 0.0)}, ValueError, ["inertia", "positive definite"]),
@@ -84,32 +74,17 @@ BODIES = [
         ValueError,
         ["mass 1e+200", "too large", "SI units"],
     ),
-    ({"allow_unphysical": "no"}, TypeError, ["allow_unphysical", "True or False", "'no'"]),
-    ({"center_of_mass": (0.0, 0.0)}, ValueError, ["center_of_mass", "three real numbers", "shape (2,)"]),
-    ({"center_of_mass": None}, TypeError, ["center_of_mass", "None"]),
-    ({"center_of_mass": (0.0, INF, 0.0)}, ValueError, ["center_of_mass", "finite", "inf"]),
-    ({"pivot": (0.0, 0.0, NAN)}, ValueError, ["pivot", "finite", "nan"]),
-    ({"pivot": "here"}, TypeError, ["pivot", "'here'"]),
-    ({"position": ("0", "0", "0")}, TypeError, ["position", "('0', '0', '0')"]),
-    ({"position": np.zeros((3, 1))}, ValueError, ["position", "shape (3, 1)"]),
     ({"position": np.zeros(100)}, ValueError, ["position", "an array of 100 entries", "(1.0, 2.0, 3.0)"]),
-    ({"position": (0, -INF, 0)}, ValueError, ["position", "finite"]),
     (
         {"pivot": (0, 0, 0), "position": (0, 0, 1)},
         ValueError,
         ["position", "pivot", "(0, 0, 1)", "leave it out"],
     ),
     ({"pivot": (0, 0, 0), "velocity": (0, 0, 1)}, ValueError, ["velocity", "(0, 0, 1)", "angular_velocity"]),
-    ({"velocity": (1.0, NAN, 0.0)}, ValueError, ["velocity", "finite"]),
-    ({"angular_velocity": 3.0}, ValueError, ["angular_velocity", "3.0", "shape ()"]),
-    ({"angular_velocity": (NAN, 0, 0)}, ValueError, ["angular_velocity", "finite", "nan"]),
     ({"orientation": (0, 0, 0, 0)}, ValueError, ["orientation", "zero quaternion", "(1, 0, 0, 0)"]),
     ({"orientation": (1.0, 0, 0, 0.01)}, ValueError, ["unit quaternion", "0.01", "norm", "divide"]),
     ({"orientation": (1.0 + 2e-6, 0, 0, 0)}, ValueError, ["unit quaternion", "1.000002", "divide"]),
     ({"orientation": (1e308, 1e308, 0, 0)}, ValueError, ["unit quaternion", "1e+308"]),
-    ({"orientation": (1.0, 0, NAN, 0)}, ValueError, ["orientation", "finite", "nan"]),
-    ({"orientation": (0.1, 0.2, 0.3)}, ValueError, ["orientation", "shape (3,)", "Rotation.from_euler"]),
-    ({"orientation": "xyz"}, TypeError, ["orientation", "'xyz'", "Rotation.from_euler"]),
     ({"orientation": np.diag((1.0, 1.0, -1.0))}, ValueError, ["improper", "-1.0", "flip one column"]),
     ({"orientation": 1.1 * np.eye(3)}, ValueError, ["not orthonormal", "1.1", "unit columns"]),
     ({"orientation": np.zeros((3, 3))}, ValueError, ["not orthonormal"]),
@@ -177,15 +152,9 @@ def test_gravity_is_refused(gravity: Any, kind: type[Exception], fragment: str) 
 CONNECTIONS: list[tuple[Callable[[Any, Any], Any], type[Exception], list[str]]] = [
     (lambda a, b: Spherical(a, a), ValueError, ["joint Spherical('a', 'a')", "itself", "two different"]),
     (lambda a, b: Spherical(a, a, name="hip"), ValueError, ["joint 'hip'", "body 'a' with itself"]),
-    (lambda a, b: Spherical("a", b), TypeError, ["joint Spherical", "'a'", "str", "add_body returned"]),
-    (lambda a, b: Spherical(a, None), TypeError, ["joint Spherical", "None", "system.ground"]),
     (lambda a, b: Spherical(a, b, at_a=(1, 2)), ValueError, ["joint Spherical('a', 'b')", "at_a", "(1, 2)"]),
-    (lambda a, b: Spherical(a, b, at_b=(1, NAN, 2)), ValueError, ["at_b", "finite", "nan"]),
-    (lambda a, b: Spherical(a, b, name=7), TypeError, ["name of a joint", "string", "7"]),
     (lambda a, b: Spherical(a, b, name=" "), ValueError, ["name of a joint", "empty"]),
     (lambda a, b: Bushing(a, a, stiffness=1.0), ValueError, ["force Bushing('a', 'a')", "itself"]),
-    (lambda a, b: Bushing(None, stiffness=1.0), TypeError, ["force Bushing", "None", "add_body returned"]),
-    (lambda a, b: Bushing(a, 3, stiffness=1.0), TypeError, ["force Bushing", "3", "int"]),
     (
         lambda a, b: Bushing(a, stiffness=-1.0),
         ValueError,
@@ -196,8 +165,6 @@ CONNECTIONS: list[tuple[Callable[[Any, Any], Any], type[Exception], list[str]]] 
         ValueError,
         ["stiffness", "(1, 2)", "a real number, three real numbers or a (3, 3)"],
     ),
-    (lambda a, b: Bushing(a, stiffness=NAN), ValueError, ["stiffness", "finite"]),
-    (lambda a, b: Bushing(a, stiffness="stiff"), TypeError, ["stiffness", "'stiff'"]),
     (lambda a, b: Bushing(a, stiffness=np.eye(3)[[1, 0, 2]]), ValueError, ["stiffness", "negative"]),
     (lambda a, b: Bushing(a, stiffness=np.tri(3)), ValueError, ["stiffness", "symmetric", "(A + A.T) / 2"]),
     (lambda a, b: Bushing(a, stiffness=1.0, damping=-2.0), ValueError, ["damping", "-2.0", "sign"]),
@@ -274,13 +241,8 @@ def test_each_textbook_mistake_has_its_own_error(mistake: str) -> None:
 PRIMITIVES: list[tuple[Callable[[], Any], type[Exception], list[str]]] = [
     (lambda: Dot1((0, 0, 0), (1, 0, 0)), ValueError, ["Dot1", "axis a", "zero", "(0, 0, 0)", "direction"]),
     (lambda: Dot1((1, 0, 0), (0, 1e-20, 0)), ValueError, ["Dot1", "axis b", "zero", "1e-20"]),
-    (lambda: Dot1((1, 0, 0), (0, 1, 0), value=NAN), ValueError, ["Dot1", "value", "finite"]),
-    (lambda: Dot1((1, 0), (0, 1, 0)), ValueError, ["Dot1", "axis a", "shape (2,)"]),
     (lambda: Dot2((0, 0, 0), (1, 0, 0), (1, 0, 0)), ValueError, ["Dot2", "axis a", "zero"]),
-    (lambda: Dot2((0, 0, 1), (1, 0), (1, 0, 0)), ValueError, ["Dot2", "r1", "shape (2,)"]),
-    (lambda: Dot2((0, 0, 1), (1, 0, 0), "x"), TypeError, ["Dot2", "r2", "'x'"]),
     (lambda: Coincidence((1, 0), (0, 0, 0)), ValueError, ["Coincidence", "r1", "(1, 0)"]),
-    (lambda: Coincidence((0, 0, 0), (0, 0, INF)), ValueError, ["Coincidence", "r2", "finite"]),
     (lambda: Coincidence((0, 0, 0), (0, 0, 0), 1.0), ValueError, ["Coincidence", "offset", "1.0"]),
     (lambda: Distance((0, 0, 0), (0, 0, 0), 0.0), ValueError, ["Distance", "length", "0.0", "Coincidence"]),
     (lambda: Distance((0, 0, 0), (0, 0, 0), -1.0), ValueError, ["Distance", "length", "-1.0"]),
@@ -449,7 +411,7 @@ def test_joints_and_forces_are_sound_or_refused_by_name(first: Any, second: Any,
                 "Distance",
             }
             continue
-        for array in (getattr(made, slot) for slot in made.__slots__):
+        for array in (getattr(made, field.name) for field in attrs.fields(type(made))):
             if isinstance(array, np.ndarray):
                 assert np.isfinite(array).all()
                 assert not array.flags.writeable

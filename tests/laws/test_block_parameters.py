@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae.actuators import PI, DCMotor, DCMotorWithoutInductance, MaxwellElement
+from rbdae.actuators import PI, DCMotor, MaxwellElement
 from rbdae.joints import Revolute
 
 NEW = {"dc.resistance": 2.2, "control.kp": 1.9, "static.voltage": 5.0, "static.constant": 0.07}
@@ -26,7 +26,7 @@ def machine(given: dict[str, float] | None = None, points: bool = False) -> rbda
     values = {"resistance": u["dc.resistance"], "inductance": 2e-3, "constant": 0.04}
     system.add_force(DCMotor(pin, voltage="control.out", name="dc", **values))
     values = {"resistance": 1.1, "constant": u["static.constant"]}
-    system.add_force(DCMotorWithoutInductance(pin, voltage=u["static.voltage"], name="static", **values))
+    system.add_force(DCMotor(pin, voltage=u["static.voltage"], name="static", inductance=0, **values))
     system.add_block(
         PI(measured=pin.rate, setpoint=2.5, kp=u["control.kp"], ki=0.3, low=-20.0, high=20.0, name="control")
     )

@@ -18,8 +18,8 @@ import invalid_calls
 import numpy as np
 import pytest
 from by_numba import needs_numba, njit
+from cases import count
 from invalid_calls import hinged, pair
-from samples import count
 from toy_force import Maxwell
 
 import rbdae
@@ -84,8 +84,7 @@ def test_an_invalid_call_is_refused_by_name(chunk):
 def test_the_calls_are_valid_before_they_are_spoilt():
     for name, call in invalid_calls.calls().items():
         if not name.startswith("solve "):  # those with an option: the option is left out
-            function, given = call.make()
-            function(**given)
+            call.function(**call.given)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import cases
 import inside
 import numpy as np
 import pytest
-from samples import count
+from cases import count
 from test_singular import in_a_line
 
 import rbdae

@@ -345,15 +345,6 @@ def test_pickles_know_what_was_given():
     assert pickle.loads(pickle.dumps(problem)).assembly.given == problem.assembly.given
 
 
-def test_bodies_of_older_pickles_were_given_in_all():
-    """They start as they did then."""
-    body = _linked().bodies[1]
-    old = object.__new__(type(body))
-    old.__setstate__([value for value in body.__getstate__() if value is not body.given])
-    assert old.given == ("position", "orientation", "velocity", "angular_velocity")
-    assert (old.name, old.mass) == ("b", 20.0)
-
-
 def test_stored_studies_know_what_was_given():
     """Zero that is given and zero that is not are two mechanisms."""
     zero = {"velocity": (0, 0, 0)}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 import time
-from dataclasses import FrozenInstanceError
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -85,10 +86,10 @@ def test_everything_is_read_only() -> None:
     )
     arrays = [system.gravity, force.at_a, force.at_b, a.central_inertia]
     for value in (a, system.ground, joint, force, *primitives):
-        fields = [getattr(value, name) for name in type(value).__slots__]
-        arrays += [field for field in fields if isinstance(field, np.ndarray)]
-        with pytest.raises(FrozenInstanceError):
-            setattr(value, type(value).__slots__[0], None)
+        names = [f.name for f in (attrs.fields if attrs.has(type(value)) else dataclasses.fields)(type(value))]
+        arrays += [field for field in (getattr(value, name) for name in names) if isinstance(field, np.ndarray)]
+        with pytest.raises(AttributeError):
+            setattr(value, names[0], None)
     assert len(arrays) > 30
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
@@ -198,7 +199,6 @@ def test_bushing_data() -> None:
     force = system.add_force(Bushing(a, b, stiffness=matrix, damping=(1, 2, 3), at_a=(1, 2, 3), at_b=(4, 5, 6)))
     assert np.array_equal(force.stiffness, matrix)
     assert np.array_equal(force.damping, np.diag((1, 2, 3)))
-    assert np.array_equal(force.A, (1, 1, 2, 3, -1, -4, -5, -6))
     assert np.array_equal(force.at_a, (1, 2, 3))
     assert np.array_equal(force.at_b, (4, 5, 6))
     assert np.array_equal(Bushing(a, stiffness=3.0).stiffness, 3.0 * np.eye(3))

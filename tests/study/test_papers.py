@@ -57,7 +57,7 @@ def test_an_item(name, tmp_path, capsys):
 
 
 @by_code
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ITEMS)
 def test_an_item_whole(name, tmp_path, capsys):
     assert main(["papers", "--only", name, "--out", str(tmp_path)]) == 0, capsys.readouterr().out

@@ -86,7 +86,8 @@ def _controlled(kind: Callable[..., Any], **gains: float) -> Callable[[rbdae.Sys
 
 
 def _dc_motor(s: rbdae.System) -> None:
-    """With a controller of its own current."""
+    """One with a controller of its own current, and one whose current is algebraic."""
+    s.add_force(actuators.DCMotor(s.joints[0].angle, voltage=setpoint, inductance=0.0, constant=0.3, name="dc0"))
     s.add_block(actuators.PI(measured="dc.current", setpoint=setpoint, kp=2.0, ki=3.0, name="pi"))
     s.add_force(
         actuators.DCMotor(s.joints[0], voltage="pi.out", resistance=1.2, inductance=0.3, constant=0.6, name="dc")
@@ -95,9 +96,6 @@ def _dc_motor(s: rbdae.System) -> None:
 
 EXAMPLES: dict[type, Callable[[rbdae.System], Any]] = {
     actuators.DCMotor: _dc_motor,
-    actuators.DCMotorWithoutInductance: lambda s: s.add_force(
-        actuators.DCMotorWithoutInductance(s.joints[0].angle, voltage=setpoint, constant=0.3, name="dc0")
-    ),
     actuators.FirstOrderValve: _valve,
     actuators.FunctionBlock: _heat,
     actuators.HydraulicCylinder: lambda s: s.add_force(
@@ -120,7 +118,7 @@ EXAMPLES: dict[type, Callable[[rbdae.System], Any]] = {
 }  # fmt: skip
 """What adds one of each class to the mechanism, with what it needs."""
 
-_TOGETHER = (actuators.DCMotor, actuators.DCMotorWithoutInductance, actuators.FunctionBlock, actuators.MaxwellElement)
+_TOGETHER = (actuators.DCMotor, actuators.FunctionBlock, actuators.MaxwellElement)
 _TOGETHER += (actuators.HydraulicCylinder, actuators.FirstOrderValve)
 
 

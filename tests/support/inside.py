@@ -24,13 +24,13 @@ import rbdae
 from rbdae import _folders, _forks, _on_disk, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
-from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
-from rbdae.actuators import evaluation as block_evaluation
+from rbdae._show import brief
+from rbdae.actuators import network as block_evaluation
 from rbdae.actuators import network as block_network
-from rbdae.actuators import sources as block_sources
-from rbdae.actuators.recorded_values import RecordedValues
+from rbdae.actuators import network as block_sources
+from rbdae.actuators.network import RecordedValues
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
@@ -43,7 +43,7 @@ from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
 from rbdae.conserving import SCHEMES, schemes
 from rbdae.conserving import entries as conserving_entries
-from rbdae.forces import differences, symbol
+from rbdae.forces import symbol
 from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
@@ -57,9 +57,7 @@ from rbdae.graph.loaded import LoadedNumbers, value_of
 from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import formulate as formulating
-from rbdae.initial import given
 from rbdae.initial import joints as joints_of_start
-from rbdae.initial import start as start_search
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
@@ -148,9 +146,6 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.plotting import abscissa as abscissas
-from rbdae.plotting import animation, canvas, figures, placed, plane_view
-from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     contract,
@@ -183,31 +178,15 @@ from rbdae.problem.row_reader import RowReader
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.quantities import Coordinate, Named, Quantity
-from rbdae.reports import blocks as report_blocks
-from rbdae.reports import figures as report_figures
-from rbdae.reports import shown as report_shown
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
-    collocation,
     dense,
-    energy_balance,
-    engines,
-    monitor,
-    neighbours,
-    plan,
-    readings,
     registry,
-    sampling,
     segments,
     singular,
-    solution,
-    watched,
 )
-from rbdae.solving import run as run_of_solve
-from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
-from rbdae.solving.driven import InputSteps
 from rbdae.study import comparing as study_comparing
 from rbdae.study import stored as study_stored
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
@@ -238,12 +217,10 @@ __all__ = [
     "Explicit",
     "Factors",
     "Graph",
-    "InputSteps",
     "LanguageError",
     "LoadedNumbers",
     "ManyStates",
     "Mat",
-    "MirroredProblem",
     "Named",
     "OneState",
     "OpenNumbers",
@@ -257,12 +234,10 @@ __all__ = [
     "TracedCall",
     "Vec",
     "VelocitySwitch",
-    "abscissas",
     "adapter_names",
     "add_adapters",
     "add_member",
     "address",
-    "animation",
     "assembly_report",
     "before_compilation",
     "block_evaluation",
@@ -270,7 +245,6 @@ __all__ = [
     "block_pattern",
     "block_sources",
     "brief",
-    "canvas",
     "chart_functions",
     "cli_target",
     "coarse_pattern",
@@ -278,7 +252,6 @@ __all__ = [
     "code_of_kernels",
     "code_text",
     "collecting_elements",
-    "collocation",
     "compiled_watch",
     "computed",
     "conserving_entries",
@@ -290,7 +263,6 @@ __all__ = [
     "dense",
     "derivative_at",
     "derived",
-    "differences",
     "distance_to_singularity",
     "driven",
     "dropping",
@@ -304,15 +276,12 @@ __all__ = [
     "elimination_loops",
     "elimination_order",
     "elimination_steps",
-    "energy_balance",
-    "engines",
     "entry",
     "entry_of",
     "equations_latex",
     "factor_tables",
     "family",
     "features",
-    "figures",
     "files_of_code",
     "fill",
     "filled",
@@ -326,7 +295,6 @@ __all__ = [
     "friction_margins",
     "generic_callback",
     "generic_kernel",
-    "given",
     "graph_pivots",
     "has_sparse_loops",
     "impatient_forks",
@@ -368,7 +336,6 @@ __all__ = [
     "measures",
     "memories",
     "memory",
-    "monitor",
     "moving",
     "n_quasi_velocities",
     "n_velocities",
@@ -378,7 +345,6 @@ __all__ = [
     "near_kernel",
     "nearest",
     "nearest_velocities",
-    "neighbours",
     "newton",
     "norm_rows",
     "null_space",
@@ -403,12 +369,8 @@ __all__ = [
     "passages",
     "pattern_of_elements",
     "pivots",
-    "placed",
     "plain",
     "plain_residual",
-    "plan",
-    "plane_view",
-    "plotted",
     "posed_loops",
     "potentials_of_forces",
     "problem",
@@ -418,7 +380,6 @@ __all__ = [
     "quasi_velocities",
     "radau5_dae",
     "reactions",
-    "readings",
     "record_nothing",
     "recorded_factors",
     "recorded_quantities",
@@ -427,14 +388,9 @@ __all__ = [
     "recording_point",
     "references",
     "registry",
-    "report_blocks",
-    "report_figures",
-    "report_shown",
     "reselected",
     "rhs_elements_apply",
     "rhs_recording",
-    "run_of_solve",
-    "sampling",
     "scales",
     "schemes",
     "searched",
@@ -450,13 +406,11 @@ __all__ = [
     "shares_memory",
     "show",
     "singular",
-    "solution",
     "solve_algebraic",
     "sparse_loops_from",
     "square_work",
     "stage",
     "stages",
-    "start_search",
     "steps",
     "strengths",
     "structure_of_numbers",
@@ -486,7 +440,6 @@ __all__ = [
     "velocity_metric",
     "velocity_selection",
     "violations",
-    "watched",
     "watching",
     "weighted_steps",
     "with_best_rows",

@@ -1,14 +1,14 @@
 """Invalid calls: of a valid call of something public, one argument becomes a value of a wrong kind.
 
-`CALLS` has a valid call of every public callable: how it is made, and the role of each argument. A role says which of
-the wrong values are right for it after all. `spoilt(seed)` draws a call, an argument and a value.
+`calls` has a valid call of every public callable. The role of an argument follows from its name (`ROLES`), unless the
+call says otherwise; it says which of the wrong values are right for it after all. `spoilt(number)` is a call with one
+wrong argument. A refusal has to give facts: the argument, the value and a remedy, in whatever words.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
@@ -24,61 +24,25 @@ import rbdae
 from rbdae import drives, forces, joints, models, rotations, solving, study
 from rbdae.rotations import CHARTS, quaternions
 from rbdae_papers import closed_form, kinematics
-from rbdae_papers.norm_multipliers import norm_defect, norm_multipliers
-from rbdae_papers.null_space.benefits import skeel_condition
 
 NUMBERS = {"int", "zero", "negative", "float32"}
 
-# values of many kinds, each with a word by which roles accept it
 VALUES: list[tuple[str, Any]] = [
-    ("none", None),
-    ("true", True),
-    ("true", False),
-    ("true", np.True_),
-    ("int", 3),
-    ("zero", 0),
-    ("negative", -1.0),
-    ("float32", np.float32(0.25)),
-    ("nan", float("nan")),
-    ("infinite", float("inf")),
-    ("infinite", -float("inf")),
-    ("complex", 1j),
-    ("complex", np.complex128(0.5)),
-    ("huge", 10**400),
-    ("decimal", Decimal(1)),
-    ("text", "123"),
-    ("text", "x"),
-    ("empty text", ""),
-    ("bytes", b"x"),
-    ("date", np.datetime64("2020-01-01")),
-    ("object", object()),
-    ("ellipsis", ...),
-    ("class", int),
-    ("class", dict),
-    ("function of none", lambda: None),
-    ("function of five", lambda a, b, c, d, e: None),
-    ("dict", {}),
-    ("dict", {"a": 1.0}),
-    ("set", {1.0, 2.0, 3.0}),
-    ("empty list", []),
-    ("list", [None]),
-    ("names", ["a", "b", "c"]),
-    ("two numbers", [1.0, 2.0]),
-    ("numbers", [1.0, 2.0, 3.0, 4.0, 5.0]),
-    ("list", [[1.0, 2.0], [1.0]]),
-    ("list", (1.0, "2", 3.0)),
-    ("list", (0.5, None, 0.5)),
-    ("complex", [1j, 2.0, 3.0]),
-    ("nan", (0.0, float("nan"), 1.0)),
-    ("empty array", np.zeros(0)),
-    ("zeros", np.zeros((2, 2, 2))),
-    ("array", np.array(["a", "b", "c"])),
-    ("array", np.array([object(), 1.0, 2.0], dtype=object)),
-    ("array", np.ones(3, dtype=bool)),
-    ("masked", np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])),
-    ("masked", np.ma.masked),
+    ("none", None), ("true", True), ("true", False), ("true", np.True_), ("int", 3), ("zero", 0), ("negative", -1.0),
+    ("float32", np.float32(0.25)), ("nan", float("nan")), ("infinite", float("inf")), ("infinite", -float("inf")),
+    ("complex", 1j), ("complex", np.complex128(0.5)), ("huge", 10**400), ("decimal", Decimal(1)), ("text", "123"),
+    ("text", "x"), ("empty text", ""), ("bytes", b"x"), ("date", np.datetime64("2020-01-01")), ("object", object()),
+    ("ellipsis", ...), ("class", int), ("class", dict), ("function of none", lambda: None),
+    ("function of five", lambda a, b, c, d, e: None), ("dict", {}), ("dict", {"a": 1.0}), ("set", {1.0, 2.0, 3.0}),
+    ("empty list", []), ("list", [None]), ("names", ["a", "b", "c"]), ("two numbers", [1.0, 2.0]),
+    ("numbers", [1.0, 2.0, 3.0, 4.0, 5.0]), ("list", [[1.0, 2.0], [1.0]]), ("list", (1.0, "2", 3.0)),
+    ("list", (0.5, None, 0.5)), ("complex", [1j, 2.0, 3.0]), ("nan", (0.0, float("nan"), 1.0)),
+    ("empty array", np.zeros(0)), ("zeros", np.zeros((2, 2, 2))), ("array", np.array(["a", "b", "c"])),
+    ("array", np.array([object(), 1.0, 2.0], dtype=object)), ("array", np.ones(3, dtype=bool)),
+    ("masked", np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])), ("masked", np.ma.masked),
     ("system", rbdae.System()),
-]
+]  # fmt: skip
+"""Values of many kinds, each with a word by which roles accept it."""
 
 
 class Role(NamedTuple):
@@ -90,6 +54,14 @@ class Role(NamedTuple):
 
 def _role(name: str, *accepts: str) -> Role:
     return Role(name, frozenset(accepts))
+
+
+def also(role: Role, *words: str) -> Role:
+    return Role(role.name, role.accepts | set(words))
+
+
+def optional(role: Role) -> Role:
+    return Role(f"{role.name} or None", role.accepts | {"none"})
 
 
 NUMBER = _role("number", *NUMBERS)
@@ -107,21 +79,54 @@ STACK = _role("numbers of any shape", *NUMBERS, "two numbers", "numbers", "zeros
 STATE = _role("unknowns")
 STATES = _role("unknowns; not a number is answered by not a number", "nan")
 TIME = _role("time", *NUMBERS)
+NAMES = _role("names")
+QUANTITY = _role("quantity")
+NAMED = _role("numbers by name", "dict", "none")
+PATH = _role("a path")
+ARRAY = _role("array", "zeros")
+
+_BY_NAME: dict[Role, str] = {
+    THING: "a b joint body bodies along problem block",
+    also(THING, "system"): "system",  # an empty one is refused in its own words
+    VECTOR: "at_a at_b at axis_a gravity r1 r2 offset inertia center_of_mass moments",
+    optional(VECTOR): "axis_b normal_a normal_b rest pivot position orientation angular_velocity",
+    NOT_NEGATIVE: "stiffness damping rotational_stiffness rotational_damping mu",
+    optional(NOT_NEGATIVE): "alpha beta",
+    POSITIVE: "mass period tolerance limit fps dpi",
+    optional(POSITIVE): "radius floor duration speed difference_step impact_velocity",
+    NUMBER: "value moment energy L_z L_3 tilt c angle displacement",
+    optional(NUMBER): "low high elevation azimuth above",
+    TEXT: "formulation rotation consistent redundant reference on_singularity recentre frame metric kind package "
+    "solver method",
+    optional(TEXT): "velocity director_constraints radial_inertia gyroscopic pull_back coordinate",
+    NAMED: "states algebraic inputs parameters memory start",
+    optional(NAMES): "formulations rotations velocities solvers",
+    FLAG: "allow_unphysical record",
+    COUNT: "max_iterations repeats",
+    optional(NAME): "name",
+    _role("a number of at least 1", "int"): "exponent",
+    _role("a fraction", "float32", "none"): "restitution",
+    _role("names of bodies", "empty list"): "hold",
+    TIME: "t0 t",
+    STATES: "y yd",
+    optional(ARRAY): "out",
+    QUANTITY: "quantity",
+    optional(QUANTITY): "over",
+    optional(_role("text", "text", "empty text")): "title",
+    _role("tolerances", "array", "zeros"): "tolerances",
+    optional(_role("a projection", "true")): "projection",
+    _role("traces", "true"): "traces",
+    _role("width and height", "two numbers"): "size",
+}
+ROLES = {name: role for role, names in _BY_NAME.items() for name in names.split()}
+"""By the names of arguments."""
 
 
-def optional(role: Role) -> Role:
-    return Role(f"{role.name} or None", role.accepts | {"none"})
+class Call(NamedTuple):
+    """A callable, valid arguments by name, and the roles of those that are spoilt."""
 
-
-def also(role: Role, *words: str) -> Role:
-    return Role(role.name, role.accepts | set(words))
-
-
-@dataclass(frozen=True)
-class Call:
-    """`make` gives the callable and valid arguments by name; `roles` those that are spoilt."""
-
-    make: Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
+    function: Callable[..., Any]
+    given: dict[str, Any]
     roles: dict[str, Role]
 
 
@@ -131,6 +136,12 @@ class Spoilt(NamedTuple):
     call: str
     wrong: dict[str, Any]
     run: Callable[[], Any]
+
+
+def _call(function: Any, given: dict[str, Any] | None = None, names: str | None = None, /, **roles: Role) -> Call:
+    """Spoilt are `roles` and the arguments in `names`, by default all that have a role by their name."""
+    known = inspect.signature(function).parameters if names is None else names.split()
+    return Call(function, given or {}, {name: ROLES[name] for name in known if name in ROLES} | roles)
 
 
 def pair() -> tuple[rbdae.System, Any, Any]:
@@ -175,119 +186,6 @@ def path() -> Path:
     return out if out.exists() else solution().save(out)
 
 
-WHAT = {"a": THING, "b": THING, "name": optional(NAME), "at_a": VECTOR, "at_b": VECTOR}
-AXES = {"axis_a": VECTOR, "axis_b": optional(VECTOR), "normal_a": optional(VECTOR), "normal_b": optional(VECTOR)}
-PLACES: dict[str, Any] = {"at_a": (0, 0, 0), "at_b": (0, 0, 0), "name": "one"}
-DIRECTIONS: dict[str, Any] = {
-    "axis_a": (0, 0, 1),
-    "axis_b": (0, 0, 1),
-    "normal_a": (1, 0, 0),
-    "normal_b": (1, 0, 0),
-}
-
-
-def _between(kind: Any, roles: dict[str, Role], **given: Any) -> Call:
-    """A constructor that takes two bodies."""
-
-    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-        _, a, b = pair()
-        return kind, {"a": a, "b": b, **given}
-
-    return Call(make, {"a": THING, "b": THING, **roles})
-
-
-def _plain(function: Any, roles: dict[str, Role], **given: Any) -> Call:
-    return Call(lambda: (function, given), roles)
-
-
-def _on_joint(kind: Any, joint: Any, roles: dict[str, Role], **given: Any) -> Call:
-    return Call(lambda: (kind, {"joint": hinged(joint)[1], **given}), {"joint": THING, "name": optional(NAME), **roles})
-
-
-LAWS = (lambda t: 0.0 * t, lambda t: 0.0, lambda t: 0.0)
-LAWS3 = tuple(lambda t: (0.0, 0.0, 0.0) for _ in range(3))
-RODLAW = (lambda t: 1.0, lambda t: 0.0, lambda t: 0.0)
-
-
-def _nothing(t: float, x: Any, out: Any) -> None:
-    out[:] = 0.0
-
-
-def _of_problem(name: str, roles: dict[str, Role], form: str = "index-0", **given: Any) -> Call:
-    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-        here = problem(form)
-        known = {"t": 0.0, "y": here.y0, "yd": here.yd0, "c": 2.0}
-        return getattr(here, name), {key: known[key] for key in roles if key in known} | given
-
-    return Call(make, roles)
-
-
-def _body() -> tuple[Callable[..., Any], dict[str, Any]]:
-    given = {"name": "c", "mass": 1.0, "inertia": (1, 1, 1), "center_of_mass": (0, 0, 0), "orientation": (1, 0, 0, 0)}
-    rest = {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "position": (0, 0, 0), "allow_unphysical": False}
-    return pair()[0].add_body, given | rest | {"pivot": None}
-
-
-def _add(what: str) -> Call:
-    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-        system, a, b = pair()
-        thing = joints.Spherical(a, b) if what == "joint" else forces.Torque(a, (0, 0, 1))
-        return getattr(system, f"add_{what}"), {what: thing}
-
-    return Call(make, {what: THING})
-
-
-FORMULATE = {
-    "system": also(THING, "system"),  # an empty one is refused in its own words
-    "formulation": TEXT,
-    "rotation": TEXT,
-    "velocity": optional(TEXT),
-    "consistent": TEXT,
-    "radial_inertia": optional(TEXT),
-    "gyroscopic": optional(TEXT),
-    "pull_back": optional(TEXT),
-    "alpha": optional(NOT_NEGATIVE),
-    "beta": optional(NOT_NEGATIVE),
-    "redundant": TEXT,
-    "hold": _role("names of bodies", "empty list"),
-    "reference": TEXT,
-    "director_constraints": optional(TEXT),
-    "t0": TIME,
-}
-
-
-def _formulate() -> tuple[Callable[..., Any], dict[str, Any]]:
-    given: dict[str, Any] = {"formulation": "baumgarte", "rotation": "quaternion", "velocity": "angular", "hold": ["a"]}
-    given |= {"consistent": "project", "radial_inertia": "zero", "alpha": 5.0, "beta": 5.0, "redundant": "error"}
-    given |= {"reference": "space", "director_constraints": "rows"}
-    return rbdae.formulate, {"system": hinged()[0], "t0": 0.0, **given}
-
-
-def _solve(solver: str, option: str = "", value: Any = None, form: str = "index-0") -> Callable[[], Any]:
-    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-        given: dict[str, Any] = {"problem": problem(form), "t_span": (0.0, 0.01), "solver": solver, "rtol": 1e-4}
-        given |= {"atol": 1e-4, "t_eval": [0.0, 0.005], "projection": True, "events": None, "progress": False}
-        given |= {"on_singularity": "stop", "recentre": "due"}
-        return rbdae.solve, given | ({option: value} if option else {})
-
-    return make
-
-
-SOLVE = {
-    "problem": THING,
-    "t_span": _role("two times"),
-    "solver": optional(TEXT),
-    "rtol": _role("tolerance", "float32"),
-    "atol": POSITIVE,
-    "t_eval": optional(_role("times")),
-    "projection": optional(_role("a projection", "true")),
-    "events": optional(_role("functions of t and y", "empty list", "class")),
-    "progress": _role("flag or function", "true", "class"),
-    "step": optional(_role("nothing")),
-    "on_singularity": TEXT,
-    "recentre": TEXT,
-}
-
 MODELS: dict[str, Any] = {
     name: getattr(models, name)
     for name in dir(models)
@@ -308,43 +206,7 @@ def _model(name: str) -> Call:
             roles[key] = TEXT
         elif default is not inspect.Parameter.empty and default is not None:
             roles[key] = optional(VECTOR) if key == "angular_velocity" else VECTOR
-    return Call(lambda: (MODELS[name], {}), roles)
-
-
-def _closed_forms() -> dict[str, Call]:
-    body = closed_form.FreeBody((1, 2, 3), (0.1, 0.2, 3.0))
-    top = closed_form.SymmetricTop(1.0, 0.5, 2.0)
-    return {
-        "closed_form.FreeBody": _plain(
-            closed_form.FreeBody,
-            {"moments": VECTOR, "angular_velocity": VECTOR, "orientation": optional(VECTOR)},
-            moments=(1, 2, 3),
-            angular_velocity=(1, 2, 3),
-        ),
-        **{
-            f"FreeBody.{name}": _plain(getattr(body, name), {"t": STACK}, t=0.5)
-            for name in ("angular_velocity", "orientation", "quaternion")
-        },
-        "closed_form.SymmetricTop": _plain(
-            closed_form.SymmetricTop,
-            {"transverse": POSITIVE, "axial": POSITIVE, "moment": NUMBER},
-            transverse=1.0,
-            axial=0.5,
-            moment=2.0,
-        ),
-        "SymmetricTop.integrals": _plain(
-            top.integrals,
-            {"rotation": VECTOR, "angular_velocity": VECTOR},
-            rotation=np.eye(3),
-            angular_velocity=(1, 2, 3),
-        ),
-        "SymmetricTop.nutation_limits": _plain(
-            top.nutation_limits, {"energy": NUMBER, "L_z": NUMBER, "L_3": NUMBER}, energy=3.0, L_z=1.0, L_3=1.0
-        ),
-        "SymmetricTop.steady_precession": _plain(
-            top.steady_precession, {"tilt": NUMBER, "L_3": NUMBER}, tilt=1.0, L_3=9.0
-        ),
-    }
+    return Call(MODELS[name], {}, roles)
 
 
 def _calculations(module: ModuleType, where: str) -> dict[str, Call]:
@@ -368,7 +230,7 @@ def _calculations(module: ModuleType, where: str) -> dict[str, Call]:
             else:
                 roles[key] = VECTOR
                 given[key] = _valid(module, function, key)
-        out[f"{where}.{name}"] = _plain(function, roles, **given)
+        out[f"{where}.{name}"] = Call(function, given, roles)
     return out
 
 
@@ -385,7 +247,7 @@ def _charts() -> dict[str, Call]:
             for key in inspect.signature(getattr(module, name)).parameters:
                 given[key] = {"rotation": R, "frame": "spatial"}.get(key, a)
                 roles[key] = TEXT if key == "frame" else VECTOR
-            out[f"{module.__name__.split('.')[-1]}.{name}"] = _plain(getattr(module, name), roles, **given)
+            out[f"{module.__name__.split('.')[-1]}.{name}"] = Call(getattr(module, name), given, roles)
     return out
 
 
@@ -424,447 +286,238 @@ OPTION_ROLES = {
 """By the names of the checks of `rbdae_adapters.toolkit.options`."""
 
 
-SOURCE = also(NUMBER, "class")
-NAMED = _role("numbers by name", "dict", "none")
-LAW_OF_FIVE = also(FUNCTION, "function of five")
-
-
-def _acting(kind: Any, **values: Any) -> Call:
-    """An actuator on a hinge, or a block: its sources, its parameters and its start."""
-    acts = issubclass(kind, rbdae.Actuator)
-
-    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-        where = {"along": hinged()[1]} if acts else {}
-        return kind, {**where, **dict.fromkeys(kind.inputs, 0.5), **values}
-
-    roles = {**dict.fromkeys(kind.inputs, SOURCE), **dict.fromkeys(kind.parameters, NUMBER), "name": optional(NAME)}
-    return Call(make, {**({"along": THING} if acts else {}), **({"start": NAMED} if kind.states else {}), **roles})
-
-
-def _blocks() -> dict[str, Call]:
-    """Actuators, controllers and other blocks."""
-    kinds = [each for each in vars(rbdae.actuators).values() if isinstance(each, type) and "__final__" in vars(each)]
-    out = {
-        f"actuators.{kind.__name__}": _acting(kind)
-        for kind in kinds
-        if kind.__name__ not in ("FunctionBlock", "Points", "Sampled")
-    }
-    law = {"states": NAMED, "algebraic": NAMED, "inputs": NAMED, "parameters": NAMED, "name": optional(NAME)}
-    return out | {
-        "Points": _between(rbdae.Points, {"at_a": VECTOR, "at_b": VECTOR}, at_a=(0, 0, 0), at_b=(0, 0, 0)),
-        "block": _plain(
-            rbdae.block,
-            {"law": LAW_OF_FIVE, "observe": LAW_OF_FIVE, "outputs": _role("names", "names"), **law},
-            law=lambda t, s, z, u, p: [],
-            outputs=("one",),
-            observe=lambda t, s, z, u, p: [0.0],
-        ),
-        "Sampled": _plain(
-            rbdae.Sampled,
-            {
-                "period": POSITIVE,
-                "law": FUNCTION,
-                "outputs": _role("names", "text", "names"),
-                **{key: law["states"] for key in ("inputs", "memory", "start")},
-                "name": optional(NAME),
-            },
-            period=0.1,
-            law=lambda t, u, m: (0.0,),
-            outputs=("a",),
-        ),
-        "System.add_block": Call(
-            lambda: (rbdae.System().add_block, {"block": rbdae.block(lambda t, s, z, u, p: [-s.x], states={"x": 1.0})}),
-            {"block": THING},
-        ),
-    }
-
-
-PRESSING = {
-    "stiffness": POSITIVE,
-    "exponent": _role("a number of at least 1", "int"),
-    "damping": optional(NOT_NEGATIVE),
-}
-RESTITUTION = {"restitution": _role("a fraction", "float32", "none"), "impact_velocity": also(POSITIVE, "none")}
-
-
-def _dry() -> dict[str, Call]:
-    """End stops, dry friction and contacts."""
-    rebound: dict[str, Any] = {"stiffness": 1.0, "restitution": 0.5, "impact_velocity": 1.0}
-    limit = {"low": optional(NUMBER), "high": optional(NUMBER), "coordinate": optional(TEXT)}
-    rubbing = {"mu": NOT_NEGATIVE, "velocity": POSITIVE}
-    points = {"at_a": VECTOR, "at_b": VECTOR, "b": optional(THING), "name": optional(NAME)}
-    normal = also(NOT_NEGATIVE, "class")
-    return {
-        "forces.Limit": _on_joint(
-            forces.Limit, joints.Revolute, {**limit, **PRESSING}, low=-2.0, high=9.0, stiffness=1.0, exponent=1.5
-        ),
-        "forces.Limit by restitution": _on_joint(forces.Limit, joints.Revolute, RESTITUTION, low=-2.0, **rebound),
-        "forces.Coulomb": _on_joint(
-            forces.Coulomb,
-            joints.Revolute,
-            {**rubbing, "normal": normal, "radius": also(POSITIVE, "none"), "coordinate": optional(TEXT)},
-            mu=0.1,
-            normal=1.0,
-            radius=0.1,
-        ),
-        "forces.Coulomb of a reaction": _on_joint(
-            forces.Coulomb,
-            joints.Prismatic,
-            {**rubbing, "length": optional(POSITIVE), "floor": optional(POSITIVE)},
-            mu=0.1,
-            normal="reaction",
-        ),
-        "forces.Contact": _between(
-            forces.Contact, {**points, **rubbing, **PRESSING, "normal": optional(VECTOR)}, stiffness=1.0
-        ),
-        "forces.Contact of a sphere": _between(
-            forces.Contact, {"b": optional(THING), "radius": optional(POSITIVE), **RESTITUTION}, radius=1.0, **rebound
-        ),
-    }
-
-
-def _options() -> dict[str, Call]:
+def _options() -> Iterator[tuple[str, Call]]:
     """Each option of each solver that has a check of its own."""
-    out = {}
     for package in ("scipy", "sksundae", "solve_dae", "assimulo", "scikits.odes"):
-        adapter = solving.adapter(package)
-        for method in adapter.methods:
-            for option, kind in option_checks(package, method.name).items():
-                if kind not in OPTION_ROLES or method.fixed_step:
-                    continue
-                form = "index-0" if "ode" in method.kinds else "overdetermined"
-                make = _solve(f"{package}:{method.name}", option, None, form)
-                out[f"solve {package}:{method.name} {option}"] = Call(make, {option: optional(OPTION_ROLES[kind])})
+        for method in solving.adapter(package).methods:
+            form = "index-0" if "ode" in method.kinds else "overdetermined"
+            for option, check in option_table(package, method.name).items():
+                if (kind := check.__name__) in OPTION_ROLES and not method.fixed_step:
+                    given = _solve(f"{package}:{method.name}", form) | {option: None}
+                    call = Call(rbdae.solve, given, {option: optional(OPTION_ROLES[kind])})
+                    yield f"solve {package}:{method.name} {option}", call
+
+
+def _solve(solver: str, form: str = "index-0") -> dict[str, Any]:
+    given = {"problem": problem(form), "t_span": (0.0, 0.01), "solver": solver, "rtol": 1e-4, "atol": 1e-4}
+    return given | {"t_eval": [0.0, 0.005]}
+
+
+def _nothing(t: float, x: Any, out: Any) -> None:
+    out[:] = 0.0
+
+
+LAWS = (lambda t: 0.0 * t, lambda t: 0.0, lambda t: 0.0)
+LAWS3 = tuple(lambda t: (0.0, 0.0, 0.0) for _ in range(3))
+RODLAW = (lambda t: 1.0, lambda t: 0.0, lambda t: 0.0)
+BY_NAME = "formulations rotations velocities solvers tolerances"
+
+
+def _parts() -> dict[str, Call]:
+    """Joints, drives, forces, actuators."""
+    _, a, b = pair()
+    two, rail = {"a": a, "b": b}, {"joint": hinged(joints.Prismatic)[1]}
+    pin, rebound = {"joint": hinged()[1]}, {"stiffness": 1.0, "restitution": 0.5, "impact_velocity": 1.0}
+    some, loaded, free = optional(THING), also(VECTOR, "class"), also(FUNCTION, "none")
+    pressing: dict[str, Any] = {"damping": optional(NOT_NEGATIVE), "stiffness": POSITIVE}
+    user, five = {"bodies": a, "force": _nothing}, also(FUNCTION, "function of five")
+    points = {"r1": (0, 0, 0), "r2": (0, 0, 0)}
+    out = {
+        **{f"joints.{kind.__name__}": _call(kind, two) for kind in joints.JOINTS},
+        "joints.Universal": _call(joints.Universal, two, axis_b=VECTOR),
+        "joints.Rod": _call(joints.Rod, two, length=optional(POSITIVE)),
+        "joints.Coincidence": _call(joints.Coincidence, points),
+        "joints.Dot1": _call(joints.Dot1, {"a": (0, 0, 1), "b": (1, 0, 0)}, a=VECTOR, b=VECTOR),
+        "joints.Dot2": _call(joints.Dot2, {"a": (0, 0, 1), **points}, a=VECTOR),
+        "joints.Distance": _call(joints.Distance, {**points, "length": 1.0}, length=POSITIVE),
+        "drives.PrescribedAngle": _call(drives.PrescribedAngle, {**pin, "angle": LAWS}, "joint name", angle=FUNCTION),
+        "drives.PrescribedDisplacement": _call(
+            drives.PrescribedDisplacement, {**rail, "displacement": LAWS}, "joint name", displacement=FUNCTION),
+        "drives.DrivenRod": _call(drives.DrivenRod, {**two, "length": RODLAW}, "a b at_a at_b name", length=FUNCTION),
+        "drives.PointMotion": _call(
+            drives.PointMotion, {**two, "vector": LAWS3}, "a b at_a at_b name", vector=FUNCTION),
+        "forces.Force": _call(forces.Force, {"body": a, "force": (0, 0, 1)}, force=loaded),
+        "forces.Torque": _call(forces.Torque, {"body": a, "torque": (0, 0, 1)}, torque=loaded),
+        "forces.SpringDamper": _call(
+            forces.SpringDamper, two, "a at_a at_b name stiffness damping", b=some, length=NOT_NEGATIVE, force=LAW),
+        "forces.Bushing": _call(forces.Bushing, {**two, "stiffness": 1.0}, b=some),
+        "forces.TorsionalSpringDamper": _call(
+            forces.TorsionalSpringDamper, pin, "joint name stiffness damping angle", torque=LAW),
+        "forces.TranslationalSpringDamper": _call(
+            forces.TranslationalSpringDamper, rail, "joint name stiffness damping displacement", force=LAW),
+        "forces.Motor": _call(forces.Motor, {**pin, "torque": 1.0}, "joint name", torque=also(LAW, "none")),
+        "forces.Friction": _call(
+            forces.Friction, {**pin, "coefficient": 1.0}, "joint name", coefficient=also(NOT_NEGATIVE, "none")),
+        "forces.CalledBack": _call(  # how many numbers it takes is seen where it is used
+            forces.CalledBack, {"function": max}, "", function=also(five, "function of none")),
+        "forces.UserForce": _call(
+            forces.UserForce, user | {"jacobian": _nothing}, "bodies name",
+            force=FUNCTION, jacobian=free, potential=free),
+        "forces.UserForce by differences": _call(forces.UserForce, user | {"difference_step": 1e-6}, "difference_step"),
+        "forces.Limit": _call(forces.Limit, {**pin, "low": -2.0, "high": 9.0, "stiffness": 1.0, "exponent": 1.5},
+            "joint name low high coordinate exponent", **pressing),
+        "forces.Limit by restitution": _call(
+            forces.Limit, {**pin, "low": -2.0, **rebound}, "restitution impact_velocity"),
+        "forces.Coulomb": _call(forces.Coulomb, {**pin, "mu": 0.1, "normal": 1.0, "radius": 0.1},
+            "joint name mu coordinate radius", velocity=POSITIVE, normal=also(NOT_NEGATIVE, "class")),
+        "forces.Coulomb of a reaction": _call(forces.Coulomb, {**rail, "mu": 0.1, "normal": "reaction"},
+            "joint mu floor", velocity=POSITIVE, length=optional(POSITIVE)),
+        "forces.Contact": _call(forces.Contact, {**two, "stiffness": 1.0}, "a at_a at_b name mu exponent",
+            b=some, velocity=POSITIVE, normal=optional(VECTOR), **pressing),
+        "forces.Contact of a sphere": _call(
+            forces.Contact, {**two, "radius": 1.0, **rebound}, "a restitution impact_velocity radius", b=some),
+        "Points": _call(rbdae.Points, two),
+        "block": _call(
+            rbdae.block,
+            {"law": lambda t, s, z, u, p: [], "outputs": ("one",), "observe": lambda t, s, z, u, p: [0.0]},
+            law=five, observe=five, outputs=_role("names", "names")),
+        "Sampled": _call(rbdae.Sampled, {"period": 0.1, "law": lambda t, u, m: (0.0,), "outputs": ("a",)},
+            law=FUNCTION, outputs=_role("names", "text", "names")),
+    }  # fmt: skip
+    kinds: list[Any] = [each for each in vars(rbdae.actuators).values() if "__final__" in getattr(each, "__dict__", {})]
+    for kind in kinds:
+        if kind.__name__ not in ("FunctionBlock", "Points", "Sampled"):
+            along = {"along": hinged()[1]} if issubclass(kind, rbdae.Actuator) else {}
+            names = " ".join(["name", *along, *(["start"] if kind.states else [])])
+            roles = {**dict.fromkeys(kind.inputs, also(NUMBER, "class")), **dict.fromkeys(kind.parameters, NUMBER)}
+            out[f"actuators.{kind.__name__}"] = _call(kind, along | dict.fromkeys(kind.inputs, 0.5), names, **roles)
     return out
 
 
-def option_checks(package: str, method: str) -> dict[str, str]:
-    """Names of options, and of what checks them."""
-    return {name: check.__name__ for name, check in option_table(package, method).items()}
+def _of_systems() -> dict[str, Call]:
+    """`System`, `formulate`, `solve` and what is beside them."""
+    here, (system, a, b), rates = hinged()[0], pair(), rates_problem()
+    room = rbdae.block(lambda t, s, z, u, p: [-s.x], states={"x": 1.0})
+    few = {"formulations": ["index-0"], "rotations": ["quaternion"], "velocities": ["angular"]}
+    few |= {"solvers": ["scipy:RK45"]}
+    solve = dict(
+        t_span=_role("two times"),
+        solver=optional(TEXT),
+        rtol=_role("tolerance", "float32"),
+        atol=POSITIVE,
+        t_eval=optional(_role("times")),
+        events=optional(_role("functions of t and y", "empty list", "class")),
+        progress=_role("flag or function", "true", "class"),
+        step=optional(_role("nothing")),
+    )
+    body = closed_form.FreeBody((1, 2, 3), (0.1, 0.2, 3.0))
+    top = closed_form.SymmetricTop(1.0, 0.5, 2.0)
+    turning = {"rotation": np.eye(3), "angular_velocity": (1, 2, 3)}
+    return {
+        "System": _call(rbdae.System),
+        "System.add_body": _call(
+            system.add_body, {"name": "c", "mass": 1.0, "inertia": (1, 1, 1)}, name=NAME, velocity=optional(VECTOR)),
+        "System.add_input": _call(system.add_input, {"name": "torque"}, "value", name=NAME),
+        "System.add_joint": _call(system.add_joint, {"joint": joints.Spherical(a, b)}),
+        "System.add_force": _call(system.add_force, {"force": forces.Torque(a, (0, 0, 1))}, force=THING),
+        "System.add_block": _call(system.add_block, {"block": room}),
+        "Projection": _call(rbdae.Projection, {}, "max_iterations metric", position=FLAG, velocity=FLAG,
+            tolerance=NOT_NEGATIVE, restart_tolerance=NOT_NEGATIVE),
+        "assemble": _call(rbdae.assemble, {"system": here}, "system hold t0"),
+        "formulate": _call(rbdae.formulate, {"system": here, "formulation": "baumgarte", "hold": ["a"]}),
+        "solve": _call(rbdae.solve, _solve("scipy:RK45"), "problem projection on_singularity recentre", **solve),
+        "load": _call(
+            rbdae.load, {"path": path(), "problem": problem()}, "", path=also(THING, "text"), problem=optional(THING)),
+        "scaled_atol": _call(rbdae.scaled_atol, {"problem": problem(), "tolerance": 1e-6}, "problem tolerance"),
+        "norm_multipliers": _call(rbdae.norm_multipliers, {"problem": rates, "t": 0.0, "y": rates.y0}, "problem t y"),
+        "skeel_condition": _call(rbdae.skeel_condition, {"A": np.diag([1.0, 2.0])}, A=_role("matrix")),
+        "adapter": _call(solving.adapter, {"package": "scipy"}),
+        "find_method": _call(solving.find_method, {"solver": "scipy:RK45"}),
+        "solvers_for": _call(solving.solvers_for, {"problem": problem()}, "problem"),
+        "Simulator": _call(rbdae.Simulator, {"problem": problem(), "dt": 1e-3}, "record", dt=POSITIVE),
+        "Table": _call(rbdae.Table, {"t": (0.0, 1.0, 2.0), "values": (0.0, 1.0, 2.0)}, "kind", t=ARRAY, values=ARRAY),
+        "Event": _call(rbdae.Event, {"what": "pin.angle", "above": 0.5}, "above",
+            what=also(FUNCTION, "text", "empty text"), terminal=_role("flag or count", "true", "int", "zero", "none")),
+        "compare": _call(
+            rbdae.compare,
+            {"system": pair()[0], "t_end": 0.01, "tolerances": [1e-3], **few, "formulations": ["null-space"]},
+            f"{BY_NAME} redundant hold projection on_singularity limit repeats", system=THING,
+            t_end=also(POSITIVE, "negative"), options=optional(_role("options by solver", "dict")),
+            reference=optional(_role("a reference")), quantity=optional(QUANTITY),
+            executor=optional(_role("an executor")), resume=optional(_role("a path", "text")), progress=FLAG),
+        "study.cases": _call(study.cases, {**few, "tolerances": [1e-4]}, BY_NAME),
+        "closed_form.FreeBody": _call(
+            closed_form.FreeBody, {"moments": (1, 2, 3), "angular_velocity": (1, 2, 3)}, angular_velocity=VECTOR),
+        **{f"FreeBody.{name}": _call(getattr(body, name), {"t": 0.5}, t=STACK)
+            for name in ("angular_velocity", "orientation", "quaternion")},
+        "closed_form.SymmetricTop": _call(closed_form.SymmetricTop, {"transverse": 1.0, "axial": 0.5, "moment": 2.0},
+            transverse=POSITIVE, axial=POSITIVE),
+        "SymmetricTop.integrals": _call(top.integrals, turning, "", rotation=VECTOR, angular_velocity=VECTOR),
+        "SymmetricTop.nutation_limits": _call(top.nutation_limits, {"energy": 3.0, "L_z": 1.0, "L_3": 1.0}),
+        "SymmetricTop.steady_precession": _call(top.steady_precession, {"tilt": 1.0, "L_3": 9.0}),
+        "rotations.orthonormalised": _call(
+            rotations.orthonormalised, {"M": np.eye(3), "method": "polar"}, M=_role("matrices")),
+    }  # fmt: skip
+
+
+def _of_solutions() -> dict[str, Call]:
+    run, names, times = solution(), optional(NAMES), _role("times", "zero", "empty list", "empty array")
+    return {
+        "Solution": _call(run, {"t": 0.005}, t=times),
+        "Solution.projected": _call(run.projected, {"projection": None}),
+        "Solution.problem_at": _call(run.problem_at, {"t": 0.005}),
+        "Solution.plot": _call(run.plot, {}, "title over", bodies=names, quantities=names, joints=names),
+        "Solution.to_pandas": _call(run.to_pandas, {"quantities": "energy"}, "", quantities=also(NAMES, "empty list")),
+        "Solution.report": _call(run.report, {"path": folder() / "run.html"}, "over", path=PATH, bodies=names),
+        "Solution.animate": _call(run.animate, {},
+            "fps duration speed traces elevation azimuth size dpi title", path=optional(PATH), bodies=names),
+        "Solution.quantity": _call(run.quantity, {"quantity": "hinge.angle", "t": 0.005}, t=also(times, "none")),
+        "Solution.save": _call(run.save, {"path": path()}, path=also(THING, "text")),
+    }  # fmt: skip
+
+
+def _of_problem(
+    name: str, names: str = "t y", form: str = "index-0", given: Any = None, **roles: Role
+) -> tuple[str, Call]:
+    here = problem(form)
+    known = {"t": 0.0, "y": here.y0, "yd": here.yd0, "c": 2.0}
+    valid = {key: known[key] for key in names.split() if key in known} | (given or {})
+    return f"Problem.{name}", _call(getattr(here, name), valid, names, **roles)
+
+
+def _of_problems() -> Iterator[tuple[str, Call]]:
+    angle, numbers, rates = {"quantity": "hinge.angle"}, also(THING, "dict"), rates_problem()
+    for name in ("natural", "states", "joints", "forces", "energy", "momentum", "constraints", "log_determinant"):
+        yield _of_problem(name)
+    for name in ("rates", "multipliers", "reactions", "input_jacobian"):
+        yield _of_problem(name)
+    for name in ("pi", "eta"):
+        yield _of_problem(name, form="hamiltonian-eliminated")
+    yield _of_problem("residual", "t y yd", "index-2")
+    yield _of_problem("jacobian", "t y yd c", "index-2")
+    yield _of_problem("sparse_jacobian", "t y yd c", "index-2")
+    yield _of_problem("run_multipliers", form="index-2")
+    yield _of_problem("parameter_jacobian", "t y yd", given={"names": ["gravity.z"]})
+    yield _of_problem("rhs_parameter_jacobian", given={"names": ["gravity.z"]})
+    yield _of_problem("with_parameters", "", given={"values": {"gravity.z": -9.0}}, values=numbers)
+    yield _of_problem("with_inputs", "", given={"values": {}}, values=numbers)
+    yield _of_problem("with_constant_mass", "")
+    yield _of_problem("rhs", "t y out")
+    yield _of_problem("rhs_jacobian", "t y out")
+    yield _of_problem("outputs", "", given={"quantities": []}, quantities=also(THING, "empty list"))
+    yield _of_problem("at", y=STATE)
+    yield _of_problem("matrices", sparse=optional(FLAG))
+    yield _of_problem("project", "t y projection", y=STATE)
+    yield _of_problem("quantity", "t y quantity", given=angle)
+    yield _of_problem("gradient", "t y quantity", given=angle, y=STATE)
+    yield _of_problem("event_function", "quantity", given={**angle, "above": 1.0}, above=NUMBER)
+    yield "Problem.norm_defect", _call(rates.norm_defect, {"t": 0.0, "y": rates.y0}, "t y")
 
 
 @cache
 def calls() -> dict[str, Call]:
     """All of them, by name."""
-    name = {"name": optional(NAME)}
-    ends = {"at_a": VECTOR, "at_b": VECTOR, **name}
-    stiff = also(NOT_NEGATIVE)
-    out: dict[str, Call] = {
-        "System": _plain(rbdae.System, {"gravity": VECTOR}, gravity=(0, 0, -9.81)),
-        "System.add_body": Call(
-            _body,
-            {
-                "name": NAME,
-                "mass": POSITIVE,
-                "inertia": VECTOR,
-                "center_of_mass": VECTOR,
-                "pivot": optional(VECTOR),
-                "position": optional(VECTOR),
-                "orientation": optional(VECTOR),
-                "velocity": optional(VECTOR),
-                "angular_velocity": optional(VECTOR),
-                "allow_unphysical": FLAG,
-            },
-        ),
-        "System.add_input": Call(
-            lambda: (rbdae.System().add_input, {"name": "torque", "value": 1.0}), {"name": NAME, "value": NUMBER}
-        ),
-        "System.add_joint": _add("joint"),
-        "System.add_force": _add("force"),
-        "Projection": _plain(
-            rbdae.Projection,
-            {
-                "position": FLAG,
-                "velocity": FLAG,
-                "tolerance": NOT_NEGATIVE,
-                "restart_tolerance": NOT_NEGATIVE,
-                "max_iterations": COUNT,
-                "metric": TEXT,
-            },
-        ),
-        "assemble": Call(
-            lambda: (rbdae.assemble, {"system": hinged()[0], "hold": [], "t0": 0.0}),
-            {"system": also(THING, "system"), "hold": FORMULATE["hold"], "t0": TIME},
-        ),
-        "formulate": Call(_formulate, FORMULATE),
-        "solve": Call(_solve("scipy:RK45"), SOLVE),
-        "load": Call(
-            lambda: (rbdae.load, {"path": path(), "problem": problem()}),
-            {"path": also(THING, "text"), "problem": optional(THING)},
-        ),
-        "scaled_atol": Call(
-            lambda: (rbdae.scaled_atol, {"problem": problem(), "tolerance": 1e-6}),
-            {"problem": THING, "tolerance": POSITIVE},
-        ),
-        "norm_multipliers": Call(
-            lambda: (norm_multipliers, {"problem": rates_problem(), "t": 0.0, "y": rates_problem().y0}),
-            {"problem": THING, "t": TIME, "y": STATES},
-        ),
-        "norm_defect": Call(
-            lambda: (norm_defect, {"problem": rates_problem(), "t": 0.0, "y": rates_problem().y0}),
-            {"problem": THING, "t": TIME, "y": STATES},
-        ),
-        "skeel_condition": _plain(skeel_condition, {"A": _role("matrix")}, A=np.diag([1.0, 2.0])),
-        "adapter": _plain(solving.adapter, {"package": TEXT}, package="scipy"),
-        "find_method": _plain(solving.find_method, {"solver": TEXT}, solver="scipy:RK45"),
-        "solvers_for": Call(lambda: (solving.solvers_for, {"problem": problem()}), {"problem": THING}),
-        "Solution.projected": Call(
-            lambda: (solution().projected, {"projection": None}), {"projection": optional(_role("projection", "true"))}
-        ),
-        "Solution": Call(
-            lambda: (solution(), {"t": 0.005}), {"t": _role("times", "zero", "empty list", "empty array")}
-        ),
-        "Solution.problem_at": Call(lambda: (solution().problem_at, {"t": 0.005}), {"t": TIME}),
-        "Solution.plot": Call(
-            lambda: (solution().plot, {}),
-            {key: optional(_role("names")) for key in ("bodies", "quantities", "joints")}
-            | {"title": also(optional(TEXT), "text", "empty text"), "over": optional(_role("quantity"))},
-        ),
-        "Solution.to_pandas": Call(
-            lambda: (solution().to_pandas, {"quantities": "energy"}), {"quantities": _role("names", "empty list")}
-        ),
-        "Solution.report": Call(
-            lambda: (solution().report, {"path": folder() / "run.html"}),
-            {"path": _role("a path"), "bodies": optional(_role("names")), "over": optional(_role("quantity"))},
-        ),
-        "Solution.animate": Call(
-            lambda: (solution().animate, {}),
-            {
-                "path": optional(_role("a path")),
-                "fps": POSITIVE,
-                **{key: optional(also(POSITIVE)) for key in ("duration", "speed")},
-                "bodies": optional(_role("names")),
-                "traces": _role("traces", "true"),
-                **{key: also(NUMBER, "none") for key in ("elevation", "azimuth")},
-                "size": _role("width and height", "two numbers"),
-                "dpi": POSITIVE,
-                "title": also(optional(TEXT), "text", "empty text"),
-            },
-        ),
-        "Solution.quantity": Call(
-            lambda: (solution().quantity, {"quantity": "hinge.angle", "t": 0.005}),
-            {"quantity": _role("quantity"), "t": _role("times", "none", "zero", "empty list", "empty array")},
-        ),
-        "Solution.save": Call(lambda: (solution().save, {"path": path()}), {"path": also(THING, "text")}),
-        "compare": Call(
-            lambda: (
-                rbdae.compare,
-                {"system": pair()[0], "t_end": 0.01, "formulations": ["null-space"], "rotations": ["quaternion"]}
-                | {"velocities": ["angular"], "solvers": ["scipy:RK45"], "tolerances": [1e-3]},
-            ),
-            {
-                "system": THING,
-                "t_end": also(POSITIVE, "negative"),
-                **{key: optional(_role("names")) for key in ("formulations", "rotations", "velocities", "solvers")},
-                "tolerances": _role("tolerances", "array", "zeros"),
-                "redundant": TEXT,
-                "hold": FORMULATE["hold"],
-                "projection": optional(_role("a projection", "true")),
-                "options": optional(_role("options by solver", "dict")),
-                "on_singularity": TEXT,
-                "reference": optional(_role("a reference")),
-                "quantity": optional(_role("quantity")),
-                "executor": optional(_role("an executor")),
-                "resume": optional(_role("a path", "text")),
-                "progress": FLAG,
-                "limit": POSITIVE,
-                "repeats": COUNT,
-            },
-        ),
-        "study.cases": _plain(
-            study.cases,
-            {key: optional(_role("names")) for key in ("formulations", "rotations", "velocities", "solvers")}
-            | {"tolerances": _role("tolerances", "array", "zeros")},
-            formulations=["index-0"],
-            rotations=["quaternion"],
-            velocities=["angular"],
-            solvers=["scipy:RK45"],
-            tolerances=[1e-4],
-        ),
-        # joints
-        **{
-            f"joints.{kind.__name__}": _between(kind, {**WHAT, **AXES}, **PLACES, **DIRECTIONS)
-            for kind in (joints.Revolute, joints.Prismatic, joints.Cylindrical, joints.Planar, joints.Fixed)
-        },
-        "joints.Universal": _between(
-            joints.Universal,
-            {**WHAT, **AXES, "axis_b": VECTOR},
-            **PLACES,
-            axis_a=(0, 0, 1),
-            axis_b=(1, 0, 0),
-            normal_a=None,
-            normal_b=None,
-        ),
-        **{
-            f"joints.{kind.__name__}": _between(kind, {**WHAT, "axis_a": VECTOR}, **PLACES, axis_a=(0, 0, 1))
-            for kind in (joints.PointOnLine, joints.PointOnPlane)
-        },
-        "joints.Spherical": _between(joints.Spherical, WHAT, **PLACES),
-        "joints.Rod": _between(joints.Rod, {**WHAT, "length": optional(POSITIVE)}, **PLACES, length=1.0),
-        "joints.Coincidence": _plain(
-            joints.Coincidence, {"r1": VECTOR, "r2": VECTOR, "offset": VECTOR}, r1=(0, 0, 0), r2=(0, 0, 0)
-        ),
-        "joints.Dot1": _plain(
-            joints.Dot1, {"a": VECTOR, "b": VECTOR, "value": NUMBER}, a=(0, 0, 1), b=(1, 0, 0), value=0.0
-        ),
-        "joints.Dot2": _plain(
-            joints.Dot2,
-            {"a": VECTOR, "r1": VECTOR, "r2": VECTOR, "value": NUMBER},
-            a=(0, 0, 1),
-            r1=(0, 0, 0),
-            r2=(0, 0, 0),
-        ),
-        "joints.Distance": _plain(
-            joints.Distance, {"r1": VECTOR, "r2": VECTOR, "length": POSITIVE}, r1=(0, 0, 0), r2=(0, 0, 0), length=1.0
-        ),
-        # drives
-        "drives.PrescribedAngle": _on_joint(drives.PrescribedAngle, joints.Revolute, {"angle": FUNCTION}, angle=LAWS),
-        "drives.PrescribedDisplacement": _on_joint(
-            drives.PrescribedDisplacement, joints.Prismatic, {"displacement": FUNCTION}, displacement=LAWS
-        ),
-        "drives.DrivenRod": _between(drives.DrivenRod, {**ends, "length": FUNCTION}, **PLACES, length=RODLAW),
-        "drives.PointMotion": _between(drives.PointMotion, {**ends, "vector": FUNCTION}, **PLACES, vector=LAWS3),
-        # forces
-        "forces.Force": Call(
-            lambda: (forces.Force, {"body": pair()[1], "force": (0, 0, 1), "at": (0, 0, 0), "frame": "space"}),
-            {"body": THING, "force": also(VECTOR, "class"), "at": VECTOR, "frame": TEXT, **name},
-        ),
-        "forces.Torque": Call(
-            lambda: (forces.Torque, {"body": pair()[1], "torque": (0, 0, 1), "frame": "body"}),
-            {"body": THING, "torque": also(VECTOR, "class"), "frame": TEXT, **name},
-        ),
-        "forces.SpringDamper": _between(
-            forces.SpringDamper,
-            {"b": optional(THING), "stiffness": stiff, "damping": stiff, "length": stiff, "force": LAW, **ends},
-        ),
-        "forces.Bushing": _between(
-            forces.Bushing,
-            {
-                "b": optional(THING),
-                "rest": optional(VECTOR),
-                **{k: stiff for k in ("stiffness", "damping", "rotational_stiffness", "rotational_damping")},
-                **ends,
-            },
-            stiffness=1.0,
-        ),
-        "forces.TorsionalSpringDamper": _on_joint(
-            forces.TorsionalSpringDamper,
-            joints.Revolute,
-            {"stiffness": stiff, "damping": stiff, "angle": NUMBER, "torque": LAW},
-        ),
-        "forces.TranslationalSpringDamper": _on_joint(
-            forces.TranslationalSpringDamper,
-            joints.Prismatic,
-            {"stiffness": stiff, "damping": stiff, "displacement": NUMBER, "force": LAW},
-        ),
-        "forces.Motor": _on_joint(forces.Motor, joints.Revolute, {"torque": also(LAW, "none")}, torque=1.0),
-        "forces.Friction": _on_joint(
-            forces.Friction, joints.Revolute, {"coefficient": also(stiff, "none")}, coefficient=1.0
-        ),
-        "forces.CalledBack": Call(  # how many numbers it takes is seen where it is used
-            lambda: (forces.CalledBack, {"function": max}),
-            {"function": also(FUNCTION, "function of none", "function of five")},
-        ),
-        "forces.UserForce": Call(
-            lambda: (forces.UserForce, {"bodies": pair()[1], "force": _nothing, "jacobian": _nothing}),
-            {
-                "bodies": THING,
-                "force": FUNCTION,
-                "jacobian": also(FUNCTION, "none"),
-                "potential": also(FUNCTION, "none"),
-                **name,
-            },
-        ),
-        "forces.UserForce by differences": Call(
-            lambda: (forces.UserForce, {"bodies": pair()[1], "force": _nothing, "difference_step": 1e-6}),
-            {"difference_step": also(POSITIVE, "none")},
-        ),
-        # evaluations
-        "Problem.residual": _of_problem("residual", {"t": TIME, "y": STATES, "yd": STATES}, "index-2"),
-        "Problem.jacobian": _of_problem("jacobian", {"t": TIME, "y": STATES, "yd": STATES, "c": NUMBER}, "index-2"),
-        "Problem.sparse_jacobian": _of_problem(
-            "sparse_jacobian", {"t": TIME, "y": STATES, "yd": STATES, "c": NUMBER}, "index-2"
-        ),
-        "Problem.parameter_jacobian": _of_problem(
-            "parameter_jacobian", {"t": TIME, "y": STATES, "yd": STATES}, names=["gravity.z"]
-        ),
-        "Problem.with_parameters": _of_problem(
-            "with_parameters", {"values": also(THING, "dict")}, values={"gravity.z": -9.0}
-        ),
-        "Problem.rhs_parameter_jacobian": _of_problem(
-            "rhs_parameter_jacobian", {"t": TIME, "y": STATES}, names=["gravity.z"]
-        ),
-        "Problem.rhs": _of_problem("rhs", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}),
-        "Problem.rhs_jacobian": _of_problem(
-            "rhs_jacobian", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}
-        ),
-        "Problem.input_jacobian": _of_problem("input_jacobian", {"t": TIME, "y": STATES}),
-        "Problem.with_inputs": _of_problem("with_inputs", {"values": also(THING, "dict")}, values={}),
-        "Problem.outputs": _of_problem("outputs", {"quantities": also(THING, "empty list")}, quantities=[]),
-        "Simulator": Call(
-            lambda: (rbdae.Simulator, {"problem": problem(), "dt": 1e-3}), {"dt": POSITIVE, "record": FLAG}
-        ),
-        "Problem.at": _of_problem("at", {"t": TIME, "y": STATE}),
-        "Table": _plain(
-            rbdae.Table,
-            {"t": _role("array", "zeros"), "values": _role("array", "zeros"), "kind": TEXT},
-            t=(0.0, 1.0, 2.0),
-            values=(0.0, 1.0, 2.0),
-            kind="linear",
-        ),
-        "Problem.matrices": _of_problem("matrices", {"t": TIME, "y": STATES, "sparse": optional(FLAG)}),
-        "Problem.project": _of_problem(
-            "project", {"t": TIME, "y": STATE, "projection": optional(_role("projection", "true"))}
-        ),
-        **{
-            f"Problem.{method}": _of_problem(method, {"t": TIME, "y": STATES})
-            for method in (
-                "natural",
-                "states",
-                "joints",
-                "forces",
-                "energy",
-                "momentum",
-                "constraints",
-                "log_determinant",
-                "rates",
-                "multipliers",
-                "reactions",
-            )
-        },
-        "Problem.quantity": _of_problem(
-            "quantity", {"quantity": _role("quantity"), "t": TIME, "y": STATES}, quantity="hinge.angle"
-        ),
-        "Problem.gradient": _of_problem(
-            "gradient", {"quantity": _role("quantity"), "t": TIME, "y": STATE}, quantity="hinge.angle"
-        ),
-        "Problem.event_function": _of_problem(
-            "event_function", {"quantity": _role("quantity"), "above": NUMBER}, quantity="hinge.angle", above=1.0
-        ),
-        "Event": _plain(
-            rbdae.Event,
-            {
-                "what": also(FUNCTION, "text", "empty text"),
-                "above": optional(NUMBER),
-                "terminal": _role("flag or count", "true", "int", "zero", "none"),
-            },
-            what="pin.angle",
-            above=0.5,
-        ),
-        "Problem.with_constant_mass": _of_problem("with_constant_mass", {}),
-        "Problem.run_multipliers": _of_problem("run_multipliers", {"t": TIME, "y": STATES}, "index-2"),
+    return {
+        **_of_systems(),
+        **_of_solutions(),
+        **_parts(),
+        **dict(_of_problems()),
         **{f"models.{model}": _model(model) for model in MODELS},
         **_calculations(kinematics, "kinematics"),
         **_calculations(quaternions, "quaternions"),
-        **_closed_forms(),
-        "rotations.orthonormalised": _plain(
-            rotations.orthonormalised, {"M": _role("matrices"), "method": TEXT}, M=np.eye(3), method="polar"
-        ),
         **_charts(),
-        **_blocks(),
-        **_dry(),
+        **dict(_options()),
     }
-    return out | _options()
 
 
 @cache
@@ -903,36 +556,18 @@ def spoilt_twice(seed: int) -> Spoilt:
 
 
 def _spoilt(name: str, wrong: dict[str, Any]) -> Spoilt:
-    def run() -> Any:
-        function, given = calls()[name].make()
-        return function(**(given | wrong))
-
-    return Spoilt(name, wrong, run)
+    call = calls()[name]
+    return Spoilt(name, wrong, lambda: call.function(**(call.given | wrong)))
 
 
 # how else messages name an argument
 ALIASES = {
-    "a": ("bodies",),
-    "b": ("bodies",),
-    "body": ("bodies",),
-    "along": ("acts along",),
-    "coordinate": ("coordinates",),
-    "bodies": ("body",),
-    "system": ("System",),
-    "angle": ("functions of time",),
-    "displacement": ("functions of time",),
-    "vector": ("functions of time",),
-    "length": ("functions of time",),
-    "r1": ("points",),
-    "package": ("adapter",),
-    "velocities": ("velocity",),
-    "formulations": ("formulation",),
-    "rotations": ("rotation",),
-    "quantities": ("quantity",),
-    "joints": ("joint",),
-    "traces": ("body",),
-    "path": ("its name",),
-}
+    "a": ("bodies",), "b": ("bodies",), "body": ("bodies",), "bodies": ("body",), "traces": ("body",),
+    "along": ("acts along",), "coordinate": ("coordinates",), "system": ("System",), "r1": ("points",),
+    **dict.fromkeys(("angle", "displacement", "vector", "length"), ("functions of time",)), "path": ("its name",),
+    "package": ("adapter",), "velocities": ("velocity",), "formulations": ("formulation",), "joints": ("joint",),
+    "rotations": ("rotation",), "quantities": ("quantity",),
+}  # fmt: skip
 
 REMEDIES = (";", "must be", "such as", "takes", "give ", "choose", "leave out")
 
@@ -957,15 +592,8 @@ def _lacking(argument: str, value: Any, message: str) -> str:
 __all__ = ["CALLS_SKIPPED", "Spoilt", "calls", "cases", "complaint", "spoilt", "spoilt_twice"]
 
 CALLS_SKIPPED = {
-    "Actuator": "a class for classes of users",
-    "Block": "a class for classes of users",
-    "Assembly": "made by assemble",
-    "FailedRunWarning": "a warning",
-    "InitialValuesWarning": "a warning",
-    "Problem": "made by formulate",
-    "ProjectionError": "an exception",
-    "StepError": "an exception",
-    "Projector": "made by Projection",
-    "pairings": "no argument",
-    "solvers": "no argument",
+    *("Actuator", "Block"),  # classes for classes of users
+    *("Assembly", "Problem", "Projector"),  # made by functions
+    *("FailedRunWarning", "InitialValuesWarning", "ProjectionError", "StepError"),
+    *("pairings", "solvers"),  # no argument
 }

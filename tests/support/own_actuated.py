@@ -34,6 +34,8 @@ def _between(value: float, p: Any) -> float:
 
 
 def _motor(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+    if not s:
+        return _motor_without(q, qd, s, z, u, p)
     rate = (u.voltage - p.resistance * s.current - p.constant * qd) / p.inductance
     return p.constant * s.current, [rate], [], [u.voltage * s.current, p.resistance * s.current**2]
 
@@ -87,7 +89,6 @@ def _pd(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
 
 FORMULAS: dict[type, Any] = {
     actuators.DCMotor: _motor,
-    actuators.DCMotorWithoutInductance: _motor_without,
     actuators.Source: lambda q, qd, s, z, u, p: (u.effort, [], [], []),
     actuators.MaxwellElement: _maxwell,
     actuators.HydraulicCylinder: _cylinder,

@@ -212,7 +212,6 @@ def _own_actuator(at: Surroundings) -> Any:
 
 NUMBERS: dict[type, dict[str, tuple[float, float]]] = {
     actuators.DCMotor: {"resistance": (0.5, 2.0), "inductance": (0.1, 1.0), "constant": (0.1, 1.0)},
-    actuators.DCMotorWithoutInductance: {"resistance": (0.5, 2.0), "constant": (0.1, 1.0)},
     actuators.Source: {},
     actuators.MaxwellElement: {"stiffness": (1.0, 5.0), "viscosity": (0.5, 2.0), "length": (-1.0, 1.0)},
     actuators.HydraulicCylinder: {
@@ -234,6 +233,8 @@ def _of_library(at: Surroundings) -> Any:
     draw = at.draw
     kind: Any = draw.pick(list(NUMBERS))
     given = {name: draw.number(*ends) for name, ends in NUMBERS[kind].items()}
+    if kind is actuators.DCMotor and draw.chance(0.5):  # its current is algebraic
+        given["inductance"] = 0.0
     given |= {
         name: at.source() for name in kind.inputs if kind is not actuators.PD or draw.chance(0.8) or len(name) < 9
     }

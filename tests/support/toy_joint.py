@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +12,7 @@ from rbdae.joints import AbstractAxialJoint, Dot1, Dot2, FreeMotion
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@attrs.frozen(eq=False)
 class PinInSlot(AbstractAxialJoint):
     """A pin of `b` in a slot of `a`: it slides along normal_a and turns about axis_a; four equations.
 

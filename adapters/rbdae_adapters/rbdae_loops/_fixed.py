@@ -130,9 +130,6 @@ class FixedRun:
         turns: tuple[tuple[str, int], ...] = self.functions.turns
         return max(turns, key=lambda turn: float(np.abs(stages[:, turn[1] : turn[1] + 3]).max()))[0]
 
-    def seen(self) -> None:
-        """Nothing is asked in these runs."""
-
     def replace(self, t: float, y: Vec) -> None:
         """Continue from another state."""
         self.loop.replace(y)

@@ -45,7 +45,7 @@ class OneStepRun:
         self.function = function
         self._projector = request.projector
         self._correction = correction = None if inside is None else inside.correction
-        self._watch = watch = None if inside is None else inside.watch
+        watch = None if inside is None else inside.watch
         self.loop = Loop(
             method,
             function,
@@ -99,11 +99,6 @@ class OneStepRun:
         if status == at.TOO_SMALL:
             return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
-
-    def seen(self) -> None:
-        """The switches were asked about the last state."""
-        if self._watch is not None:
-            self._watch.refresh()
 
     def replace(self, t: float, y: Vec) -> None:
         """Continue from another state."""

@@ -40,7 +40,7 @@ class MultistepRun:
     ) -> None:
         self._integrator = integrator
         self._reasons = IDA_REASONS if implicit else CVODE_REASONS
-        self._correction, self._watch = correction, watch
+        self._correction = correction
         self._projector = request.projector
         self.loop = Loop(
             MULTISTEP,
@@ -88,11 +88,6 @@ class MultistepRun:
 
     def _words(self) -> str:
         return f"return code {self.loop.s.code}: {self._integrator.said()}"
-
-    def seen(self) -> None:
-        """The switches were asked about the last state."""
-        if self._watch is not None:
-            self._watch.refresh()
 
     def replace(self, t: float, y: Vec) -> None:
         """Continue from another state, which moves the recent history along."""

@@ -35,7 +35,7 @@ class EventWatch:
 
     Attributes
     ----------
-    measure, n_measured, n_moving, memory : of a `CompiledWatch`
+    measure, n_measured, memory : of a `CompiledWatch`
     n_events : how many events there are: twice as many of the measures, the last ones
     t, y : times and states of each event so far
     stopped : where an event has ended the run, or where it was when one could not be asked
@@ -47,22 +47,19 @@ class EventWatch:
         self.n_events = len(self._events)
         self._first = 0 if base is None else base.n_measured
         self.n_measured = self._first + 2 * self.n_events
-        self.n_moving = 0 if base is None else base.n_moving
         self.stopped: float | None = None
         self._counts = [0] * self.n_events
         self._looked = 0
         self.t: list[list[float]] = [[] for _ in self._events]
         self.y: list[list[Vec]] = [[] for _ in self._events]
         self.measure = self._measure(request, len(y0))
-        self.memory = np.zeros(at.size(self.n_measured, self.n_moving))
-        self._own = own = at.places(self.memory, self.n_measured, self.n_moving)
+        self.memory = np.zeros(at.size(self.n_measured))
+        self._own = own = at.places(self.memory, self.n_measured)
         if base is not None:
-            theirs = at.places(base.memory, self._first, self.n_moving)
-            self.memory[at.FAR] = base.memory[at.FAR]
-            own.low[: self._first], own.high[: self._first], own.units[:] = theirs.low, theirs.high, theirs.units
+            theirs = at.places(base.memory, self._first)
+            own.low[: self._first], own.high[: self._first] = theirs.low, theirs.high
         own.values[self._first :] = 2 * [event.number(request.t0, y0) for event in self._events]
         self._bound()
-        self.refresh()
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
         """All measures: events that are one machine function as they are, others by Python."""
@@ -87,12 +84,6 @@ class EventWatch:
                 out[k + n_events] = out[k] if event.reach is None else event.reach()
 
         return trampoline(measured, "tyo", {"y": (n,), "out": (self.n_measured,)})
-
-    def refresh(self) -> None:
-        """Note what the switches have seen."""
-        if self._base is not None:
-            self._base.refresh()
-            self._own.seen[:] = at.places(self._base.memory, self._first, self.n_moving).seen
 
     def _bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""

@@ -126,7 +126,6 @@ class _FreeRun:
         if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
             return None  # limits come before switches
         if request.watch is None or not request.watch(t, y):
-            one.seen()
             return None
         other = None if self.continued is None else self.continued(t, y)
         if other is None:

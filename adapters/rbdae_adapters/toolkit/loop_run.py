@@ -24,9 +24,6 @@ class Run(Protocol):
     def failed(self, status: int) -> None:
         """Raise the exception behind a word of the loop, or `GaveUp`, or make the loop try again."""
 
-    def seen(self) -> None:
-        """The caller was asked about the last state."""
-
     def replace(self, t: float, y: Vec) -> None:
         """Continue from another state at the same time."""
 

@@ -90,6 +90,3 @@ def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out:
         if done < m:
             function.check()
             raise RuntimeError(f"machine code has failed at t = {t[part][done]!r}, and nobody knows why")
-
-
-__all__ = ["call", "evaluate_rows", "slices"]
