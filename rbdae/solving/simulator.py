@@ -9,7 +9,7 @@ other solvers begin again in each step.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -327,22 +327,20 @@ class Simulator:
             self._sample(self._samples)
 
     def _made(self, problem: Problem) -> _Engine:
-        if problem.kind == "ode" and not self._segment.switches(problem):
-            stays = _InPlace(problem, partial(self._stepper, problem.t0))
-            if stays.stepper is not None:
-                return stays
+        segment, own = self._segment, Workspace(problem.workspace.memory, problem.selection)
+        if problem.kind == "ode" and not segment.switches(problem):
+            segment = changed(segment, problem=replace(problem, interpretation=Interpretation(own)))
+            request = changed(
+                segment.request,
+                t0=problem.t0,
+                t_end=problem.t0 + self._dt,
+                projector=segment.projector(),
+                keep_steps=self._records,
+            )
+            stepper = segment.adapter.stepper(segment.problem, segment.method, request)
+            if stepper is not None:
+                return _InPlace(problem, own, stepper)
         return _InPieces(problem, self._segment, self._said, keeps=self._records)
-
-    def _stepper(self, t0: float, twin: Problem) -> Stepper | None:
-        segment = changed(self._segment, problem=twin)
-        request = changed(
-            segment.request,
-            t0=t0,
-            t_end=t0 + self._dt,
-            projector=segment.projector(),
-            keep_steps=self._records,
-        )
-        return segment.adapter.stepper(twin, segment.method, request)
 
 
 # ------------------------------------------------------------ engines
@@ -355,17 +353,13 @@ class _InPlace:
     Parameters
     ----------
     problem : an ODE form, where the simulation begins
-    begin : makes the stepper of the twin; None if there is none
+    own : the workspace of the twin
+    stepper : the loop
     """
 
-    def __init__(self, problem: Problem, begin: Callable[[Problem], Stepper | None]) -> None:
-        self._problem = problem
-        self._own = Workspace(problem.workspace.memory, problem.selection)
-        self.stepper = begin(replace(problem, interpretation=Interpretation(self._own)))
+    def __init__(self, problem: Problem, own: Workspace, stepper: Stepper) -> None:
+        self._problem, self._own, self._stepper = problem, own, stepper
         self._changes: list[tuple[float, Vec]] = []
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
 
     @property
     def t(self) -> float:
@@ -381,11 +375,6 @@ class _InPlace:
     def here(self) -> Problem:
         """The problem of the start: its selection stays."""
         return self._problem
-
-    @property
-    def _stepper(self) -> Stepper:
-        assert self.stepper is not None
-        return self.stepper
 
     def advance(self, t_end: float) -> tuple[bool, str]:
         """Continue to a later time."""
@@ -448,9 +437,6 @@ class _InPieces:
         self._values: dict[str, float] | None = None  # those that a step begins with
         self._runs: list[Solution] = []
         self.t, self._y = problem.t0, problem.y0
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
 
     @property
     def here(self) -> Problem:
@@ -531,9 +517,6 @@ class _Readings:
     def problem(self) -> Problem:
         """The problem."""
         return self._problem
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
 
     @cached_property
     def _twin(self) -> tuple[Problem, Workspace]:

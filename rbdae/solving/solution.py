@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import copy
-import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -31,7 +28,7 @@ from rbdae.problem.reactions import Reaction
 from rbdae.quantities.quantity import Quantity
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run, own_work
+from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.files import read_run, write_run
 from rbdae.solving.frames import frame
 from rbdae.solving.registry import package_version
@@ -42,9 +39,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from rbdae.plotting import Animation
-    from rbdae.plotting.plane_view import PlaneChoice
-    from rbdae.plotting.scene import Traces
+    from rbdae.show import Animation
+    from rbdae.show.plane import PlaneChoice
+    from rbdae.show.scene import Traces
 
 
 @final
@@ -133,13 +130,21 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: how it went, and a small picture if matplotlib is there."""
-        return _html_of(self)
-
-    if not TYPE_CHECKING:
-
-        def __getitem__(self, name: object) -> NoReturn:
-            raise TypeError(f"a Solution has no [...]: bodies are in its states, solution.states[{_check.show(name)}]")
+        """HTML for notebooks: how the run went."""
+        stats, problem = self.stats, self.problem
+        facts = [("result", self.message), ("solver", f"{self.solver}, rtol = {self.rtol:g}")]
+        if isinstance(problem, Problem):
+            form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}, n = {problem.n}"
+            facts.insert(1, ("form", form))
+        if len(self.t):
+            facts.append(("times", f"{len(self.t)} from {self.t[0]:g} to {self.t[-1]:g} s"))
+        counts = {"steps": stats.steps, "evaluations": stats.evaluations, "Jacobians": stats.jacobians}
+        known = [f"{count} {name}" for name, count in counts.items() if count >= 0]
+        facts.append(("work", ", ".join([*known, f"{stats.seconds:.3g} s of the processor"])))
+        if isinstance(problem, Problem) and len(self.t):
+            sizes = [float(np.max(each)) for each in (self.drift.position, self.drift.velocity)]
+            facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
+        return _html.block("Solution", _html.table(("", ""), facts))
 
     @property
     def _accepted(self) -> Steps:
@@ -195,10 +200,7 @@ class Solution:
     def energy(self) -> EnergyOfRun:
         """`kinetic`, `potential`, `total`, and the `work` of what has no potential, shape (m,), in joules; `balance` is
         the change of the total energy minus this work, zero in the exact motion."""
-        problem = self._problem
-        return energy_of_run(
-            self._segments, problem, lambda: self.dense, self.t, self.y, self.rtol, own_work(self.solver, self.options)
-        )
+        return energy_of_run(self)
 
     @cached_property
     def singular_times(self) -> Vec:
@@ -319,12 +321,11 @@ class Solution:
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass", "joints",
         "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose
         what is drawn, `over` another axis, such as ``pin.angle``, and `plane` whether by two components and an angle:
-        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.plotting.plot_solution`. If the
+        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.show.plot_solution`. If the
         times are few, curves follow ``solution(t)`` between them.
         """
-        from rbdae.plotting import plot_solution
-        from rbdae.plotting.figures import plain
-        from rbdae.reports.shown import refined
+        from rbdae.show import plot_solution
+        from rbdae.show.figures import plain
 
         return plot_solution(
             self,
@@ -332,8 +333,6 @@ class Solution:
             quantities=quantities,
             joints=joints,
             title=plain(self._caption) if title is None else title,
-            marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
-            between=refined(self, self.t) if isinstance(self.problem, Problem) else None,
             plane=plane,
             over=over,
         )
@@ -357,9 +356,9 @@ class Solution:
         ``.mp4`` (with ffmpeg) or ``.html``.
 
         `duration` in seconds or `speed` (1 is real time), `bodies` and `traces`, and the camera are explained in
-        `rbdae.plotting.animate`.
+        `rbdae.show.animate`.
         """
-        from rbdae.plotting import animate
+        from rbdae.show import animate
 
         return animate(
             self,
@@ -438,11 +437,9 @@ class Solution:
         OSError, TypeError, ValueError
             for a path that it cannot be written to, a plane that the motion leaves, and what is no body, text, quantity
         """
-        from rbdae.reports import check_report, report_run
-        from rbdae.reports.request import checked_heading
+        from rbdae.show import check_report, report_run
 
-        target, heading = check_report(path), checked_heading(title)
-        return report_run(self, target, package_version(self.solver), bodies, heading, plane, over)
+        return report_run(self, check_report(path), package_version(self.solver), bodies, title, plane, over)
 
 
 def load(path: str | Path, problem: Problem | None = None) -> Solution:
@@ -536,46 +533,6 @@ def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec
     k = np.clip(np.searchsorted(sense * t_known, sense * t, side="right") - 1, 0, None)
     expected = known[k] + 0.5 * (rates[k] + w) * (t - t_known[k])
     return np.asarray(s + _TURN * np.round((expected - s) / _TURN))
-
-
-# ------------------------------------------------------------ notebooks
-
-_BODIES: Final = 4  # in the picture
-_DPI: Final = 55
-
-
-def _html_of(solution: Any) -> str:
-    """The HTML of a `rbdae.Solution`."""
-    stats, problem = solution.stats, solution.problem
-    facts = [("result", solution.message), ("solver", f"{solution.solver}, rtol = {solution.rtol:g}")]
-    if isinstance(problem, Problem):
-        facts.insert(1, ("form", f"{problem.formulation}, {problem.rotation}, {problem.velocity}, n = {problem.n}"))
-    if len(solution.t):
-        facts.append(("times", f"{len(solution.t)} from {solution.t[0]:g} to {solution.t[-1]:g} s"))
-    counts = {"steps": stats.steps, "evaluations": stats.evaluations, "Jacobians": stats.jacobians}
-    told = [f"{count} {name}" for name, count in counts.items() if count >= 0]
-    facts.append(("work", ", ".join([*told, f"{stats.seconds:.3g} s of the processor"])))
-    if isinstance(problem, Problem) and len(solution.t):
-        drift = solution.drift
-        sizes = [float(np.max(each, initial=0.0)) for each in (drift.position, drift.velocity)]
-        facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
-    return _html.block("Solution", _html.table(("", ""), facts), _picture(solution))
-
-
-def _picture(solution: Any) -> str:
-    """Paths and orientations of the first bodies; none without matplotlib, or for a run that is not finite."""
-    problem = solution.problem
-    if not isinstance(problem, Problem) or len(solution.t) < 2 or find_spec("matplotlib") is None:
-        return ""
-    if not np.isfinite(solution.y).all():
-        return ""
-    names = [body.name for body in problem.system.bodies[:_BODIES]]
-    figure = solution.plot(bodies=names, quantities=["center_of_mass", "orientation"], title="")
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=_DPI, facecolor="white")
-    return (
-        f'<img alt="the run over time" src="data:image/png;base64,{base64.b64encode(out.getvalue()).decode("ascii")}">'
-    )
 
 
 def _along(line: Observable) -> property:
