@@ -10,8 +10,8 @@ import rbdae
 from rbdae.cli.formulated import formulated, may_be_left_out
 from rbdae.cli.outputs import check_outputs
 from rbdae.cli.target import target
-from rbdae.reports import check_report
 from rbdae.rotations import CHARTS
+from rbdae.show import check_report
 from rbdae.solving.files import read_npz
 from rbdae.study import Comparison
 

@@ -53,7 +53,7 @@ class Unknowns:
     names: tuple[str, ...]
     at: int
     start: Vec
-    constants: Vec = _NONE
+    constants: Vec
 
     def with_constants(self, constants: Vec) -> Unknowns:
         """The same under other constants of the law."""

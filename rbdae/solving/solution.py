@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from rbdae.plotting import Animation
-    from rbdae.plotting.plane_view import PlaneChoice
-    from rbdae.plotting.scene import Traces
+    from rbdae.show import Animation
+    from rbdae.show.plane import PlaneChoice
+    from rbdae.show.scene import Traces
 
 
 @final
@@ -320,12 +320,11 @@ class Solution:
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass", "joints",
         "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose
         what is drawn, `over` another axis, such as ``pin.angle``, and `plane` whether by two components and an angle:
-        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.plotting.plot_solution`. If the
+        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.show.plot_solution`. If the
         times are few, curves follow ``solution(t)`` between them.
         """
-        from rbdae.plotting import plot_solution
-        from rbdae.plotting.figures import plain
-        from rbdae.reports.shown import refined
+        from rbdae.show import plot_solution
+        from rbdae.show.figures import plain
 
         return plot_solution(
             self,
@@ -333,8 +332,6 @@ class Solution:
             quantities=quantities,
             joints=joints,
             title=plain(self._caption) if title is None else title,
-            marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
-            between=refined(self, self.t) if isinstance(self.problem, Problem) else None,
             plane=plane,
             over=over,
         )
@@ -358,9 +355,9 @@ class Solution:
         ``.mp4`` (with ffmpeg) or ``.html``.
 
         `duration` in seconds or `speed` (1 is real time), `bodies` and `traces`, and the camera are explained in
-        `rbdae.plotting.animate`.
+        `rbdae.show.animate`.
         """
-        from rbdae.plotting import animate
+        from rbdae.show import animate
 
         return animate(
             self,
@@ -439,11 +436,9 @@ class Solution:
         OSError, TypeError, ValueError
             for a path that it cannot be written to, a plane that the motion leaves, and what is no body, text, quantity
         """
-        from rbdae.reports import check_report, report_run
-        from rbdae.reports.request import checked_heading
+        from rbdae.show import check_report, report_run
 
-        target, heading = check_report(path), checked_heading(title)
-        return report_run(self, target, package_version(self.solver), bodies, heading, plane, over)
+        return report_run(self, check_report(path), package_version(self.solver), bodies, title, plane, over)
 
 
 def load(path: str | Path, problem: Problem | None = None) -> Solution:

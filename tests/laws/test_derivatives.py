@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from cases import PAIR_IDS, PAIRS, Pairing, differences, worst
 from inside import JIT, Mat, Vec
-from samples import count
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -231,7 +230,7 @@ def check_pattern(problem: rbdae.Problem, jacobian: Mat) -> None:
         assert pattern.nnz < 0.5 * problem.n * problem.n_equations  # bodies that share no joint share no entry
 
 
-FURTHER = [PAIRS[k] for k in np.random.default_rng(8).permutation(len(PAIRS))[: count(30, len(PAIRS))]]
+FURTHER = [PAIRS[k] for k in np.random.default_rng(8).permutation(len(PAIRS))[: cases.count(30, len(PAIRS))]]
 
 
 @pytest.mark.sampled

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -199,29 +198,6 @@ def test_derivatives_are_those_of_the_branch_where_the_law_is_called():
         problem = sliding(law)
         assert slopes(problem, 0.5)[0] == pytest.approx(slope), name
         assert problem.outputs(["m.force"]).jacobian(0.0, problem.y0)[0].any()
-
-
-def test_a_branch_that_no_motion_takes_does_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    acts = [
-        lambda a: np.savez("a.npz", a=a),
-        lambda a: np.save("b.npy", a),
-        lambda a: np.savetxt("c.txt", [a]),
-        lambda a: np.ones(3).tofile("d.bin"),
-        lambda a: Path("e").write_text("far"),
-        lambda a: os.system("touch f"),
-    ]
-    for act in acts:
-
-        def law(t, a, r, act=act):
-            if a > 1e6:
-                act(a)
-                raise RuntimeError("too far")
-            return -a
-
-        problem = sliding(law)
-        assert way(problem) != "recorded" and force(problem, 0.5) == -0.5 and slopes(problem, 0.5)[0] == -1.0
-    assert not [*tmp_path.iterdir()]
 
 
 def test_the_handler_of_a_division_by_zero_runs():

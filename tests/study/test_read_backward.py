@@ -229,7 +229,7 @@ def test_the_player_of_a_page_follows_falling_times(tmp_path):
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed: apt-get install nodejs")
-    script = (Path(rbdae.__file__).parent / "reports" / "page" / "page.js").read_text("utf-8")
+    script = (Path(rbdae.__file__).parent / "show" / "page" / "page.js").read_text("utf-8")
     lines = [line.strip() for line in script.splitlines()]
     length = next(line for line in lines if line.startswith("const points = coordinates(motion)"))
     length = "const t = motion.t, last = t.length - 1, " + length.partition("last = t.length - 1, ")[2]

@@ -147,9 +147,6 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.plotting import abscissa as abscissas
-from rbdae.plotting import animation, canvas, figures, placed, plane_view
-from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     contract,
@@ -182,9 +179,6 @@ from rbdae.problem.row_reader import RowReader
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.quantities import Coordinate, Named, Quantity
-from rbdae.reports import blocks as report_blocks
-from rbdae.reports import figures as report_figures
-from rbdae.reports import shown as report_shown
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
@@ -241,12 +235,10 @@ __all__ = [
     "TracedCall",
     "Vec",
     "VelocitySwitch",
-    "abscissas",
     "adapter_names",
     "add_adapters",
     "add_member",
     "address",
-    "animation",
     "assembly",
     "assembly_report",
     "before_compilation",
@@ -255,7 +247,6 @@ __all__ = [
     "block_pattern",
     "block_sources",
     "brief",
-    "canvas",
     "chart_functions",
     "choices",
     "cli_target",
@@ -295,7 +286,6 @@ __all__ = [
     "factor_tables",
     "family",
     "features",
-    "figures",
     "files_of_code",
     "fill",
     "filled",
@@ -385,11 +375,8 @@ __all__ = [
     "passages",
     "pattern_of_elements",
     "pivots",
-    "placed",
     "plain",
     "plain_residual",
-    "plane_view",
-    "plotted",
     "posed_loops",
     "potentials_of_forces",
     "problem",
@@ -407,9 +394,6 @@ __all__ = [
     "recording_point",
     "references",
     "registry",
-    "report_blocks",
-    "report_figures",
-    "report_shown",
     "reselected",
     "rhs_elements_apply",
     "rhs_recording",

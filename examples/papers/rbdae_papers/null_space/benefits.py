@@ -10,7 +10,7 @@ import numpy as np
 import rbdae
 from rbdae import _check, _stacks
 from rbdae._arrays import ArrayLike, Mat
-from rbdae.plotting.figures import new_figure
+from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect, near
 from rbdae_papers.item import Item, Settings, numbers
 from rbdae_papers.null_space.drawing import look

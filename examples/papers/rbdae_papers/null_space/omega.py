@@ -10,7 +10,7 @@ import numpy as np
 import rbdae
 from rbdae._arrays import Mat
 from rbdae.formulations import FormulationName
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, expect, near
 from rbdae_papers.item import Item, Settings, attempt, missing, numbers
 from rbdae_papers.null_space.equations import FORMS, NAMES, PROJECTIONS

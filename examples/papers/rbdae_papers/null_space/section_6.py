@@ -11,7 +11,7 @@ import numpy as np
 import rbdae
 from rbdae import rotations
 from rbdae._arrays import Mat
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae_papers.item import Item, Settings, attempt, numbers
 from rbdae_papers.null_space.equations import LEGEND, NAMES, PROJECTION, problem

@@ -1,26 +1,23 @@
-"""A mechanism in motion as lines in space: what pictures and animations draw."""
+"""A mechanism in motion as lines in space: what pictures, animations and pages draw."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
-from rbdae.plotting import choices
-from rbdae.plotting.placed import Motion, Placed, placed, placed_at
-from rbdae.plotting.plane import plane_of_motion
-from rbdae.plotting.shapes import Moving
-from rbdae.plotting.skeleton import attachments, inertia_box, size_of, skeleton
-from rbdae.plotting.symbols import force_lines, ground_lines, joint_lines
-from rbdae.problem.problem import Problem
+from rbdae.show import choices
+from rbdae.show.placed import Moving, Placed, placed, placed_at
+from rbdae.show.plane import plane_of_motion
+from rbdae.show.symbols import force_lines, ground_lines, inertia_box, joint_lines, size_of, skeleton
 from rbdae.system import System
 
-Part: TypeAlias = Literal["body", "joint", "spring", "drive", "ground"]
+Kind: TypeAlias = Literal["body", "joint", "spring", "drive", "ground"]
 Traces: TypeAlias = bool | Sequence[str] | Mapping[str, tuple[str, ArrayLike]]
 """All centres of mass, none, those of some bodies, or by names of your own a body and a point in its frame."""
 
@@ -43,7 +40,7 @@ class Line:
     """
 
     name: str
-    kind: Part
+    kind: Kind
     points: Moving
     thin: bool = False
 
@@ -77,7 +74,7 @@ class Scene:
         return np.stack([every.min(axis=0), every.max(axis=0)])
 
 
-def scene(solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True) -> Scene:
+def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True) -> Scene:
     """The scene to be drawn of a run at times between its first and its last one.
 
     A body is lines between the points where joints and forces act on it; one with a single point, or none, the box of
@@ -100,34 +97,30 @@ def scene(solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = 
     if not len(t):
         raise ValueError("scene needs at least one time, got none; pass e.g. solution.t")
     here = placed_at(solution, t)
-    system = here.system
+    system, problem = here.system, solution.problem
     shown = chosen(system, bodies)
-    problem = solution.problem
-    assert problem is not None
-    points = attachments(system)
-    first = placed(problem, np.array([problem.t0]), problem.y0[None])
-    size, limits = _sizes(system, points, first)
-    frame = _plane(solution, problem, size / _SYMBOL)
-    plane = frame is not None
-    up = _up(system, frame)
-    eye = frame[2] if frame is not None else np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    size, limits = _sizes(system, placed(problem, np.array([problem.t0]), problem.y0[None]))
+    rows = np.unique(np.linspace(0, len(solution.t) - 1, _SAMPLES).astype(int))
+    frame = plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size / _SYMBOL)
+    up = _up(system) if frame is None else frame[1]
+    eye = np.cross(up, np.eye(3)[np.argmin(np.abs(up))]) if frame is None else frame[2]
     lines = [
         Line(body.name, "body", here.at(body, line), bool(thin))
         for body in shown
-        for thin, some in enumerate(skeleton(body, points[body.name], *limits, plane))
+        for thin, some in enumerate(skeleton(body, here.points[body.name], *limits, frame is not None))
         for line in some
     ]
     lines += _symbols(here, t, shown, size, eye)
     if bodies is None:
-        feet = ground_lines(points[system.ground.name], len(t), size, -up, eye)
+        feet = ground_lines(here.points[system.ground.name], len(t), size, -up, eye)
         lines += [Line(system.ground.name, "ground", line) for line in feet]
     return Scene(t, tuple(lines), _traces(here, shown, traces), size, frame, up)
 
 
 def traces_at(
-    solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True
+    solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True
 ) -> dict[str, Mat]:
-    """`Scene.traces` alone, at more times than the scene may have: (k, 3) by name."""
+    """`Scene.traces` at more times than the scene may have: (k, 3) by name."""
     here = placed_at(solution, np.atleast_1d(_check.times(times)))
     return _traces(here, chosen(here.system, bodies), traces)
 
@@ -140,30 +133,31 @@ def chosen(system: System, names: Iterable[str] | None) -> tuple[Body, ...]:
     return tuple(known[name] for name in choices.names("bodies", "body", names, known))
 
 
-def _sizes(system: System, points: Mapping[str, Mat], first: Placed) -> tuple[float, tuple[float, float]]:
+def axis_label(v: Vec) -> str:
+    """The label of an axis along a unit vector."""
+    k = int(np.argmax(np.abs(v)))
+    if abs(v[k]) < 1.0 - 1e-6:
+        return f"along ({', '.join(f'{x:.3g}' for x in v)}) [m]"
+    return f"{'' if v[k] > 0.0 else '-'}{'xyz'[k]} [m]"
+
+
+def _sizes(system: System, first: Placed) -> tuple[float, tuple[float, float]]:
     """The size of a symbol, and the limits of the largest edge of a box, m.
 
     By the extent of the mechanism at the start. A body that is not a part of something larger has the size of its box.
     """
     every = [first.at(body, body.center_of_mass) for body in system.bodies]
-    every += [first.at(body, points[body.name])[0] for body in (*system.bodies, system.ground)]
+    every += [first.at(body, first.points[body.name])[0] for body in (*system.bodies, system.ground)]
     extent = float(np.linalg.norm(np.ptp(np.concatenate(every), axis=0)))
     boxes = [float(inertia_box(body)[0].max()) for body in system.bodies]
     if extent <= 1e-9 * max(boxes):
         return _SYMBOL * max(boxes), (0.0, np.inf)
-    sizes = [min(size_of(body, points[body.name]), extent) for body in system.bodies]
+    sizes = [min(size_of(body, first.points[body.name]), extent) for body in system.bodies]
     size = min(_SYMBOL * extent, _OF_BODY * float(np.median(sizes)))
     return size, (2.0 * size, 0.6 * extent)
 
 
-def _plane(solution: Motion, problem: Problem, size: float) -> Mat | None:
-    rows = np.unique(np.linspace(0, len(solution.t) - 1, _SAMPLES).astype(int))
-    return plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size)
-
-
-def _up(system: System, frame: Mat | None) -> Vec:
-    if frame is not None:
-        return np.asarray(frame[1])
+def _up(system: System) -> Vec:
     length = float(np.linalg.norm(system.gravity))
     return -system.gravity / length if length > 0.0 else np.array((0.0, 0.0, 1.0))
 
@@ -174,12 +168,11 @@ def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Ve
     out: list[Line] = []
     for joint in here.system.joints:
         if names & {body.name for body in joint.bodies}:
-            kind: Part = "joint" if joint.rheonomic() is None else "drive"
+            kind: Kind = "joint" if joint.rheonomic() is None else "drive"
             out += [Line(joint.name or "", kind, line) for line in joint_lines(joint, here, size, eye)]
     for force in here.system.forces:
-        symbol = force.symbol
-        if symbol is not None and names & {body.name for body in force.bodies}:
-            kind = "spring" if symbol.look in ("spring", "coil") else "drive"
+        if force.symbol is not None and names & {body.name for body in force.bodies}:
+            kind = "spring" if force.symbol.look in ("spring", "coil") else "drive"
             out += [Line(force.name or "", kind, line) for line in force_lines(force, here, t, size, eye)]
     return out
 
@@ -189,8 +182,8 @@ def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, 
         return {body.name: here.at(body, body.center_of_mass) for body in shown if traces}
     known = {body.name: body for body in here.system.bodies}
     if not isinstance(traces, Mapping):
-        bodies = [known[name] for name in choices.names("traces", "body", traces, known)]
-        return {body.name: here.at(body, body.center_of_mass) for body in bodies}
+        names = choices.names("traces", "body", traces, known)
+        return {name: here.at(known[name], known[name].center_of_mass) for name in names}
     wrong = f"traces must be like {{'tip': ('rod', (0, 0, 1))}}, got {_check.show(traces)}"
     if not traces:
         raise ValueError(f"{wrong}; pass False for none")
@@ -198,9 +191,7 @@ def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, 
     for label, pair in traces.items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"{wrong}; give a body and a point of its frame")
-        body = choices.entry("body", pair[0], known)
-        out[choices.text("traces: a name", label)] = here.at(body, _check.vector(f"trace {label!r}", "point", pair[1]))
+        (name,) = choices.names("traces", "body", [pair[0]], known)
+        point = _check.vector(f"trace {label!r}", "point", pair[1])
+        out[choices.text("traces: a name", label)] = here.at(known[name], point)
     return out
-
-
-__all__ = ["Line", "Part", "Scene", "Traces", "chosen", "scene", "traces_at"]

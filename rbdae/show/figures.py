@@ -1,8 +1,9 @@
-"""The common part of all pictures: figures without a window, colours, and curves that are thinned for the eye alone."""
+"""The common part of all pictures: figures without a window, colours, and curves thinned for the eye."""
 
 from __future__ import annotations
 
 import io
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from rbdae._arrays import Ints, Vec
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # blue, vermilion, green, purple, orange, sky blue, black: told apart by eyes that confuse red and green, too
@@ -37,24 +37,14 @@ def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, **options)
-    _Png.of(figure)
+    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
     return figure
 
 
-class _Png:
-    """A notebook asks a figure that pyplot does not know for its picture in this way."""
-
-    def __init__(self, figure: Figure) -> None:
-        self._figure = figure
-
-    @classmethod
-    def of(cls, figure: Figure) -> None:
-        figure._repr_png_ = cls(figure)  # type: ignore[attr-defined]
-
-    def __call__(self) -> bytes:
-        out = io.BytesIO()
-        self._figure.savefig(out, format="png", dpi=100)
-        return out.getvalue()
+def _png(figure: Figure) -> bytes:
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=100)
+    return out.getvalue()
 
 
 def style(k: int) -> dict[str, Any]:
@@ -84,24 +74,3 @@ def thinned(values: Vec, most: int = MOST_POINTS) -> Ints:
     row = np.arange(rows)
     picked = np.stack([index[:, 0], index[row, low], index[row, high], index[:, -1]])
     return np.unique(picked)
-
-
-def curve(axis: Axes, t: Vec, values: Vec, label: str, k: int) -> None:
-    """The k-th curve of a panel; a single point has a marker."""
-    keep = thinned(values)
-    marker = "o" if len(t) == 1 else None
-    axis.plot(t[keep], values[keep], label=label, linewidth=1.2, marker=marker, markersize=4, **style(k))
-
-
-__all__ = [
-    "COLOURS",
-    "MOST_POINTS",
-    "OF_BODIES",
-    "STYLES",
-    "curve",
-    "need_matplotlib",
-    "new_figure",
-    "plain",
-    "style",
-    "thinned",
-]
