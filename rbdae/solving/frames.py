@@ -96,7 +96,7 @@ def _velocity_unit(name: str) -> str:
 
 
 def _uniqueness(run: Any, plane: Plane | None) -> _Columns:
-    """Columns that only redundant systems have; of a plane those of its forces and torque."""
+    """Columns that only redundant systems have; in a plane, for its forces and torque."""
     for joint, of_bodies in run.reactions.items():
         for body, reaction in of_bodies.items():
             if not reaction.unique:
