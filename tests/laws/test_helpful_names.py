@@ -14,8 +14,8 @@ import rbdae
 from rbdae import observables
 from rbdae.adapter import Unsupported
 from rbdae.formulations import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
-from rbdae.show import QUANTITIES
 from rbdae.rotations import CHARTS, RotationName
+from rbdae.show import QUANTITIES
 
 LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
 
