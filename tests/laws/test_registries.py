@@ -478,7 +478,7 @@ EXAMPLES: dict[type, Any] = {
     RowReader: lambda: _problem().interpretation.reader,
     OneState: lambda: OneState(_problem().model, np.zeros((1, 72)), [0, 1, 2]),
     ManyStates: lambda: ManyStates(_problem().interpretation.reader, np.zeros(1), _problem().y0[None]),
-    reactions.Loads: lambda: reactions.Loads(_problem().workspace, _problem().interpretation.reader, 2),
+    reactions.Loads: lambda: _problem().interpretation.loads,
     moving.Moving: lambda: moving.Moving(_centred()),
     timed.Changes: lambda: _problem().by_time([_problem()], [0.5]).interpretation.changes,
     timed.Timed: lambda: _problem().by_time([_problem()], [0.5]).interpretation,
