@@ -7,8 +7,8 @@ Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;
 - Newton's iteration is not asked for less than some roundings (`_roundings`), and increments that are below its
-  tolerance and hardly fall are none: the package would take them for divergence, and halve the step for ever where a
-  motion is so simple, or so fast, that the first increment is rounding;
+  tolerance and hardly fall are none (`_Newton`): the package would take them for divergence, and halve the step for
+  ever where a motion is so simple, or so fast, that the first increment is rounding;
 - a step that is lost in rounding ends the run: at t = 0 the package would continue to 1e-308 s;
 - no step of Radau leaves a rest that is much shorter than itself: the last step of a DAE of index 2 or 3 would be lost
   in rounding, which it divides by h or h^2;
@@ -30,7 +30,6 @@ import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
-from rbdae_adapters._solve_dae_newton import Newton
 from rbdae_adapters.toolkit import (
     AbstractStepper,
     Dense,
@@ -41,7 +40,6 @@ from rbdae_adapters.toolkit import (
     take_options,
     usable,
 )
-from rbdae_adapters.toolkit import options as check
 
 _SPARSE_FROM = 60
 """Number of unknowns from which our Jacobians are CSC matrices (an estimate of when SuperLU overtakes LAPACK)."""
@@ -69,25 +67,14 @@ def _roundings(problem: Solvable, method: str) -> int:
     return _LOOSE_ROUNDINGS if method == "BDF" or integrals else _ROUNDINGS
 
 
-_COMMON: dict[str, check.Check] = {
-    "first_step": check.positive,
-    "max_step": check.limit,
-    "max_steps": check.count,
-    "sparse": check.flag,
-    "jac_recompute_rate": check.fraction,
-    "jac_recompute_iter": check.count,
-    "controller_deadband": check.bounds,
-}
+_COMMON = (
+    "first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband",
+)  # fmt: skip
 _OPTIONS = {
-    "Radau": {
-        **_COMMON,
-        "stages": check.count,
-        "continuous_error_weight": check.weight,
-        "newton_max_iter": check.count,
-        "newton_iter_embedded": check.count_or_zero,
-    },
-    "BDF": {**_COMMON, "max_order": check.count, "NDF_strategy": check.anything},
+    "Radau": (*_COMMON, "stages", "continuous_error_weight", "newton_max_iter", "newton_iter_embedded"),
+    "BDF": (*_COMMON, "max_order", "NDF_strategy"),
 }
+"""The package warns of others, and ignores them."""
 
 
 def _first_step(problem: Solvable, request: Request) -> float:
@@ -121,6 +108,70 @@ class SolveDaeProblem:
     method: str
 
 
+_LOST = 1e-3
+"""A step is halved ten times before it is given up."""
+
+_FALLS = 0.5
+"""Increments of Newton's iteration fall by more than this, unless they are rounding."""
+
+_STANDS, _STAGNANT = 0.9, 10.0
+"""Those that stand still are rounding up to some times its tolerance: another step size cannot make them smaller."""
+
+
+@final
+class _Newton:
+    """The end of Newton's iteration: at increments that are rounding, and at steps that are lost.
+
+    The package accepts an iterate by the rate at which increments fall, and takes increments that do not fall for
+    divergence. It stands between a solver of the package and its `solve_lu`, which gives increments: of the rates for
+    Radau, of the unknowns for BDF.
+
+    Parameters
+    ----------
+    solver : the package's
+    scaled : rtol and atol (n,) that it works with, rewritten in place
+    least : a step that is shorter is lost in rounding
+
+    Attributes
+    ----------
+    evaluations : of the residual since the last increment, counted by the caller
+    """
+
+    def __init__(self, solver: Any, scaled: tuple[Vec, Vec], least: float) -> None:
+        self.evaluations = 0
+        self._solver, self._scaled, self._least = solver, scaled, least
+        self._stages = int(getattr(solver, "stages", 0))  # BDF has none
+        self._h = self._largest = 0.0
+        self._sizes: dict[int, tuple[Any, float]] = {}
+        self._solve_lu, solver.solve_lu = solver.solve_lu, self._increment
+
+    def begins(self) -> None:
+        """Another step begins."""
+        self._sizes.clear()
+        self._largest = 0.0
+
+    def tries(self, h: float) -> None:
+        """The step is tried with another size; raise `GaveUp` if this one is lost."""
+        self._h, self._largest = h, max(self._largest, h)
+        if h < min(self._least, _LOST * self._largest):  # the first step may be small by itself
+            raise GaveUp(Reason.STEP_TOO_SMALL, f"a step of {h:.3g} s is lost in rounding")
+
+    def _increment(self, LU: Any, b: Any) -> Any:
+        """Zero, which ends the iteration, in place of an increment below its tolerance that hardly falls."""
+        out = self._solve_lu(LU, b)
+        if not np.iscomplexobj(out):
+            evaluations, self.evaluations = self.evaluations, 0
+            if evaluations < self._stages:
+                return out  # of Radau's error estimate, which has one evaluation
+        solver = self._solver
+        scale = self._scaled[1] + np.abs(solver.y) * self._scaled[0]
+        size = float(np.linalg.norm(out / scale)) / len(scale) ** 0.5 * (self._h if self._stages else 1.0)
+        _, before = self._sizes.get(id(LU), (None, np.inf))
+        self._sizes[id(LU)] = LU, size  # a factorisation that is kept keeps its number
+        rounding = size < solver.newton_tol * (_STAGNANT if size > _STANDS * before else 1.0)
+        return np.zeros_like(out) if rounding and size >= _FALLS * before else out
+
+
 @final
 class _Stepper(AbstractStepper):
     def __init__(
@@ -138,7 +189,7 @@ class _Stepper(AbstractStepper):
 
         self._t = request.t0
         self._h = 0.0
-        self._newton: Newton | None = None
+        self._newton: _Newton | None = None
         # Tolerances times h^(1 - index). Index-1 multipliers count as index 2: they are rates of the velocities.
         self._power = 1.0 - np.maximum(native.var_index, np.where(algebraic, 2, 1))
         self._tolerances = np.full_like(atol, request.rtol), atol
@@ -159,7 +210,7 @@ class _Stepper(AbstractStepper):
         )
         self._bdf = native.method == "BDF"
         self._halves = not self._bdf and bool(np.any(native.var_index >= 2))
-        self._newton = Newton(self._solver, self._scaled, _EPS * abs(request.t_end - request.t0))
+        self._newton = _Newton(self._solver, self._scaled, _EPS * abs(request.t_end - request.t0))
         self._solver.rtol, self._solver.atol = self._scaled
         least = roundings * _EPS / request.rtol
         self._solver.newton_tol = max(self._solver.newton_tol, min(1e-2, least))

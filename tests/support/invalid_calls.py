@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from inside import chart_functions, option_table, show
+from inside import chart_functions, show
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -260,14 +260,10 @@ def _formulate() -> tuple[Callable[..., Any], dict[str, Any]]:
     return rbdae.formulate, {"system": hinged()[0], "t0": 0.0, **given}
 
 
-def _solve(solver: str, option: str = "", value: Any = None, form: str = "index-0") -> Callable[[], Any]:
-    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-        given: dict[str, Any] = {"problem": problem(form), "t_span": (0.0, 0.01), "solver": solver, "rtol": 1e-4}
-        given |= {"atol": 1e-4, "t_eval": [0.0, 0.005], "projection": True, "events": None, "progress": False}
-        given |= {"on_singularity": "stop", "recentre": "due"}
-        return rbdae.solve, given | ({option: value} if option else {})
-
-    return make
+def _solve() -> tuple[Callable[..., Any], dict[str, Any]]:
+    given: dict[str, Any] = {"problem": problem("index-0"), "t_span": (0.0, 0.01), "solver": "scipy:RK45"}
+    given |= {"rtol": 1e-4, "atol": 1e-4, "t_eval": [0.0, 0.005], "projection": True, "events": None, "progress": False}
+    return rbdae.solve, given | {"on_singularity": "stop", "recentre": "due"}
 
 
 SOLVE = {
@@ -405,22 +401,6 @@ def _screw(name: str) -> Any:
     return kinematics.screw(np.eye(3), (1, 0, 0))
 
 
-OPTION_ROLES = {
-    "positive": POSITIVE,
-    "limit": also(POSITIVE, "infinite"),
-    "not_negative": NOT_NEGATIVE,
-    "count": COUNT,
-    "count_or_zero": _role("count", "int", "zero"),
-    "flag": FLAG,
-    "fraction": _role("fraction", "float32"),
-    "weight": _role("weight", "zero", "float32"),
-    "bounds": _role("two bounds", "two numbers"),
-    "word": TEXT,
-    "check": TEXT,  # of one_of
-}
-"""By the names of the checks of `rbdae_adapters.toolkit.options`."""
-
-
 SOURCE = also(NUMBER, "class")
 NAMED = _role("numbers by name", "dict", "none")
 LAW_OF_FIVE = also(FUNCTION, "function of five")
@@ -520,26 +500,6 @@ def _dry() -> dict[str, Call]:
     }
 
 
-def _options() -> dict[str, Call]:
-    """Each option of each solver that has a check of its own."""
-    out = {}
-    for package in ("scipy", "sksundae", "solve_dae", "assimulo", "scikits.odes"):
-        adapter = solving.adapter(package)
-        for method in adapter.methods:
-            for option, kind in option_checks(package, method.name).items():
-                if kind not in OPTION_ROLES or method.fixed_step:
-                    continue
-                form = "index-0" if "ode" in method.kinds else "overdetermined"
-                make = _solve(f"{package}:{method.name}", option, None, form)
-                out[f"solve {package}:{method.name} {option}"] = Call(make, {option: optional(OPTION_ROLES[kind])})
-    return out
-
-
-def option_checks(package: str, method: str) -> dict[str, str]:
-    """Names of options, and of what checks them."""
-    return {name: check.__name__ for name, check in option_table(package, method).items()}
-
-
 @cache
 def calls() -> dict[str, Call]:
     """All of them, by name."""
@@ -584,7 +544,7 @@ def calls() -> dict[str, Call]:
             {"system": also(THING, "system"), "hold": FORMULATE["hold"], "t0": TIME},
         ),
         "formulate": Call(_formulate, FORMULATE),
-        "solve": Call(_solve("scipy:RK45"), SOLVE),
+        "solve": Call(_solve, SOLVE),
         "load": Call(
             lambda: (rbdae.load, {"path": path(), "problem": problem()}),
             {"path": also(THING, "text"), "problem": optional(THING)},
@@ -864,7 +824,7 @@ def calls() -> dict[str, Call]:
         **_blocks(),
         **_dry(),
     }
-    return out | _options()
+    return out
 
 
 @cache

@@ -40,7 +40,7 @@ def asks(measure: Function, context: Address, s: StepMemory, v: Vec, t: float, y
         before[i] = values[i]
     if evaluate(measure, context, t, y, v, 0.0, values) != 0:
         return True
-    for i in range(n):
+    for i in range(n):  # noqa: SIM110
         if not (values[i] >= v[i] and values[i] <= high[i]):
             return True
     return False
