@@ -8,10 +8,9 @@ accepted step (`toolkit.loops.stepwise`), by the tools that all adapters share. 
 from __future__ import annotations
 
 import ast
-import ctypes
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn, final
@@ -24,7 +23,7 @@ from rbdae._check import NoSolution
 from rbdae._frozen import changed, refuse_copies
 from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
-from rbdae.machine.function import PROTOTYPE
+from rbdae.machine.function import trampoline
 from rbdae.machine.loops import fixed_memory, memory
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
@@ -217,60 +216,21 @@ class LoopsAdapter(AbstractAdapter):
 # ---------------------------------------------------------------- the right-hand side as a machine function
 
 
-@final
-class Called:
-    """A right-hand side ``rhs(t, y, out)`` in Python as a machine function.
-
-    It has arrays of its own, so that a user may keep what `rhs` is given. One run at a time may call it.
-    """
-
-    def __init__(self, rhs: Callable[[float, Vec, Vec], None], n: int) -> None:
-        self._error: BaseException | None = None
-        y, out, size = np.zeros(n), np.zeros(n), 8 * n
-        y_at, out_at, move = y.ctypes.data, out.ctypes.data, ctypes.memmove
-
-        def called(context: int, t: float, given: int, yd: int, c: float, wanted: int) -> int:
-            try:
-                move(y_at, given, size)
-                rhs(t, y, out)
-                move(wanted, out_at, size)
-            except BaseException as error:
-                self._error = error
-                return 1
-            return 0
-
-        self._called = PROTOTYPE(called)
-        address = ctypes.cast(self._called, ctypes.c_void_p).value
-        assert address is not None
-        self.address = address
-        self.context = 0
-
-    def check(self) -> None:
-        """Raise what `rhs` has raised, once."""
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
-
-
 def right_hand_side(problem: Solvable, direction: float = 1.0) -> CompiledFunction:
     """The machine function of a problem, in its own time, or its Python function as one, of which `direction` says what
     time it has."""
     machine: Any = getattr(problem.callbacks, "machine", None)
-    if machine is None:
-        rhs = problem.callbacks.rhs
-        return Called(rhs if direction > 0.0 else _in_own_time(rhs), problem.n)
-    made: CompiledFunction = machine("rhs")
-    return made
-
-
-def _in_own_time(rhs: Callable[[float, Vec, Vec], None]) -> Callable[[float, Vec, Vec], None]:
-    """A mirrored right-hand side, mirrored again."""
+    if machine is not None:
+        made: CompiledFunction = machine("rhs")
+        return made
+    rhs, n = problem.callbacks.rhs, problem.n
 
     def own(t: float, y: Vec, out: Vec) -> None:
-        rhs(-t, y, out)
-        np.negative(out, out=out)
+        rates = np.empty(n)
+        rhs(direction * t, y.copy(), rates)  # a user may keep what he is given
+        np.multiply(direction, rates, out=out)
 
-    return own
+    return trampoline(own, "tyo", {"y": (n,), "out": (n,)})
 
 
 # ---------------------------------------------------------------- methods with an error estimate

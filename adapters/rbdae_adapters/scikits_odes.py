@@ -49,6 +49,7 @@ _DENSE = frozenset({"dense", "lapackdense"})
 _KRYLOV = {"ida": frozenset({"spgmr", "sptfqmr"}), "cvode": frozenset({"spgmr", "spbcgs", "sptfqmr"})}
 _PRECONDITIONER = ("precond_type", "prec_setupfn", "prec_solvefn")
 _CALLBACKS = ("jacfn", "prec_setupfn", "prec_solvefn", "jac_times_vecfn", "jac_times_setupfn")
+_CUT = ("nonlin_conv_coef", "order", "max_steps", "max_conv_fails", "max_nonlin_iters", "maxl")
 _DASPK_OPTIONS = ("order", "max_steps", "max_step_size", "first_step")
 """The class of DASPK takes any name."""
 _FIXED_REALS = 50
@@ -191,11 +192,10 @@ def _linear_solver(options: dict[str, Any]) -> str:
 
 def _refuse(problem: Solvable, method: str, options: dict[str, Any]) -> None:
     """Raise `Unsupported` for options that the package would cut, drop, or fail with."""
-    coefficient, name = options.get("nonlin_conv_coef", 0), _linear_solver(options)
-    if coefficient != int(coefficient):
-        raise Unsupported(
-            f"scikits.odes 3.0 cuts nonlin_conv_coef={coefficient} to an integer; tighten rtol and atol instead"
-        )
+    for option in _CUT:
+        if isinstance(value := options.get(option), float) and value != int(value):
+            raise Unsupported(f"scikits.odes 3.0 cuts {option}={value} to an integer; leave it out")
+    name = _linear_solver(options)
     krylov = _KRYLOV[method] if problem.kind == "ode" else frozenset()
     if name not in _DENSE | krylov:
         raise Unsupported(

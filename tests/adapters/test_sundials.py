@@ -157,7 +157,7 @@ def test_a_library_that_is_not_there():
 
 
 def test_what_is_no_library_is_refused_by_name():
-    with pytest.raises(TypeError, match="library must be 'scikit-sundae', 'sundials4py', 'system' or a path, got 3"):
+    with pytest.raises(TypeError, match="library must be 'scikit-sundae', 'system' or a path, got 3"):
         run(toy.Pendulum("index-2"), "sundials:ida", library=3)
 
 

@@ -157,6 +157,11 @@ def test_the_examples_in_the_docstrings_are_true():
     assert found.attempted and not found.failed
 
 
+def test_options_that_are_negative_are_refused():
+    with pytest.raises(ValueError, match="scipy:RK45: first_step must not be negative, got -1"):
+        toolkit.take_options({"first_step": -1}, None, "scipy:RK45")
+
+
 def test_the_toolkit_exports_what_it_describes():
     for name in toolkit.__all__:
         assert f"`{name}`" in toolkit.__doc__ or name.isupper(), name

@@ -1,4 +1,4 @@
-"""The shared libraries of SUNDIALS that are there already: in scikit-sundae's wheel, in sundials4py's, the system's.
+"""The shared libraries of SUNDIALS that are there already: in scikit-sundae's wheel, or the system's.
 
 Nothing is compiled. The library says its version, whose headers say where the operations of a linear solver are.
 Numbers are to be of double precision; indices may have any size. Every object that is made here is counted (`alive`)
@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import ctypes.util
 import glob
-import importlib.metadata
 import importlib.util
 import os
 import threading
@@ -27,7 +26,7 @@ from rbdae import _forks
 from rbdae._arrays import Vec
 from rbdae.adapter import MissingSolver, Unsupported
 
-NAMES = ("scikit-sundae", "sundials4py", "system")
+NAMES = ("scikit-sundae", "system")
 """Where libraries are looked for, in this order."""
 
 OLDEST = (6, 0)
@@ -43,7 +42,15 @@ _MODULES = (
     "core", "generic", "nvecserial", "sunmatrixdense", "sunlinsoldense", "sunlinsolspgmr", "sunlinsolspbcgs",
     "sunlinsolsptfqmr", "sunnonlinsolnewton", "ida", "cvode",
 )  # fmt: skip
-_NEEDED = ("SUNContext_Create", "N_VNew_Serial", "IDACreate", "CVodeCreate", "SUNLinSolNewEmpty", "SUNDenseMatrix")
+_NEEDED = (
+    "SUNDIALSGetVersionNumber",
+    "SUNContext_Create",
+    "N_VNew_Serial",
+    "IDACreate",
+    "CVodeCreate",
+    "SUNLinSolNewEmpty",
+    "SUNDenseMatrix",
+)
 
 _LIVE: weakref.WeakSet[Objects] = weakref.WeakSet()
 
@@ -110,21 +117,10 @@ class Library:
     # ------------------------------------------------------------ what it is
 
     def _asked_version(self) -> tuple[int, int, int]:
-        if not self.has("SUNDIALSGetVersionNumber"):
-            return self._version_of_package()
         parts = [INT() for _ in range(3)]
         label = ctypes.create_string_buffer(32)
         self.call("SUNDIALSGetVersionNumber", INT, *(POINTER(ctypes.addressof(p)) for p in (*parts, label)), INT(32))
         major, minor, patch = (part.value for part in parts)
-        return major, minor, patch
-
-    def _version_of_package(self) -> tuple[int, int, int]:
-        """The version of sundials4py, whose shared object does not export SUNDIALS' own function, is SUNDIALS'."""
-        try:
-            text = importlib.metadata.version(self.name)
-            major, minor, patch = (int(number) for number in text.split(".")[:3])
-        except (importlib.metadata.PackageNotFoundError, ValueError):
-            raise MissingSolver(f"the SUNDIALS of library={self.name!r} does not say its version") from None
         return major, minor, patch
 
     def _check_places(self) -> None:
@@ -237,19 +233,6 @@ def _in_folder(folder: Path) -> list[str]:
     return files
 
 
-def _sundials4py() -> list[str]:
-    spec = importlib.util.find_spec("sundials4py")
-    if spec is None:
-        return []
-    if spec.origin is not None and not spec.origin.endswith(".py"):
-        return [spec.origin]
-    for folder in spec.submodule_search_locations or ():
-        found = sorted(glob.glob(os.path.join(folder, "*.so")) + glob.glob(os.path.join(folder, "*.pyd")))
-        if found:
-            return found
-    return []
-
-
 def _system() -> list[str]:
     found = (ctypes.util.find_library(f"sundials_{name}") for name in _MODULES)
     return [file for file in found if file]
@@ -258,8 +241,6 @@ def _system() -> list[str]:
 def _files(name: str) -> list[str]:
     if name == "scikit-sundae":
         return _wheel("sksundae", "scikit_sundae.libs")
-    if name == "sundials4py":
-        return _sundials4py()
     if name == "system":
         return _system()
     path = Path(name)
@@ -287,7 +268,6 @@ def _made(name: str) -> Library | MissingSolver:
 
 _LACKING = {
     "scikit-sundae": "scikit-sundae is not installed; pip install scikit-sundae",
-    "sundials4py": "sundials4py is not installed; pip install sundials4py (Python 3.12 or later)",
     "system": "the system has no SUNDIALS; install Debian's libsundials-dev, or pip install scikit-sundae",
 }
 

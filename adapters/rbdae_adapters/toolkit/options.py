@@ -1,4 +1,4 @@
-"""The package's own options: known names are passed on, unknown ones are refused. Their values are the package's."""
+"""The package's own options: known names are passed on, unknown ones are refused. Packages check their values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _MAX_STEP = ("max_step", "maxh", "max_step_size")
 def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: str) -> dict[str, Any]:
     """The user's options but those that are None; raises `Unsupported` for one that `who` does not have.
 
-    `allowed` is None for a package that refuses unknown names itself.
+    `allowed` is None for a package that refuses unknown names itself. Negative numbers are refused: most packages take
+    them for no number, scipy's first step has no end with one.
 
     >>> take_options({"max_stepp": 1}, ["max_step"], "scipy:RK45")
     Traceback (most recent call last):
@@ -34,6 +35,9 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: s
                 hint = nearest(name, known)
                 have = f"Its options: {', '.join(known)}" if known else "It has no options"
                 raise Unsupported(f"{who} has no option {name!r}{(hint and '; ' + hint) or '.'} {have}")
+    for name, value in out.items():
+        if isinstance(value, (int, float)) and value < 0:
+            raise ValueError(f"{who}: {name} must not be negative, got {value!r}; leave it out")
     return out
 
 
