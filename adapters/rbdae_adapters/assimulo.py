@@ -147,7 +147,7 @@ class AssimuloAdapter(AbstractAdapter):
         Each has `jac` in the class's signature, and `options`: attributes of the solver, tolerances, limits and the
         first step among them, for ``setattr(solver, name, value)``; `options` that are given are added. The latter two
         have `algvar`, 0 for multipliers, and ``unknowns(y, yd)``, the unknowns of `problem`. At index 2 Radau5DAE's
-        class has the multipliers in yd, see `classed_problem`; index 3 is beyond it.
+        class has the multipliers in yd, see `implicit_problem`; index 3 is beyond it.
         """
         given = take_options(
             options, _NATIVE_OPTIONS.get(method, _OPTIONS[method]), f"the native form of assimulo:{method}"
@@ -159,7 +159,7 @@ class AssimuloAdapter(AbstractAdapter):
                     f"Assimulo's own Radau5DAE has no index class for {problem.formulation}; take a form of index 2, "
                     "or rbdae.solve, which calls RADAU5 in another way"
                 )
-            native = classed_problem(problem, counts)
+            native = implicit_problem(problem, counts, classed=True)
             given = _radau_settings(problem, counts, rtol) | given
         elif method == "ODASSL":
             native = implicit_problem(problem, counts, "Overdetermined_Problem")
@@ -294,11 +294,11 @@ def rhs_jacobian(problem: Solvable, counts: Counts) -> Callable[..., Mat]:
     return jac
 
 
-def residual(problem: Solvable, counts: Counts) -> Callable[..., Vec]:
+def residual(problem: Solvable, counts: Counts) -> Callable[[float, Vec, Vec], Vec]:
     """``res(t, y, yd)``, a new array."""
     rows, fill = problem.n_equations, problem.callbacks.residual
 
-    def res(t: float, y: Vec, yd: Vec, sw: Any = None) -> Vec:
+    def res(t: float, y: Vec, yd: Vec) -> Vec:
         counts.evaluations += 1
         out = np.empty(rows)
         fill(t, y, yd, out)
@@ -318,62 +318,42 @@ def explicit_problem(
 
 
 def implicit_problem(
-    problem: Solvable, counts: Counts, kind: Literal["Implicit_Problem", "Overdetermined_Problem"]
+    problem: Solvable,
+    counts: Counts,
+    kind: Literal["Implicit_Problem", "Overdetermined_Problem"] = "Implicit_Problem",
+    *,
+    classed: bool = False,
 ) -> Any:
-    """An `Implicit_Problem` or an `Overdetermined_Problem` with our residual and Jacobian."""
-    native = getattr(module("problem"), kind)(
-        residual(problem, counts), problem.y0.copy(), problem.yd0.copy(), problem.t0
-    )
-    native.jac = _jacobian(problem, counts)
-    native.algvar = [int(x) for x in problem.differential]
-    native.name = problem.formulation
-    native.unknowns = lambda y, yd: np.array(y, dtype=float)
-    return native
+    """A problem of this kind with our residual and Jacobian.
 
-
-def _jacobian(problem: Solvable, counts: Counts) -> Callable[..., Mat]:
-    shape, fill = (problem.n_equations, problem.n), problem.callbacks.jacobian
-
-    def jac(c: float, t: float, y: Vec, yd: Vec, sw: Any = None) -> Mat:
-        counts.jacobians += 1
-        out = np.empty(shape)
-        fill(t, y, yd, c, out)
-        return out
-
-    return jac
-
-
-def classed_problem(problem: Solvable, counts: Counts) -> Any:
-    """An `Implicit_Problem` whose index classes are those that Assimulo's Radau5DAE knows.
-
-    That class stacks (y, y') and says that y is of class 1 and y' of class 2 ([HW96], section VII.3). Multipliers of
-    index 2 belong to the latter: they are derivatives here, of unknowns of their own that begin with zero (as in
-    `hiller-anantharaman`), so that F(t, y, y') = 0 keeps its equations.
+    If it is `classed`, its index classes are those that Assimulo's Radau5DAE knows, which stacks (y, y') and says that
+    y is of class 1 and y' of class 2 ([HW96], section VII.3). Multipliers of index 2 belong to the latter: they are
+    derivatives then, of unknowns of their own that begin with zero (as in `hiller-anantharaman`), so that
+    F(t, y, y') = 0 keeps its equations.
     """
-    moved = ~np.asarray(problem.differential) & (np.asarray(problem.variable_index) >= 2)
-    native = implicit_problem(problem, counts, "Implicit_Problem")
-    if not moved.any():
-        return native
-    function, derivative = native.res, native.jac
+    differential = np.asarray(problem.differential)
+    moved = ~differential & (np.asarray(problem.variable_index) >= 2) & classed
+    evaluate, fill, shape = residual(problem, counts), problem.callbacks.jacobian, (problem.n_equations, problem.n)
 
     def unknowns(y: Any, yd: Any) -> Vec:
         out: Vec = np.where(moved, yd, y)
         return out
 
     def res(t: float, y: Vec, yd: Vec, sw: Any = None) -> Vec:
-        out: Vec = function(t, unknowns(y, yd), yd)
-        return out
+        return evaluate(t, unknowns(y, yd), yd)
 
     def jac(c: float, t: float, y: Vec, yd: Vec, sw: Any = None) -> Mat:
-        out: Mat = derivative(c, t, unknowns(y, yd), yd)
+        counts.jacobians += 1
+        out = np.empty(shape)
+        fill(t, unknowns(y, yd), yd, c, out)
         out[:, moved] *= c
         return out
 
     y0, yd0 = np.where(moved, 0.0, problem.y0), np.where(moved, problem.y0, problem.yd0)
-    out = module("problem").Implicit_Problem(res, y0, yd0, problem.t0)
-    out.jac, out.name, out.unknowns = jac, native.name, unknowns
-    out.algvar = [int(x) for x in np.asarray(problem.differential) | moved]
-    return out
+    native = getattr(module("problem"), kind)(res, y0, yd0, problem.t0)
+    native.jac, native.name, native.unknowns = jac, problem.formulation, unknowns
+    native.algvar = [int(x) for x in differential | moved]
+    return native
 
 
 # ---------------------------------------------------------------- Radau5DAE
@@ -561,7 +541,7 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
     stacked = _Stacked(problem, counts)
     rtol, atol = _tolerances(problem, request)
     # Assimulo's class checks the options and knows their defaults
-    known = module("solvers").Radau5DAE(implicit_problem(problem, counts, "Implicit_Problem"))
+    known = module("solvers").Radau5DAE(implicit_problem(problem, counts))
     if stacked.constrained:
         options = {"fac2": GROWTH, "fnewt": NEWTON} | options
     configure(known, method.name, options)
