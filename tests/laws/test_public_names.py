@@ -42,7 +42,7 @@ PACKAGES = [
             "formulations",
             "models",
             "study",
-            "plotting",
+            "show",
             "kinematics",
             "rotations.quaternions",
             "closed_form",
