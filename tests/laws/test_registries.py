@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import inspect
 import pkgutil
@@ -63,6 +62,7 @@ from inside import (
     elimination_steps,
     energy_balance,
     engines,
+    field_names,
     filled_memory,
     given,
     input_motion,
@@ -629,11 +629,11 @@ def test_public_values_cannot_be_written_to(kind):
     value = EXAMPLES[kind]()
     assert type(value) is kind
     assert repr(value)
-    if not dataclasses.is_dataclass(value):
+    if not field_names(type(value)):
         return
-    for field in dataclasses.fields(value):
-        with pytest.raises((dataclasses.FrozenInstanceError, AttributeError, TypeError)):
-            setattr(value, field.name, None)
+    for name in field_names(type(value)):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(value, name, None)
     with pytest.raises((AttributeError, TypeError)):
         value.colour = "red"
 
@@ -724,7 +724,7 @@ def test_adapters_promise_real_kinds():
 
 def test_arrays_of_public_values_are_read_only():
     for value in (_bodies()[0], Spherical(*_bodies()), Coincidence((1, 0, 0), (0, 1, 0))):
-        for field in dataclasses.fields(value):
-            content = getattr(value, field.name)
+        for name in field_names(type(value)):
+            content = getattr(value, name)
             if isinstance(content, np.ndarray):
-                assert not content.flags.writeable, (value, field.name)
+                assert not content.flags.writeable, (value, name)
