@@ -32,9 +32,11 @@ from pathlib import Path
 import numpy as np
 
 import rbdae
-from rbdae import closed_form, papers, study
+from rbdae import study
 from rbdae.models import MODELS
 from rbdae.study import Case, Comparison, FinalState, Reference, Target
+from rbdae_papers import closed_form
+from rbdae_papers.null_space.claims import conclusions
 
 Form = tuple[str, str, str]
 
@@ -206,7 +208,7 @@ def words(example: str, found: Comparison) -> str:
         first, *sentence = _winner(target, list(map(_named, forms)))
         text += [*sentence, study.multiples(target, first, operations), ""]
     text += [f"The null-space paper beside these runs, at an error of {chosen.error:.0e}:"]
-    text += [papers.conclusions(example, found, chosen.error), "", *_fixed_steps(found), ""]
+    text += [conclusions(example, found, chosen.error), "", *_fixed_steps(found), ""]
     return "\n".join([*text, "All pairs of form and solver:", str(found.ranking([chosen.error]))])
 
 

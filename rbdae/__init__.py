@@ -18,26 +18,24 @@ from rbdae.actuators.block import Block as Block
 from rbdae.actuators.function_block import block as block
 from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.formulations.pairing import pairings as pairings
-from rbdae.initial.assemble import assemble as assemble
+from rbdae.initial.formulate import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.inputs import Table as Table
 from rbdae.problem import observables as observables
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
 from rbdae.problem.event import Event as Event
-from rbdae.problem.matrices import skeel_condition as skeel_condition
-from rbdae.problem.norm_multipliers import norm_multipliers as norm_multipliers
 from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import ProjectionError as ProjectionError
 from rbdae.problem.projection import Projector as Projector
-from rbdae.solving.loading import load as load
 from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import FailedRunWarning as FailedRunWarning
 from rbdae.solving.run import solve as solve
 from rbdae.solving.simulator import Simulator as Simulator
 from rbdae.solving.simulator import StepError as StepError
 from rbdae.solving.solution import Solution as Solution
+from rbdae.solving.solution import load as load
 from rbdae.solving.tolerances import scaled_atol as scaled_atol
 from rbdae.system import System as System
 
@@ -72,29 +70,38 @@ __all__ = [
     "kinematics",
     "load",
     "models",
-    "norm_multipliers",
     "observables",
     "pairings",
     "rotations",
     "scaled_atol",
-    "skeel_condition",
     "solve",
     "solvers",
-    "step_equations",
     "study",
 ]
 
+_LATER = {
+    "closed_form": "rbdae.closed_form",
+    "compare": "rbdae.study:compare",
+    "kinematics": "rbdae.kinematics",
+    "study": "rbdae.study",
+}
+"""What is imported when it is first used."""
+
 if TYPE_CHECKING:
-    from rbdae import closed_form, kinematics, step_equations, study
+    from types import ModuleType
+
+    from rbdae import study
     from rbdae.study.comparing import compare as compare
+
+    closed_form: ModuleType
+    kinematics: ModuleType
 else:
 
     def __getattr__(name: str) -> Any:
-        if name in ("closed_form", "kinematics", "step_equations", "study"):
-            return import_module(f"rbdae.{name}")
-        if name == "compare":
-            return import_module("rbdae.study").compare
-        raise AttributeError(f"module 'rbdae' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        if name not in _LATER:
+            raise AttributeError(f"module 'rbdae' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        module, _, attribute = _LATER[name].partition(":")
+        return getattr(import_module(module), attribute) if attribute else import_module(module)
 
 
 def __dir__() -> list[str]:

@@ -17,14 +17,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray
 
-Float = np.float64
 Vec = NDArray[np.float64]
 Mat = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Anything = Any
 
 
 def sense(*times: Vec) -> int:
@@ -64,20 +63,3 @@ def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
     fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names]
     kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
     return np.dtype(kinds, align=True)
-
-
-__all__ = [
-    "Anything",
-    "ArrayLike",
-    "Bools",
-    "Float",
-    "Ints",
-    "Mat",
-    "Varied",
-    "Vec",
-    "copied",
-    "cross",
-    "of_scalars",
-    "sense",
-    "varied",
-]

@@ -43,7 +43,7 @@ QuantityName: TypeAlias = Literal[
 """A quantity that `Solution.plot` draws; observables that are registered are further ones."""
 
 FrameName: TypeAlias = Literal[
-    "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces", "norm_defect", "pi", "eta",
+    "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces",
 ]  # fmt: skip
 """A quantity of `Solution.to_pandas`, likewise."""
 

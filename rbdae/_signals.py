@@ -1,34 +1,35 @@
-"""Ctrl-C during a run, and what other signals' handlers raise, is kept until our own code can raise it.
+"""Ctrl-C during a run is kept until our own code can raise it.
 
-Python runs the handler of a signal between any two instructions of the main thread, and an exception that it raises
-there vanishes ("Exception ignored in ...") where compiled code has just called back: on the way into a function of
-ctypes or Cython, and on the way out of it. During a run in the main thread every signal that has a handler of Python's
-(SIGINT has one, a time limit sets one for SIGALRM) therefore has one of ours. It calls the one that was there at once,
-and keeps what that one raises. Callbacks and steps look for it and raise it (`rbdae.solving.monitor`), and so does work
-that takes long, between its parts; the end of the run raises what is left.
+Python runs the handler of a signal between any two instructions of the main thread. An exception that it raises there
+vanishes ("Exception ignored in ...") where compiled code has just called back: on the way into a function of ctypes or
+Cython, and on the way out of it. During a run in the main thread SIGINT therefore has a handler of ours, which calls
+the previous one immediately and keeps what that one raises. Callbacks and steps raise it (`rbdae.solving.watch`), long
+work raises it between its parts, and the end of the run raises the rest.
 
 A second exception while the first is still kept (a callback takes long) is raised on the spot. Should that one vanish,
-the first is still there. Other threads, which Python hands no signals, are left alone.
+the first is still there. Other threads, which Python hands no signals, are not touched, nor are other signals: a
+time limit that must not vanish calls ``signal.raise_signal(signal.SIGINT)`` in its handler.
 """
 
 from __future__ import annotations
 
 import _signal  # `signal` makes enumerations of what it hands out, which takes longer than the rest of a short run
-import signal
 import threading
-from operator import is_
 from types import FrameType, TracebackType
 from typing import Any, Self, final
+
+_SIGINT = int(_signal.SIGINT)
 
 
 @final
 class Pending:
     """The exception that has to be raised; None for nothing."""
 
-    __slots__ = ("error",)
+    __slots__ = ("error", "handler")
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
+        self.handler: Any = None  # of SIGINT, for which ours stands
 
     def check(self) -> None:
         """Raise it. It stays, so that it is raised again where a package swallows it."""
@@ -37,35 +38,15 @@ class Pending:
 
 
 _main = Pending()
-_before: dict[int, Any] = {}
-"""The handlers that ours stands for."""
-_SIGNALS = tuple(
-    sorted(int(s) for s in signal.valid_signals() - {getattr(signal, "SIGKILL", 0), getattr(signal, "SIGSTOP", 0)})
-)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
     try:
-        _before[number](number, frame)
+        _main.handler(number, frame)
     except BaseException as error:
-        if _main.error is None:
-            _main.error = error
-        else:
+        if _main.error is not None:
             raise
-
-
-def _handlers() -> list[tuple[int, Any]]:
-    """The handlers to stand for. Without one of Python's the process ends, or ignores it, or C code does something."""
-    global _seen
-    now = tuple(map(_signal.getsignal, _SIGNALS))
-    if not all(map(is_, now, _seen[0])):
-        found = [(n, one) for n, one in zip(_SIGNALS, now, strict=True) if callable(one) and one is not _handle]
-        _seen = (now, found)
-    return _seen[1]
-
-
-_seen: tuple[tuple[Any, ...], list[tuple[int, Any]]] = ((_handle,) * len(_SIGNALS), [])
-"""What the last run has met; it seldom changes, and asking each of them what it is takes a tenth of a short run."""
+        _main.error = error
 
 
 def _is_main() -> bool:
@@ -73,7 +54,7 @@ def _is_main() -> bool:
 
 
 def check() -> None:
-    """Raise what a signal has left in this thread, in work that takes long outside of a solver."""
+    """Raise what Ctrl-C has left in this thread, in work that takes long outside of a solver."""
     if _main.error is not None and _is_main():
         raise _main.error
 
@@ -85,36 +66,32 @@ class Deferred:
     Runs may be nested: an inner one, inside of a user's function, raises first.
     """
 
-    __slots__ = ("_around", "_set", "pending", "solution")
+    __slots__ = ("_around", "_stands", "pending", "solution")
 
     def __init__(self) -> None:
         self.pending = _main if _is_main() else Pending()
         self.solution: object = None
-        self._set: list[tuple[int, Any]] = []
-        self._around: dict[int, Any] = {}
+        self._stands = False
 
     def __enter__(self) -> Self:
-        if self.pending is _main:
+        before = _signal.getsignal(_SIGINT) if self.pending is _main else None
+        # without a handler of Python's the process ends, or ignores it; ours belongs to a run around this one
+        if callable(before) and before is not _handle:
+            self._around, _main.handler = _main.handler, before
             try:
-                for number, before in _handlers():
-                    self._stand_for(number, before)
-            except BaseException:  # of a handler that still was in its place
-                self._restore_all()
-                raise
+                _signal.signal(_SIGINT, _handle)
+                self._stands = True  # from here on nothing is raised
+            except ValueError:  # not the main interpreter
+                pass
         return self
 
-    def _stand_for(self, number: int, before: Any) -> None:
-        if number in _before:  # of a run around this one, in whose function the user has set another
-            self._around[number] = _before[number]
-        _before[number] = before
-        try:
-            _signal.signal(number, _handle)
-            self._set.append((number, before))  # from here on nothing is raised
-        except ValueError:  # not the main interpreter
-            pass
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        late = self._restore_all()
+        late = None
+        while self._stands:
+            try:
+                self._put_back()
+            except BaseException as raised:  # by the handler that has just been put back
+                late = raised
         kept, self.pending.error = self.pending.error, None
         if late is not None:
             self.carry(late)
@@ -126,25 +103,11 @@ class Deferred:
             if kept is not error:
                 raise kept
 
-    def _restore_all(self) -> BaseException | None:
-        """Put the handlers back; what one raises that has just been put back is returned."""
-        late = None
-        while self._set:
-            try:
-                self._restore()
-            except BaseException as error:
-                late = error
-        return late
-
-    def _restore(self) -> None:
-        while self._set:
-            number, before = self._set[-1]
-            # the user may have set another one meanwhile
-            if _signal.getsignal(number) is _handle:
-                _signal.signal(number, before)
-            if number in self._around:
-                _before[number] = self._around[number]
-            self._set.pop()
+    def _put_back(self) -> None:
+        if _signal.getsignal(_SIGINT) is _handle:  # else the user has set another one meanwhile
+            _signal.signal(_SIGINT, _main.handler)
+        _main.handler = self._around
+        self._stands = False
 
     def carry(self, error: BaseException) -> None:
         """Give an exception the solution."""
@@ -152,6 +115,3 @@ class Deferred:
             error.solution = self.solution  # type: ignore[attr-defined]
         except (AttributeError, TypeError):  # of a class with slots
             error.add_note(f"the run so far: {self.solution!r}")
-
-
-__all__ = ["Deferred", "Pending", "check"]

@@ -27,60 +27,44 @@ _SINGLE = 2e-6
 """The same of matrices in single precision: some roundings of 1.2e-7. They are made orthonormal."""
 
 _COUNTS = {2: "two", 3: "three", 4: "four", 9: "nine"}
-_WORDS = {1: "real numbers"} | {n: f"{word} real numbers" for n, word in _COUNTS.items()}
 _EXAMPLES = {2: "(1.0, 0.0)", 3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)", 9: "numpy.eye(3).ravel()"}
 
 
 def numbers(owner: str, what: str, value: object) -> Vec:
     """Finite real numbers of any shape, float64."""
-    return _finite(owner, what, value, "a real number or an array of them", "give float64")
+    return _array(owner, what, value, (), "a real number or an array of them", "give float64")
 
 
 def vectors(owner: str, what: str, value: object, n: int = 3) -> Vec:
     """Finite real numbers (..., n), float64."""
-    wanted = f"{_WORDS[n]}, or a stack of such vectors, (..., {n})"
-    out = _finite(owner, what, value, wanted, f"pass e.g. {_EXAMPLES[n]}")
-    if out.ndim == 0 or out.shape[-1] != n:
-        raise ValueError(
-            f"{owner}: {what} must be {wanted}, got {_check.show(value)} of shape {out.shape}; pass e.g. {_EXAMPLES[n]}"
-        )
-    return out
-
-
-def axes(owner: str, what: str, value: object) -> Vec:
-    """Unit vectors (..., 3) along vectors that are not zero."""
-    out = vectors(owner, what, value)
-    length = norm(out)
-    if not length.all():
-        raise ValueError(
-            f"{owner}: {what} must not be the zero vector, got {_check.show(value)}; pass a direction, e.g. (0, 0, 1)"
-        )
-    out = out / _largest(out)  # lengths that are subnormal have few digits
-    return _unit(out)
-
-
-def nonzero_quaternions(owner: str, what: str, value: object) -> Vec:
-    """Unit quaternions (..., 4) along quaternions that are not zero, scalar first."""
-    out = vectors(owner, what, value, 4)
-    largest = _largest(out)
-    if not largest.all():
-        raise ValueError(
-            f"{owner}: {what} must not be the zero quaternion, got {_check.show(value)}; "
-            "pass (1, 0, 0, 0) for no rotation"
-        )
-    out = out / largest
-    return _unit(out)
+    wanted = f"{_COUNTS[n]} real numbers, or a stack of such vectors, (..., {n})"
+    return _array(owner, what, value, (n,), wanted, f"pass e.g. {_EXAMPLES[n]}")
 
 
 def matrices(owner: str, what: str, value: object) -> Mat:
     """Finite real numbers (..., 3, 3), float64."""
     wanted = "a (3, 3) array of real numbers, or a stack of them, (..., 3, 3)"
-    out = _finite(owner, what, value, wanted, "pass e.g. numpy.eye(3)")
-    if out.shape[-2:] != (3, 3):
-        raise ValueError(
-            f"{owner}: {what} must be {wanted}, got {_check.show(value)} of shape {out.shape}; pass e.g. numpy.eye(3)"
-        )
-    return out
+    return _array(owner, what, value, (3, 3), wanted, "pass e.g. numpy.eye(3)")
+
+
+def axes(owner: str, what: str, value: object) -> Vec:
+    """Unit vectors (..., 3) along vectors that are not zero."""
+    return _directions(owner, what, value, 3, "the zero vector", "pass a direction, e.g. (0, 0, 1)")
+
+
+def nonzero_quaternions(owner: str, what: str, value: object) -> Vec:
+    """Unit quaternions (..., 4) along quaternions that are not zero, scalar first."""
+    return _directions(owner, what, value, 4, "the zero quaternion", "pass (1, 0, 0, 0) for no rotation")
+
+
+def _directions(owner: str, what: str, value: object, n: int, zero: str, remedy: str) -> Vec:
+    out = vectors(owner, what, value, n)
+    largest = np.abs(out).max(axis=-1, keepdims=True, initial=0.0)
+    if not largest.all():
+        raise ValueError(f"{owner}: {what} must not be {zero}, got {_check.show(value)}; {remedy}")
+    out = out / largest  # lengths that are subnormal have few digits
+    unit: Vec = out / norm(out)[..., None]
+    return unit
 
 
 def rotation_matrices(owner: str, what: str, value: object) -> Mat:
@@ -89,10 +73,7 @@ def rotation_matrices(owner: str, what: str, value: object) -> Mat:
     if rotation is not None:
         return np.asarray(rotation.as_matrix(), dtype=float)
     remedy = "pass a scipy Rotation, or [d1 d2 d3] with orthonormal columns"
-    wanted = "a Rotation or rotation matrices (..., 3, 3)"
-    out = _finite(owner, what, value, wanted, remedy)
-    if out.shape[-2:] != (3, 3):
-        raise ValueError(f"{owner}: {what} must be {wanted}, got {_check.show(value)} of shape {out.shape}; {remedy}")
+    out = _array(owner, what, value, (3, 3), "a Rotation or rotation matrices (..., 3, 3)", remedy)
     # beyond two the product could overflow
     sized = np.abs(out).max(initial=0.0) <= 2.0
     defect = np.abs(np.swapaxes(out, -1, -2) @ out - np.eye(3)).max(initial=0.0) if sized else np.inf
@@ -164,16 +145,6 @@ def norm(x: Vec) -> Vec:
     return out
 
 
-def _largest(x: Vec) -> Vec:
-    out: Vec = np.abs(x).max(axis=-1, keepdims=True, initial=0.0)
-    return out
-
-
-def _unit(x: Vec) -> Vec:
-    out: Vec = x / norm(x)[..., None]
-    return out
-
-
 def finite(function: Callable[P, T]) -> Callable[P, T]:
     """A function of arrays that refuses arguments whose result leaves the range of double precision; an infinite
     `pitch`, of a translation, is one that is meant.
@@ -181,7 +152,7 @@ def finite(function: Callable[P, T]) -> Callable[P, T]:
     Raises
     ------
     ValueError
-        with the sizes of the arguments, where the result would have entries that are not finite
+        where the result would have entries that are not finite
     """
 
     @wraps(function)
@@ -189,12 +160,9 @@ def finite(function: Callable[P, T]) -> Callable[P, T]:
         with np.errstate(all="ignore"):
             out = function(*arguments, **named)
         if not _is_finite(out):
-            sizes = np.abs(np.concatenate([np.empty(0), *_doubles((*arguments, *named.values()))]))
-            sizes = sizes[sizes > 0.0]
-            least, most = (sizes.min(), sizes.max()) if len(sizes) else (0.0, 0.0)
             raise ValueError(
-                f"{function.__name__}: the result leaves the range of double precision, got arguments of sizes from "
-                f"{least:.3g} to {most:.3g}; scale them, for example to SI units"
+                f"{function.__name__}: the result leaves the range of double precision; scale the arguments, for "
+                "example to SI units"
             )
         return out
 
@@ -211,18 +179,6 @@ def _is_finite(value: object) -> bool:
     if isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f":
         return bool(np.isfinite(value).all())
     return True
-
-
-def _doubles(values: tuple[object, ...]) -> list[Vec]:
-    """The numbers of arguments, flat."""
-    out = []
-    for value in values:
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
-            out += _doubles(value)
-        elif isinstance(value, (int, float, list, tuple, np.ndarray, np.generic)):
-            raw = np.asarray(value)
-            out += [np.ravel(raw).astype(float)] if raw.dtype.kind in "iuf" else []
-    return out
 
 
 def together(owner: str, **given: tuple[Vec, int]) -> None:
@@ -246,7 +202,8 @@ def _as_rotation(value: object) -> Any:
     return value if isinstance(value, Rotation) else None
 
 
-def _finite(owner: str, what: str, value: object, wanted: str, remedy: str) -> Vec:
+def _array(owner: str, what: str, value: object, shape: tuple[int, ...], wanted: str, remedy: str) -> Vec:
+    """Finite real numbers (..., *shape), float64."""
     raw: Any = None
     if not isinstance(value, np.ma.MaskedArray):
         try:
@@ -254,29 +211,13 @@ def _finite(owner: str, what: str, value: object, wanted: str, remedy: str) -> V
         except Exception:  # ragged lists, and whatever another package's object raises
             raw = None
     if raw is None or raw.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{owner}: {what} must be {wanted}, got {_check.show(value)} of type {type(value).__name__}; {remedy}"
-        )
+        got = f"{_check.show(value)} of type {type(value).__name__}"
+        raise TypeError(f"{owner}: {what} must be {wanted}, got {got}; {remedy}")
     with np.errstate(over="ignore"):  # a long double may not fit and becomes infinite
         out = np.array(raw, dtype=np.float64)
     if not np.isfinite(out).all():
         raise ValueError(f"{owner}: {what} must be finite, got {_check.show(value)}; remove nan and inf")
+    if shape and out.shape[-len(shape) :] != shape:
+        got = f"{_check.show(value)} of shape {out.shape}"
+        raise ValueError(f"{owner}: {what} must be {wanted}, got {got}; {remedy}")
     return out
-
-
-__all__ = [
-    "ORTHONORMAL",
-    "axes",
-    "finite",
-    "largest_rows",
-    "matrices",
-    "nonzero_quaternions",
-    "norm",
-    "numbers",
-    "rotation_matrices",
-    "rotation_quaternions",
-    "spurrier_klumpp",
-    "to_rotation",
-    "together",
-    "vectors",
-]

@@ -137,7 +137,7 @@ class Request:
     ----------
     t0, t_end : the interval; t0 is the problem's, and before t_end
     direction : -1.0 in runs back in time, whose times are those of the problem with the opposite sign: the callbacks
-        and what else is called from Python know of it, machine functions do not (`rbdae.solving.backward`)
+        and what else is called from Python know of it, machine functions do not (`rbdae.solving.watch`)
     t_eval : increasing output times; None asks for the solver's own steps
     rtol, atol : tolerances; `atol` is a number or an array of shape (n,)
     step : step size of a method with `Method.fixed_step`, else None
@@ -154,7 +154,7 @@ class Request:
         has them as its rows
     begun : called once, before the first step, with a function that gives what was collected so far: that is what is
         left of a run that ends with an exception
-    options : the package's own; the adapter refuses unknown ones
+    options : the package's own; the adapter, or its package, refuses unknown ones
     """
 
     t0: float

@@ -45,41 +45,30 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """With ``-m nightly`` tests have all their cases."""
+    if config.option.markexpr.strip() == "nightly":
+        os.environ["RBDAE_NIGHTLY"] = "1"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests marked ``long`` are for `tools/long` alone, whatever ``-m`` says; what it has of charts beyond the sample
-    of the usual run, and every pairing of a registry, is marked ``sampled``; `support/codes.py` says whose turn it
-    is, `support/versions.py` what runs on the oldest versions."""
+    """Gives tests their code, and marks what is left to the night (`support/codes.py`). There, tests of random cases
+    and of whole registries run again, with all that they have. A test that is named is run."""
     import codes
-    import samples
-    import versions
+    from cases import NIGHTLY, takes_turns
 
     turns = codes.assigned(items) if CODE is None else {}
+    whole = not any("::" in argument for argument in config.args)
     for item in items:
-        item.stash[GENERIC] = turns.get(item.nodeid) == "generic" and (
-            not versions.SAMPLE or versions.has_kernels(item)
-        )
-    if samples.LONG:
-        from cases import Pairing
-
-        for item in items:
-            values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-            if any(samples.has_drawn_chart(value) or isinstance(value, Pairing) for value in values):
-                item.add_marker("sampled")
-    if not samples.LONG:
-        # a test that is named alone is run, whatever its turn
-        whole = not any("::" in argument for argument in config.args)
-        left, kept = [], []
-        for item in items:
-            late = item.get_closest_marker("long") is not None or (whole and turns.get(item.nodeid) == "long")
-            (left if late else kept).append(item)
-        if versions.SAMPLE:
-            taken = versions.chosen(kept)
-            left += [item for item in kept if item.nodeid not in taken]
-            kept = [item for item in kept if item.nodeid in taken]
-        items[:] = kept
-        if left:
-            config.hook.pytest_deselected(items=left)
+        item.stash[GENERIC] = turns.get(item.nodeid) == "generic"
+        values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if NIGHTLY:
+            more = item.get_closest_marker("sampled") is not None or any(map(takes_turns, values))
+        else:
+            more = whole and turns.get(item.nodeid) == "nightly"
+        if more:
+            item.add_marker("nightly")
 
 
 @pytest.hookimpl(wrapper=True)

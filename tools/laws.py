@@ -150,10 +150,9 @@ class Map:
 
     @classmethod
     def read(cls) -> Map:
-        """Raises FileNotFoundError, with what to do, if nothing was recorded."""
         folders = [folder for folder in sorted(FOLDER.glob("[0-9]*")) if (folder / "coverage").exists()]
         if not folders:
-            raise FileNotFoundError(f"{FOLDER} has no recording: run tools/laws --record first")
+            sys.exit("tools/laws does not know yet what the tests run: run tools/laws --record first")
         recordings = [Recording.read(folder) for folder in folders]
         for k, recording in enumerate(recordings):
             for test in set().union(*(later.seconds for later in recordings[k + 1 :])):
@@ -225,14 +224,18 @@ def statement_lines(path: Path, line: int) -> range:
 @functools.cache
 def importers() -> dict[Path, list[Path]]:
     """The files that import each file of the library."""
-    from import_graph import modules, read_graph
+    import grimp
 
-    files = {name: path.resolve() for name, path in modules().items()}
-    found: dict[Path, list[Path]] = defaultdict(list)
-    for source, targets in read_graph()[0].items():
-        for target in targets:
-            found[files[target]].append(files[source])
-    return found
+    graph = grimp.build_graph("rbdae", "rbdae_adapters")
+    files = {name: _file(name) for name in graph.modules}
+    return {
+        path: [files[above] for above in graph.find_modules_that_directly_import(name)] for name, path in files.items()
+    }
+
+
+def _file(module: str) -> Path:
+    path = (ROOT / "adapters" if module.startswith("rbdae_adapters") else ROOT).joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def chosen(needed: dict[str, set[int]], seconds: dict[str, float], most: float) -> Iterator[str]:

@@ -5,7 +5,7 @@
 Each change is one of five kinds, drawn by the seed: another sign, another comparison, an index off by one, a constant
 with another value, a statement dropped. A change is drawn by what it is, the function and the text, not by where it
 stands: an edit of another function leaves it drawn. The files are those that turn right numbers into results: solving,
-reports, study, initial, graph, or the ones that are named. A copy of the tree gets the change, and the tests that run
+show, study, initial, graph, or the ones that are named. A copy of the tree gets the change, and the tests that run
 the changed line (`tools/laws --record` knows them) are run there, the quickest first, until one fails or the seconds
 are used up. A survivor is printed with its place; the exit code is the number of survivors.
 
@@ -34,7 +34,7 @@ from pathlib import Path
 from laws import Map, function_lines
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("rbdae/solving", "rbdae/reports", "rbdae/study", "rbdae/initial", "rbdae/graph")
+FOLDERS = ("rbdae/solving", "rbdae/show", "rbdae/study", "rbdae/initial", "rbdae/graph")
 
 SIGNS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,

@@ -104,14 +104,15 @@ class Owners:
             f"{quantity!r} belongs to a part that is not in the system; use what add_joint and add_force return"
         )
 
+    @cached_property
+    def _by_label(self) -> dict[str, Quantity]:
+        return {f"{owner.name}.{name}": each for owner in self._owners for name, each in owner.quantities.items()}
+
     def labelled(self, label: str) -> Quantity:
         """The quantity with a label, such as "motor.current"."""
-        known: dict[str, Quantity] = {
-            f"{owner.name}.{name}": each for owner in self._owners for name, each in owner.quantities.items()
-        }
-        if label not in known:
-            raise _check.unknown("quantity", label, known)
-        return known[label]
+        if label not in self._by_label:
+            raise _check.unknown("quantity", label, self._by_label)
+        return self._by_label[label]
 
 
 @final

@@ -14,7 +14,7 @@ from typing import Any
 import rbdae
 from rbdae.cli.cache import show_cache
 from rbdae.cli.compare import run_compare
-from rbdae.cli.parser import parser, with_numbers
+from rbdae.cli.parser import further_commands, parser, with_numbers
 from rbdae.cli.report import write_report
 from rbdae.cli.run import run_one
 from rbdae.cli.told import INTERRUPTED, told
@@ -29,12 +29,13 @@ _RUN = (BrokenExecutor, RuntimeError)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused, or 130 after Ctrl-C."""
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    given = parser().parse_args(with_numbers(typed))
+    further = further_commands().get(typed[0]) if typed else None
+    given = argparse.Namespace() if further else parser().parse_args(with_numbers(typed))
     given.typed = typed
     with _any_name(sys.stdout), _any_name(sys.stderr):
         try:
             with _warnings_in_one_line():
-                return _COMMANDS[given.command](given)
+                return int(further.load()(typed[1:])) if further else _COMMANDS[given.command](given)
         except KeyboardInterrupt:
             print("rbdae: interrupted; what is not named above has not been written", file=sys.stderr)
             return INTERRUPTED
@@ -88,12 +89,6 @@ def _solvers(given: argparse.Namespace) -> int:
     return 0
 
 
-def _papers(given: argparse.Namespace) -> int:
-    from rbdae.cli.papers import show_papers  # other commands need none of it
-
-    return show_papers(given)
-
-
 _COMMANDS = {
     "models": _models,
     "solvers": _solvers,
@@ -101,7 +96,6 @@ _COMMANDS = {
     "compare": run_compare,
     "report": write_report,
     "cache": show_cache,
-    "papers": _papers,
 }
 
 __all__ = ["main"]

@@ -12,7 +12,7 @@ from typing import Any
 import rbdae
 from rbdae._files import harmless, is_special, replacing
 from rbdae.problem.observables import FORCES, JOINTS, STATES, further
-from rbdae.reports import check_report
+from rbdae.show import check_report
 
 
 def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: bool = False) -> None:

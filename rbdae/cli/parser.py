@@ -6,11 +6,14 @@ import argparse
 import ast
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
 from rbdae.rotations import CHARTS
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _SYSTEM = "a name from `rbdae models`, or FILE.py:FUNCTION, a function that returns a rbdae.System"
 _EITHER = "`rbdae models` lists the models, `rbdae solvers` the solvers."
@@ -30,23 +33,16 @@ def parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="show what is kept on disk between processes: compiled code")
     cache.add_argument("--clear", action="store_true", help="remove it; it is made again when it is needed")
     _add_report(commands.add_parser("report", help="write a page for a browser about a run or comparison on disk"))
-    _add_papers(commands.add_parser("papers", help="show the figures and tables of the papers, and compare"))
+    for name, point in further_commands().items():
+        commands.add_parser(name, help=f"a command of {point.module.partition('.')[0]}")
     return out
 
 
-def _add_papers(papers: argparse.ArgumentParser) -> None:
-    papers.add_argument("--only", nargs="+", metavar="NAME", help="items by their names; --list shows them")
-    papers.add_argument("--paper", metavar="PAPER", help="null_space, hamiltonian, rotations or forms; default: all")
-    papers.add_argument("--list", action="store_true", help="list the items and what the papers say")
-    papers.add_argument("--quick", action="store_true", help="shorter and fewer runs, about a second an item")
-    papers.add_argument(
-        "--solver", metavar="PACKAGE:METHOD", help="run by this solver, in place of the paper's, what any can run"
-    )
-    papers.add_argument("--form", nargs="+", metavar="FORM", help="these forms alone: q42, d25, q40, d23, E66")
-    papers.add_argument("--example", choices=("A", "B", "C"), help="what runs this example of [NS] alone")
-    papers.add_argument(
-        "--out", type=Path, default=Path("results/papers"), metavar="DIR", help="for pictures and tables"
-    )
+def further_commands() -> dict[str, EntryPoint]:
+    """Commands of other packages by name: functions of the arguments after the name that return an exit code."""
+    from importlib.metadata import entry_points  # a slow import
+
+    return {point.name: point for point in entry_points(group="rbdae.commands")}
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:

@@ -10,9 +10,9 @@ import rbdae
 from rbdae.cli.formulated import formulated, may_be_left_out
 from rbdae.cli.outputs import check_outputs
 from rbdae.cli.target import target
-from rbdae.io.npz import read_npz
-from rbdae.reports import check_report
 from rbdae.rotations import CHARTS
+from rbdae.show import check_report
+from rbdae.solving.files import read_npz
 from rbdae.study import Comparison
 
 

@@ -100,6 +100,3 @@ class _Duals(Translation):
         kinds = self.kinds(stage.kinds)
         part = self._part(function, tuple(kinds), _STAGE)
         return lambda at, arguments: part(at, fitted(at, arguments, kinds))
-
-
-__all__ = ["dual_kernel"]

@@ -53,6 +53,3 @@ def context(memory: int, shapes: Shapes) -> Ints:
     rows, columns = (*shapes["out"], 1)[:2]
     out[_ROWS], out[_ROW_STEP], out[_COLUMNS], out[_COLUMN_STEP] = rows, columns, columns, 1
     return out
-
-
-__all__ = ["context", "machine_entry"]

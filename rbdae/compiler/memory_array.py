@@ -116,6 +116,3 @@ class _Length:
 
 def _value(length: _Length | int) -> Value:
     return length.value if isinstance(length, _Length) else constant(length)
-
-
-__all__ = ["MemoryArray"]

@@ -157,6 +157,3 @@ def _passed(k: int, sign: str) -> str:
     if sign == "M":
         return f"ptr %v{k}, i64 %length{k}.0, i64 %step{k}.0, i64 %length{k}.1, i64 %step{k}.1"
     return {"i": f"i64 %v{k}", "t": f"double %v{k}"}.get(sign, f"ptr %v{k}, i64 %length{k}.0")
-
-
-__all__ = ["KINDS", "python_entry", "symbols"]

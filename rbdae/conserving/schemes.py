@@ -116,5 +116,3 @@ SCHEMES: dict[str, Scheme] = {
         ),
     )
 }
-
-__all__ = ["SCHEMES", "Scheme"]

@@ -124,8 +124,8 @@ class UserElement:
     Attributes
     ----------
     force, jacobian : callable
-        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152; without a
-        jacobian (None) it is that of the recorded force.
+        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152; the
+        jacobian may be None: a recorded force has its own.
     potential : callable or None
         Function (t, x, out) of x = Z, 24 numbers: out[0] = V, whose -dV/dZ is F without rates.
     """
@@ -154,8 +154,8 @@ class StateElement:
     function : callable
         Fills (F, sdot), 12 n + k numbers; F . Zdot is the power of the natural forces.
     jacobian : callable
-        Fills d(F, sdot)/d(Z, Zdot, s, u) by rows: out.reshape(12 n + k, 24 n + k + m). None for that of the recorded
-        function.
+        Fills d(F, sdot)/d(Z, Zdot, s, u) by rows: out.reshape(12 n + k, 24 n + k + m). It may be None: a recorded
+        function has its own.
     names : tuple of str
         Of the states, k different ones; labels put the force's name before them: "damper-1.s".
     start : (k,) array

@@ -179,15 +179,15 @@ _REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with 
 def pack_functions(
     owner: str, row: Any, function: Any, jacobian: Any, n_in: int, n_out: int, places: Any = None
 ) -> list[UserFunction]:
-    """An element by functions of n_in numbers, with n_out results. Without a Jacobian it is the derivative of the
-    function, its entries at `places`."""
+    """An element by functions of n_in numbers, with n_out results. A recorded function has its own Jacobian, whose
+    entries are at `places`; so has one that is called, unless a Jacobian is given."""
     force, recorded = user_function(owner, "law", function, n_in, n_out)
-    if jacobian is not None:
-        tangent = user_function(owner, "jacobian", jacobian, n_in, n_in * n_out)[0]
-    elif recorded is None:  # numba's functions have their Python source
-        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
-    else:
+    if recorded is not None and (jacobian is None or recorded.law is not None):
         tangent = UserFunction(Derived(recorded, places), n_in, n_in * n_out)
+    elif jacobian is not None:
+        tangent = user_function(owner, "jacobian", jacobian, n_in, n_in * n_out)[0]
+    else:  # numba's functions have their Python source
+        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
     if force.slope is not None and force.slope[0] is not tangent:  # one of numba's, with another Jacobian elsewhere
         force = UserFunction(function, n_in, n_out)
     return _packed(row, force, tangent, places is not None)

@@ -45,8 +45,8 @@ class UserForce(AbstractForce):
     force : callable
         Plain Python, recorded if it is arithmetic (`rbdae.laws`), or compiled by numba (it must not raise).
     jacobian : callable, optional
-        The derivatives of `force`, of the same kinds. Without it they are exact ones of what `force` computes
-        (`rbdae.laws`); a Jacobian of one that makes floats of its arguments is refused by name.
+        The derivatives of `force`, of the same kinds, where it is called: a recorded force has exact ones, and so has
+        one that is called without a Jacobian (`rbdae.laws`), unless it makes floats of its arguments.
     difference_step : float, optional
         Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.

@@ -263,7 +263,7 @@ class AbsoluteFormulation(Formulation, velocities=("angular", "spatial", "coordi
         The motion is the same, the multiplier of the unit norm differs.
     gyroscopic : ``"third-order"`` or ``"fifth-order"``
         The gyroscopic term there: [SNS15] (29), which is [NS] (33), or (23). The motion and the joints' multipliers are
-        the same, that of the unit norm differs (`rbdae.norm_multipliers`).
+        the same, that of the unit norm differs (`rbdae_papers.norm_multipliers`).
     pull_back : ``"homogeneous"``, ``"moment"`` or ``"inhomogeneous"``
         How weights, applied forces and those of the joints become generalised forces there: by the gradient of
         R(p) = (p0^2 - e . e) I + 2 e e^T + 2 p0 e~, [NS] (48), linear in p; as 2 L^T n, [SNS15] (59), without a part
@@ -277,24 +277,3 @@ class AbsoluteFormulation(Formulation, velocities=("angular", "spatial", "coordi
     gyroscopic: Gyroscopic = "third-order"
     pull_back: PullBack = "homogeneous"
     director_constraints: DirectorConstraints = "rows"
-
-
-__all__ = [
-    "AbsoluteFormulation",
-    "AbstractKernels",
-    "Callback",
-    "Derivative",
-    "DirectorConstraints",
-    "Explicit",
-    "Formulation",
-    "Gyroscopic",
-    "Implicit",
-    "Kind",
-    "Multipliers",
-    "Norm",
-    "PullBack",
-    "RadialInertia",
-    "Solved",
-    "Unknowns",
-    "parameter",
-]

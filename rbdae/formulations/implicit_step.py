@@ -31,6 +31,3 @@ class ImplicitStep:
     def signs(self) -> str:
         """The arguments of its kernels."""
         return self.newton.signs
-
-
-__all__ = ["ImplicitStep"]

@@ -69,6 +69,3 @@ def _of_quasi_velocities(form: Formulation) -> tuple[str, ...]:
         "G\\,T = 0",
     ]
     return (*out, *(_CONSTRAINTS[level] for level in form.levels))
-
-
-__all__ = ["equations"]

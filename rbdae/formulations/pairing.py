@@ -83,6 +83,3 @@ def chosen_velocity(formulation: Formulation, chart: Chart, velocity: str | None
         charts = ", ".join(c.name for c in CHARTS.values() if c.coordinate_velocities is not None)
         raise ValueError(f"velocity 'coordinate' is for {charts}; with {chart.name!r} use velocity='angular'")
     return formulation.velocities[0] if formulation.unknowns == "momenta" else velocity
-
-
-__all__ = ["chosen_velocity", "has_chart", "misfit", "pairings", "pairings_of", "velocities"]

@@ -82,6 +82,3 @@ def written(text: str) -> Formulation:
     name, _, given = text.removesuffix(")").partition(" (")
     options = dict(item.split("=") for item in given.split("; ")) if given else {}
     return replace(named(name), **{option: literal_eval(value) for option, value in options.items()})
-
-
-__all__ = ["FORMULATIONS", "SPELLINGS", "named", "written"]

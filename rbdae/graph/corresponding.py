@@ -131,6 +131,3 @@ def _parted(found: Correspondence, k: int, new: int) -> bool:
 def _two(first: Constant, second: Constant) -> Two:
     """Constants of sums that were single."""
     return Two(both(first)[0], both(second)[0])
-
-
-__all__ = ["ALIKE", "Correspondence", "corresponding"]

@@ -230,6 +230,3 @@ _SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
     "arctanh": lambda graph, k, x: graph.node("rcp", _squared(graph, x, below=True)),
 }
 """Of the functions that laws of users have: by the node of the function and that of its argument."""
-
-
-__all__ = ["NoDerivative", "gradient", "inputs_of", "jacobian", "tangents"]

@@ -223,6 +223,3 @@ def _parted(p: Product, q: Product) -> tuple[Product, Product, Product]:
         else:
             own.append(a)
     return tuple(common), tuple(own), tuple(left)
-
-
-__all__ = ["Divisor", "Multiple", "Place", "TwoFactors", "TwoTerms", "gains", "merged"]

@@ -79,6 +79,3 @@ def substitute(graph: Graph, order: Plan, factors: Factors, b: Sequence[int]) ->
             value = graph.sub(value, graph.mul(entry, x[k]))
         x[j] = graph.mul(value, reciprocal)
     return x
-
-
-__all__ = ["LARGEST", "Factors", "eliminate", "substitute"]

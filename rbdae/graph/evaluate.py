@@ -79,6 +79,3 @@ def _arithmetic(kind: str, x: float, *others: float) -> float:
         except (ValueError, OverflowError):
             return math.nan
     return x + y if kind == "add" else x - y if kind == "sub" else x * y
-
-
-__all__ = ["computed", "evaluate"]

@@ -196,6 +196,3 @@ class _Writer:
 
 _Key = tuple[int, int]
 """A number and 1, or the first of two and 2."""
-
-
-__all__ = ["LEAST_NODES", "MOST_NODES", "PAYS", "Factored", "factored"]

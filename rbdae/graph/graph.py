@@ -337,6 +337,3 @@ class Graph:
                 for j in results:
                     done[j] = 1
         return out
-
-
-__all__ = ["CONDITIONS", "FUNCTIONS", "LEAVES", "OF_TWO", "Graph", "Node", "operands"]

@@ -252,6 +252,3 @@ class _Taping:
 
     def _row(self, operation: int, a: _Place, b: _Place) -> _Place:
         return self._rows.setdefault((operation, a, b), (2, len(self._rows)))
-
-
-__all__ = ["ADD", "DIVIDE", "MULTIPLY", "ROOT", "Loaded", "LoadedNumbers", "Tape", "value_of"]

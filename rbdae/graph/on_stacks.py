@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import CodeType
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -124,6 +125,12 @@ _TEXTS = {
 _NAMES = {"_rcp": _inverse_of_a_number} | {f"_{name}": _of_a_number(name) for name in (*FUNCTIONS, *OF_TWO)}
 
 
+@lru_cache(maxsize=256)
+def _code(text: str) -> CodeType:
+    """A function of many lines takes Python 10 ms; laws that differ in constants alone have the same one."""
+    return compile(text, "<a law on numbers>", "exec")
+
+
 def on_numbers(
     graph: Graph, outputs: Sequence[int], first: Mapping[str, int]
 ) -> Callable[[Sequence[float]], list[float]]:
@@ -142,7 +149,7 @@ def on_numbers(
             lines.append(f"  v{k} = {_TEXTS[kind].format(*(names[j] for j in operands))}")
     text = "\n".join(["def function(x):", *lines, f"  return [{', '.join(names[k] for k in outputs)}]"])
     scope: dict[str, Any] = {**_NAMES, **constants}
-    exec(compile(text, "<a law on numbers>", "exec"), scope)
+    exec(_code(text), scope)
     function: Callable[[Sequence[float]], list[float]] = scope["function"]
     return function
 
@@ -215,6 +222,3 @@ class OnStacks:
     def _derivative(self) -> Callable[[Vec], Mat]:
         recording = Recording(self._n)
         return recording.on_stacks(recording.derivative(self._function(recording)))
-
-
-__all__ = ["OnStacks", "Recording", "Symbols", "on_numbers", "stacked"]

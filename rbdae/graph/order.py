@@ -145,6 +145,3 @@ class _Listing:
                 if not self._waiting[j]:
                     heapq.heappush(queue, (self._rank(j), j))
         return out
-
-
-__all__ = ["LATENCIES", "USUAL", "deepest_first", "depth", "depths", "few_alive"]

@@ -141,6 +141,3 @@ def _largest(n: int, rows: Ints, columns: Ints, values: Vec, order: tuple[Ints, 
     if found is None or not np.array_equal(found.perm_r, found.perm_c):
         return np.inf  # a pivot is zero
     return float(np.abs(found.L.data).max())
-
-
-__all__ = ["SOUND", "Place", "Plan", "SingularPattern", "plan", "with_pivots"]

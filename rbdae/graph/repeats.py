@@ -228,6 +228,3 @@ def _exact(found: Listing, stretch: Stretch) -> Stretch | None:
     if times < _LEAST_TIMES or times * p < _LEAST_NODES:
         return None
     return Stretch(s, p, times)
-
-
-__all__ = ["CONST", "INPUT", "NOTHING", "TIME", "Listing", "Stretch", "listing", "stretches"]

@@ -45,6 +45,3 @@ def replaced(graph: Graph, outputs: Sequence[int], others: Mapping[int, int]) ->
         else:
             known[k] = made(graph, kind, there)
     return [known[k] for k in outputs]
-
-
-__all__ = ["made", "replaced"]

@@ -97,6 +97,3 @@ def _replaced(found: Sum, gone: tuple[Product, ...], new: Product, c: Constant) 
         elif p not in gone:
             out[p] = out.get(p, 0.0) + d
     return out
-
-
-__all__ = ["shared"]

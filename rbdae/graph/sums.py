@@ -102,6 +102,3 @@ def operations(graph: Graph, nodes: Iterable[int]) -> int:
             fused = node[0] in ("add", "sub") and any(graph.nodes[j][0] == "mul" and uses[j] == 1 for j in node[1:])
             out += 0 if fused else 1
     return out
-
-
-__all__ = ["Product", "Sum", "multiplications", "operations", "sums_of"]

@@ -222,6 +222,3 @@ class Condition:
         """`one` where the condition holds, else `other`."""
         r = self.recorder
         return r.result(r.graph.select(self.node, r.number(one), r.number(other)))
-
-
-__all__ = ["Condition", "NotStraight", "Recorder", "Symbol"]

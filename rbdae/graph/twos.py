@@ -74,6 +74,3 @@ def is_finite(c: Constant) -> bool:
 def is_one(c: Constant) -> bool:
     """Whether a constant is 1 or -1."""
     return both(size(c)) == (1.0, 1.0)
-
-
-__all__ = ["Constant", "Two", "both", "is_finite", "is_one", "size"]

@@ -1,48 +1,69 @@
-"""`formulate`: from a system to a problem, as a line of functions, each on the result of the one before."""
+"""`formulate`: from a system to a problem, as a line of functions, each on the result of the one before; `assemble`,
+its start alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Final, Literal, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._names import FormulationName, RotationName, VelocityName
-from rbdae.formulations.base import (
-    DirectorConstraints,
-    Formulation,
-    Gyroscopic,
-    Norm,
-    PullBack,
-    RadialInertia,
-)
-from rbdae.initial.assemble import compiled
-from rbdae.initial.changed import warn_of_changes
-from rbdae.initial.choices import Choices, check_choices, check_consistent
-from rbdae.initial.code import check_code, code_of
-from rbdae.initial.consistent import ConsistentState, consistent_state
+from rbdae.compiler.options import ENABLED
+from rbdae.formulations.base import Formulation
+from rbdae.formulations.pairing import chosen_velocity, misfit
+from rbdae.formulations.table import FORMULATIONS, named
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
-from rbdae.initial.structure import REMEDY, settings_of
+from rbdae.initial.report import warn_of_changes
+from rbdae.initial.start import ConsistentState, consistent_state
+from rbdae.initial.user_laws import check_user_laws
+from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.multibody.layout import write
+from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.python_calls import supported
+from rbdae.multibody.layout import natural_coordinates, write
 from rbdae.multibody.memory import Code, Memory
-from rbdae.multibody.model import Model
+from rbdae.multibody.model import Model, compile_system
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import selection_numbers
-from rbdae.multibody.row_selection import SUSPENDED_FROM
+from rbdae.multibody.references import centred
+from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
+from rbdae.multibody.selection import IndependentVelocities, KeptRows, Selection
+from rbdae.multibody.settings import Settings, Structure
+from rbdae.multibody.tree_velocities import tree_velocities
+from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
+from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.friction_margins import refuse_friction
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.rotations import CHARTS, Chart
+from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
+CODES: Final = ("auto", "folded", "generic", "traced")
+"""Values of `code`; the environment variable RBDAE_CODE decides what "auto" means."""
+
+_REMEDY = (
+    "replace a joint by one with fewer equations, or ask for redundant='minimum-norm', which gives the same motion and "
+    "reactions of least norm"
+)
 _SIZES = "check masses, inertias, positions and velocities, and that the laws of forces and drives return numbers"
+
+_WITHOUT: Final = {"radial_inertia": "zero", "director_constraints": "rows"}
+"""Options that forms without them may be asked for, as studies over all forms do: it is how they are."""
+
+SPARSE_FROM = 60
+"""Velocities from which the square system of loops is sparse (docs/decisions.md)."""
 
 
 def formulate(
@@ -52,19 +73,12 @@ def formulate(
     rotation: RotationName = "quaternion",
     velocity: VelocityName | None = None,
     consistent: Literal["warn", "project", "check"] = "warn",
-    constraint: str | None = None,
-    radial_inertia: RadialInertia | None = None,
-    gyroscopic: Gyroscopic | None = None,
-    pull_back: PullBack | None = None,
-    norm: Norm | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
     redundant: Literal["error", "minimum-norm"] = "error",
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
-    director_constraints: DirectorConstraints | None = None,
     code: Literal["auto", "folded", "generic", "traced"] = "auto",
     t0: float = 0.0,
+    **options: Any,
 ) -> Problem:
     """Write the equations of a system.
 
@@ -90,8 +104,6 @@ def formulate(
         possible (mass metric): with an `InitialValuesWarning`, or without one, or they are refused.
         `Problem.assembly` always says what was given, found and changed. Systems of more than 800 joint equations are
         too large for these priorities: there all values move to the nearest consistent ones.
-    constraint, radial_inertia, gyroscopic, pull_back, norm, alpha, beta, director_constraints
-        The options of a formulation that is given by its name, as its class in `rbdae.formulations` describes them.
     redundant : ``"error"`` or ``"minimum-norm"``
         What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
         motion is the same; multipliers and reactions are then those of least norm, marked as not unique. The forms
@@ -114,6 +126,8 @@ def formulate(
         ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
     t0 : float
         Initial time, s.
+    **options
+        Options of the class of a formulation that is given by its name: ``formulate(system, "baumgarte", alpha=10.0)``.
 
     Returns
     -------
@@ -127,40 +141,65 @@ def formulate(
     ProjectionError
         The constraints cannot be satisfied near the initial values, or are redundant.
     """
-    if not isinstance(system, System):
-        raise TypeError(
-            f"formulate needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
-            "rbdae.System()"
-        )
-    choices = check_choices(
-        formulation,
-        rotation,
-        velocity,
-        {
-            "constraint": constraint,
-            "radial_inertia": radial_inertia,
-            "gyroscopic": gyroscopic,
-            "pull_back": pull_back,
-            "norm": norm,
-            "alpha": alpha,
-            "beta": beta,
-            "director_constraints": director_constraints,
-        },
-        redundant,
-        reference,
-    )
-    wanted = check_consistent(consistent)
-    wanted_code = check_code(code)
+    system = _checked_system("formulate", system)
+    choices = check_choices(formulation, rotation, velocity, options, redundant, reference)
+    _one_of("value of consistent", consistent, ("warn", "project", "check"))
+    wanted = _checked_code(code)
     t0 = _check.number("formulate", "t0", t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        problem = _formulated(compiled(system, t0, choices.explicit), choices, t0, wanted == "check", hold, wanted_code)
-    if wanted == "warn" and not hold:
+        model = compiled(system, t0, choices.explicit)
+        problem = _formulated(model, choices, t0, consistent == "check", hold, wanted)
+    if consistent == "warn" and not hold:
         warn_of_changes(problem.assembly)
     return problem
 
 
+def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
+    """Find a consistent start of a system, and say what was found and what had to change.
+
+    `rbdae.formulate(system, ..., hold=hold)` starts from the same state, and `Problem.assembly` is the same report.
+    Here no warning is given: `Assembly.changes` has what had to change.
+
+    Parameters
+    ----------
+    system : System
+    hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
+        What keeps its place, that of the origin of the body frame, and its velocity. Unknown velocities of what is held
+        are zero where the joints allow that.
+    t0 : float
+        Initial time, s.
+
+    Raises
+    ------
+    ValueError
+        A loop cannot be closed (with the gap that remains), or the velocities contradict each other.
+    """
+    system, t0 = _checked_system("assemble", system), _check.number("assemble", "t0", t0)
+    return consistent_state(compiled(system, t0), t0, hold=hold).assembly
+
+
+def _checked_system(owner: str, system: object) -> System:
+    if not isinstance(system, System):
+        raise TypeError(
+            f"{owner} needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
+            "rbdae.System()"
+        )
+    return system
+
+
+def compiled(system: System, t0: float, explicit: bool = False) -> Model:
+    """A system in arrays, its laws of motion checked at the initial time; for `explicit` forms, without algebraic
+    unknowns of forces, or for others."""
+    check_user_laws(system, t0)
+    model = compile_system(system, explicit)
+    for law in model.rheonomic.values():
+        size = 1.0 if law.kind == ANGLE else model.scales.length
+        law.motion.check(t0, 1.0 / model.scales.rate, size)
+    return model
+
+
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
-    code = code_of(wanted)
+    code = _code_of(wanted)
     at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
@@ -194,7 +233,7 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
         follow = (
             "1 joint equation follows" if len(state.dropped) == 1 else f"{len(state.dropped)} joint equations follow"
         )
-        raise ValueError(f"{follow} from the others at the start: {names}; {REMEDY}")
+        raise ValueError(f"{follow} from the others at the start: {names}; {_REMEDY}")
     if choices.formulation.unknowns == "momenta" and choices.kind.number == DIRECTOR_RATE:
         for k, name in enumerate(model.names):
             if np.isnan(model.bodies["euler_inverse"][k]).any():
@@ -218,7 +257,7 @@ def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
     if row is not None:
         raise ValueError(
             f"the constraints are redundant or singular at the start, first at {workspace.model.row_name(row)}; "
-            f"{REMEDY}"
+            f"{_REMEDY}"
         )
     return start
 
@@ -251,4 +290,207 @@ def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspa
     return workspace.with_selection(workspace.selection.with_rows(rows))
 
 
-__all__ = ["formulate"]
+# ---------------------------------------------------------------- the user's choices
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """Formulation, chart and velocity that go together; whether redundant joint equations may be left out; where charts
+    are centred."""
+
+    formulation: Formulation
+    chart: Chart
+    velocity: str
+    kind: VelocityKind
+    may_drop: bool
+    reference: str
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the problem is an ODE, without algebraic unknowns."""
+        return self.formulation.kind == "ode"
+
+
+def check_choices(
+    formulation: str | Formulation,
+    rotation: str,
+    velocity: str | None,
+    options: Mapping[str, object],
+    redundant: str,
+    reference: str,
+) -> Choices:
+    """The choices of `rbdae.formulate`; `options` belong to the class of the formulation.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A name is unknown, or choices do not go together.
+    """
+    form = _with_options(formulation, options)
+    if not isinstance(rotation, str) or rotation not in CHARTS:
+        raise _check.unknown("rotation", rotation, CHARTS)
+    chart = CHARTS[rotation]
+    speed = chosen_velocity(form, chart, velocity)
+    _one_of("value of redundant", redundant, ("error", "minimum-norm"))
+    _check_reference(reference, chart)
+    if wrong := misfit(form, chart, speed, [name for name, value in options.items() if value is not None]):
+        raise ValueError(wrong)
+    return Choices(form, chart, speed, _kind(speed, chart), redundant == "minimum-norm", reference)
+
+
+def _with_options(formulation: str | Formulation, options: Mapping[str, Any]) -> Formulation:
+    """The value of a formulation; options are for one that is given by its name."""
+    form = formulation if isinstance(formulation, Formulation) else named(formulation)
+    own = {}
+    for name, value in options.items():
+        if value is None or (name not in form.options and isinstance(value, str) and value == _WITHOUT.get(name)):
+            continue
+        if name not in form.options:
+            having = ", ".join(repr(f.name) for f in FORMULATIONS.values() if name in f.options)
+            kind = ValueError if having else TypeError
+            belongs = f"belongs to the formulations {having}, not to {form.name!r}" if having else "is no option"
+            raise kind(f"formulate: {name}={_check.show(value)} {belongs}: leave it out")
+        if form is formulation or name in [option.name for option, _ in form.chosen()]:
+            raise ValueError(
+                f"formulate: {name}={_check.show(value)} is given by keyword, and {name}={form.options[name]!r} by "
+                f"{formulation!r}; give one of them"
+            )
+        own[name] = form.checked(name, value, "formulate")
+    return replace(form, **own)
+
+
+def _check_reference(reference: str, chart: Chart) -> None:
+    """Only charts with a singular set have a centre."""
+    _one_of("reference", reference, ("space", "start"))
+    if reference == "start" and not chart.centre:
+        centred = ", ".join(c.name for c in CHARTS.values() if c.centre)
+        raise ValueError(
+            f"reference='start' centres charts that have a singular set: {centred}; {chart.name} has none, leave it out"
+        )
+
+
+def _kind(velocity: str, chart: Chart) -> VelocityKind:
+    """Momenta are conjugate to the rates of the coordinates."""
+    if velocity == "spatial":
+        return SPATIAL
+    if velocity == "angular" or chart.coordinate_velocities is None:
+        return ANGULAR
+    return KINDS[chart.coordinate_velocities]
+
+
+def _one_of(what: str, value: object, known: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise _check.unknown(what, value, known)
+
+
+def _checked_code(value: str) -> str:
+    """The argument `code` of `formulate`, in place of "auto" what the environment says."""
+    _one_of("value of code", value, CODES)
+    if value == "auto":
+        value = os.environ.get("RBDAE_CODE", "auto")
+        _one_of("value of RBDAE_CODE in the environment", value, CODES)
+    return value
+
+
+def _code_of(wanted: str) -> Literal["auto", "folded", "generic", "traced"]:
+    """The code of a model's problems: generic without the JIT, and where Python is not as machine code expects it."""
+    if wanted == "generic" or not ENABLED:
+        return "generic"
+    if not supported():
+        say_once(
+            "this Python keeps floats and arrays elsewhere than code of one model looks for them; generic code runs"
+        )
+        return "generic"
+    return "traced" if wanted == "traced" else "folded" if wanted == "folded" else "auto"
+
+
+# ---------------------------------------------------------------- settings and selection
+
+
+def bare_settings(choices: Choices, structure: Structure) -> Settings:
+    """Settings by choices alone."""
+    return Settings(choices.formulation, choices.chart, choices.kind, structure)
+
+
+def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
+    """The settings that lay the model out, and the selection at the start."""
+    settings, selection = _structure(model, choices, state)
+    if choices.reference == "space":
+        return settings, selection
+    return settings, selection.with_references(centred(choices.chart, rotation_matrices(state.motion.p)))
+
+
+def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
+    """The structure by which velocities are found, the kept rows and the independent velocities."""
+    rows = _kept_rows(model, state)
+    if choices.formulation.unknowns != "quasi-velocities":
+        return replace(bare_settings(choices, "any"), redundant=bool(state.dropped)), Selection(rows)
+    if _is_spherical_tree(model):
+        return bare_settings(choices, "spherical tree"), Selection(rows)
+    tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
+    if tree is not None:
+        return replace(bare_settings(choices, "tree"), tree=tree), Selection(rows)
+    n_v = int((model.bodies["nt"][: model.n] + 3).sum())
+    sparse = not state.dropped and n_v >= SPARSE_FROM
+    choose = _sparse_velocities if sparse else _independent_velocities
+    velocities = choose(model, state, choices.kind.spatial)
+    settings = replace(
+        bare_settings(choices, "loops"),
+        n_independent=len(velocities.S),
+        sparse=sparse,
+        redundant=bool(state.dropped),
+    )
+    return settings, Selection(rows, velocities)
+
+
+def _kept_rows(model: Model, state: ConsistentState) -> KeptRows:
+    if not state.dropped:
+        return KeptRows()
+    G = state.joint_matrix()
+    return KeptRows(state.dropped, strength(model, G, state.dropped), float(closeness(model, G, len(state.dropped))))
+
+
+def _independent_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
+    """From the null space at the start."""
+    G = state.joint_matrix()
+    loose = redundant_rows(model, np.delete(G, state.dropped, axis=0), prefer_trees=False)
+    if loose:
+        kept = np.delete(np.arange(len(G)), state.dropped)
+        names = "; ".join(model.row_name(int(kept[k])) for k in loose)
+        raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
+    if spatial:
+        G = spatial_columns(G, rotation_matrices(state.motion.p))
+    measure = metric(model)
+    return measure.select(G, len(measure.scale) - len(G) + len(state.dropped))
+
+
+def _sparse_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
+    """The same of a large system, whose matrix is sparse."""
+    measure, joints = metric(model), state.joints
+    gradients = joints.gradients(state.motion)
+    if spatial:
+        R = np.concatenate([rotation_matrices(state.motion.p), np.eye(3)[None]])
+        gradients[..., 3:] = np.einsum("rsk,rsjk->rsj", gradients[..., 3:], R[joints.bodies])
+    G = sparse_matrix(gradients, joints.bodies, measure.moving)
+    try:
+        return measure.select(G, G.shape[1] - G.shape[0])
+    except DependentRows as error:
+        raise ValueError(
+            f"the constraints are redundant or singular at the start: {model.row_name(error.row)}; {_REMEDY}"
+        ) from error
+
+
+def _is_spherical_tree(model: Model) -> bool:
+    """Whether T is known in closed form: spherical joints of free bodies, no loop, nothing that moves by itself."""
+    tree = model.tree
+    return (
+        not tree.closing
+        and not len(model.drives)
+        and all(
+            [bool(model.primitives[i]["linear"]) for i in model.joints[k].primitives] == [True]
+            and model.bodies["nt"][b] == 3
+            for b, k in enumerate(tree.joint)
+            if k >= 0
+        )
+    )

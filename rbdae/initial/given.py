@@ -186,6 +186,3 @@ def held_columns(model: Model, hold: Hold) -> Bools:
             raise ValueError(f"hold: body {name!r} has no {part!r}; choose from {', '.join(map(repr, _COLUMNS))}")
         out[model.names.index(name), slice(None) if part is None else _COLUMNS[part]] = True
     return out
-
-
-__all__ = ["Hold", "Known", "check_hold", "held_columns", "turned"]

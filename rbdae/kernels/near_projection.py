@@ -133,6 +133,3 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
             out[n + COUNTS] = 0.0
             return
     write_state(m, address(out))
-
-
-__all__ = ["COUNTS", "ITERATIONS", "N_MORE", "OFF", "project_near"]

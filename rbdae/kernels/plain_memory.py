@@ -65,6 +65,3 @@ class PlainRecord:
     def __setattr__(self, name: str, value: Any) -> None:
         self._row[name] = value
         self.__dict__.pop(name, None)
-
-
-__all__ = ["SINGLE", "PlainMemory"]

@@ -62,6 +62,3 @@ def _field(value: Any) -> Any:
     if value.dtype.kind != "i":
         return value.astype(object)
     return value.tolist() if value.ndim == 1 else value.copy()
-
-
-__all__ = ["SymbolicMemory", "opened"]

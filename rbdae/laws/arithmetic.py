@@ -50,17 +50,17 @@ def _body(node: Any) -> list[Any]:
     return [each for part in (node.body if isinstance(node.body, list) else [node.body]) for each in ast.walk(part)]
 
 
-def _sources(function: types.FunctionType) -> list[Any]:
-    """The source of a function; several where they begin in one line and use the same names."""
-    code = function.__code__
+def _sources(code: types.CodeType, text: str) -> list[Any]:
+    """The source of a function in the text of its file; several where they begin in one line and use the same names."""
     try:
-        known = _functions("".join(linecache.getlines(code.co_filename, function.__globals__)))
+        known = _functions(text)
     except SyntaxError:
         return []
     out = []
+    more = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    mine = sorted(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + more])
     for node in known.get(code.co_firstlineno, ()):
-        arguments = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
-        same = sorted(arguments) == sorted(inspect.signature(function, follow_wrapped=False).parameters)
+        same = sorted(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)) == mine
         body = _body(node)
         names = {getattr(each, key) for each in body for key in ("id", "attr") if hasattr(each, key)}
         own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
@@ -80,19 +80,28 @@ def names_of(code: types.CodeType) -> set[str]:
 
 def check_arithmetic(function: types.FunctionType) -> None:
     """Raise NotRecorded unless a function is arithmetic alone."""
-    found = _sources(function)
+    lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
+    why = _why_not(function.__code__, "".join(lines))
+    if why:
+        raise NotRecorded(why)
+
+
+@lru_cache(maxsize=1024)
+def _why_not(code: types.CodeType, text: str) -> str:
+    """Why a function is no arithmetic, or nothing."""
+    found = _sources(code, text)
     if not found:
-        raise NotRecorded(f"{function.__name__} has no source")
+        return f"{code.co_name} has no source"
     nodes = [each for source in found for each in _body(source)]
     said = {id(each) for node in nodes if isinstance(node, (ast.Raise, ast.Assert)) for each in ast.walk(node)}
     for node in nodes:
         if isinstance(node, (ast.JoinedStr, ast.FormattedValue)) and id(node) in said:
             continue
         if not isinstance(node, _NODES) or getattr(node, "decorator_list", None):
-            kind = type(node).__name__.lower()
-            raise NotRecorded(f"line {node.lineno} of {function.__name__} is no arithmetic ({kind})")
+            return f"line {node.lineno} of {code.co_name} is no arithmetic ({type(node).__name__.lower()})"
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            raise NotRecorded(f"line {node.lineno} of {function.__name__} changes {ast.unparse(node)}")
+            return f"line {node.lineno} of {code.co_name} changes {ast.unparse(node)}"
+    return ""
 
 
 __all__ = ["check_arithmetic", "names_of"]

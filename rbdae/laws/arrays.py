@@ -52,6 +52,15 @@ def again(value: Any) -> Any:
     return value
 
 
+def number_among(values: Any) -> Number | None:
+    """The first of some values that is a number of a law."""
+    for each in values:
+        found = number_among(each) if isinstance(each, (list, tuple, Numbers)) else each
+        if isinstance(found, Number):
+            return found
+    return None
+
+
 # ---------------------------------------------------------------- functions of numbers
 
 
@@ -76,10 +85,6 @@ def _of_two(name: str) -> Callable[[Any, Any], Any]:
 def sign(x: Any) -> Any:
     """-1, 0, 1, or what is not a number."""
     return choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x)))
-
-
-def _whole(x: Any) -> Any:
-    return ONE["floor"](x)
 
 
 def _third(x: Any) -> Any:
@@ -114,8 +119,8 @@ ONE: dict[str, Callable[[Any], Any]] = {
     **{name: _of_one(name) for name in FUNCTIONS if name != "abs"},
     "absolute": abs,
     "fabs": abs,
-    "ceil": lambda x: -_whole(-x),
-    "trunc": lambda x: choice(x < 0.0, -_whole(-x), _whole(x)),
+    "ceil": lambda x: -ONE["floor"](-x),
+    "trunc": lambda x: choice(x < 0.0, -ONE["floor"](-x), ONE["floor"](x)),
     "negative": lambda x: -x,
     "positive": lambda x: x,
     "square": lambda x: x * x,
@@ -168,13 +173,15 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 _LINEAR = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
+_PLAIN = frozenset({"add", "subtract", "multiply", "negative"})
+"""Those that are the same for symbols as operators of Python."""
 
 
 def refuse(value: Any, why: str) -> Any:
     """End the run of a law on a number, or on an array of them."""
-    for each in np.ravel(bare(value)):
-        if isinstance(each, Number):
-            each.tape.refuse(why)
+    number = number_among([value])
+    if number is not None:
+        number.tape.refuse(why)
     raise NotRecorded(why)
 
 
@@ -188,7 +195,7 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
     options.pop("dtype", None)
     if options.pop("where", True) is not True:
         refuse(self, f"it calls numpy.{name} with where=")
-    if method == "__call__" and name in _LINEAR:
+    if method == "__call__" and (name in _LINEAR or (name in _PLAIN and _are_symbols(given))):
         found = ufunc(*(np.asarray(value, dtype=object) for value in given))
     elif method == "__call__" and name in (ONE if len(given) == 1 else TWO):
         found = each((ONE if len(given) == 1 else TWO)[name], given, ufunc)
@@ -201,6 +208,12 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
         bare(target)[...] = found
         return target
     return again(found)
+
+
+def _are_symbols(given: Sequence[Any]) -> bool:
+    """Whether all numbers are symbols or Python's own; NumPy's would ask here again."""
+    values = [x for value in given for x in np.ravel(np.asarray(value, dtype=object)).tolist()]
+    return all(type(x) is float or (type(x) is Number and not x.tape.live) or type(x) is int for x in values)
 
 
 def each(apply: Callable[..., Any], given: Sequence[Any], exact: Callable[..., Any] | None = None) -> Any:
@@ -249,62 +262,21 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
 
 def vector_product(a: Any, b: Any, **options: Any) -> Any:
     """`numpy.cross`; of vectors in space ours, as that of NumPy 1 makes floats of constants among numbers of laws."""
+    if number_among([a, b]) is None:
+        return np.cross(bare(a), bare(b), **options)
     given: list[Any] = [np.asarray(bare(x), dtype=object) for x in (a, b)]
     in_space = not options and all(x.shape[-1:] == (3,) for x in given)
     return again(cross(*given) if in_space else np.cross(*given, **options))
 
 
-OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select}
+OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": where, "clip": clip, "select": select, "cross": vector_product}
 
-ON_OBJECTS = frozenset(
-    [
-        "amax",
-        "amin",
-        "atleast_1d",
-        "atleast_2d",
-        "broadcast_to",
-        "column_stack",
-        "concatenate",
-        "copy",
-        "cumsum",
-        "diag",
-        "diff",
-        "dot",
-        "einsum",
-        "expand_dims",
-        "flip",
-        "full_like",
-        "hstack",
-        "inner",
-        "max",
-        "mean",
-        "min",
-        "moveaxis",
-        "ndim",
-        "norm",
-        "ones_like",
-        "outer",
-        "polyval",
-        "prod",
-        "ravel",
-        "repeat",
-        "reshape",
-        "roll",
-        "shape",
-        "size",
-        "squeeze",
-        "stack",
-        "sum",
-        "swapaxes",
-        "tensordot",
-        "tile",
-        "trace",
-        "transpose",
-        "vdot",
-        "vstack",
-        "zeros_like",
-    ]
-)
+ON_OBJECTS = frozenset({
+    "amax", "amin", "atleast_1d", "atleast_2d", "broadcast_to", "column_stack", "concatenate", "copy", "cumsum", "diag",
+    "diff", "dot", "einsum", "expand_dims", "flip", "full_like", "hstack", "inner", "max", "mean", "min", "moveaxis",
+    "ndim", "norm", "ones_like", "outer", "polyval", "prod", "ravel", "repeat", "reshape", "roll", "shape", "size",
+    "squeeze", "stack", "sum", "swapaxes", "tensordot", "tile", "trace", "transpose", "vdot", "vstack", "zeros_like",
+})  # fmt: skip
 """Those that NumPy has for arrays of objects, too."""
 
 
@@ -321,16 +293,5 @@ def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any],
 Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
 Number.__array_function__ = _of_function  # type: ignore[attr-defined]
 
-__all__ = [
-    "OF_ARRAYS",
-    "ONE",
-    "ON_OBJECTS",
-    "TWO",
-    "Numbers",
-    "again",
-    "bare",
-    "each",
-    "numbers",
-    "refuse",
-    "vector_product",
-]
+__all__ = ["OF_ARRAYS", "ONE", "ON_OBJECTS", "TWO", "Numbers", "again", "bare", "each", "number_among", "numbers"]
+__all__ += ["refuse", "vector_product"]

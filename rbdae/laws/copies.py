@@ -19,7 +19,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.laws.arithmetic import check_arithmetic, names_of
-from rbdae.laws.arrays import OF_ARRAYS, ON_OBJECTS, ONE, TWO, Numbers, numbers, vector_product
+from rbdae.laws.arrays import OF_ARRAYS, ON_OBJECTS, ONE, TWO, number_among, numbers, vector_product
 from rbdae.laws.numbers import NotRecorded, Number, choice, value_of
 from rbdae.laws.tables import piecewise
 
@@ -75,15 +75,6 @@ _FINITE = frozenset({
     "arctan", "arctan2", "tanh", "arcsinh", "floor",
 })  # fmt: skip
 """Operations whose results are finite for finite numbers."""
-
-
-def number_among(values: Any) -> Number | None:
-    """The first of some values that is a number of a law."""
-    for each in values:
-        found = number_among(each) if isinstance(each, (list, tuple, Numbers)) else each
-        if isinstance(found, Number):
-            return found
-    return None
 
 
 def _is_finite(arguments: Any) -> bool:
@@ -157,7 +148,7 @@ _REPLACED: dict[Any, Any] = {
     **{getattr(math, name): _of_math(name) for name in _MATH},
     **{getattr(np, name): _maker(getattr(np, name)) for name in ("zeros", "ones", "empty", "full", "eye", "identity")},
     **{getattr(np, name): _array for name in ("array", "asarray", "ascontiguousarray")},
-    np.cross: lambda a, b, **options: (np.cross if number_among([a, b]) is None else vector_product)(a, b, **options),
+    np.cross: vector_product,
     np.float64: lambda value=0.0: value if isinstance(value, Number) else np.float64(value),
 }
 _OF_SYMBOLS: dict[Any, Any] = {
@@ -169,7 +160,7 @@ _OF_SYMBOLS: dict[Any, Any] = {
 _OF_NUMPY = frozenset({*ONE, *TWO, *OF_ARRAYS, *ON_OBJECTS, "linspace", "arange"})
 
 
-def _refused(name: str) -> Any:
+def _refused(name: str, *_: Any, **__: Any) -> Any:
     raise NotRecorded(f"it uses {name}")
 
 
@@ -177,20 +168,18 @@ def _is_error(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, BaseException)
 
 
-def _of_builtin(name: str, value: Any) -> Any:
-    """The stand-in for one of Python's own functions."""
-    if not callable(value) or _is_error(value):
-        return value
-    return _OF_SYMBOLS.get(value, lambda *_, **__: _refused(name))
-
-
-_SAFE = {name: _of_builtin(name, value) for name, value in vars(builtins).items()}
+_SAFE = {
+    name: value if not callable(value) or _is_error(value) else _OF_SYMBOLS.get(value, partial(_refused, name))
+    for name, value in vars(builtins).items()
+}
+"""Python's own names for symbols."""
 
 
 def _type(*arguments: Any) -> Any:
-    if len(arguments) == 1 and isinstance(arguments[0], _Object):
-        return type(arguments[0]._object)
-    return float if len(arguments) == 1 and isinstance(arguments[0], Number) else type(*arguments)
+    (value,) = arguments if len(arguments) == 1 else (None,)
+    if isinstance(value, _Reader):
+        return type(value._value)
+    return float if isinstance(value, Number) else type(*arguments)
 
 
 # ---------------------------------------------------------------- copies
@@ -209,46 +198,38 @@ _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
 
 
 @final
-class _Module:
-    """A module whose functions take numbers of laws."""
+class _Reader:
+    """A module, a class or an object of a user's class, for reading. That of an object for numbers with values has its
+    attributes as they are, and may be changed."""
 
-    def __init__(self, module: Any, of: Callable[..., Any]) -> None:
-        self._module, self._of = module, of
-
-    def __getattr__(self, name: str) -> Any:
-        return self._of(getattr(self._module, name), f"{self._module.__name__}.{name}")
-
-
-@final
-class _Object:
-    """An object of a user's class, or the class: its attributes, for reading; those of a live one as they are."""
-
-    __slots__ = ("_live", "_object", "_of")
+    __slots__ = ("_live", "_of", "_value")
 
     def __init__(self, value: Any, of: Callable[..., Any], live: bool = False) -> None:
-        for name, each in (("_object", value), ("_of", of), ("_live", live)):
+        for name, each in (("_value", value), ("_of", of), ("_live", live)):
             object.__setattr__(self, name, each)
 
     def __getattr__(self, name: str) -> Any:
-        value, of = self._object, self._of
+        value, of = self._value, self._of
+        if isinstance(value, types.ModuleType):
+            return of(getattr(value, name), f"{value.__name__}.{name}")
         found = inspect.getattr_static(value, name, None)
         if isinstance(found, property):
             return of(found.fget, name)(self)
         if isinstance(found, types.FunctionType) and not isinstance(value, type):
             return types.MethodType(of(found, name), self)
-        known = types.MemberDescriptorType, types.FunctionType, staticmethod, classmethod
-        if not self._live and hasattr(type(found), "__get__") and not isinstance(found, known):
+        plain = types.MemberDescriptorType, types.FunctionType, staticmethod, classmethod
+        if not self._live and hasattr(type(found), "__get__") and not isinstance(found, plain):
             return _refused(f"{name} of a {type(value).__name__}")
         return getattr(value, name) if self._live else of(getattr(value, name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not self._live:
             _changing()
-        setattr(self._object, name, value)
+        setattr(self._value, name, value)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        if isinstance(self._object, type):
-            return _refused(f"the class {self._object.__name__}")
+        if isinstance(self._value, type):
+            return _refused(f"the class {self._value.__name__}")
         return self.__getattr__("__call__")(*arguments, **options)
 
 
@@ -264,28 +245,26 @@ class Copies:
     def of(self, value: Any, name: str = "an object") -> Any:
         """The stand-in for a value that a function uses. Raises NotRecorded for what is no arithmetic."""
         if isinstance(value, types.ModuleType):
-            return _Module(value, self.of)
-        if _is_spline(value):
-            return piecewise(value)
-        python = getattr(value, "py_func", None)
-        if isinstance(python, types.FunctionType):  # of numba
-            value = python
-        if isinstance(value, types.FunctionType) and not _of_a_library(value):
-            return self._function(value)
+            return _Reader(value, self.of)
+        python = getattr(value, "py_func", value)  # of numba
+        if isinstance(python, types.FunctionType) and not _of_a_library(python):
+            return self._function(python)
         if isinstance(value, types.MethodType):
             of = value.__self__
             if "super" not in value.__func__.__code__.co_names:  # which takes no copy
-                of = _Object(of, self.of, live=True) if self._live else self._object(of, name)
+                of = _Reader(of, self.of, live=True) if self._live else self._object(of, name)
             return types.MethodType(self.of(value.__func__, name), of)
         if isinstance(value, partial):
             options = {key: self.of(each, key) for key, each in value.keywords.items()}
             return partial(self.of(value.func, name), *(self.of(each, name) for each in value.args), **options)
+        if _is_spline(value):
+            return piecewise(value)
         kinds = types.BuiltinFunctionType, types.FunctionType, type
         if callable(value) and (isinstance(value, kinds) or type(value).__module__ == "numpy"):
             return self._known(value, name)
         call = inspect.getattr_static(type(value), "__call__", None)
         if self._live and isinstance(call, types.FunctionType) and not _of_a_library(call):
-            return _Object(value, self.of, live=True)
+            return _Reader(value, self.of, live=True)
         return self._object(value, name)
 
     def _known(self, value: Any, name: str) -> Any:
@@ -301,7 +280,7 @@ class Copies:
         if own and getattr(value, "__name__", "") in _OF_NUMPY:
             return value
         if isinstance(value, type) and not _of_a_library(value):
-            return _Object(value, self.of)
+            return _Reader(value, self.of)
         return _refused(name)
 
     def _object(self, value: Any, name: str) -> Any:
@@ -313,7 +292,7 @@ class Copies:
             return np.array(value).view(_Array)
         if hasattr(kind, "_make"):
             return kind._make(self.of(each, name) for each in value)
-        if kind in (list, tuple, set):
+        if kind in (list, tuple):
             made = [each if type(each) is float else self.of(each, name) for each in value]
             return tuple(made) if kind is tuple else _List(made)
         if kind is dict:
@@ -324,7 +303,7 @@ class Copies:
         by_user = any(isinstance(each, types.FunctionType) and not _of_a_library(each) for each in read)
         if by_user or _root(kind) == "builtins":
             return _refused(name)
-        return _Object(value, self.of)
+        return _Reader(value, self.of)
 
     def _function(self, function: types.FunctionType) -> Any:
         if id(function) in self._made:
@@ -349,4 +328,4 @@ class Copies:
         return out
 
 
-__all__ = ["Copies", "number_among"]
+__all__ = ["Copies"]

@@ -11,7 +11,7 @@ function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -31,6 +31,7 @@ _LARGEST_CONDITION = 1e12
 
 
 @final
+@dataclass(eq=False)
 class Unknowns:
     """The results and arguments of a law that are equations and algebraic unknowns.
 
@@ -45,25 +46,18 @@ class Unknowns:
     constants : the last of x
     """
 
-    def __init__(
-        self,
-        owner: str,
-        base: Recorded,
-        n_in: int,
-        n_out: int,
-        names: Sequence[str],
-        at: int,
-        start: Vec,
-        constants: Vec = _NONE,
-    ) -> None:
-        self.owner, self.base, self.n_in, self.n_out = owner, base, n_in, n_out
-        self.names, self.at, self.start, self.constants = tuple(names), at, start, constants
+    owner: str
+    base: Recorded
+    n_in: int
+    n_out: int
+    names: tuple[str, ...]
+    at: int
+    start: Vec
+    constants: Vec
 
     def with_constants(self, constants: Vec) -> Unknowns:
         """The same under other constants of the law."""
-        out = Unknowns(
-            self.owner, self.base, self.n_in, self.n_out, self.names, self.at, self.start, np.array(constants)
-        )
+        out = replace(self, constants=np.array(constants))
         out.__dict__["laws"] = self.laws
         return out
 

@@ -25,6 +25,9 @@ _POWERS = 8
 """Whole exponents up to which a power is a product."""
 
 
+_WITH_COMPARISONS = "it computes with comparisons, which Python and NumPy do in different ways"
+
+
 class NotRecorded(Exception):
     """A law cannot be recorded; the message is why."""
 
@@ -102,8 +105,12 @@ class Tape:
 
     def node(self, value: Any) -> int:
         """The node of a `Number` or of a float."""
-        if isinstance(value, Number):
-            return value.node
+        kind = type(value)
+        if kind is float:
+            return self.graph.const(value)
+        if kind is Number or kind is Truth:
+            node: int = value.node
+            return node
         if not isinstance(value, (float, int, np.number, np.bool_)) or isinstance(value, np.complexfloating):
             raise TypeError(f"a law gives {type(value).__name__}, where a number is wanted")
         return self.graph.const(float(value))
@@ -233,7 +240,7 @@ class Truth(Number):
         return self.tape.truth_of(self.tape.graph.negation(self.node))
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-    __neg__ = __abs__ = _asked("it computes with a comparison, which Python and NumPy do in different ways")
+    __neg__ = __abs__ = _asked(_WITH_COMPARISONS)
 
 
 # ---------------------------------------------------------------- operations of two
@@ -279,26 +286,41 @@ def value_of(value: Any) -> Any:
 
 def _is_plain(value: Any) -> bool:
     """Whether this is a number and no array: with arrays NumPy does the operation."""
-    return isinstance(value, (Number, float, int, np.number, np.bool_))
-
-
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, (Truth, bool, np.bool_))
+    kind = type(value)
+    return kind is Number or kind is float or isinstance(value, (Number, float, int, np.number, np.bool_))
 
 
 def _operation(name: str, make: Callable[[Graph, int, int], int]) -> None:
     known = getattr(operator, name)
 
-    def apply(a: Any, b: Any) -> Any:
-        tape: Tape = (a if isinstance(a, Number) else b).tape
-        if tape.live:
-            return tape.result(make(tape.graph, tape.node(a), tape.node(b)), known(value_of(a), value_of(b)))
-        if _is_truth(a) and _is_truth(b):
-            tape.refuse("it computes with comparisons, which Python and NumPy do in different ways")
-        return tape.result(make(tape.graph, tape.node(a), tape.node(b)))
+    def forward(self: Number, other: Any) -> Any:
+        if not _is_plain(other):
+            return NotImplemented
+        tape = self.tape
+        node = make(tape.graph, self.node, tape.node(other))
+        return tape.result(node, known(self.value, value_of(other)) if tape.live else None)
 
-    setattr(Number, f"__{name}__", lambda self, other: apply(self, other) if _is_plain(other) else NotImplemented)
-    setattr(Number, f"__r{name}__", lambda self, other: apply(other, self) if _is_plain(other) else NotImplemented)
+    def backward(self: Number, other: Any) -> Any:
+        if not _is_plain(other):
+            return NotImplemented
+        tape = self.tape
+        node = make(tape.graph, tape.node(other), self.node)
+        return tape.result(node, known(value_of(other), self.value) if tape.live else None)
+
+    for method, call in ((f"__{name}__", forward), (f"__r{name}__", backward)):
+        setattr(Number, method, call)
+        setattr(Truth, method, _of_truth(call))
+
+
+def _of_truth(call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operation of two that are no two comparisons."""
+
+    def of_truth(self: Truth, other: Any) -> Any:
+        if type(other) in (Truth, bool, np.bool_):
+            self.tape.refuse(_WITH_COMPARISONS)
+        return call(self, other)
+
+    return of_truth
 
 
 for _name, _make in {

@@ -10,7 +10,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.laws.copies import number_among
+from rbdae.laws.arrays import number_among
 from rbdae.laws.law import Filling, Law, Maker, NotRecorded, Users, recorded_law, traced_law
 
 
@@ -88,29 +88,24 @@ class CalledBack:
     def slopes(self, n_inputs: int, others: Callable[[Vec], tuple[Any, ...]]) -> Filling | None:
         """f(t, x, out) of the derivatives of a law of the motion by x = (s, sdot, u); None if there are none. `others`
         makes of u what follows s and sdot among the arguments. Raises TypeError for derivatives of other arguments."""
-        if self.derivatives is None and self.difference_step is None:
-            return None
-        if self.derivatives is None:
-            return lambda t, x, out: self._differences(others, t, x, out)
-        further = ("u",) if n_inputs else ()
-        _check.takes("CalledBack", "derivatives", self.derivatives, "t", "s", "rate", *further)
-        return lambda t, x, out: self._given(others, t, x, out)
+        law, given, h = self.function, self.derivatives, self.difference_step
 
-    def _given(self, others: Callable[[Vec], tuple[Any, ...]], t: float, x: Vec, out: Vec) -> None:
-        assert self.derivatives is not None
-        given = self.derivatives(t, x[0], x[1], *others(x[2:]))
-        remedy = f"return {len(x)} numbers"
-        out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", given, (len(x),), remedy=remedy)
+        def differences(t: float, x: Vec, out: Vec) -> None:
+            assert h is not None
+            for k, step in enumerate(h * np.eye(len(x))):
+                after, before = x + step, x - step
+                rise = law(t, *after[:2], *others(after[2:])) - law(t, *before[:2], *others(before[2:]))
+                out[k] = rise / (2.0 * h)
 
-    def _differences(self, others: Callable[[Vec], tuple[Any, ...]], t: float, x: Vec, out: Vec) -> None:
-        assert self.difference_step is not None
-        h = self.difference_step
-        for k in range(len(x)):
-            after, before = x.copy(), x.copy()
-            after[k] += h
-            before[k] -= h
-            rise = self.function(t, *after[:2], *others(after[2:])) - self.function(t, *before[:2], *others(before[2:]))
-            out[k] = rise / (2.0 * h)
+        def exact(t: float, x: Vec, out: Vec) -> None:
+            assert given is not None
+            values, remedy = given(t, x[0], x[1], *others(x[2:])), f"return {len(x)} numbers"
+            out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", values, (len(x),), remedy=remedy)
+
+        if given is None:
+            return None if h is None else differences
+        _check.takes("CalledBack", "derivatives", given, "t", "s", "rate", *(("u",) if n_inputs else ()))
+        return exact
 
 
 @final

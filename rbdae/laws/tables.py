@@ -11,6 +11,18 @@ from rbdae.laws.arrays import OF_ARRAYS, again, bare, each, numbers, refuse
 from rbdae.laws.numbers import Number, choice
 
 
+def _of_segment(x: Any, places: Any, of: Callable[[int], Any]) -> Any:
+    """What there is in the segment of x, by its number, between places in order."""
+
+    def among(first: int, last: int) -> Any:
+        if last - first == 1:
+            return of(first)
+        middle = (first + last) // 2
+        return choice(x < places[middle], among(first, middle), among(middle, last))
+
+    return among(0, len(places) - 1)
+
+
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """`numpy.interp` in a table of known numbers."""
     if period is not None:
@@ -18,16 +30,13 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     places, values = np.asarray(xp, dtype=float), np.asarray(fp, dtype=float)
     slopes = np.diff(values) / np.diff(places)
 
-    def segment(s: Any, first: int, last: int) -> Any:
-        if last - first == 1:
-            return slopes[first] * (s - places[first]) + values[first]
-        middle = (first + last) // 2
-        return choice(s < places[middle], segment(s, first, middle), segment(s, middle, last))
+    def segment(s: Any) -> Any:
+        return _of_segment(s, places, lambda k: slopes[k] * (s - places[k]) + values[k])
 
     def one(s: Any) -> Any:
         if not isinstance(s, Number):
             return float(np.interp(s, places, values, left, right))
-        inside = segment(s, 0, len(places) - 1) if len(places) > 1 else values[0]
+        inside = segment(s) if len(places) > 1 else values[0]
         beyond = values[-1] if right is None else right
         above = choice(s >= places[-1], choice(s > places[-1], beyond, values[-1]), inside)
         out = choice(s < places[0], values[0] if left is None else left, above)
@@ -52,19 +61,15 @@ def piecewise(spline: Any) -> Callable[..., Any]:
             x.tape.refuse(f"it calls a spline with extrapolate={spline.extrapolate!r}")
         places, table = own.x, own.c.reshape(*own.c.shape[:2], -1)
 
-        def chosen(values: Any, first: int, last: int) -> Any:
-            if last - first == 1:
-                return float(values[first])
-            middle = (first + last) // 2
-            return choice(x < places[middle], chosen(values, first, middle), chosen(values, middle, last))
+        def chosen(values: Any) -> Any:
+            return _of_segment(x, places, lambda k: float(values[k]))
 
-        m = len(places) - 1
-        s = x - chosen(places, 0, m)
+        s = x - chosen(places)
         out = []
         for column in range(table.shape[2]):
             value: Any = 0.0
             for row in table[:, :, column]:
-                value = value * s + chosen(row, 0, m)
+                value = value * s + chosen(row)
             out.append(value)
         return out[0] if own.c.ndim == 2 else numbers(out).reshape(own.c.shape[2:])
 

@@ -53,6 +53,3 @@ class Columns:
         tabled = [places for places, step in zip(self.groups, self.steps(), strict=True) if step is None]
         table = np.array(tabled, dtype=np.int32).T.ravel() if tabled else np.zeros(0, dtype=np.int32)
         return np.concatenate([np.array([places[0] for places in self.groups], dtype=np.int32), table])
-
-
-__all__ = ["NEAR", "Column", "Columns"]

@@ -123,5 +123,3 @@ _KINDS = (np.int32, np.float64, np.float64, np.int64, np.int64, np.int64)
 _NOTHING = Tape(np.zeros(0), 0, np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 NO_DATA = Data.of(Table(), Table(), 1, None)
-
-__all__ = ["NO_DATA", "Data", "Table"]

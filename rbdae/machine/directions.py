@@ -139,6 +139,3 @@ def directions(rows: Ints, columns: Ints, n: int, n_rows: int) -> Ints:
         for i in mine:
             taken[i].add(k)
     return out
-
-
-__all__ = ["by_directions", "directions", "jacobian"]

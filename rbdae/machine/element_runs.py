@@ -232,6 +232,3 @@ def scheduled(name: str, kinds: Sequence[Kind], runs: Sequence[Run], cleared: in
         "}",
     ]
     return "\n".join([*(function.text() for function in functions), *lines]), indices
-
-
-__all__ = ["Kind", "Place", "Result", "Run", "scheduled"]

@@ -193,6 +193,3 @@ class Turn:
             ]
         self._bases[group, lane] = base
         return base
-
-
-__all__ = ["ARGUMENTS_OF_ELEMENTS", "IN_LANES", "PASSED_TO_ELEMENTS", "Turn", "declarations", "word"]

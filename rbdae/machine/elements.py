@@ -209,6 +209,3 @@ def _begin_as_zeros(elements: Sequence[Element], size: int) -> bool:
                 return True
             written[output.places] = True
     return not written.all()
-
-
-__all__ = ["Element", "Output", "length_of_work", "looped"]

@@ -175,6 +175,3 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
                 lines += [f"  %q{k}.{stride} = and i1 {holds}, %p{k}.{stride}"]
                 holds = f"%q{k}.{stride}"
     return [*lines, f"  br i1 {holds}, label %a{k + 1}, label %convert"]
-
-
-__all__ = ["guarded", "python_entry"]

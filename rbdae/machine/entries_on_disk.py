@@ -131,6 +131,3 @@ def _store(path: Path, key: bytes, code: bytes) -> None:
 def say_once(message: str) -> None:
     """Warn, once in a process."""
     warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
-__all__ = ["bytes_from_cache", "folder", "note", "noted", "read", "say_once", "write"]

@@ -259,6 +259,3 @@ def tables(n: int, places: Sequence[Place], order: Plan) -> Tables:
     head[[at.MATRIX, at.N_UPPER, at.FREE]] = first + upper, upper, first + upper + len(slot)
     one, two, three = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
     return Tables(order, head, one, two, three)
-
-
-__all__ = ["PIVOTS", "BoundFactors", "Factors", "NotFinite", "Tables", "tables"]

@@ -189,24 +189,3 @@ def _address_of(name: str) -> int:
     if name == "vectorcall":
         return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
     return id({"array": np.ndarray, "float": float, "float64": np.float64, "None": None}[name])
-
-
-__all__ = [
-    "ARRAY_TYPE",
-    "CONVERTING",
-    "FIRST_FUNCTION",
-    "FLOAT64_TYPE",
-    "FLOAT_TYPE",
-    "GENERIC",
-    "INDICES",
-    "NONE",
-    "NUMBERS",
-    "OTHERWISE",
-    "SCRATCH",
-    "SELECTION",
-    "VECTORCALL",
-    "Context",
-    "MachineFunction",
-    "Shapes",
-    "trampoline",
-]

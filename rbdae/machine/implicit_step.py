@@ -128,6 +128,3 @@ def implicit_step(name: str, newton: str, advance: str, n: int, n_states: int) -
         "}",
     ]
     return "\n".join(lines)
-
-
-__all__ = ["MEMORY", "implicit_step"]

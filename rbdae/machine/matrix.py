@@ -156,6 +156,3 @@ def _scattered(loop: str, before: str, n: int, place: Sequence[str], after: str)
             f"  br i1 %{loop}.more, label %{loop}, label %{after}",
         ]
     )
-
-
-__all__ = ["matrix", "places"]

@@ -245,6 +245,3 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object =
     Without `made_of` it is made of the text."""
     made_of = text if made_of is None else made_of
     return from_cache((made_of, level), lambda: Written(text if isinstance(text, str) else text(), level))[0]
-
-
-__all__ = ["Module", "NoMachineCode", "Written", "as_it_comes", "compiled", "from_cache", "link"]

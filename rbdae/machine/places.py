@@ -121,6 +121,3 @@ class Plan:
             _, name, k = self.graph.nodes[number[i]]
             out[i] = self.inputs[name] + k
         return out
-
-
-__all__ = ["INPUTS", "Memory", "Plan"]

@@ -60,6 +60,3 @@ def projected(correction: Any, n: int) -> MachineFunction:
     )
     owner = (_code(), correction, context)
     return MachineFunction(_code().address("projected"), context.ctypes.data, owner, anywhere.errors)
-
-
-__all__ = ["NOT_FINITE", "projected"]

@@ -124,6 +124,3 @@ def _array(name: str, which: str, shapes: Shapes, value: Any) -> Any:
         f"{name}: {which} must be a float64 array of shape {shape}, contiguous if it is a vector, aligned, with "
         f"positive strides{', and writable' if which == 'out' else ''}; got {kind}"
     )
-
-
-__all__ = ["builtin", "callable_from_python", "supported"]

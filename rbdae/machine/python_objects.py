@@ -53,15 +53,3 @@ def array_of_doubles(k: int, n_axes: int, flags: int, otherwise: str) -> list[st
         f"l{k}:",
         *loaded(f"lengths{k}", "ptr", f"o{k}", LENGTHS),
     ]
-
-
-__all__ = [
-    "ALIGNED",
-    "CONTENT",
-    "CONTIGUOUS",
-    "STRIDES",
-    "WRITEABLE",
-    "argument",
-    "array_of_doubles",
-    "loaded",
-]

@@ -310,6 +310,3 @@ def both(first: Any, n: int, second: MachineFunction) -> MachineFunction:
     context = np.array([first.address, first.context, second.address, second.context, n], dtype=np.int64)
     owner = (module, first, second, context)
     return MachineFunction(module.address("both"), context.ctypes.data, owner, second.errors)
-
-
-__all__ = ["ANGLE", "OTHER", "VALUE", "Followed", "both", "in_turn"]

@@ -253,6 +253,3 @@ def _copies(mark: str, n: int, base: str, begin: int, target: int | None) -> lis
         f"{mark}2:",
     ]
     return lines
-
-
-__all__ = ["rolled"]

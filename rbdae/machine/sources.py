@@ -18,6 +18,3 @@ def sources(*packages: ModuleType) -> str:
         for file in sorted(Path(package.__file__).parent.glob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-__all__ = ["sources"]

@@ -296,6 +296,3 @@ def _beside(stored: Sequence[tuple[int, int]], cycles: Mapping[int, int]) -> Ite
         both = bool(cycles) and next_place == place + 1 and abs(cycles[first] - cycles[other]) < _LATER
         yield place, [first, other] if both else [first]
         i += 1 + both
-
-
-__all__ = ["ARGUMENTS", "DECLARATIONS", "LONGEST", "PASSED", "Part", "agreement", "instruction", "real", "straight"]

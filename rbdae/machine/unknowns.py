@@ -189,6 +189,3 @@ class Solving:
         context = np.array(places, dtype=np.int64)
         owner = self, context
         return MachineFunction(self._code.address(name), context.ctypes.data, owner, [], [residual, jacobian, *more])
-
-
-__all__ = ["Solving"]

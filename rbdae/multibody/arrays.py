@@ -155,6 +155,3 @@ def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> 
             out["side"][k, e] = int(primitives["body"][p, 1] == k)
         out["S"][k, : len(own.S)] = own.S
     return out
-
-
-__all__ = ["arrays_of", "fresh_states", "radial_factor", "renumbered", "row_length", "state_lengths", "with_room"]

@@ -46,6 +46,3 @@ def block_pattern(blocks: Ints, n_rows: int, n_columns: int) -> BlockPattern:
         indices=unique % n_rows,
         starts=np.searchsorted(unique, columns * n_rows + row[block_of]),
     )
-
-
-__all__ = ["BlockPattern", "block_pattern"]

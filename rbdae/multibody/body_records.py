@@ -74,6 +74,3 @@ def set_inertia(records: Any, place: int, row: Any, radial: float) -> None:
     for name in _INERTIAL:
         records[name][place] = row[name]
     records["radial"][place] = row["radial"] * radial
-
-
-__all__ = ["body_row", "body_rows", "set_inertia", "set_mass"]

@@ -183,16 +183,3 @@ def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[i
     if short is None:
         return of, deepest_first(graph, [*guards, *outputs])
     return short, few_alive(short.graph, [*short.guards, *short.outputs])
-
-
-__all__ = [
-    "MOST_STORES",
-    "CodeText",
-    "Pattern",
-    "code_text",
-    "in_order",
-    "is_long",
-    "text_of_elements",
-    "text_of_runs",
-    "text_of_step",
-]

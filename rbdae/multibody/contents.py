@@ -136,6 +136,3 @@ def _sources() -> str:
     except OSError:
         return ""
     return digest.hexdigest()
-
-
-__all__ = ["all_recorded", "contents", "on_disk"]

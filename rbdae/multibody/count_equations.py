@@ -16,6 +16,3 @@ def count_equations(workspace: Workspace) -> int:
     else:
         rows = layout.n_constraints
     return layout.n + further * rows
-
-
-__all__ = ["count_equations"]

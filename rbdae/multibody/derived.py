@@ -201,6 +201,3 @@ def _replace_guards(recorder: Recorder, before: set[int], at: Mapping[int, int])
     falls = [recorder.guards.pop(guard) for guard in new]
     for guard, fall in zip(replaced(recorder.graph, new, at), falls, strict=True):
         recorder.guards.setdefault(guard, fall)
-
-
-__all__ = ["derivative_rows", "evaluated", "recorded_kernel"]

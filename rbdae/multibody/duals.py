@@ -120,6 +120,3 @@ class _Head(np.ndarray):
     """The head of a memory, with its arrays."""
 
     arrays: dict[str, Any]
-
-
-__all__ = ["derivative_function", "derivative_kernel"]

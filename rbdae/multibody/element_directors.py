@@ -104,6 +104,3 @@ def places_of_reference(workspace: Workspace, group: Group, number: int) -> Ints
             places: Ints = first + _NINE * bodies + at
             return places
     raise NotStraight(f"an element reads number {number} of the selection")
-
-
-__all__ = ["Directors", "places_of_reference"]

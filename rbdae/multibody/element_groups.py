@@ -198,6 +198,3 @@ def further_rows(workspace: Workspace, unknowns: Ints) -> Ints:
     constraints = unknowns[:, [la.start <= i < la.stop for i in unknowns[0]]] - la.start
     rows = [first + constraints for first in range(n, count_equations(workspace), la.stop - la.start or 1)]
     return np.hstack([unknowns[:, :0], *rows])
-
-
-__all__ = ["FORCES", "Group", "child_of", "further_rows", "groups_of", "unknowns_of"]

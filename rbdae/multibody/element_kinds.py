@@ -73,6 +73,3 @@ def copied(graph: Graph, outputs: Sequence[int], new: Graph, stored: Mapping[int
         else:
             known[k] = new.node(*node)
     return [known[k] for k in outputs]
-
-
-__all__ = ["LANES", "copied", "in_lanes", "kind_of", "shortened"]

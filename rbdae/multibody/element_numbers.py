@@ -58,6 +58,3 @@ class ElementNumbers:
         results = np.concatenate([np.zeros(0, dtype=np.int64), *self._results])
         rows[:, 1:] = at(rows[:, 1:])
         return Tape(np.array(self._constants), self._n_inputs, rows, at(results))
-
-
-__all__ = ["ElementNumbers"]

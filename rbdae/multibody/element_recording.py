@@ -250,6 +250,3 @@ def recorded_elements(workspace: Workspace) -> list[_Recorded]:
         own = constants(workspace, RECORDS)
         workspace.elements = [_Recorded(workspace, group, own) for group in groups_of(workspace)]
     return workspace.elements
-
-
-__all__ = ["Numbers", "recorded_elements"]

@@ -130,6 +130,3 @@ def _element(graph: Graph, inputs: dict[int, tuple[str, Ints]], outputs: list[Ou
     new = {k: known[node] for k, node in enumerate(short.graph.nodes) if node in known}
     made = [output._replace(node=node) for output, node in zip(outputs, short.outputs, strict=True)]
     return Element(short.graph, few_alive(short.graph, short.outputs), new, made)
-
-
-__all__ = ["apply_to", "elements_of", "pattern_of_elements", "possible"]

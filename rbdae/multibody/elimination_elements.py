@@ -149,6 +149,3 @@ def _pair(work: Work, a: int, b: int) -> dict[str, int]:
         "other.D": int(work.block[b]),
         "other.g": int(work.side[b]),
     }
-
-
-__all__ = ["Work", "elimination"]

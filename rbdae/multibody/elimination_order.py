@@ -54,6 +54,3 @@ def _adds_nothing(a: int, around: Sequence[set[int]]) -> bool:
     """Whether all neighbours of a joint are joined to each other."""
     mine = around[a]
     return len(mine) <= _MOST_NEIGHBOURS and all(mine - {b} <= around[b] for b in mine)
-
-
-__all__ = ["Rounds", "elimination_rounds"]

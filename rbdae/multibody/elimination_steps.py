@@ -159,6 +159,3 @@ def back(n: int, m: int) -> Block:
     block = Block({"pair.Y": n * m, "other.g": m})
     block.gives("own.g", -(block.inputs["pair.Y"].reshape(n, m) @ block.inputs["other.g"]), adds=True)
     return block
-
-
-__all__ = ["Block", "back", "factor", "into_one", "last", "neighbour", "two_neighbours"]

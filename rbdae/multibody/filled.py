@@ -182,6 +182,3 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
     }
     head.view(np.int64)[[HEAD_WORDS[name] for name in counts]] = list(counts.values())
     return head
-
-
-__all__ = ["Filled", "Store"]

@@ -52,6 +52,3 @@ def pack_frictions(
         out.append(row)
         packed.elements["reaction"][i] = len(out)
     return np.array(out, dtype=of_scalars(FRICTION, scalar))
-
-
-__all__ = ["PackedJoint", "pack_frictions"]

@@ -107,6 +107,3 @@ def _eliminated(M: Mat, own: Bools, first: Vec) -> tuple[Bools, Bools]:
         M[left] -= np.outer(M[left, j] / M[i, j], M[i])
         M[left, j] = 0.0
     return left, free
-
-
-__all__ = ["DEPENDENT", "DependentRows", "independent_columns"]

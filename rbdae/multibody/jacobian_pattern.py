@@ -104,6 +104,3 @@ def _with_further_rows(workspace: Workspace, rows: Ints, columns: Ints, n_equati
         mine = (rows >= layout.la.start) & (rows < layout.la.start + size)
         found.append((rows[mine] - layout.la.start + first, columns[mine]))
     return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])
-
-
-__all__ = ["jacobian_pattern"]

@@ -85,6 +85,3 @@ def cells_of(joint: Joint, matrix: Matrix) -> tuple[tuple[Cell, ...], int]:
             cells.append(("stored", n))
             n += 1
     return tuple(cells), n
-
-
-__all__ = ["Cell", "PairOfJoints", "cells_of"]

@@ -91,6 +91,3 @@ def _pairs(incident: Incident, elimination: Elimination) -> Any:
                         if p != r or v <= u:
                             slot[u, v] = slots[max(row, col), min(row, col)]
     return pairs
-
-
-__all__ = ["JointPattern", "joint_pattern"]

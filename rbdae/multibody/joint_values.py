@@ -78,6 +78,3 @@ def _in_memory(workspace: Workspace, Z: Mat) -> Mat:
 
 def _times(t: Vec | float, Z: Mat) -> Vec:
     return np.array(np.broadcast_to(np.asarray(t, dtype=float), Z.shape[:-2]).reshape(-1))
-
-
-__all__ = ["joint_force_rows", "joint_matrix", "joint_matrix_rows", "potential_rows", "potentials"]

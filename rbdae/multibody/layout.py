@@ -269,14 +269,3 @@ def _velocities(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b:
     if body["nt"] == 3 and not by_tree:
         yield body["mass"] * motion.xd[b] if momenta else motion.xd[b]
     yield settings.kind.write(body, motion.p[b], R[b], motion.om[b], momenta)
-
-
-__all__ = [
-    "BodyMotion",
-    "Layout",
-    "lay_out",
-    "natural_coordinates",
-    "put_parameters",
-    "with_nearest_parameters",
-    "write",
-]

@@ -195,6 +195,3 @@ class LoopElements:
             kind_of(zero, [Result(zero.const(0.0), Place("out", "nu", start + np.arange(n_nu)))], {}, n_nu, most=1),
             kind_of(recorder.graph, [Result(share, Place("out", "nu", start + row), True)], places, len(row), most=1),
         ]
-
-
-__all__ = ["LoopElements", "possible"]

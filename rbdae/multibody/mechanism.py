@@ -73,6 +73,3 @@ def _numbers(model: Model, settings: Settings) -> Iterator[tuple[str, Vec]]:
         for k, row in enumerate(table):
             for field in fields:
                 yield named(f"{what} {k + 1} ({field})", row[field])
-
-
-__all__ = ["difference", "mechanism"]

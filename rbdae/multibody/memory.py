@@ -145,6 +145,3 @@ class Memory:
             self.arrays["null_space"] = ARRAYS["null_space"].room(self.head, self.scalar)
         out: Mat = self.arrays["null_space"]
         return out
-
-
-__all__ = ["Code", "Memory", "Preparation"]

@@ -235,6 +235,3 @@ def _operations(graph: _Graph, order: list[Node], later: Any, places: Any, right
     for node in reversed(order):
         for other in later[node]:
             yield UPDATE, places[node, other], right[other], right[node], size[node], 1, size[other]
-
-
-__all__ = ["NewtonEquations", "newton_equations"]

@@ -270,6 +270,3 @@ def _some(places: Ints) -> tuple[list[int], list[Ints]]:
     """The records in which something is loaded, by their numbers, and the places there."""
     found = np.flatnonzero(places.any(axis=1)).tolist()
     return found, [places[k] for k in found]
-
-
-__all__ = ["ADDRESSES", "RECORDS", "OpenNumbers", "Structure", "records_with"]

@@ -127,6 +127,3 @@ def _summed(seen: Counter[str]) -> Operations:
     functions = {kind: seen[kind] for kind in (*FUNCTIONS, *OF_TWO) if seen[kind] and kind not in _ARITHMETIC}
     choices = sum(seen[kind] for kind in _CHOICES)
     return Operations(**arithmetic, functions=MappingProxyType(functions), choices=choices)
-
-
-__all__ = ["Operations", "counted"]

@@ -59,6 +59,3 @@ def _linked(part: Part, twins: Mapping[int, Part]) -> dict[str, Any]:
     if isinstance(ends, Points) and (of_ends := _linked(ends, twins)):
         out["along"] = twin(ends, **of_ends)
     return out
-
-
-__all__ = ["Part", "fields_of", "with_fields", "without_forces"]

@@ -183,6 +183,3 @@ def _lifted(array: Any, stepped: Any, change: Any) -> Any:
             if slope.any():
                 setattr(record, field, getattr(record, field) + slope.astype(object) * change)
     return records
-
-
-__all__ = ["ParameterTangents"]

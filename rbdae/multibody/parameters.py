@@ -262,6 +262,3 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
         owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
         check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
     return out
-
-
-__all__ = ["Changed", "Parameter", "changed", "parameters"]

@@ -258,6 +258,3 @@ def _recorded(workspace: Workspace, wanted: Wanted, order: Plan) -> tuple[Record
         guards[small] = True
     first = Recording(graph, list(stored), guards, recording.functions, loaded=recording.loaded)
     return first, Recording(other, x, {}, [], loaded=recording.loaded), len(stored)
-
-
-__all__ = ["MOST_PRODUCTS", "FactorCode", "Wanted", "factors_of"]

@@ -45,6 +45,3 @@ def recorded_kind(
     found = numbers.places(of.loaded, list(loaded.values()), of.columns, n)
     at = {k: Place("numbers", "numbers", place) for k, place in zip(loaded, found, strict=True)}
     return in_lanes(graph, order, results, inputs, at, n, guards)
-
-
-__all__ = ["recorded_kind"]

@@ -258,23 +258,3 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     if "references" in chosen:
         m.head.referenced = 1
     return m
-
-
-__all__ = [
-    "Recording",
-    "Run",
-    "called",
-    "changed_numbers",
-    "constants",
-    "finished",
-    "first_numbers",
-    "input_places",
-    "opened_numbers",
-    "own_constants",
-    "recorded",
-    "recording_point",
-    "run",
-    "selected",
-    "selection_numbers",
-    "symbolic_memory",
-]

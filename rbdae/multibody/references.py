@@ -71,6 +71,3 @@ def usable(R: Mat) -> list[str]:
         for chart in CHARTS.values()
         if not any(wrong(chart, each, None, parameters(chart, each, None)) for each in R)
     ]
-
-
-__all__ = ["centred", "matrix", "parameters", "usable", "wrong"]

@@ -304,6 +304,3 @@ class _Assembling:
 
     def _kind(self, graph: Graph, results: list[Result], of: Recorded, places: Mapping[tuple[str, int], Place]) -> Kind:
         return recorded_kind(self._numbers, self._motion, graph, results, of, places)
-
-
-__all__ = ["RhsElements", "apply_to", "enough", "rhs_elements"]

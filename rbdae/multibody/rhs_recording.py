@@ -274,6 +274,3 @@ class Joint:
 def own_records(workspace: Workspace) -> dict[str, Any]:
     """The records of the model that elements copy."""
     return constants(workspace, ["bodies", "states", "primitives", "tree_velocities"])
-
-
-__all__ = ["Joint", "Matrix", "Motion", "Recorded", "changed", "changed_rates", "own_records", "recorded_body"]

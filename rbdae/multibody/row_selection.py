@@ -126,18 +126,3 @@ def carried_by_kept(model: Model, la: Vec, null: Mat, dropped: tuple[int, ...]) 
     if np.max(np.abs(out[at]), initial=0.0) <= 1e-12 * np.max(np.abs(out)):
         out[at] = 0.0
     return out
-
-
-__all__ = [
-    "RANK_TOLERANCE",
-    "SUSPENDED_FROM",
-    "WEAKENED",
-    "carried_by_kept",
-    "closeness",
-    "minimum_norm",
-    "nearly_redundant",
-    "null_directions",
-    "redundant_rows",
-    "strength",
-    "unit_rows",
-]

@@ -143,6 +143,3 @@ def _from_row(arrays: Mapping[str, Any], k: int, first: Selection) -> Selection:
     if "selection_references" in arrays:
         out = out.with_references(arrays["selection_references"][k])
     return out
-
-
-__all__ = ["IndependentVelocities", "KeptRows", "Selection", "from_arrays", "to_arrays"]

@@ -152,6 +152,3 @@ def features(model: Model, settings: Settings) -> Features:
         "unit-norm": settings.unit_norm,
     }
     return frozenset({settings.kind.feature, settings.chart.name} | {name for name, wanted in have.items() if wanted})
-
-
-__all__ = ["Settings", "features"]

@@ -80,6 +80,3 @@ def _neighbours(at: list[Ints], n: int, csr_matrix: Callable[..., Any]) -> list[
     common = (E @ E.T).tocoo()
     below = common.row < common.col
     return list(zip(common.row[below].tolist(), common.col[below].tolist(), strict=True))
-
-
-__all__ = ["SquarePattern", "square_pattern"]

@@ -216,6 +216,3 @@ def _pass(cells: Cells, w: Ints, w_parent: Ints, at: Ints) -> Kind:
     results = [Result(recorder.number(x), Place("work", "own", w + i), True) for i, x in enumerate(values)]
     results = [result for result in results if recorder.graph.value(result.node) != 0.0]
     return kind_of(recorder.graph, results, places, len(w), most=1)
-
-
-__all__ = ["TreeElements"]

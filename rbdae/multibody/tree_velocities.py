@@ -99,6 +99,3 @@ def _taken(model: Model, Z: Mat, matrix: Mat, b: int, S: Mat, primitives: tuple[
     if not len(row) or size[k] == 0.0 or np.any(np.delete(size, k) > _ALIGNED * size[k]):
         return None
     return k
-
-
-__all__ = ["TreeVelocity", "tree_velocities"]

@@ -21,6 +21,3 @@ def with_unit_masses(workspace: Workspace) -> Workspace:
     out = Workspace(workspace.memory, workspace.selection)
     out.own("bodies", bodies)
     return out
-
-
-__all__ = ["with_unit_masses"]

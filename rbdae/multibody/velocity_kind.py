@@ -78,6 +78,3 @@ KINDS: dict[int, VelocityKind] = {kind.number: kind for kind in (ANGULAR, QUATER
 
 def _found(number: int, spatial: bool = False) -> VelocityKind:
     return SPATIAL if spatial else KINDS[number]
-
-
-__all__ = ["ANGULAR", "DIRECTOR_RATES", "KINDS", "QUATERNION_RATES", "SPATIAL", "VelocityKind"]

@@ -184,6 +184,3 @@ def _matrix(recorder: Recorder, name: str, cells: Sequence[Cell], shape: tuple[i
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out.reshape(shape)
-
-
-__all__ = ["Pairs", "WeightedSteps"]

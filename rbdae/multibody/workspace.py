@@ -302,6 +302,3 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
         primitives["keep"][k, row - int(first[k])] = 0
         primitives["whole"][k] = 0
     return primitives
-
-
-__all__ = ["Workspace"]

@@ -193,23 +193,16 @@ class CompiledWatch(Protocol):
     may have a function ``machine()`` that makes one, or gives None; most have it not."""
 
     @property
-    def measure(self) -> CompiledFunction | None:
-        """The function that computes the measures, if there are any."""
+    def measure(self) -> CompiledFunction:
+        """The function that computes the measures."""
 
     @property
     def n_measured(self) -> int:
         """How many there are."""
 
     @property
-    def n_moving(self) -> int:
-        """How many positions are compared."""
-
-    @property
     def memory(self) -> Vec:
-        """Bounds, measures, positions."""
-
-    def refresh(self) -> None:
-        """Note what was seen when the run was asked."""
+        """Bounds and measures."""
 
 
 class Switch(Protocol):

@@ -14,6 +14,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, refuse_copies
 from rbdae.graph.symbols import NotStraight
+from rbdae.kernels.outputs import natural
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.module import NoMachineCode
 from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
@@ -183,7 +184,10 @@ class EventGroup:
                 here = self._straight.calls(view, x, w[:count], rates, rates_too=True)
                 beside = self._straight.calls(view, moved, w[count:], later, rates_too=False)
             else:
-                here, beside = None if count else [(view.reader.machine, None, None, x)], []
+                here, beside = (
+                    None if count else [(view.function(natural, view.workspace.layout.n, len(x)), None, None, x)],
+                    [],
+                )
             if here is None or beside is None:
                 return None
             moving = view.workspace.layout.n_differential
@@ -224,16 +228,12 @@ class EventFunction:
     Attributes
     ----------
     direction, terminal : the event's, in scipy's convention
-    quantity : itself, by which wrappers hand it on
     group, place : all events of quantities of one run, and which one it is
     """
 
-    def __init__(self, event: Event, group: EventGroup, place: int, terminal: bool | int | None = None) -> None:
-        self.__name__ = event.__name__
-        self.terminal = event.terminal if terminal is None else terminal
-        self.direction = event.direction
-        self.quantity, self.group, self.place = self, group, place
-        self._event = event
+    def __init__(self, event: Event, group: EventGroup, place: int) -> None:
+        self.__name__, self.terminal, self.direction = event.__name__, event.terminal, event.direction
+        self.group, self.place = group, place
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
@@ -245,10 +245,6 @@ class EventFunction:
     def reach(self) -> float:
         """How near to the value it may have come within the step that ends where it was last asked."""
         return self.group.reach(self.place)
-
-    def on(self, view: Interpretation, terminal: int) -> EventFunction:
-        """The same in the unknowns of another selection, with the same memory."""
-        return EventFunction(self._event, self.group.on(view), self.place, terminal)
 
 
 __all__ = ["Event", "EventFunction", "EventGroup", "number_of"]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
-from rbdae import _check, _stacks
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae._show import brief_repr
 from rbdae.compiler.jit import Entry
 from rbdae.formulations.table import FORMULATIONS
@@ -151,23 +150,6 @@ class BlockMatrix:
 
 def _dense(matrix: Matrix) -> Mat:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
-
-
-def skeel_condition(A: ArrayLike) -> float:
-    """Skeel's condition number of a regular matrix (n, n): the largest row sum of abs(A^-1) abs(A). Units of equations
-    do not change it; it is 1 for diagonal matrices. [NS], benefit (v)."""
-    matrix = _stacks.numbers("skeel_condition", "A", A)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ValueError(
-            f"skeel_condition: A must be a square matrix, got {_check.show(A)} of shape {matrix.shape}; pass one (n, n)"
-        )
-    try:
-        inverse = np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            f"skeel_condition: A must be regular, got {_check.show(A)}, which has no inverse; pass a regular matrix"
-        ) from None
-    return float((np.abs(inverse) @ np.abs(matrix)).sum(axis=1).max())
 
 
 def _with_all_rows(workspace: Workspace) -> Workspace:

@@ -22,8 +22,6 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.problem.invariants import eta, has_invariants, pi
-from rbdae.problem.norm_closed_forms import has_norm_multipliers, norm_defect
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -244,10 +242,7 @@ REACTIONS = Observable(
 
 JOINTS, FORCES = Observable("joints", (), "named"), Observable("forces", (), "named")
 
-NORM_DEFECT = observable("norm_defect", "J", norm_defect, owner="bodies", applies=has_norm_multipliers, between=False)
-PI = observable("pi", "kg m^2/s", pi, components="0123", owner="bodies", applies=has_invariants)
-ETA = observable("eta", "", eta, owner="bodies", applies=has_invariants)
-_LINES = (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS, JOINTS, FORCES, NORM_DEFECT, PI, ETA)
+_LINES = (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS, JOINTS, FORCES)
 
 TABLE: dict[str, Observable] = {each.name: each for each in _LINES}
 """All observables by name, in the order in which they are listed."""

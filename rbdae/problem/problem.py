@@ -439,7 +439,7 @@ class Problem(Equations):
 
         - forms in velocities:  M vdot = psi - G^T la  ([NS] (1)-(6)); `hiller-anantharaman` has integrals of them,
           la = Lambda'. Other values of `pull_back` have W in place of G^T, ``matrices(t, y).W``: with them the joints'
-          multipliers are the same, that of a unit norm is `rbdae.norm_multipliers`; projected forms have 0 for it;
+          multipliers are the same, a unit norm's is in `rbdae_papers.norm_multipliers`; projected forms have 0 for it;
         - Hamiltonian forms:  pdot = -dH/dq + Q - G^T la  ([BS09] (38));
         - null-space forms: la of the joints in  M wdot = psi - G^T la  with w = (xdot, Omega).
 

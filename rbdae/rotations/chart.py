@@ -235,18 +235,3 @@ def normalise(chart: int, a: Array, work: Array) -> None:
 def distance(chart: int, a: Array, out: Array) -> None:
     """out[0] = the angle from a to the singular set, in radians."""
     _distance(chart, address(a), address(out))
-
-
-__all__ = [
-    "CHARTS",
-    "NEAR_SINGULAR",
-    "Chart",
-    "distance",
-    "inlined",
-    "internal_constraints",
-    "never_singular",
-    "normalise",
-    "rate",
-    "register",
-    "rotation",
-]

@@ -110,6 +110,3 @@ def orthonormalised(M: ArrayLike, method: Method = "spurrier-klumpp") -> Mat:
             f"{M.shape}; pass e.g. np.eye(3)"
         )
     return _METHODS[method](M)
-
-
-__all__ = ["Method", "orthonormalised"]

@@ -53,6 +53,7 @@ def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
 
 
 def rates(chart: Chart, a: Vec, adot: ArrayLike) -> Vec:
+    """Rates of parameters, checked: as many as there are of them, in stacks that fit."""
     out = _stacks.vectors(chart.name, "adot", adot, chart.n)
     _stacks.together(chart.name, a=(a, 1), adot=(out, 1))
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,11 @@ from rbdae.adapter import Method
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
 from rbdae.problem.switches import USUAL, ChartPolicy
-
-Event = Callable[[float, Vec], float]
+from rbdae.solving.events import of_quantity
 
 
 def check_problem(who: str, problem: object) -> None:
-    """Refuse what is no problem; one of the user's own is welcome."""
+    """Refuse objects without callbacks; a problem of the user's own is welcome."""
     if isinstance(problem, type) or getattr(problem, "callbacks", None) is None:
         raise TypeError(
             f"{who}: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; formulate the "
@@ -57,7 +56,7 @@ def check_backward(problem: Solvable, t0: float, t_end: float, projection: objec
 
 
 def _list(value: Any) -> Any:
-    """A sequence of anything, but no string and nothing masked; None for what is none."""
+    """A sequence of anything, but no string and nothing masked; else None."""
     if isinstance(value, (str, bytes, dict, set, frozenset, np.ma.MaskedArray)):
         return None
     try:
@@ -115,21 +114,7 @@ def check_step(solver: str, method: Method, step: float | None) -> float | None:
     return _check.positive("solve", "step", step, "pass e.g. step=1e-3")
 
 
-def check_events(events: Event | Sequence[Event] | None) -> tuple[Event, ...]:
-    """Event functions as a tuple."""
-    if events is None:
-        return ()
-    if callable(events):
-        events = (events,)
-    if not isinstance(events, (list, tuple)):
-        raise TypeError(f"events must be functions event(t, y), got {_check.show(events)}; pass one, or a list of them")
-    for k, event in enumerate(events):
-        if not getattr(event, "of_quantity", False):
-            _check.takes("solve", f"events[{k}]", event, "t", "y")
-    return tuple(events)
-
-
-def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: Sequence[Event]) -> ChartPolicy:
+def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: Sequence[object]) -> ChartPolicy:
     """The policy for charts near their singular sets."""
     if type(on_singularity) is type(recentre) is str and (on_singularity, recentre) == ("stop", "due"):
         return USUAL
@@ -147,7 +132,7 @@ def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: 
         chart = problem.workspace.settings.chart
         if recentre == "always" and not chart.centre:
             raise ValueError(f"recentre='always': {chart.name} has no centre; leave it out, or use rotation-vector")
-        by_unknowns = [event for event in events if not getattr(event, "of_quantity", False)]
+        by_unknowns = [event for event in events if not of_quantity(event)]
         if on_singularity == "switch" and by_unknowns and not chart.whole:
             raise ValueError(
                 f"events are asked in the unknowns of the problem that is solved, and {chart.name} does not reach all "
@@ -172,18 +157,3 @@ def check_options(solver: str, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if isinstance(value, (float, np.floating)) and math.isnan(value):
             raise ValueError(f"{solver}: the option {name} must not be nan; give a number, or leave it out")
-
-
-__all__ = [
-    "Event",
-    "check_backward",
-    "check_charts",
-    "check_events",
-    "check_options",
-    "check_problem",
-    "check_progress",
-    "check_span",
-    "check_step",
-    "check_times",
-    "check_tolerances",
-]

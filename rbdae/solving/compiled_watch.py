@@ -21,24 +21,19 @@ class CompiledWatch:
 
     Attributes
     ----------
-    measure : CompiledFunction or None
-    n_measured, n_moving : int
-        Measures, and positions that are compared.
-    memory : (k,)
+    measure : CompiledFunction
+    n_measured : int
+    memory : (4 n_measured,)
     """
 
     def __init__(self, measure: CompiledFunction, low: Vec, high: Vec) -> None:
-        self.measure: CompiledFunction | None = measure
-        self.n_measured, self.n_moving = len(low), 0
-        self.memory = np.zeros(at.size(self.n_measured, self.n_moving))
-        places = at.places(self.memory, self.n_measured, self.n_moving)
+        self.measure, self.n_measured = measure, len(low)
+        self.memory = np.zeros(at.size(self.n_measured))
+        places = at.places(self.memory, self.n_measured)
         places.low[:], places.high[:] = low, high
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
-
-    def refresh(self) -> None:
-        """Nothing to note."""
 
 
 def compiled_watch(quiets: Sequence[Quiet | None]) -> CompiledWatch | None:

@@ -1,22 +1,40 @@
-"""`DenseOutput`: y between the steps of a run, by what its problem says about the states at the steps."""
+"""`DenseOutput`: y between the steps of a run, by what its problem says about the states at the steps.
+
+Solvers' own dense output leaves the constraints and is of a lower order than their steps, so none is used. A solver
+gives states at the ends of its steps, and steps of high order are long: a cubic through states and rates is far
+less accurate than the states. So rates yd = f(t, y) are evaluated inside the step, too, at the points of the polynomial
+of before, and the next polynomial has these rates (bootstrapping, [EJNT86]). Its error falls with every round until
+y' = f(t, y) holds at the points. The difference to the state at the end, the solver's local error, is spread over the
+step without a change of the rates at its ends.
+
+Where the steps do not resolve the fast modes of a motion, rates are no guide: a state that is off by the tolerance has
+rates that are off by the tolerance times the fast frequency. The states are smooth as long as the fast modes are
+damped, and a polynomial through those at neighbouring steps is taken (`_Neighbours`).
+
+Multipliers that no error test sees (`Method.untested`), whose noise BDF codes extrapolate from step to step, are made
+again by elimination (`give_multipliers`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import final
 
 import numpy as np
+from numpy.polynomial import legendre
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
-from rbdae.adapter import Steps
+from rbdae.adapter import Method, Outcome, Steps
 from rbdae.machine.function import MachineFunction
+from rbdae.machine.reading import collocation as native
+from rbdae.machine.reading.host import call
 from rbdae.multibody.layout import with_nearest_parameters
 from rbdae.problem.algebraic import AlgebraicUnknowns
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.solving.collocation import ENOUGH, Piece, compiled_piece, piece
-from rbdae.solving.neighbours import NEAR, Neighbours, neighbours
 from rbdae.solving.segments import Segments
 
 
@@ -25,10 +43,10 @@ class DenseOutput:
     """y(t) of a run between its accepted steps.
 
     Positions, velocities, internal states of forces and integrals of multipliers are polynomials over each step
-    (`rbdae.solving.collocation`), which take the recorded values at its ends; where the motion has fast modes that the
+    (`Piece`), which take the recorded values at its ends; where the motion has fast modes that the
     steps do not resolve, polynomials through the states of neighbouring steps. Unit quaternions are scaled to the norms
     that they have at the steps. Algebraic unknowns of forces solve their equations. Multipliers are those that belong
-    to positions and velocities; those of the kinematic correction, which vanish in the exact motion, are zero.
+    to positions and velocities; multipliers of the kinematic correction vanish in the exact motion, and are zero.
 
     Parameters
     ----------
@@ -49,7 +67,7 @@ class DenseOutput:
         self._t, self._y = t[self._order], y[self._order]  # rising
         self._rtol = rtol
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
-        self._polynomials: dict[int, Piece | Neighbours] = {}
+        self._polynomials: dict[int, Piece | _Neighbours] = {}
         self._interpretations = [Interpretation(problem.workspace) for problem in segments.problems]
         self._algebraic = [AlgebraicUnknowns(problem) for problem in segments.problems]
         self._rates: dict[int, tuple[MachineFunction, int] | None] = {}
@@ -123,7 +141,7 @@ class DenseOutput:
         inside = k if k + 1 == len(t) or self._segments.direction > 0.0 else k + 1
         return self._segments.number(float(t[inside]))
 
-    def _piece(self, k: int, number: int, d: int) -> Piece | Neighbours:
+    def _piece(self, k: int, number: int, d: int) -> Piece | _Neighbours:
         """The polynomial of the k-th step."""
         problem: Problem = self._segments.problems[number]
         layout = problem.layout
@@ -156,7 +174,7 @@ class DenseOutput:
         if found.error < ENOUGH:
             return found
         first, last = (int(np.searchsorted(self._t, end, side="left")) for end in self._segments.span(number))
-        there = range(max(first, k - NEAR), min(last + 1, k + 2 + NEAR, len(self._t)))
+        there = range(max(first, k - _NEAR), min(last + 1, k + 2 + _NEAR, len(self._t)))
         states = np.array([self._state(j, number)[:d] for j in there])
         other = neighbours(self._t[there.start : there.stop], states, k - there.start, scale)
         return other if other.error < found.error else found
@@ -172,7 +190,7 @@ class DenseOutput:
         return self._rates[number]
 
     def _state(self, k: int, number: int) -> Vec:
-        """The k-th state in the unknowns of a segment: at the end of a segment it is stored in those of the next."""
+        """The k-th state in the unknowns of a segment: at a segment's end it is stored in the next one's."""
         owner = self._segments.number(float(self._t[k]))
         problems = self._segments.problems
         out: Vec = self._y[k]
@@ -191,7 +209,7 @@ def eliminated(segments: Segments, interpretations: Sequence[Interpretation], t:
     numbers = segments.numbers(t)
     for number, problem in enumerate(segments.problems):
         layout, mine = problem.layout, numbers == number if segments.times else slice(None)
-        rows = y[mine]  # those of all times without a copy
+        rows = y[mine]  # all of them without a copy
         if len(rows) and layout.la.stop > layout.la.start:
             rows[:, layout.la] = layout.among_unknowns(interpretations[number].multipliers_of_selection(t[mine], rows))
             y[mine] = rows
@@ -220,4 +238,303 @@ def _rescaled(p: Mat, u: Vec, ends: Mat) -> Mat:
     return out
 
 
-__all__ = ["DenseOutput", "eliminated"]
+# ------------------------------------------------------------ rows made again
+
+
+def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segments: Segments) -> None:
+    """Write multipliers by elimination over those that the method has not tested, in place."""
+    if problem.kind != "dae" or problem.index not in method.untested:
+        return
+    if all(here.layout.la.stop <= here.layout.la.start for here in segments.problems):
+        return
+    views = [Interpretation(here.workspace) for here in segments.problems]
+
+    def write(t: Vec, y: Mat) -> None:
+        if np.isfinite(np.dot(y.reshape(-1), y.reshape(-1))):  # nearly always: no copies
+            eliminated(segments, views, t, y)
+            return
+        finite = np.isfinite(y).all(axis=1)
+        rows = y[finite]
+        eliminated(segments, views, t[finite], rows)
+        y[finite] = rows
+
+    write(outcome.t, outcome.y)
+    if outcome.steps is not None:
+        write(outcome.steps.t, outcome.steps.y)
+    for t, y in zip(outcome.t_events, outcome.y_events, strict=True):
+        write(t, y)
+
+
+# ------------------------------------------------------------ polynomials over single steps
+
+
+Rates = Callable[[Vec, Mat], Mat]
+"""Rates (m, d) at times (m,) and states (m, d)."""
+
+_LEVELS = (5, 9, 17)
+"""Numbers of points; each set has the one before in it."""
+
+_ROUNDS = 16
+"""Most rounds on one level: if a step is too long for the rates, they do not settle."""
+
+_SETTLED = 0.01
+"""A round that changes less than this, in tolerances, is the last one; the same of the last coefficients."""
+
+_MEMORY = 10
+"""Most rounds that are mixed."""
+
+_LACK = 100.0
+"""A rate that leads this many tolerances past the state at the end is one of a fast mode that the solver has damped."""
+
+_HOPELESS = 1e4
+"""Changes that have grown by this will not settle."""
+
+ENOUGH = 1.0
+"""Estimated errors up to this, in tolerances, are good."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """y over one step.
+
+    Attributes
+    ----------
+    t, h : start and length
+    y : (d,) at the start
+    coefficients : (k, d), of the rates in Legendre polynomials of s = 2 (time - t) / h - 1
+    correction : (d,) what the integral of the rates lacks of the state at the end
+    error : the estimated error in tolerances
+    """
+
+    t: float
+    h: float
+    y: Vec
+    coefficients: Mat
+    correction: Vec
+    error: float
+
+    def __call__(self, t: Vec) -> Mat:
+        """y (m, d) at times (m,) of the step."""
+        k, d = self.coefficients.shape
+        out = np.empty((len(t), d))
+        numbers = (np.ascontiguousarray(part) for part in (self.y, self.coefficients, self.correction, t))
+        call(native.along, len(t), k, d, self.t, self.h, *numbers, np.empty(k), out)
+        return out
+
+
+def _integrals(s: Vec, k: int) -> Mat:
+    """Integrals of the first k Legendre polynomials from -1 to s over a step of length 1, (m, k)."""
+    out = np.empty((len(s), k))
+    out[:, 0] = 0.5 * (s + 1.0)
+    before, here = np.ones_like(s), s
+    for j in range(1, k):
+        before, here, last = here, ((2 * j + 1) * s * here - j * before) / (j + 1), before
+        out[:, j] = 0.5 * (here - last) / (2 * j + 1)
+    return out
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Points:
+    """Chebyshev points u of (0, 1) with its ends; `fit` makes coefficients of rates there, `integrate` makes integrals
+    from 0 to u of coefficients, `last` the integral to 1."""
+
+    u: Vec
+    rise: Vec
+    fit: Mat
+    integrate: Mat
+
+
+@cache
+def _points(n: int) -> _Points:
+    s = -np.cos(np.pi * np.arange(n) / (n - 1))
+    s = 0.5 * (s - s[::-1])  # symmetric to the last bit
+    u = 0.5 * (1.0 + s)
+    return _Points(
+        u, u * u * (3.0 - 2.0 * u), np.asarray(np.linalg.inv(legendre.legvander(s, n - 1))), _integrals(s, n)
+    )
+
+
+@cache
+def _tables() -> Vec:
+    """The tables of all levels, for machine code."""
+    levels = [_points(n) for n in _LEVELS]
+    return np.concatenate([x.ravel() for p in levels for x in (p.u, p.rise, p.fit, p.integrate)])
+
+
+def compiled_piece(rates: MachineFunction, n: int, n_out: int, t: Vec, y: Mat, scale: Vec) -> Piece | None:
+    """The polynomial of a step in machine code, where plain rounds settle; else None.
+
+    Parameters
+    ----------
+    rates : n_out numbers, the rates first, as a machine function of (t, y), y of length n
+    t, y, scale : see `piece`
+    """
+    d, most = y.shape[1], _LEVELS[-1]
+    coefficients, correction = np.empty((most, d)), np.empty(d)
+    memory = np.zeros(n + (2 + 2 * most) * d + n_out)
+    t0, t1 = float(t[0]), float(t[1])
+    states = np.ascontiguousarray(y)
+    k = call(
+        native.collocate, rates.address, rates.context, n, d, t0, t1, states, np.ascontiguousarray(scale), _tables(),
+        coefficients, correction, memory,
+    )  # fmt: skip
+    if k < 0:
+        rates.check()
+    return Piece(t0, t1 - t0, states[0], coefficients[:k], correction, 0.0) if k > 0 else None
+
+
+def piece(rates: Rates, t: Vec, y: Mat, scale: Vec) -> Piece:
+    """The polynomial of a step.
+
+    Parameters
+    ----------
+    rates : f(t, y) of the segment that the step belongs to
+    t, y : (2,) and (2, d), the ends
+    scale : (d,) the tolerance of each unknown
+    """
+    h = float(t[1] - t[0])
+    ends = rates(t, y)
+    coefficients: Mat | None = None
+    best: Piece | None = None
+    for n in _LEVELS:
+        level = _points(n)
+        first = _rates_of_cubic(h, y, ends, level) if coefficients is None else coefficients
+        coefficients, correction, change = _settle(rates, t, y, ends, scale, level, first)
+        tail = h * float(np.max(np.abs(coefficients[-2:]) / scale, initial=0.0)) / (2 * n)
+        lack = float(np.max(np.abs(correction) / scale, initial=0.0)) / _LACK
+        found = Piece(float(t[0]), h, y[0], coefficients, correction, max(change, tail, lack))
+        if best is None or found.error < best.error:
+            best = found
+        if tail < (_SETTLED if change < _SETTLED else ENOUGH) and change < ENOUGH:
+            break  # more points cannot be better than rounds that do not settle
+        if not change < ENOUGH:
+            coefficients = None  # more points may settle where few do not, but not from what these have made
+    assert best is not None
+    return best
+
+
+def _rates_of_cubic(h: float, y: Mat, ends: Mat, level: _Points) -> Mat:
+    """Coefficients of the rates of the cubic through states and rates."""
+    u = level.u[:, None]
+    slope = (y[1] - y[0]) / h
+    rates = 6.0 * u * (1.0 - u) * slope + (1.0 - u) * (1.0 - 3.0 * u) * ends[0] + u * (3.0 * u - 2.0) * ends[1]
+    out: Mat = np.einsum("kn,nd->kd", level.fit, rates)
+    return out
+
+
+def _settle(
+    rates: Rates, t: Vec, y: Mat, ends: Mat, scale: Vec, level: _Points, coefficients: Mat
+) -> tuple[Mat, Vec, float]:
+    """Rounds from some coefficients on until they settle: coefficients, correction, and the last change of y, in
+    tolerances."""
+    h, times = float(t[1] - t[0]), t[0] + (t[1] - t[0]) * level.u[1:-1]
+
+    def inner(c: Mat) -> tuple[Mat, Vec]:
+        integral = h * np.einsum("mk,kd->md", level.integrate[:, : len(c)], c)
+        correction = y[1] - y[0] - integral[-1]
+        return (y[0] + integral + level.rise[:, None] * correction)[1:-1], correction
+
+    states, correction = inner(coefficients)
+    mixed = _Mixed(scale)
+    change = first = np.inf
+    for _ in range(_ROUNDS):
+        values = np.concatenate([ends[:1], rates(times, states), ends[1:]])
+        if not np.isfinite(values).all():
+            return coefficients, correction, np.inf
+        coefficients = np.einsum("kn,nd->kd", level.fit, values)
+        found, correction = inner(coefficients)
+        change = float(np.max(np.abs(found - states) / scale, initial=0.0))
+        first = min(first, change)
+        if change < _SETTLED or not change < _HOPELESS * first:
+            break
+        states = mixed.next(states, found)
+    return coefficients, correction, change
+
+
+@final
+class _Mixed:
+    """Anderson's mixing of rounds x -> g(x): a few fast modes let rounds grow, and are solved for."""
+
+    def __init__(self, scale: Vec) -> None:
+        self._scale = scale
+        self._found: list[Mat] = []
+        self._changes: list[Vec] = []
+
+    def next(self, states: Mat, found: Mat) -> Mat:
+        """The states of the next round."""
+        self._found.append(found)
+        self._changes.append(((found - states) / self._scale).reshape(-1))
+        del self._found[:-_MEMORY], self._changes[:-_MEMORY]
+        if len(self._found) < 2:
+            return found
+        last = self._changes[-1]
+        differences = np.array([last - change for change in self._changes[:-1]])
+        shares = np.linalg.lstsq(differences.T, last, rcond=1e-10)[0]
+        out = found
+        for share, other in zip(shares, self._found[:-1], strict=True):
+            out = out - share * (found - other)
+        return out
+
+
+_MOST = 6
+"""Most states of one polynomial."""
+
+_NEAR = _MOST - 2
+"""No polynomial needs states farther from a step than this number of steps."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Neighbours:
+    """y over one step.
+
+    Attributes
+    ----------
+    t, y : (k,) and (k, d), the states that the polynomial goes through
+    error : the estimated error in tolerances: the difference to a polynomial of one state less
+    """
+
+    t: Vec
+    y: Mat
+    error: float
+
+    def __call__(self, t: Vec) -> Mat:
+        """y (m, d) at times (m,) of the step."""
+        return _interpolate(self.t, self.y, t)
+
+
+def neighbours(t: Vec, y: Mat, k: int, scale: Vec) -> _Neighbours:
+    """The polynomial over the step from t[k] to t[k + 1], with the number of states that is estimated to be best.
+
+    Parameters
+    ----------
+    t, y : (m,) and (m, d), the states of the segment
+    scale : (d,) the tolerance of each unknown
+    """
+    between = t[k] + (t[k + 1] - t[k]) * np.array([0.25, 0.5, 0.75])
+    chosen = [k, k + 1]
+    best = _Neighbours(t[chosen], y[chosen], np.inf)
+    before = best(between)
+    while len(chosen) < min(_MOST, len(t)):
+        below, above = chosen[0] - 1, chosen[-1] + 1
+        left = t[k] - t[below] if below >= 0 else np.inf
+        right = t[above] - t[k + 1] if above < len(t) else np.inf
+        chosen = [below, *chosen] if left <= right else [*chosen, above]
+        values = _interpolate(t[chosen], y[chosen], between)
+        error = float(np.max(np.abs(values - before) / scale, initial=0.0))
+        if error < best.error:
+            best = _Neighbours(t[chosen], y[chosen], error)
+        before = values
+    return best
+
+
+def _interpolate(nodes: Vec, y: Mat, t: Vec) -> Mat:
+    """The polynomial through (nodes, y) at t, by Lagrange's formula: few nodes, and t among them."""
+    weights = np.ones((len(t), len(nodes)))
+    for j, node in enumerate(nodes):
+        for other in np.delete(nodes, j):
+            weights[:, j] *= (t - other) / (node - other)
+    out: Mat = np.einsum("mk,kd->md", weights, y)
+    return out

@@ -1,12 +1,12 @@
-"""Energy along a run: kinetic, potential and total, the work of what has no potential, and their balance."""
+"""Energy along a run: kinetic, potential and total, the work of drives and of forces without potential; balance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -47,8 +47,8 @@ class EnergyOfRun:
     Attributes
     ----------
     kinetic, potential, total : as of `Problem.energy`
-    work : what has no potential, drives, motors, dampers, applied loads, has done since the first time; of a run of
-        fixed steps what it has done in these steps
+    work : done since the first time by drives, motors, dampers and loads, which have no potential; in a run of fixed
+        steps, the work in these steps
     balance : change of the total energy since the first time, minus `work`: zero in the exact motion
     """
 
@@ -70,8 +70,8 @@ class EnergyOfRun:
         the errors of states there."""
         return self._work()
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Vec, Vec, Vec, Callable[[], Vec]]]:
-        return type(self), (self.kinetic, self.potential, self.total, _Known(self.work))
+    def __reduce__(self) -> tuple[Any, tuple[Vec, Vec, Vec, Vec]]:
+        return _with_work, (self.kinetic, self.potential, self.total, self.work)
 
     @cached_property
     def balance(self) -> Vec:
@@ -82,32 +82,14 @@ class EnergyOfRun:
         return out
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
-    """Work that has been integrated, for a pickle or a copy of the energies alone."""
-
-    work: Vec
-
-    def __call__(self) -> Vec:
-        return self.work
-
-
-OwnWork = Callable[[Problem, Steps, Vec], Vec | None]
-"""Of the solver's method: the work in the steps of a problem at times within them, see `rbdae.adapter`."""
-
-
-def own_work(solver: str, options: Mapping[str, str]) -> OwnWork | None:
-    """The work of a run of fixed steps; None of others."""
-    if "step" not in options:
-        return None
-    adapter, method = find_method(solver)
-    return lambda problem, steps, times: adapter.work(problem, method.name, options, steps, times)
+def _with_work(kinetic: Vec, potential: Vec, total: Vec, work: Vec) -> EnergyOfRun:
+    """The energies of a pickle or a copy."""
+    return EnergyOfRun(kinetic, potential, total, lambda: work)
 
 
 def is_conservative(model: Model) -> bool:
     """Whether nothing in a model can do work but the weight and forces that have a potential. Not of a user's force:
-    what it has beside its potential is seen along the run alone."""
+    its other part is seen only along the run."""
     elements = model.forces.elements
     constant_torque = (elements["shaping"] == ANGLE) & np.any(elements["constant"] != 0.0, axis=-1)
     driven = (elements["law"] != 0) | (elements["n_inputs"] != 0) | constant_torque
@@ -115,17 +97,10 @@ def is_conservative(model: Model) -> bool:
     return not len(model.drives) and not np.any(model.bushings["damping"]) and bool(np.all(conservative))
 
 
-def energy_of_run(
-    segments: Segments,
-    reader: Problem,
-    dense: Callable[[], DenseOutput],
-    t: Vec,
-    y: Mat,
-    rtol: float,
-    own: OwnWork | None = None,
-) -> EnergyOfRun:
-    """Energies of the rows (t, y) of a run; `reader` reads them by their times. The work is that of the solver's own
-    steps, if it counts it; else the integral of the power of what has no potential."""
+def energy_of_run(run: Any) -> EnergyOfRun:
+    """Energies of the rows of a `rbdae.Solution`. The work is summed over the solver's own steps, if it counts it; else
+    the power that comes from no potential is integrated."""
+    reader, t, y = run._problem, run.t, run.y
     energy = reader.energy(t, y)
 
     def work() -> Vec:
@@ -133,37 +108,40 @@ def energy_of_run(
             raise TypeError(f"only a rbdae.Problem knows the work of its forces and drives, not {reader!r}")
         if not len(t) or is_conservative(reader.model):
             return np.zeros(len(t))
-        counted = None if own is None else _counted(segments, dense().recorded, t, own)
+        counted = _counted(run, run.dense.recorded, t) if "step" in run.options else None
         if counted is not None:
             return np.asarray(counted - counted[0])
         users = _of_time(reader, t, y)
-        out = _integral(segments, dense(), t, _tolerance(energy, rtol), users is not None)
+        out = _integral(run._segments, run.dense, t, _tolerance(energy, run.rtol), users is not None)
         return out if users is None else out + users - users[0]
 
     return EnergyOfRun(energy.kinetic, energy.potential, energy.total, work)
 
 
-def _counted(segments: Segments, steps: Steps, t: Vec, own: OwnWork) -> Vec | None:
-    """The work at times t, as the method counts it, segment after segment."""
+def _counted(run: Any, steps: Steps, t: Vec) -> Vec | None:
+    """The work at times t, as a method of fixed steps counts it, segment after segment; None if it does not."""
+    segments: Segments = run._segments
+    adapter, method = find_method(run.solver)
     out, total = np.zeros(len(t)), 0.0
     numbers = segments.numbers(steps.t[:-1])
-    found_at = np.searchsorted(segments.direction * steps.t, segments.direction * t, side="right")
-    at = np.clip(found_at - 1, 0, max(len(numbers) - 1, 0))
+    places = np.searchsorted(segments.direction * steps.t, segments.direction * t, side="right")
+    at = np.clip(places - 1, 0, max(len(numbers) - 1, 0))
     for number in np.unique(numbers):
         here = np.flatnonzero(numbers == number)
         first, last = int(here[0]), int(here[-1]) + 1
         rows = (at >= first) & (at < last)
         taken = Steps(steps.t[first : last + 1], steps.y[first : last + 1])
-        found = own(segments.problems[number], taken, np.append(t[rows], taken.t[-1]))
-        if found is None:
+        times = np.append(t[rows], taken.t[-1])
+        works = adapter.work(segments.problems[number], method.name, run.options, taken, times)
+        if works is None:
             return None
-        out[rows] = total + found[:-1]
-        total += float(found[-1])
+        out[rows] = total + works[:-1]
+        total += float(works[-1])
     return out
 
 
 def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
-    """The sum of the users' potentials that change with time at rest, (m,): their power is not that of a force. None
+    """The sum of the users' potentials that change with time at rest, (m,): no force has their power. None
     if there are none, as far as their values at neighbouring times tell."""
     elements = reader.model.forces.elements
     users = (elements["shaping"] == USER) & (elements["potential"] != 0)
@@ -183,7 +161,7 @@ def _tolerance(energy: Energy, rtol: float) -> float:
 
 
 def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, users: bool) -> Vec:
-    """Integrals of the power of what has no potential from t[0] to all t; of the users' forces with one, too, if asked
+    """Integrals from t[0] to all t of the power that comes from no potential; of users' forces with one, too, if asked
     for."""
     steps = dense.steps
     first, last = min(t[0], t[-1]), max(t[0], t[-1])
@@ -227,6 +205,3 @@ def _over(power: Callable[[Vec, Mat], Vec], dense: DenseOutput, a: Vec, b: Vec, 
         halves = _over(power, dense, *ends, tolerance, halvings - 1)
         fine[left] = halves[: len(left)] + halves[len(left) :]
     return np.asarray(fine)
-
-
-__all__ = ["EnergyOfRun", "energy_of_run", "is_conservative", "own_work"]

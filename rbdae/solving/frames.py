@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.plotting.plane_view import Plane, PlaneChoice, plane_of
 from rbdae.problem.observables import TABLE, with_unit
 from rbdae.problem.problem import Problem
+from rbdae.show.plane import Plane, PlaneChoice, plane_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from rbdae.reports.contract import Run
 
 _Columns = Iterator[tuple[str, Vec]]
 
@@ -28,7 +25,7 @@ _VELOCITIES: Final = {
 }
 
 
-def frame(run: Run, quantities: str | Iterable[str], plane: PlaneChoice = False) -> DataFrame:
+def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False) -> DataFrame:
     """A data frame with the columns of some quantities, in the order of their names.
 
     Raises
@@ -60,17 +57,16 @@ def frame(run: Run, quantities: str | Iterable[str], plane: PlaneChoice = False)
     )
 
 
-def columns(run: Run, name: str, plane: Plane | None = None) -> _Columns:
+def columns(run: Any, name: str, plane: Plane | None = None) -> _Columns:
     """The columns of the unknowns, or of an observable, in a plane if there is one."""
     if name == "unknowns":
         known = units(run.problem) if isinstance(run.problem, Problem) else ("",) * run.y.shape[1]
         yield from zip(map(with_unit, run.problem.labels, known), run.y.T, strict=True)
         return
-    line, value = (TABLE if plane is None else plane.table(run.t))[name], getattr(run, name)
-    if plane is not None and name == "reactions":
-        more, _ = plane.reaction_parts(value, run.problem.model.scales.length)
-        line = replace(line, parts=tuple(dict.fromkeys((*line.parts, *(p for p in more if p.column)))))
-    yield from line.columns(value)
+    value = getattr(run, name)
+    if name == "reactions" and plane is not None and not plane.holds(value, run.problem.model.scales.length):
+        plane = None
+    yield from (TABLE if plane is None else plane.table(run.t))[name].columns(value)
     if name == "reactions":
         yield from _uniqueness(run, plane)
 
@@ -99,8 +95,8 @@ def _velocity_unit(name: str) -> str:
     return _VELOCITIES.get(name, "1/s")
 
 
-def _uniqueness(run: Run, plane: Plane | None) -> _Columns:
-    """Columns that only redundant systems have; of a plane those of its forces and torque."""
+def _uniqueness(run: Any, plane: Plane | None) -> _Columns:
+    """Columns that only redundant systems have; in a plane, for its forces and torque."""
     for joint, of_bodies in run.reactions.items():
         for body, reaction in of_bodies.items():
             if not reaction.unique:
@@ -112,6 +108,3 @@ def _uniqueness(run: Run, plane: Plane | None) -> _Columns:
                     each = [*(f"force.{s}" for s in plane.letters[:2]), "torque"]
                 names = [f"{joint} on {body}.{part} is unique" for part in each]
                 yield from zip(names, np.repeat(sure[:, None], len(run.t), axis=1), strict=True)
-
-
-__all__ = ["columns", "frame", "units"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._callers import level_outside
 from rbdae._frozen import changed, made
 from rbdae._names import SolverName
 from rbdae._signals import Deferred, Pending
@@ -22,38 +22,21 @@ from rbdae.multibody.memory import Preparation
 from rbdae.problem.contract import Solvable
 from rbdae.problem.drive_inputs import refuse_held
 from rbdae.problem.driven import present
-from rbdae.problem.moving import moving
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.solving.chart_advice import chart_advice
-from rbdae.solving.checks import Event, check_problem, check_progress
-from rbdae.solving.default_solver import default_solver
-from rbdae.solving.driven import InputSteps, driven
-from rbdae.solving.event import with_bound_events
-from rbdae.solving.plan import Plan, planned
-from rbdae.solving.progress import progress_of
-from rbdae.solving.rows import give_multipliers, with_fine_rows
-from rbdae.solving.sampling import AllChanges, Samples, sampled_of
-from rbdae.solving.segments import Changes, Segments, run_segments
+from rbdae.problem.switches import USUAL
+from rbdae.problem.switches.charts import DUE
+from rbdae.solving import checks
+from rbdae.solving.changes import Samples, driven, sampled_of
+from rbdae.solving.dense import give_multipliers
+from rbdae.solving.events import AnyEvent, check_events, name_of
+from rbdae.solving.registry import check_pairing, default_solver, find_method
+from rbdae.solving.segments import Changes, Segment, Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
-from rbdae.solving.tolerances import advice
-from rbdae.solving.watched import run_once
 
 
 class FailedRunWarning(UserWarning):
     """A run ended before its end and before a terminal event; `Solution.message` says why, and what to try."""
-
-
-def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
-    sentence = outcome.reason.value
-    last = t0 if outcome.stopped is None else outcome.stopped
-    if outcome.reason is Reason.FINISHED:
-        message = f"{solver} {sentence}"
-    elif outcome.reason is Reason.EVENT:
-        message = f"{solver} {sentence} at t = {last:.9g}"
-    else:
-        message = f"{solver} stopped at t = {last:.9g} on the way from {t0:g} to {t_end:g}: {sentence}"
-    return f"{message}. It said: {outcome.said()}" if outcome.detail else message
 
 
 def solve(
@@ -61,11 +44,12 @@ def solve(
     t_span: Sequence[float],
     *,
     solver: SolverName | str | None = None,
+    method: SolverName | str | None = None,
     rtol: float = 1e-6,
     atol: ArrayLike = 1e-6,
     t_eval: ArrayLike | None = None,
     projection: Projection | bool | None = None,
-    events: Event | Sequence[Event] | None = None,
+    events: AnyEvent | Sequence[AnyEvent] | None = None,
     progress: bool | Callable[[float], None] = False,
     step: float | None = None,
     dense_output: bool = True,
@@ -83,6 +67,7 @@ def solve(
     solver : ``"package:method"``; `rbdae.solvers` lists them. None takes ``"rbdae:dop853"`` for ODE forms, the first
         of SUNDIALS' IDA, Radau5 and ODASSL that is installed and takes the form for others, and with `step` the method
         for the form that keeps energy or momentum; `Solution.solver` and its message say which
+    method : the same as `solver`, as SciPy's users write it
     rtol, atol : tolerances; `atol` a number or (n,), see `rbdae.scaled_atol`. A solution has those used
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
         kept in either case, for ``solution(t)``, unless `dense_output` is False
@@ -97,7 +82,7 @@ def solve(
     step : step size of fixed-step methods, and only of those
     dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps
         (Radau methods keep these until the rows between them are made). Then there is no ``solution(t)``, and no work
-        of what has no potential; singular positions are looked for at the output times alone. Without `t_eval` the
+        of forces without potential; singular positions are looked for at the output times only. Without `t_eval` the
         rows are the steps
     on_singularity : what happens where a body comes near the singular set of its rotation parameters: ``"stop"`` ends
         the run with that reason; ``"switch"`` centres the parameters of all bodies at the attitudes reached (R_ref in
@@ -113,7 +98,9 @@ def solve(
     Returns
     -------
     Solution
-        A solver that gives up returns what it has, with ``success=False``, a message, and a `FailedRunWarning`.
+        Its `y` has shape (m, n), a row for each time: the transpose of SciPy's. ``events[k].t`` and ``events[k].y`` are
+        SciPy's ``t_events[k]`` and ``y_events[k]``, and the solution is called as SciPy's ``sol`` is. A solver that
+        gives up returns what it has, with ``success=False``, a message, and a `FailedRunWarning`.
 
     Raises
     ------
@@ -125,44 +112,160 @@ def solve(
         for a package that is not installed
     KeyboardInterrupt
         after Ctrl-C, as soon as the callback at work has returned (at once after a second one); its `solution` is the
-        `Solution` so far; none where there was no run yet. What another handler of the signal raises has it, too.
+        `Solution` so far, None if there was no run yet. What another handler of SIGINT raises has it, too. Handlers of
+        other signals should call ``signal.raise_signal(signal.SIGINT)``: what they raise may vanish in compiled code
 
     An exception of a callback, an event or `progress` comes out as itself.
     """
     run = Deferred()
     try:
         with run:
-            check_progress(progress)
-            changes: InputSteps | None = None
+            checks.check_progress(progress)
+            if method is not None and solver is not None:
+                raise TypeError(f"solve: method= is another name of solver=, got {method!r} and {solver!r}; give one")
+            solver = method if solver is None else solver
+            changes: list[Changes] = []
             if inputs is not None:
-                problem, changes = driven(problem, inputs, t_span)
-            named = solver is not None
-            if solver is None:
-                check_problem("solve", problem)
-                solver = default_solver(problem, step)
-            plan = planned(
+                problem, steps = driven(problem, inputs, t_span)
+                changes.append(steps)
+            segment, said = planned(
                 problem, t_span, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
                 recentre, options,
             )  # fmt: skip
-            solution = _run(problem, solver, plan, projection, progress, run.pending, changes)
-            if not named:
-                solution = replace(solution, _said=f"{solution._said}; no solver was named: {solver} was chosen")
-            run.solution = solution
-            if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
-                solution = run.solution = _with_warnings(
-                    solution, not (projection is None or projection is False), plan
-                )
+            if isinstance(problem, Problem) and (controllers := sampled_of(problem)):
+                samples = Samples(controllers, segment.request.t0, segment.request.t_end)
+                segment = changed(segment, problem=samples.resumed(problem, problem.t0, problem.y0))
+                changes.append(samples)
+            with _progress(progress, segment) as advance:
+                if advance is not None:
+                    segment = changed(segment, request=changed(segment.request, advance=advance))
+                solution = integrated(segment, said, run, changes)
+            if solver is None:
+                chosen = f"{solution._said}; no solver was named: {segment.solver} was chosen"
+                run.solution = solution = replace(solution, _said=chosen)
     except KeyboardInterrupt as error:  # also one that came when the handler was back in its place
         run.carry(error)
         raise
     if not solution.success and solution.reason is not Reason.KEYBOARD:
-        warnings.warn(
-            f"the run did not reach its end: {solution.message}", FailedRunWarning, stacklevel=level_outside()
-        )
+        warnings.warn(f"the run did not reach its end: {solution.message}", FailedRunWarning, stacklevel=2)
     return solution
 
 
-_NO_PROGRESS = nullcontext()
+def planned(
+    problem: Solvable,
+    t_span: Sequence[float],
+    solver: str | None,
+    rtol: float,
+    atol: ArrayLike,
+    t_eval: ArrayLike | None,
+    projection: Projection | bool | None,
+    events: AnyEvent | Sequence[AnyEvent] | None,
+    step: float | None,
+    dense_output: bool,
+    on_singularity: str,
+    recentre: str,
+    options: dict[str, Any],
+) -> tuple[Segment, dict[str, str]]:
+    """The run of a call of `solve` as its first segment, checked, and the options of its solution. Raises as `solve`
+    does for wrong input."""
+    checks.check_problem("solve", problem)
+    if solver is None:
+        solver = default_solver(problem, step)
+    adapter, method = find_method(solver)
+    check_pairing(problem, solver, method)
+    t0, t_end = checks.check_span(problem, t_span)
+    relative, absolute = checks.check_tolerances(problem, rtol, atol)
+    checks.check_options(solver, options)
+    keeps = _check.flag("solve", "dense_output", dense_output)
+    request = Request(
+        t0,
+        t_end,
+        checks.check_times(t_eval, t0, t_end),
+        relative,
+        absolute,
+        step=checks.check_step(solver, method, step),
+        events=check_events(problem, events),
+        keep_steps=keeps or method.coarse_output,  # rows between the steps of such methods are made from the steps
+        options=options,
+    )
+    bind_projection(problem, projection)  # refuses what it cannot bind
+    checks.check_backward(problem, t0, t_end, projection)
+    policy = checks.check_charts(problem, on_singularity, recentre, request.events)
+    segment = Segment(solver, adapter, method, problem, request, projection, policy)
+    return segment, _said(segment, keeps)
+
+
+def _said(segment: Segment, keeps: bool) -> dict[str, str]:
+    """The options of a solution; what was left as it is by itself is not said."""
+    asked, projection, policy = segment.request, segment.projection, segment.policy
+    out = {"t_span": f"({asked.t0!r}, {asked.t_end!r})"}
+    if asked.t_eval is not None:
+        out["t_eval"] = f"{len(asked.t_eval)} times"
+    if projection is not None and projection is not False:
+        out["projection"] = repr(projection)
+    for name in ("on_singularity", "recentre"):
+        if getattr(policy, name) != getattr(USUAL, name):
+            out[name] = repr(getattr(policy, name))
+    if asked.events:
+        out["events"] = ", ".join(map(name_of, asked.events))
+    if asked.step is not None:
+        out["step"] = repr(asked.step)
+    if not keeps:
+        out["dense_output"] = "False"
+    return out | {name: _check.show(value) for name, value in asked.options.items()}
+
+
+def integrated(segment: Segment, said: Mapping[str, str], run: Deferred, changes: Sequence[Changes] = ()) -> Solution:
+    """The solution of a run from its first segment on; `run` has it when it is there."""
+    run.solution = solution = _integrated(segment, said, run.pending, changes)
+    if solution.reason is not Reason.KEYBOARD and isinstance(segment.problem, Problem):
+        projected = not (segment.projection is None or segment.projection is False)
+        said_more = solution._said + _near_singular_set(solution)
+        run.solution = solution = replace(solution, _said=said_more, _projected=projected)
+    return solution
+
+
+def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, changes: Sequence[Changes]) -> Solution:
+    problem, asked, method = segment.problem, segment.request, segment.method
+    own = problem.by_time((), ()) if isinstance(problem, Problem) else None
+    before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
+    if own is not None:  # its states are read by other times than those of a run that changed its selection
+        refuse_held(own.workspace, present(own.workspace))
+        segment = changed(segment, problem=own)
+    clock = _Clock(own)
+    outcome, segments = run_segments(segment, pending, changes)
+    if own is not None:
+        give_multipliers(own, method, outcome, segments)
+        problem = own.by_time(segments.problems[1:], segments.times, segments.direction)
+    stats = outcome.stats
+    stats.seconds, stats.wall_seconds = clock.elapsed()
+    if own is not None:
+        stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
+    rtol = asked.rtol if outcome.rtol is None else outcome.rtol
+    atol = asked.atol if outcome.atol is None else outcome.atol
+    # the rows are the steps, but for those of t_eval; none if the adapter did not keep them
+    none = Steps(outcome.t[:0], outcome.y[:0])
+    steps = none if asked.t_eval is not None and outcome.steps is None else outcome.steps
+    fields: dict[str, Any] = {
+        "problem": problem,
+        "t": np.require(outcome.t, requirements="W"),  # `t_eval` is the request's
+        "y": outcome.y,
+        "solver": segment.solver,
+        "reason": outcome.reason,
+        "_said": _message(segment, outcome) + _loosened(segment, rtol, atol) + _called(own),
+        "stats": stats,
+        "rtol": rtol,
+        "atol": atol,
+        "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
+        "segments": segments,
+        "steps": steps,
+        "options": {**said},
+    }
+    solution: Solution = made(Solution, fields)
+    if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
+        solution = _with_fine_rows(solution, segments, segment.projection)
+        stats.seconds, stats.wall_seconds = clock.elapsed()
+    return replace(solution, steps=none) if asked.t_eval is not None and "dense_output" in said else solution
 
 
 @final
@@ -183,100 +286,63 @@ class _Clock:
         return now[0] - self._began[0], now[1] - self._began[1]
 
 
-def _run(
-    problem: Solvable,
-    solver: str,
-    plan: Plan,
-    projection: Projection | bool | None,
-    progress: bool | Callable[[float], None],
-    pending: Pending,
-    changes: InputSteps | None = None,
-) -> Solution:
-    """The run, and what it has found."""
-    adapter, method, asked, policy = plan.adapter, plan.method, plan.request, plan.policy
-    own = problem.by_time((), ()) if isinstance(problem, Problem) else None
-    problem = own or problem  # not that of a run that changed its selection, whose states are read by other times
-    before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
-    if own is not None:
-        refuse_held(own.workspace, present(own.workspace))
-    asked = with_bound_events(problem, asked)
-    with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
-        clock = _Clock(own)
-        at_times: Changes | None = changes
-        controllers = [] if own is None else sampled_of(own)
-        if own is not None and controllers:
-            samples = Samples(controllers, asked.t0, asked.t_end)
-            problem = own = samples.resumed(own, asked.t0, own.y0)
-            at_times = samples if changes is None else AllChanges((changes, samples))
-        outcome, segments = run_segments(
-            problem,
-            asked if advance is None else changed(asked, advance=advance),
-            lambda here, request: run_once(adapter, solver, method, here, request, pending),
-            lambda here: bind_projection(here, projection),
-            lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
-            lambda here: moving(here, policy),
-            at_times,
-        )
-        if own is not None:
-            give_multipliers(own, method, outcome, segments)
-        stats = outcome.stats
-        stats.seconds, stats.wall_seconds = clock.elapsed()
-    if own is not None:
-        stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
-    used = _used(outcome, asked)
-    fields: dict[str, Any] = {
-        "problem": _read_by_time(problem, segments),
-        "t": np.require(outcome.t, requirements="W"),  # those of t_eval are the request's
-        "y": outcome.y,
-        "solver": solver,
-        "reason": outcome.reason,
-        "_said": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used) + _called(own),
-        "stats": stats,
-        "rtol": used[0],
-        "atol": used[1],
-        "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
-        "segments": segments,
-        "steps": _steps(outcome, asked.t_eval is not None),
-        "options": {**plan.said},
-    }
-    solution: Solution = made(Solution, fields)
-    if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
-        solution = with_fine_rows(solution, segments, projection)
-        stats.seconds, stats.wall_seconds = clock.elapsed()
-    if asked.t_eval is not None and "dense_output" in plan.said:
-        solution = replace(solution, steps=Steps(outcome.t[:0], outcome.y[:0]))
-    return solution
+@contextmanager
+def _progress(wanted: bool | Callable[[float], None], segment: Segment) -> Iterator[Callable[[float], None] | None]:
+    """The value that `Request.advance` gets: None, the user's function, or a bar."""
+    if callable(wanted) or not wanted:
+        yield wanted or None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm: run `pip install tqdm`") from None
+    t0, t_end = segment.request.t0, segment.request.t_end
+    shape = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"
+    with tqdm(total=abs(t_end - t0), desc=segment.solver, bar_format=shape) as bar:
+        yield lambda t: bar.update(abs(t - t0) - bar.n)
 
 
-def _used(outcome: Outcome, asked: Request) -> tuple[float, float | Vec]:
-    """The tolerances of a run: those asked for, unless the adapter says otherwise."""
-    return (
-        asked.rtol if outcome.rtol is None else outcome.rtol,
-        asked.atol if outcome.atol is None else outcome.atol,
-    )
+def _with_fine_rows(solution: Solution, segments: Segments, projection: Projection | bool | None) -> Solution:
+    """The same with ``solution(t)`` at its times, projected if the run is, where dense output is of a lower order than
+    steps: RADAU's collocation polynomial is of order 3, its steps of order 5 ([HW96], section IV.8)."""
+    steps = solution.steps
+    if steps is None or not len(steps.t) or not len(solution.t) or not np.isfinite(steps.y).all():
+        return solution
+    y = solution(solution.t)
+    projectors = [bind_projection(problem, projection) for problem in segments.problems]
+    for t, row, k in zip(solution.t, y, segments.numbers(solution.t), strict=True):
+        projector = projectors[k]
+        if projector is not None:
+            projector(float(t), row)
+    return replace(solution, y=y)
 
 
-def _loosened(problem: Solvable, asked: Request, used: tuple[float, float | Vec]) -> str:
-    """A word for the message where a solver could not use tolerances as tight as those asked for."""
-    if used[0] is asked.rtol and used[1] is asked.atol:
-        return ""
-    changed = [
+# ------------------------------------------------------------ words of messages
+
+
+def _message(segment: Segment, outcome: Outcome) -> str:
+    solver, asked, sentence = segment.solver, segment.request, outcome.reason.value
+    last = asked.t0 if outcome.stopped is None else outcome.stopped
+    if outcome.reason is Reason.FINISHED:
+        message = f"{solver} {sentence}"
+    elif outcome.reason is Reason.EVENT:
+        message = f"{solver} {sentence} at t = {last:.9g}"
+    else:
+        message = f"{solver} stopped at t = {last:.9g} on the way from {asked.t0:g} to {asked.t_end:g}: {sentence}"
+    return f"{message}. It said: {outcome.said()}" if outcome.detail else message
+
+
+def _loosened(segment: Segment, rtol: float, atol: float | Vec) -> str:
+    """Tolerances that the solver has used because it cannot use tighter ones."""
+    asked = segment.request
+    pairs = (("rtol", asked.rtol, rtol), ("atol", asked.atol, atol))
+    words = [
         f"{name} = {_number(b)} in place of {_number(a)}"
-        for name, a, b in zip(("rtol", "atol"), (asked.rtol, asked.atol), used, strict=True)
-        if not np.array_equal(a, b)
+        for name, a, b in pairs
+        if a is not b and not np.array_equal(a, b)
     ]
-    if not changed:
-        return ""
-    return f"; it ran with {' and '.join(changed)}, the tightest that it can use for {problem.formulation!r}"
-
-
-def _called(problem: Problem | None) -> str:
-    """A word for the message on laws that are called in Python, which takes most of a run's time."""
-    found = () if problem is None else problem.workspace.user_functions
-    names = [
-        each.owner for each in found if each.python and each.law is None and not each.owner.endswith("derivatives")
-    ]
-    return f"; called in Python: {', '.join(names)} (problem.laws says why)" if names else ""
+    form = segment.problem.formulation
+    return f"; it ran with {' and '.join(words)}, the tightest that it can use for {form!r}" if words else ""
 
 
 def _number(tolerance: float | Vec) -> str:
@@ -286,24 +352,25 @@ def _number(tolerance: float | Vec) -> str:
     return f"{np.min(tolerance):.3g} to {np.max(tolerance):.3g}"
 
 
-def _steps(outcome: Outcome, asked: bool) -> Steps | None:
-    """The steps, where they are not the rows; none if the adapter did not keep them."""
-    return Steps(outcome.t[:0], outcome.y[:0]) if asked and outcome.steps is None else outcome.steps
+def _called(problem: Problem | None) -> str:
+    """Laws that are called in Python, which takes most of a run's time."""
+    laws = () if problem is None else problem.workspace.user_functions
+    names = [each.owner for each in laws if each.python and each.law is None and not each.owner.endswith("derivatives")]
+    return f"; called in Python: {', '.join(names)} (problem.laws says why)" if names else ""
 
 
-def _read_by_time(problem: Any, segments: Segments) -> Any:
-    """The problem by which the states of the run are read."""
-    if not isinstance(problem, Problem):
-        return problem
-    return problem.by_time(segments.problems[1:], segments.times, segments.direction)
-
-
-def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:
-    """The same, with a word in the message where something is wrong that no error test sees."""
-    said = chart_advice(solution)
-    if solution.problem is not None and not plan.method.fixed_step:
-        said += advice(solution.problem, solution.y, solution.rtol, solution.atol)
-    return replace(solution, _said=solution._said + said, _projected=projected)
-
-
-__all__ = ["FailedRunWarning", "solve"]
+def _near_singular_set(solution: Solution) -> str:
+    """Rotation parameters near their singular set, where solvers fail for other reasons."""
+    known = (Reason.CHART, Reason.FRICTION)
+    if solution.success or solution.reason in known or not len(solution.t) or not np.isfinite(solution.y[-1]).all():
+        return ""
+    t, y = float(solution.t[-1]), solution.y[-1]
+    problem = solution.problem_at(t)
+    chart = problem.workspace.settings.chart
+    distance, body = problem.interpretation.distance_to_singularity(t, y)
+    if not chart.centre or distance > (1.0 - DUE) * chart.reach:
+        return ""
+    return (
+        f"; the {chart.name} parameters of body {problem.model.names[body]!r} are {distance:.3g} rad from their "
+        "singular set there: use on_singularity='switch' or rotation='quaternion'"
+    )

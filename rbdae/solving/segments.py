@@ -1,14 +1,14 @@
-"""Runs in segments: when a switch is due, the solver restarts on an equivalent problem with another selection.
+"""Runs in segments: where a switch is due, or inputs change, the solver restarts on an equivalent problem.
 
-Positions and velocities stay; what changes is how they are written (the independent velocities of the null-space form)
-or which equations carry them (the kept rows of redundant ones).
+Positions and velocities stay; what changes is how they are written (the independent velocities of the null-space form),
+which equations carry them (the kept rows of redundant ones), or the values of inputs.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
@@ -16,10 +16,71 @@ import numpy as np
 
 from rbdae._arrays import Ints, Vec
 from rbdae._frozen import changed
-from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
+from rbdae._signals import Pending
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable, StateProjector, Switch
+from rbdae.problem.moving import Moving, moving
+from rbdae.problem.problem import Problem
+from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.switches import ChartPolicy
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
-from rbdae.solving.event import passed_on
+from rbdae.solving.events import RunEvents
+from rbdae.solving.watch import Watch, run_once
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A part of a run, as it is asked for.
+
+    Parameters
+    ----------
+    solver, adapter, method : what integrates it
+    problem : whose selection and inputs hold within it
+    request : times in the problem's own time, tolerances, events as users give them
+    projection : after accepted steps
+    policy : what becomes of charts near their singular sets
+    """
+
+    solver: str
+    adapter: AbstractAdapter
+    method: Method
+    problem: Any
+    request: Request
+    projection: Projection | bool | None
+    policy: ChartPolicy
+
+    @property
+    def direction(self) -> float:
+        """-1.0 back in time, else 1.0."""
+        return 1.0 if self.request.t0 < self.request.t_end else -1.0
+
+    def projector(self) -> StateProjector | None:
+        """The projection onto the problem's constraints."""
+        return bind_projection(self.problem, self.projection)
+
+    def switches(self, problem: Solvable) -> Sequence[Switch]:
+        """New switches of the problem, or of one that has been made from it."""
+        return problem.switches(self.policy) if isinstance(problem, Problem) else problem.switches()
+
+    def until(self, t: float) -> Request:
+        """The request up to t, whose last row is the state there."""
+        first, t_eval = self.request.first_step, self.request.t_eval
+        if t_eval is not None:
+            t_eval = np.append(t_eval[self.direction * (t_eval - t) < 0.0], t)
+        first = None if first is None else min(first, abs(t - self.request.t0))
+        return changed(self.request, t_end=t, t_eval=t_eval, first_step=first)
+
+    def rest(self, problem: Any, t: float, step: float | None) -> Segment:
+        """The segment from t on, of another problem; `step` is the step size that the method would take next."""
+        asked = self.request
+        request = changed(
+            asked,
+            t0=t,
+            first_step=None if step is None else min(step, abs(asked.t_end - t)),
+            t_eval=None if asked.t_eval is None else asked.t_eval[self.direction * (asked.t_eval - t) >= 0.0],
+        )
+        return changed(self, problem=problem, request=request)
 
 
 @final
@@ -48,101 +109,82 @@ class Segments:
         return np.searchsorted(changes, self.direction * t, side="right").astype(np.int64)
 
 
-class InPlace(Protocol):
-    """A twin of a problem, of one run alone, that changes in place: what is bound to it stays bound."""
-
-    @property
-    def problem(self) -> Solvable:
-        """The twin."""
-
-    def centred(self, t: float, y: Vec) -> Solvable | None:
-        """The problem that `Switch.resume` would give at (t, y), where the only switch is due; the twin is equivalent
-        to it from there on. None where it cannot be had: then nothing has changed."""
-
-
 class Changes(Protocol):
     """Changes of a problem at known times, such as steps of inputs."""
 
     def next(self, t: float) -> float | None:
         """The time of the next one after t in the direction of the run; None if there is none."""
 
-    def resumed(self, problem: Any, t: float, y: Vec) -> Solvable:
-        """The problem from (t, y) on, at the time of one."""
+    def resumed(self, problem: Any, t: float, y: Vec) -> Any:
+        """The problem from (t, y) on; the same one at times that are not of these changes."""
 
 
-def _still(problem: Solvable) -> InPlace | None:
-    """Nothing is changed in place."""
-    return None
-
-
-def run_segments(
-    problem: Solvable,
-    request: Request,
-    once: Callable[[Solvable, Request], Outcome],
-    bind: Callable[[Solvable], StateProjector | None],
-    switches_of: Callable[[Solvable], Sequence[Switch]],
-    moving_of: Callable[[Solvable], InPlace | None] = _still,
-    changes: Changes | None = None,
-) -> tuple[Outcome, Segments]:
+def run_segments(segment: Segment, pending: Pending, changes: Sequence[Changes] = ()) -> tuple[Outcome, Segments]:
     """Run a solver, and restart it from every accepted state at which a switch is due, and at the times of `changes`.
 
-    `bind` gives each segment its projector, `switches_of` its switches, `moving_of` what changes a problem in place for
-    solvers that continue then (`_Watch.continued`): from the first change on, one run has many segments. Rows at the
-    time of a change are in the new selection; events are given the unknowns of the first problem.
+    Rows at the time of a change are in the new selection; events are given the unknowns of the first problem. Where a
+    solver continues after a change in place (`_SwitchWatch.continued`), one of its runs has many segments.
     """
-    problems, outcomes = [problem], list[Outcome]()
-    direction = 1.0 if request.t0 < request.t_end else -1.0
-    times: list[float] = []
-    asked = request
+    direction, asked = segment.direction, segment.request
+    events = RunEvents(asked.events, segment.problem, asked.t_end - asked.t0)
+    problems, times, outcomes = [segment.problem], list[float](), list[Outcome]()
     while True:
-        projector = bind(problems[-1])
-        moving = moving_of(problems[-1]) if len(problems) > 1 and projector is None else None
-        here = problems[-1] if moving is None else moving.problem
-        switches = switches_of(here)
-        watch = _Watch(switches, moving) if switches else None
-        bare = watch is None and projector is None
-        stop = None if changes is None else changes.next(asked.t0)
-        until = asked if stop is None else _until(asked, stop)
-        outcome = once(here, until if bare else changed(until, watch=watch, projector=projector))
+        projector, twin = segment.projector(), None
+        if outcomes and projector is None and direction > 0.0:
+            twin = moving(segment.problem, segment.policy)
+        here = segment.problem if twin is None else twin.problem
+        switches = segment.switches(here)
+        due = _SwitchWatch(switches, twin, direction) if switches else None
+        stops = [stop for each in changes if (stop := each.next(segment.request.t0)) is not None]
+        stop = min(stops, key=lambda time: abs(time - segment.request.t0), default=None)
+        watch = Watch(here, pending, direction)
+        counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(asked.events))]
+        request = changed(
+            segment.request if stop is None else segment.until(stop),
+            events=events.within(segment.problem, counts, watch),
+            watch=due,
+            projector=projector,
+        )
+        outcome = run_once(segment.adapter, segment.solver, segment.method, here, request, watch)
         outcomes.append(outcome)
-        if watch is not None and watch.left:
-            times += [t for t, _ in watch.left]
-            problems += [each for _, each in watch.left]
-            outcome.stats.restarts += len(watch.left)
-        if changes is not None and stop is not None and outcome.reason is Reason.FINISHED:
-            problems.append(changes.resumed(problems[-1], stop, (outcome.steps or outcome).y[-1]))
-            times.append(stop)
-            _leave_to_next(outcome, stop, problems[-1].y0, direction)
-            asked = _remaining(request, outcomes, stop, problem, problems[-1])
-            continue
-        if watch is None or outcome.reason is not Reason.INTERRUPTED:
-            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
-        t, y = watch.state
-        ending = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), None)
-        if ending is not None:
-            outcome.reason, outcome.detail = Reason[ending.kind.upper()], ending.why
-            if not ending.readable:
-                _drop_from(outcome, t, direction)
-            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
-        here = problems[-1]
-        problems.append(_resumed(here, switches, switches_of, watch.due, t, y))
+        if due is not None and due.left:
+            times += [t for t, _ in due.left]
+            problems += [each for _, each in due.left]
+            outcome.stats.restarts += len(due.left)
+        if stop is not None and outcome.reason is Reason.FINISHED:
+            t, y, problem = stop, (outcome.steps or outcome).y[-1], problems[-1]
+            for each in changes:
+                problem = each.resumed(problem, t, y if problem.t0 != t else problem.y0)
+        elif due is not None and outcome.reason is Reason.INTERRUPTED:
+            t, y = due.state
+            ending = next(filter(None, (switches[k].ends(t, y) for k in due.due)), None)
+            if ending is not None:
+                outcome.reason, outcome.detail = Reason[ending.kind.upper()], ending.why
+                if not ending.readable:
+                    _drop_from(outcome, t, direction)
+                break
+            problem = _resumed(segment, problems[-1], switches, due.due, t, y)
+        else:
+            break
+        problems.append(problem)
         times.append(t)
-        _leave_to_next(outcome, t, problems[-1].y0, direction)
-        asked = _remaining(request, outcomes, t, problem, problems[-1])
+        _leave_to_next(outcome, t, problem.y0, direction)
+        segment = segment.rest(problem, t, outcome.next_step)
+    return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
 
 
 @final
-class _Watch:
+class _SwitchWatch:
     """Asks the switches at accepted states, and notes the first state at which some are due.
 
     Attributes
     ----------
     left : times and problems of the changes after which the run has continued
+    due, state : which switches are due, and where, in the problem's own time
     """
 
-    def __init__(self, switches: Sequence[Switch], moving: InPlace | None) -> None:
-        self._switches = switches
-        self._moving = moving
+    def __init__(self, switches: Sequence[Switch], twin: Moving | None, direction: float) -> None:
+        self._switches, self._twin, self._direction = switches, twin, direction
         self.left: list[tuple[float, Solvable]] = []
         self.due: list[int] = []
         self.state: tuple[float, Vec] = (np.nan, np.empty(0))
@@ -154,15 +196,16 @@ class _Watch:
     def continued(self, t: float, y: Vec) -> Vec | None:
         """The state at t with which the run begins again after a change in place, with the same functions; None where
         it has to end. Asked where switches are due."""
-        if self._moving is None or any(self._switches[k].ends(t, y) is not None for k in self.due):
+        if self._twin is None or any(self._switches[k].ends(t, y) is not None for k in self.due):
             return None
-        changed_here = self._moving.centred(t, y)
+        changed_here = self._twin.centred(t, y)
         if changed_here is None:
             return None
         self.left.append((t, changed_here))
         return changed_here.y0
 
     def __call__(self, t: float, y: Vec) -> bool:
+        t *= self._direction
         self.due = [k for k, switch in enumerate(self._switches) if switch.due(t, y)]
         if self.due:
             self.state = (t, y.copy())
@@ -174,52 +217,13 @@ def _always() -> None:
 
 
 def _resumed(
-    problem: Solvable,
-    switches: Sequence[Switch],
-    switches_of: Callable[[Solvable], Sequence[Switch]],
-    due: Sequence[int],
-    t: float,
-    y: Vec,
+    segment: Segment, problem: Solvable, switches: Sequence[Switch], due: Sequence[int], t: float, y: Vec
 ) -> Solvable:
     """The problem from (t, y) on; each switch works on what those before it have made."""
     out = problem
     for k in due:
-        out = (switches if out is problem else switches_of(out))[k].resume(t, y if out is problem else out.y0)
+        out = (switches if out is problem else segment.switches(out))[k].resume(t, y if out is problem else out.y0)
     return out
-
-
-def _until(request: Request, t: float) -> Request:
-    """A request up to t, whose last row is the state there."""
-    first, t_eval = request.first_step, request.t_eval
-    if t_eval is not None:
-        direction = 1.0 if request.t0 < request.t_end else -1.0
-        t_eval = np.append(t_eval[direction * (t_eval - t) < 0.0], t)
-    first = None if first is None else min(first, abs(t - request.t0))
-    return changed(request, t_end=t, t_eval=t_eval, first_step=first)
-
-
-def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
-    """The rest of a request from t on."""
-    step = outcomes[-1].next_step
-    direction = 1.0 if request.t0 < request.t_end else -1.0
-    counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(request.events))]
-    return changed(
-        request,
-        t0=t,
-        first_step=None if step is None else min(step, abs(request.t_end - t)),
-        t_eval=None if request.t_eval is None else request.t_eval[direction * (request.t_eval - t) >= 0.0],
-        events=[_event_later(event, n, first, here) for event, n in zip(request.events, counts, strict=True)],
-    )
-
-
-def _event_later(event: Any, counted: int, first: Solvable, here: Any) -> Any:
-    """An event in a later segment; those of quantities are read in its unknowns."""
-    terminal = int(getattr(event, "terminal", 0) or 0)
-    left = terminal - counted if terminal else 0
-    on = getattr(event, "on", None)
-    if on is not None:
-        return on(here.interpretation, left)
-    return passed_on(event, lambda t, y: event(t, here.translated(t, y, first)), left)
 
 
 def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
@@ -247,35 +251,34 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
     last = outcomes[-1]
     if len(outcomes) == 1:
         return last
-    stats = Stats(restarts=len(outcomes) - 1)
-    for name in ("projections", "steps", "rejected", "evaluations", "jacobians", "factorisations"):
-        counts = [getattr(o.stats, name) for o in outcomes]
-        setattr(stats, name, -1 if min(counts) < 0 else sum(counts))
-    codes = {o.stats.code for o in outcomes}
-    stats.code = codes.pop() if len(codes) == 1 else "mixed"
-    stats.restarts += sum(o.stats.restarts for o in outcomes)
+    steps = [o.steps for o in outcomes if o.steps is not None]
     return Outcome(
         t=np.concatenate([o.t for o in outcomes]),
         y=np.concatenate([o.y for o in outcomes]),
         reason=last.reason,
-        stats=stats,
+        stats=joined_stats([o.stats for o in outcomes]),
         detail=last.detail,
         detail_time=last.detail_time,
         t_events=[np.concatenate(ts) for ts in zip(*(o.t_events for o in outcomes), strict=True)],
         y_events=[np.concatenate(ys) for ys in zip(*(o.y_events for o in outcomes), strict=True)],
         stopped=last.stopped,
-        steps=_joined_steps([o.steps for o in outcomes]),
+        steps=Steps(np.concatenate([s.t for s in steps]), np.concatenate([s.y for s in steps]))
+        if len(steps) == len(outcomes)
+        else None,
         rtol=last.rtol,
         atol=last.atol,
     )
 
 
-def _joined_steps(of_segments: Sequence[Steps | None]) -> Steps | None:
-    """The steps of all segments; None if one has none of its own."""
-    known = [steps for steps in of_segments if steps is not None]
-    if len(known) < len(of_segments):
-        return None
-    return Steps(np.concatenate([steps.t for steps in known]), np.concatenate([steps.y for steps in known]))
-
-
-__all__ = ["Changes", "Segments", "run_segments"]
+def joined_stats(parts: Sequence[Stats]) -> Stats:
+    """The cost of runs that follow each other; a count that one of them does not know is -1."""
+    out = Stats()
+    for name in ("projections", "steps", "rejected", "evaluations", "jacobians", "factorisations"):
+        counts = [getattr(part, name) for part in parts]
+        setattr(out, name, -1 if min(counts) < 0 else sum(counts))
+    out.restarts = len(parts) - 1 + sum(part.restarts for part in parts)
+    out.seconds = sum(part.seconds for part in parts)
+    out.wall_seconds = sum(part.wall_seconds for part in parts)
+    codes = {part.code for part in parts}
+    out.code = codes.pop() if len(codes) == 1 else "mixed"
+    return out

@@ -1,35 +1,43 @@
-"""`Simulator`: a mechanism that is driven step by step from outside."""
+"""`Simulator`: a mechanism that is driven step by step from outside.
+
+It goes from one time to the next by a loop that stays (`_InPlace`), or by a run for each step (`_InPieces`). Both give
+the same answers to the tolerances. The loop stays where its adapter has one that continues
+(`rbdae.adapter.AbstractAdapter.stepper`) and no switch can be due: then a step costs what the compiled loop costs. All
+other solvers begin again in each step.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn, final
+from typing import Any, Literal, NoReturn, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import changed, refuse_copies
-from rbdae.adapter import Reason, Stepper
+from rbdae._signals import Deferred
+from rbdae.adapter import Reason, Stats, Stepper, Steps
 from rbdae.inputs import values_of
-from rbdae.problem.drive_inputs import refuse_held, refuse_jumps
+from rbdae.multibody.workspace import Workspace
+from rbdae.problem.drive_inputs import follows_inputs, refuse_held, refuse_jumps
 from rbdae.problem.driven import places_of, present
+from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measured import Measured
 from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
-from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.projection import Projection
 from rbdae.problem.quantities import BodyState
+from rbdae.problem.start import Start
+from rbdae.solving.changes import Samples, sampled_of
 from rbdae.solving.checks import check_problem
-from rbdae.solving.default_solver import default_solver
-from rbdae.solving.engines import Engine, InPieces, InPlace
-from rbdae.solving.plan import Plan, planned
-from rbdae.solving.readings import Readings
-from rbdae.solving.registry import find_method
-from rbdae.solving.run import solve
-from rbdae.solving.sampling import Samples, sampled_of, samples_outside
+from rbdae.solving.registry import default_solver, find_method
+from rbdae.solving.run import integrated, planned
+from rbdae.solving.segments import Segment, Segments, joined_stats
 from rbdae.solving.solution import Solution
 
 Inputs = Mapping[str, float] | ArrayLike | None
@@ -87,12 +95,12 @@ class Simulator:
     """
 
     _problem: Problem  # from the last reset on
-    _readings: Readings
+    _readings: _Readings
     _places: dict[str, int]  # of inputs by name
     _values: Vec
     _since: float  # the time of the last step of another length, and the steps since then
     _steps: int
-    _engine: Engine
+    _engine: _Engine
     _samples: Samples | None
 
     def __init__(
@@ -115,15 +123,8 @@ class Simulator:
         self._records = _check.flag("Simulator", "record", record)
         self.solver = default_solver(problem, None) if solver is None else solver
         step = options.pop("step", self._dt if find_method(self.solver)[1].fixed_step else None)
-        self._asked: dict[str, Any] = {
-            "rtol": rtol,
-            "atol": atol,
-            "projection": projection,
-            "on_singularity": on_singularity,
-        }
-        self._asked |= {"step": step, **options}
         span = (problem.t0, problem.t0 + self._dt)
-        self._plan: Plan = planned(
+        self._segment, self._said = planned(
             problem, span, self.solver, rtol, atol, None, projection, None, step, True, on_singularity, "due", options
         )
         self._base = problem
@@ -178,9 +179,9 @@ class Simulator:
         return self._reading.measured("forces", self.t, self.y, self._values)
 
     @property
-    def _reading(self) -> Readings:
+    def _reading(self) -> _Readings:
         if self._readings.problem is not self._engine.here:
-            self._readings = Readings(self._engine.here)
+            self._readings = _Readings(self._engine.here)
         return self._readings
 
     # ------------------------------------------------------------ steps
@@ -194,14 +195,14 @@ class Simulator:
             Inputs within the step, by name, or all of them in the order of `rbdae.System.add_input`. Those that are not
             given stay as they were.
         dt : float, optional
-            Another length than that of the simulator, s.
+            Another length than the simulator's, s.
 
         Raises
         ------
         StepError
             if the solver gives up
         TypeError, ValueError
-            for inputs that there are not, what is no number, and values by which a drive would jump
+            for unknown inputs, values that are no numbers, and values by which a drive would jump
 
         After an exception of any kind the simulator is as it was before: time, state, inputs and `solution`.
         """
@@ -262,7 +263,7 @@ class Simulator:
         Parameters
         ----------
         t : float, optional
-            Time, s; that of the problem if it is left out.
+            Time, s; the problem's if it is left out.
         y : (n,) array_like, optional
             Unknowns; consistent, or projected.
         joints : mapping, optional
@@ -271,7 +272,7 @@ class Simulator:
             for those in a closed loop with one that is given: they follow it from where they are, in steps of 0.1 rad,
             in the branch in which the loop is, and with the rates that belong to its rate.
         inputs : mapping, optional
-            Inputs by name; those of the problem if they are left out.
+            Inputs by name; the problem's if they are left out.
 
         Raises
         ------
@@ -305,10 +306,10 @@ class Simulator:
             reason=Reason.FINISHED,
             _said=f"{self.solver} was driven from t = {t[0]:.9g} to {t[1]:.9g} by a simulator",
             stats=stats,
-            rtol=self._plan.request.rtol,
-            atol=self._plan.request.atol,
+            rtol=self._segment.request.rtol,
+            atol=self._segment.request.atol,
             segments=segments,
-            options={**self._plan.said, "t_span": f"({t[0]!r}, {t[1]!r})", "dt": repr(self._dt)},
+            options={**self._said, "t_span": f"({t[0]!r}, {t[1]!r})", "dt": repr(self._dt)},
         )
 
     # ------------------------------------------------------------ engines
@@ -318,34 +319,230 @@ class Simulator:
         refuse_held(problem.workspace, values)
         self._engine = self._made(problem)
         self._problem, self._places, self._values = problem, places_of(problem.workspace), values
-        self._readings = Readings(problem)
+        self._readings = _Readings(problem)
         self._since, self._steps = problem.t0, 0
         controllers = sampled_of(problem)
         self._samples = Samples(controllers, problem.t0, math.inf) if controllers else None
         if self._samples is not None:
             self._sample(self._samples)
 
-    def _made(self, problem: Problem) -> Engine:
-        if problem.kind == "ode" and not problem.switches(self._plan.policy):
-            found = InPlace(problem, partial(self._stepper, problem.t0))
-            if found.stepper is not None:
-                return found
-        return InPieces(problem, self._run, keeps=self._records)
+    def _made(self, problem: Problem) -> _Engine:
+        segment, own = self._segment, Workspace(problem.workspace.memory, problem.selection)
+        if problem.kind == "ode" and not segment.switches(problem):
+            segment = changed(segment, problem=replace(problem, interpretation=Interpretation(own)))
+            request = changed(
+                segment.request,
+                t0=problem.t0,
+                t_end=problem.t0 + self._dt,
+                projector=segment.projector(),
+                keep_steps=self._records,
+            )
+            stepper = segment.adapter.stepper(segment.problem, segment.method, request)
+            if stepper is not None:
+                return _InPlace(problem, own, stepper)
+        return _InPieces(problem, self._segment, self._said, keeps=self._records)
 
-    def _stepper(self, t0: float, twin: Problem) -> Stepper | None:
-        plan = self._plan
-        request = changed(
-            plan.request,
-            t0=t0,
-            t_end=t0 + self._dt,
-            projector=bind_projection(twin, self._asked["projection"]),
-            keep_steps=self._records,
-        )
-        return plan.adapter.stepper(twin, plan.method, request)
+
+# ------------------------------------------------------------ engines
+
+
+@final
+class _InPlace:
+    """A loop that stays, on a twin of the problem whose inputs are written where its code reads them.
+
+    Parameters
+    ----------
+    problem : an ODE form, where the simulation begins
+    own : the workspace of the twin
+    stepper : the loop
+    """
+
+    def __init__(self, problem: Problem, own: Workspace, stepper: Stepper) -> None:
+        self._problem, self._own, self._stepper = problem, own, stepper
+        self._changes: list[tuple[float, Vec]] = []
+
+    @property
+    def t(self) -> float:
+        """The time that is reached."""
+        return self._stepper.t
+
+    @property
+    def y(self) -> Vec:
+        """The state there; a copy."""
+        return self._stepper.y
+
+    @property
+    def here(self) -> Problem:
+        """The problem of the start: its selection stays."""
+        return self._problem
+
+    def advance(self, t_end: float) -> tuple[bool, str]:
+        """Continue to a later time."""
+        reason, detail = self._stepper.advance(t_end)
+        return reason is Reason.FINISHED, f"{reason.value}: {detail}" if detail else reason.value
+
+    def drive(self, values: Vec) -> None:
+        """Take other values of the inputs from here on."""
+        self._own.write_inputs(values)
+        self._stepper.disturbed()
+        self._changes.append((self._stepper.t, values.copy()))
+
+    def mark(self) -> Any:
+        """The mark for `back`."""
+        return self._stepper.mark(), len(self._changes), present(self._own)
+
+    def back(self, mark: Any) -> None:
+        """Stand again where `mark` was made."""
+        at, changes, values = mark
+        self._own.write_inputs(values)
+        self._stepper.back(at)
+        del self._changes[changes:]
+
+    def collected(self) -> tuple[Steps, Segments, Stats]:
+        """All accepted steps, the problems that hold from time to time, and the cost."""
+        steps, stats = self._stepper.steps(), self._stepper.stats()
+        kept = len(steps.t) > 0
+        if not kept:
+            steps = Steps(np.array([self.t]), self.y[None])
+        problems, times = [self._problem], list[float]()
+        for t, values in self._changes:
+            if not kept or t <= self._problem.t0:
+                named = dict(zip(self._problem.inputs, values.tolist(), strict=True))
+                problems = [self._problem.resumed_with_inputs(self._problem.t0, self._problem.y0, named)]
+                continue
+            if times and times[-1] == t:  # no step has been taken with the values before
+                times.pop(), problems.pop()
+            y = steps.y[int(np.searchsorted(steps.t, t))]
+            start = Start(t, y, self._problem.rhs(t, y, u=values), self._problem.assembly)
+            here = self._problem.with_selection(self._problem.selection.with_inputs(values))
+            problems.append(replace(here, start=start))
+            times.append(t)
+        return steps, Segments(tuple(problems), tuple(times)), stats
+
+
+@final
+class _InPieces:
+    """A run for each step.
+
+    Parameters
+    ----------
+    problem : where the simulation begins
+    segment : of the first step
+    said : the options of each run's solution
+    keeps : whether the runs are kept
+    """
+
+    def __init__(self, problem: Problem, segment: Segment, said: Mapping[str, str], *, keeps: bool) -> None:
+        self._here, self._segment, self._said, self._keeps = problem, segment, said, keeps
+        self._values: dict[str, float] | None = None  # those that a step begins with
+        self._runs: list[Solution] = []
+        self.t, self._y = problem.t0, problem.y0
+
+    @property
+    def here(self) -> Problem:
+        """The problem at the end of the last run, with the selection there."""
+        return self._here
+
+    @property
+    def y(self) -> Vec:
+        """The state that is reached; a copy."""
+        return self._y.copy()
+
+    def advance(self, t_end: float) -> tuple[bool, str]:
+        """Continue to a later time."""
+        if self._runs or self._values is not None:
+            self._here = self._here.resumed_with_inputs(self.t, self._y, self._values or {})
+        self._values = None
+        run = self._run(self._here, t_end)
+        if not self._keeps:
+            self._runs.clear()
+        self._runs.append(run)
+        if len(run.t):
+            self.t, self._y = float(run.t[-1]), run.y[-1]
+            self._here = run.problem_at(self.t)
+        return run.success, run.message
 
     def _run(self, problem: Problem, t_end: float) -> Solution:
-        with samples_outside(problem):
-            return solve(problem, (problem.t0, t_end), solver=self.solver, **self._asked)
+        request = changed(self._segment.request, t0=problem.t0, t_end=t_end)
+        deferred = Deferred()
+        with deferred:
+            return integrated(changed(self._segment, problem=problem, request=request), self._said, deferred)
+
+    def drive(self, values: Vec) -> None:
+        """Take other values of the inputs from here on."""
+        self._values = dict(zip(self._here.inputs, values.tolist(), strict=True))
+
+    def mark(self) -> Any:
+        """The mark for `back`."""
+        return self._here, self._values, self._runs.copy(), self.t, self._y
+
+    def back(self, mark: Any) -> None:
+        """Stand again where `mark` was made."""
+        self._here, self._values, self._runs, self.t, self._y = mark
+
+    def collected(self) -> tuple[Steps, Segments, Stats]:
+        """All accepted steps, the problems that hold from time to time, and the cost."""
+        if not self._runs:
+            return Steps(np.array([self.t]), self.y[None]), Segments((self._here,)), Stats()
+        problems, times = list[Problem](), list[float]()
+        t, y = list[Vec](), list[Vec]()
+        for k, run in enumerate(self._runs):
+            segments = run.segments or Segments((run.problem,))
+            if problems:
+                times.append(float(run.t[0]))
+            problems += segments.problems
+            times += segments.times
+            last = k + 1 == len(self._runs)
+            t.append(run.t if last else run.t[:-1])
+            y.append(run.y if last else run.y[:-1])
+        stats = [run.stats for run in self._runs]
+        return Steps(np.concatenate(t), np.concatenate(y)), Segments(tuple(problems), tuple(times)), joined_stats(stats)
 
 
-__all__ = ["Simulator", "StepError"]
+_Engine: TypeAlias = _InPlace | _InPieces
+"""Takes the steps of a simulator."""
+
+
+# ------------------------------------------------------------ readings
+
+
+@final
+class _Readings:
+    """Reads quantities by a problem, and those that depend on inputs by a twin whose inputs are written in place."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+        return self._problem
+
+    @cached_property
+    def _twin(self) -> tuple[Problem, Workspace]:
+        own = Workspace(self._problem.workspace.memory, self._problem.selection)
+        return replace(self._problem, interpretation=Interpretation(own)), own
+
+    def measured(self, kind: Literal["joints", "forces"], t: float, y: Vec, inputs: Vec) -> dict[str, Measured]:
+        """Quantities of all joints or forces; computed when they are asked for, of this state under these inputs."""
+        owners = getattr(self._problem.interpretation.owners, kind)
+
+        def read(owner: str, name: str) -> Any:
+            return getattr(getattr(self._under(inputs), kind)(t, y)[owner], name)
+
+        return {name: Measured(each.units, partial(read, name)) for name, each in owners.items()}
+
+    def states(self, t: float, y: Vec, inputs: Vec) -> dict[str, BodyState]:
+        """Motion of every body by name, of this state under these inputs."""
+        if not follows_inputs(self._problem.workspace):
+            return self._problem.states(t, y)
+        # rates of coordinates depend on the inputs of drives in forms with fewer velocities
+        return self._problem.with_selection(self._problem.selection.with_inputs(inputs.copy())).states(t, y)
+
+    def _under(self, inputs: Vec) -> Problem:
+        """The problem under inputs, for one reading."""
+        if self._problem.selection.rows.dropped:  # other rows may be taken, by other workspaces
+            return self._problem.with_selection(self._problem.selection.with_inputs(inputs))
+        twin, own = self._twin
+        own.write_inputs(inputs)
+        return twin

@@ -162,6 +162,3 @@ def _crossings(t: Vec, s: Mat) -> Mat:
         root = centre[:, None] - mean / slope
     near = (off < 0.1 * np.max(np.abs(signed), axis=2)) & (root >= 0.0) & (root <= times[:, 2:3])
     return np.where(near & (s[:-3] > s[1:-2]) & (s[3:] > s[2:-1]), t[1:-2, None] + root, np.nan)
-
-
-__all__ = ["LARGEST", "closeness", "passages", "singular_times"]

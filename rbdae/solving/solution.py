@@ -3,49 +3,45 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _check
+from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName, QuantityName
-from rbdae._show import brief_repr
+from rbdae._show import ByName, brief_repr
 from rbdae.adapter import Reason, Stats, Steps
-from rbdae.io.npz import write_npz
 from rbdae.machine.reading.host import slices
-from rbdae.multibody.mechanism import mechanism
-from rbdae.multibody.selection import to_arrays
 from rbdae.problem.measured import Measured
 from rbdae.problem.observables import Observable, attach
+from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum
 from rbdae.problem.reactions import Reaction
 from rbdae.quantities.quantity import Quantity
+from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run, own_work
+from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
+from rbdae.solving.files import read_run, write_run
 from rbdae.solving.frames import frame
-from rbdae.solving.html import solution_html
 from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import passages, singular_times
-from rbdae.solving.step_values import step_momenta, step_multipliers
-from rbdae.solving.stored import signature
-from rbdae.solving.turns_of_angles import along_run, quantity_along
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from rbdae.plotting import Animation
-    from rbdae.plotting.plane_view import PlaneChoice
-    from rbdae.plotting.scene import Traces
+    from rbdae.show import Animation
+    from rbdae.show.plane import PlaneChoice
+    from rbdae.show.scene import Traces
 
 
 @final
@@ -79,18 +75,18 @@ class Solution:
     ----------
     problem : what was solved; None for a solution loaded without its problem. After a run that changed its selection on
         the way it reads every state by the selection of its time.
-    t : times, shape (m,), in the order of the run: those of a run back in time fall
-    y : unknowns, shape (m, n), in the order of ``problem.labels``
+    t : times, shape (m,), in the order of the run, falling back in time
+    y : unknowns, shape (m, n), in the order of ``problem.labels``: a row for each time, the transpose of SciPy's
     solver : ``"package:method"``
     reason : how the run ended
-    stats : what it cost
+    stats : the cost
     rtol, atol : tolerances of the run: those that were asked for, or the tightest that the solver can use if they were
         tighter (then the message says so)
-    events : one `EventLog` for each event function
+    events : one `EventLog` for each event: ``events[k].t`` is SciPy's ``t_events[k]``
     segments : the problems of the run, if it changed its selection on the way
     steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps
     options : what else `rbdae.solve` was asked for, as text: `t_span`, `projection`, `step`, the package's own options
-    _said : the message, without what is looked for when it is read
+    _said : the message, without the singular positions that are looked for when it is read
     _projected : whether every accepted step was projected; None where the message is whole
     """
 
@@ -134,13 +130,21 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: how it went, and a small picture if matplotlib is there."""
-        return solution_html(self)
-
-    if not TYPE_CHECKING:
-
-        def __getitem__(self, name: object) -> NoReturn:
-            raise TypeError(f"a Solution has no [...]: bodies are in its states, solution.states[{_check.show(name)}]")
+        """HTML for notebooks: how the run went."""
+        stats, problem = self.stats, self.problem
+        facts = [("result", self.message), ("solver", f"{self.solver}, rtol = {self.rtol:g}")]
+        if isinstance(problem, Problem):
+            form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}, n = {problem.n}"
+            facts.insert(1, ("form", form))
+        if len(self.t):
+            facts.append(("times", f"{len(self.t)} from {self.t[0]:g} to {self.t[-1]:g} s"))
+        counts = {"steps": stats.steps, "evaluations": stats.evaluations, "Jacobians": stats.jacobians}
+        known = [f"{count} {name}" for name, count in counts.items() if count >= 0]
+        facts.append(("work", ", ".join([*known, f"{stats.seconds:.3g} s of the processor"])))
+        if isinstance(problem, Problem) and len(self.t):
+            sizes = [float(np.max(each)) for each in (self.drift.position, self.drift.velocity)]
+            facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
+        return _html.block("Solution", _html.table(("", ""), facts))
 
     @property
     def _accepted(self) -> Steps:
@@ -175,10 +179,9 @@ class Solution:
     def __call__(self, t: ArrayLike) -> Mat:
         """y at a time, shape (n,), or at times (k,), shape (k, n), within the run.
 
-        Between accepted steps, whatever ``t_eval`` was: at those of the run without ``t_eval`` it gives the recorded
-        q, v, s. Its error between steps is that of the steps and a few tolerances. Multipliers are those that belong to
-        positions and velocities, by elimination. From a change of selection on, y has the unknowns of the new one
-        (`problem_at`).
+        At the accepted steps, whatever ``t_eval`` was, it gives the recorded q, v, s; between them the error is the
+        steps' own and a few tolerances. Multipliers belong to positions and velocities, by elimination. From a change
+        of selection on, y has the unknowns of the new one (`problem_at`).
 
         Raises
         ------
@@ -194,12 +197,9 @@ class Solution:
 
     @cached_property
     def energy(self) -> EnergyOfRun:
-        """`kinetic`, `potential`, `total`, and the `work` of what has no potential, shape (m,), in joules; `balance` is
-        the change of the total energy minus this work, zero in the exact motion."""
-        problem = self._problem
-        return energy_of_run(
-            self._segments, problem, lambda: self.dense, self.t, self.y, self.rtol, own_work(self.solver, self.options)
-        )
+        """`kinetic`, `potential`, `total`, and the `work` of drives and of forces without potential, shape (m,), in
+        joules; `balance` is the change of the total energy minus this work, zero in the exact motion."""
+        return energy_of_run(self)
 
     @cached_property
     def singular_times(self) -> Vec:
@@ -249,41 +249,20 @@ class Solution:
         return self._problem.reactions(self.t, self.y)
 
     @cached_property
-    def step_multipliers(self) -> Mapping[str, Vec]:
-        """Multipliers of the unit norm, J, that belong to the k steps of a conserving run and to none of its states, by
-        the name of the body. `steps` has the steps, or t and y.
-
-        - ``"rbdae:energy-momentum"`` with ``variant="paper"`` (QUAT.EM): la of each step, (k,); [BS09] Remark 4.3.
-        - ``"rbdae:variational"`` (QUAT.VI): la_n of each node but the first and the last, (k - 1,); (E1).
-
-        Raises
-        ------
-        ValueError
-            for runs of other solvers or of order 4 and 6, without their steps, and with joints or forces but the weight
-        """
-        return step_multipliers(self._problem, self._accepted, self)
-
-    @cached_property
-    def step_momenta(self) -> Mapping[str, Mat]:
-        """J^- of the k steps of a run of ``"rbdae:variational"``, (k, 3), kg m^2/s, in space, by the name of the body:
-        [BS09], end of Appendix E. Raises as `step_multipliers` does."""
-        return step_momenta(self._problem, self._accepted, self)
-
-    @cached_property
     def joints(self) -> Mapping[str, Measured]:
         """Quantities of each joint by name, shape (m,): ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
         ``.power``. Angles count the turns of the run, which begins in (-pi, pi]."""
-        return along_run(self._problem, "joints", self.t, self.y, self._accepted)
+        return _along_run(self._problem, "joints", self.t, self.y, self._accepted)
 
     @cached_property
     def forces(self) -> Mapping[str, Measured]:
         """Quantities of each force by name, shape (m,): ``["spring"].length``, ``.rate``, ``.force``, ``.power``."""
-        return along_run(self._problem, "forces", self.t, self.y, self._accepted)
+        return _along_run(self._problem, "forces", self.t, self.y, self._accepted)
 
     def quantity(self, quantity: Quantity | str, t: ArrayLike | None = None) -> Any:
         """A quantity such as ``pin.angle`` or ``"pin.angle"`` along the run, (m,); at times t within it, between the
         steps, if they are given. ValueError for what the system has not."""
-        return quantity_along(self, quantity, t)
+        return _quantity_along(self, quantity, t)
 
     @cached_property
     def _observed(self) -> dict[Observable, Any]:
@@ -324,32 +303,7 @@ class Solution:
         Path
             where it was written; ``.npz`` is added to names without it
         """
-        metadata = {
-            "solver": self.solver,
-            "reason": self.reason.name,
-            "message": self.message,
-            "stats": asdict(self.stats),
-            "rtol": self.rtol,
-            "atol": np.asarray(self.atol).tolist(),
-            "events": len(self.events),
-            "problem": None if self.problem is None else signature(self.problem),
-            "direction": self._sense if self.segments is None else self.segments.direction,
-            "options": dict(self.options),
-        }
-        arrays = {"t": self.t, "y": self.y}
-        if self.steps is not None:
-            arrays |= {"steps_t": self.steps.t, "steps_y": self.steps.y}
-        if isinstance(self.problem, Problem):
-            segments = self._segments
-            arrays["selection_t"] = np.array(segments.times)
-            if segments.times:
-                arrays["selection_y"] = np.array([problem.y0 for problem in segments.problems[1:]])
-            arrays |= to_arrays([problem.selection for problem in segments.problems])
-            workspace = self.problem.workspace
-            arrays["mechanism"] = mechanism(workspace.model, workspace.settings)
-        for k, event in enumerate(self.events):
-            arrays[f"event_{k}_t"], arrays[f"event_{k}_y"] = event.t, event.y
-        return write_npz(path, arrays, metadata, compress=_check.flag("save", "compress", compress))
+        return write_run(self, path, _check.flag("save", "compress", compress))
 
     def plot(
         self,
@@ -366,12 +320,11 @@ class Solution:
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass", "joints",
         "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose
         what is drawn, `over` another axis, such as ``pin.angle``, and `plane` whether by two components and an angle:
-        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.plotting.plot_solution`. If the
+        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.show.plot_solution`. If the
         times are few, curves follow ``solution(t)`` between them.
         """
-        from rbdae.plotting import plot_solution
-        from rbdae.plotting.figures import plain
-        from rbdae.reports.shown import refined
+        from rbdae.show import plot_solution
+        from rbdae.show.figures import plain
 
         return plot_solution(
             self,
@@ -379,8 +332,6 @@ class Solution:
             quantities=quantities,
             joints=joints,
             title=plain(self._caption) if title is None else title,
-            marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
-            between=refined(self, self.t) if isinstance(self.problem, Problem) else None,
             plane=plane,
             over=over,
         )
@@ -404,9 +355,9 @@ class Solution:
         ``.mp4`` (with ffmpeg) or ``.html``.
 
         `duration` in seconds or `speed` (1 is real time), `bodies` and `traces`, and the camera are explained in
-        `rbdae.plotting.animate`.
+        `rbdae.show.animate`.
         """
-        from rbdae.plotting import animate
+        from rbdae.show import animate
 
         return animate(
             self,
@@ -485,11 +436,102 @@ class Solution:
         OSError, TypeError, ValueError
             for a path that it cannot be written to, a plane that the motion leaves, and what is no body, text, quantity
         """
-        from rbdae.reports import check_report, report_run
-        from rbdae.reports.request import checked_heading
+        from rbdae.show import check_report, report_run
 
-        target, heading = check_report(path), checked_heading(title)
-        return report_run(self, target, package_version(self.solver), bodies, heading, plane, over)
+        return report_run(self, check_report(path), package_version(self.solver), bodies, title, plane, over)
+
+
+def load(path: str | Path, problem: Problem | None = None) -> Solution:
+    """Read what `Solution.save` wrote.
+
+    Parameters
+    ----------
+    path : the ``.npz`` file
+    problem : the problem that was solved, made by the same call of `formulate`; without it only the arrays are there
+
+    Raises
+    ------
+    TypeError
+        for a path or problem of another kind
+    OSError
+        for a file that cannot be opened
+    ValueError
+        for a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the
+        stored ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared)
+    """
+    if problem is not None:
+        check_problem("load", problem)
+    fields = read_run(path, problem)
+    return Solution(**fields | {"events": tuple(EventLog(t, y) for t, y in fields["events"])})
+
+
+# ------------------------------------------------------------ quantities along a run
+
+
+_TURN = 2.0 * np.pi
+"""Angles count full turns by their rates at the accepted steps: between two of them an angle changes by about the mean
+of its rates times the step, and of the angles that the position allows the nearest one is taken. So steps may be longer
+than a turn."""
+
+
+def _along_run(problem: Problem, kind: str, t: Vec, y: Mat, steps: Steps) -> dict[str, Measured]:
+    """The "joints" or "forces" at times t (m,) of a run and states y (m, n), in its order; `steps` are its accepted
+    ones. Without any, turns are counted from row to row."""
+    here = getattr(problem, kind)(t, y)
+
+    @cache
+    def at_steps() -> Any:
+        return getattr(problem, kind)(steps.t, steps.y)
+
+    def reader(name: str, owner: Owner) -> Callable[[str], Any]:
+        def read(quantity: str) -> Any:
+            found = owner.quantities[quantity]
+            if not (found.aspect == "value" and found.unit == "rad"):
+                return getattr(here[name], quantity)
+            rate = next(
+                q.name for q in owner.quantities.values() if q.aspect == "rate" and q.coordinate == found.coordinate
+            )
+            s, w = getattr(here[name], quantity), getattr(here[name], rate)
+            if not len(steps.t):
+                return _unwound(t, s, w)
+            known = at_steps()[name]
+            at, rates = getattr(known, quantity), getattr(known, rate)
+            return _beside(t, s, w, steps.t, _unwound(steps.t, at, rates), rates)
+
+        return read
+
+    owners = getattr(problem.interpretation.owners, kind)
+    every = ((name, Measured(owner.units, reader(name, owner))) for name, owner in owners.items())
+    return ByName(kind.removesuffix("s"), every)
+
+
+def _quantity_along(run: Any, quantity: Quantity | str, t: ArrayLike | None) -> Any:
+    """A quantity at the times of a run, or at times t within it."""
+    owner, found = run.problem_at(run.t[0] if len(run.t) else 0.0).interpretation.owners.find(quantity)
+    if t is None:
+        return getattr(getattr(run, owner.kind)[owner.name], found.name)
+    times = np.atleast_1d(_check.times(t))
+    steps = run.dense.recorded
+    order = np.argsort(times if sense(steps.t, run.t) > 0 else -times, kind="stable")
+    measured = _along_run(run.problem, owner.kind, times[order], run(times[order]), steps)
+    values = getattr(measured[owner.name], found.name)[np.argsort(order, kind="stable")]
+    return values if np.ndim(t) else values[0]
+
+
+def _unwound(t: Vec, s: Vec, w: Vec) -> Vec:
+    """Angles s (m,) with rates w at times t, without jumps."""
+    change = np.diff(s)
+    expected = 0.5 * (w[1:] + w[:-1]) * np.diff(t)
+    turns = np.cumsum(np.round((expected - change) / _TURN))
+    return np.concatenate([s[:1], s[1:] + _TURN * turns])
+
+
+def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec:
+    """Angles s (m,) with rates w at times t, next to those that follow from the known ones before them in the run."""
+    sense = -1.0 if t_known[-1] < t_known[0] else 1.0
+    k = np.clip(np.searchsorted(sense * t_known, sense * t, side="right") - 1, 0, None)
+    expected = known[k] + 0.5 * (rates[k] + w) * (t - t_known[k])
+    return np.asarray(s + _TURN * np.round((expected - s) / _TURN))
 
 
 def _along(line: Observable) -> property:
@@ -504,5 +546,3 @@ def _along(line: Observable) -> property:
 
 
 attach(Solution, _along)
-
-__all__ = ["Drift", "EventLog", "Solution"]

@@ -7,15 +7,9 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Vec
 from rbdae.problem.problem import Problem
 from rbdae.solving.checks import check_problem
-
-_HARDLY = 30.0
-"""Momenta are hardly tested where their absolute tolerance is this number of times what the relative one allows."""
-
-_RESTING = 1e-3
-"""What moves by less than this part of the fastest is taken to rest."""
 
 
 def scaled_atol(problem: Problem, tolerance: float) -> Vec:
@@ -28,7 +22,7 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
     - momenta p = M v: `tolerance` times the largest entry of their row of M at the start, so that velocities have it
     - multipliers and their integrals: `tolerance` times the largest multiplier at the start, or times one that holds a
       motion of the model's own size and rate, if that is larger: those at the start may be zero;
-      `tolerance` if they are those of the kinematic correction alone, which moves positions
+      `tolerance` if they belong to the kinematic correction only, which moves positions
 
     Parameters
     ----------
@@ -70,28 +64,3 @@ def _masses(problem: Problem) -> Vec:
     """The change of each momentum with a velocity, (n_v,)."""
     M: Any = problem.matrices(problem.t0, problem.y0, sparse=True).M
     return np.asarray(abs(M).max(axis=1).toarray()).ravel()
-
-
-def advice(problem: Problem, y: Mat, rtol: float, atol: float | Vec) -> str:
-    """A word for the message of a run (m, n) whose momenta are small beside their absolute tolerance."""
-    if problem.velocity != "momentum" or not len(y):
-        return ""
-    layout = problem.layout
-    peaks = np.max(np.abs(y[:, layout.v]), axis=0)
-    every = np.broadcast_to(atol, (problem.n,))
-    given, tolerance = every[layout.v], float(np.min(every[layout.q]))
-    small = (given > _HARDLY * rtol * peaks) & (peaks > 1e-6 * np.max(peaks))
-    if not small.any():
-        return ""
-    masses = _masses(problem)
-    speeds = peaks / masses
-    small &= (given > _HARDLY * tolerance * masses) & (speeds > _RESTING * np.max(speeds))
-    if not small.any():
-        return ""
-    return (
-        f"; momenta that do not exceed {np.min(peaks[small]):.2g} are hardly tested by atol = {np.max(given):.3g}: "
-        f"use atol=rbdae.scaled_atol(problem, {tolerance:.3g})"
-    )
-
-
-__all__ = ["advice", "scaled_atol"]

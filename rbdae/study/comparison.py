@@ -113,7 +113,7 @@ class Comparison:
         OSError, TypeError, ValueError
             for a path that it cannot be written to
         """
-        from rbdae.reports import check_report
+        from rbdae.show import check_report
         from rbdae.study.page import report_comparison
 
         return report_comparison(self, check_report(path))

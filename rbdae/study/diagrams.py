@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rbdae.reports.blocks import Figure, number
-from rbdae.reports.figures import SYMBOLS, as_json, axis, escaped, layout, powers, style
+from rbdae.show.page import SYMBOLS, Figure, as_json, axis, escaped, layout, number, powers, style
 from rbdae.study.one_run import Row, Rows
 from rbdae.study.pictures import best_curves, curves_of
 from rbdae.study.ranking import Curve, error_of

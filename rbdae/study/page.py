@@ -6,9 +6,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from rbdae.reports.blocks import FAR, Block, Cell, Code, Facts, Items, Page, Section, Table, Text, Tone, Value, table
-from rbdae.reports.render import write
-from rbdae.reports.versions import command, versions
+from rbdae.show.page import (
+    FAR,
+    Block,
+    Cell,
+    Code,
+    Facts,
+    Items,
+    Page,
+    Section,
+    Table,
+    Text,
+    Tone,
+    Value,
+    command,
+    table,
+    versions,
+    write,
+)
 from rbdae.study.columns import COLUMNS, Record
 from rbdae.study.diagrams import costs, work_precision
 from rbdae.study.one_run import Rows
@@ -42,7 +57,7 @@ class Study(Rows, Protocol):
 
 
 def report_comparison(study: Study, target: Path) -> Path:
-    """Write the report of a comparison to a file, from `rbdae.reports.check_report`."""
+    """Write the report of a comparison to a file, from `rbdae.show.check_report`."""
     ranking, drawn = study.ranking(), curves_of(study.rows)
     curves = [curve for curve in dict.fromkeys(row.case.curve for row in study.rows) if curve in drawn]
     sections = [Section("Summary", tuple(_summary(study, ranking)))]

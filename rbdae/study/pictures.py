@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from rbdae import _check
-from rbdae.plotting.figures import plain
+from rbdae.show.figures import plain
 from rbdae.study.one_run import Row, Rows
 from rbdae.study.ranking import Curve, error_of
 

@@ -32,11 +32,13 @@ def error(solution):
     return np.abs(solution.y[:, :6] - toy.exact(solution.t)[:, :6]).max()
 
 
-# at the steps and at samples in turn; both in the long run
+# at the steps and at samples in turn; both at night
 in_turn = pytest.mark.parametrize(
     "form, method, t_eval",
     [
-        pytest.param(form, method, t_eval, id=f"{form}-{method}-{name}", marks=[pytest.mark.long] * ((i + j + k) % 2))
+        pytest.param(
+            form, method, t_eval, id=f"{form}-{method}-{name}", marks=[pytest.mark.nightly] * ((i + j + k) % 2)
+        )
         for i, form in enumerate(FORMS)
         for j, method in enumerate(METHODS)
         for k, (name, t_eval) in enumerate((("steps", None), ("samples", np.linspace(0.0, 2.0, 33))))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("rbdae", "adapters/rbdae_adapters")
+CODE = ("rbdae", "adapters/rbdae_adapters", "examples/papers/rbdae_papers")
 NO_SUBJECT = {"What", "Of", "Where", "Which", "Those", "That", "By", "As"}
 MOST = 60
 """A few may be good English."""

@@ -103,7 +103,7 @@ def test_every_line_has_a_word_on_each_equation(document):
 def owner_of(name: str) -> Any:
     """A module, or a class with public methods."""
     classes = {"problem": rbdae.Problem, "matrices": matrices.Matrices}
-    where = "rbdae." if name in ("kinematics", "step_equations") else "rbdae.rotations."
+    where = "rbdae_papers." if name in ("kinematics", "step_equations", "step_values") else "rbdae.rotations."
     return classes.get(name) or importlib.import_module(where + name)
 
 

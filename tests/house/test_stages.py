@@ -64,7 +64,7 @@ ALWAYS = {"quaternion", "angular"}
 @pytest.mark.parametrize(
     "model, formulation, rotation, velocity",
     [
-        pytest.param("linked_bodies", "index-2", "quaternion", "angular", marks=pytest.mark.long),
+        pytest.param("linked_bodies", "index-2", "quaternion", "angular", marks=pytest.mark.nightly),
         ("heavy_top", "index-0", "quaternion", "angular"),
         ("heavy_top", "ggl", "quaternion", "angular"),
         ("linked_bodies", "index-1", "directors", "coordinate"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from dataclasses import replace
 from functools import cache
 
@@ -12,7 +12,7 @@ import pytest
 
 import rbdae
 from rbdae.adapter import Reason, Steps
-from rbdae.plotting import scene
+from rbdae.show import scene
 
 pytest.importorskip("matplotlib")
 
@@ -73,8 +73,6 @@ def test_traces_end_at_the_body():
 def test_speed_and_duration():
     assert len(run().animate(fps=4.0, speed=0.5)) == 4  # half a second at half speed
     assert len(run().animate(fps=4.0, duration=5.0)) == 20
-    with pytest.raises(ValueError, match=r"duration and speed say the same"):
-        run().animate(duration=1.0, speed=1.0)
 
 
 def test_gif(tmp_path):
@@ -114,17 +112,21 @@ def test_the_player_plays_without_the_net(tmp_path):
 @pytest.mark.parametrize(
     "options, error, message",
     [
-        ({"path": "run.avi"}, ValueError, r"path 'run.avi' must end with .gif, .mp4 or .html; e.g. 'run.gif'"),
-        ({"path": "missing/run.gif"}, FileNotFoundError, r"there is no folder .*missing to write run.gif to"),
-        ({"path": 3}, TypeError, r"path must be the name of a file, got 3"),
-        ({"fps": 0}, ValueError, r"animate: fps must be positive, got 0; give e.g. 25"),
-        ({"speed": -1.0}, ValueError, r"speed must be positive"),
-        ({"duration": float("nan")}, ValueError, r"duration must be finite"),
-        ({"duration": 1e6}, ValueError, r"are 25000000 frames, more than 10000; lower duration"),
-        ({"elevation": "high"}, TypeError, r"elevation must be a real number"),
-        ({"bodies": ["cranc"]}, ValueError, r"unknown body 'cranc'; did you mean 'crank'"),
-        ({"traces": ["rot"]}, ValueError, r"unknown body 'rot'; did you mean 'rod'"),
-        ({"traces": {"pin": ("rod", (0.0, 0.0))}}, ValueError, r"trace 'pin': point must be three real numbers"),
+        ({"path": "run.avi"}, ValueError, "'run.avi'.*'run.gif'"),
+        ({"path": "missing/run.gif"}, FileNotFoundError, "missing.*run.gif"),
+        ({"path": 3}, TypeError, "path .*3"),
+        ({"fps": 0}, ValueError, "fps .*0"),
+        ({"speed": -1.0}, ValueError, "speed"),
+        ({"duration": float("nan")}, ValueError, "duration"),
+        ({"duration": 1e6}, ValueError, "25000000 frames"),
+        ({"duration": 1.0, "speed": 1.0}, ValueError, "duration and speed"),
+        ({"elevation": "high"}, TypeError, "elevation"),
+        ({"size": (7.0, -1.0)}, ValueError, "size"),
+        ({"bodies": ["cranc"]}, ValueError, "'cranc'.*'crank'"),
+        ({"traces": ["rot"]}, ValueError, "'rot'.*'rod'"),
+        ({"traces": {"pin": ("rod", (0.0, 0.0))}}, ValueError, "trace 'pin': point"),
+        ({"traces": {"pin": "rod"}}, TypeError, "traces"),
+        ({"traces": {}}, ValueError, "traces"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(options, error, message, tmp_path, monkeypatch):
@@ -134,39 +136,28 @@ def test_what_cannot_be_drawn_is_refused(options, error, message, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_ffmpeg_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RuntimeError, match=r"'run.mp4' needs the program ffmpeg.*apt install ffmpeg.*\.gif or \.html"):
-        run().animate(tmp_path / "run.mp4")
-
-
-@pytest.mark.parametrize("package, what", [("matplotlib", "animate needs matplotlib"), ("PIL", "a GIF needs Pillow")])
-def test_missing_packages_are_named(package, what, tmp_path, monkeypatch):
-    imports = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name.partition(".")[0] == package:
-            raise ImportError(name)
-        return imports(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=rf"{what}: run `pip install {package.lower().replace('pil', 'pillow')}`"):
-        run().animate(tmp_path / "run.gif")
+def test_what_is_missing_is_named(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path))
+        with pytest.raises(RuntimeError, match=r"'run.mp4' needs the program ffmpeg"):
+            run().animate(tmp_path / "run.mp4")
+    for package, remedy in (("PIL", "pillow"), ("matplotlib", "matplotlib")):
+        with monkeypatch.context() as patch:
+            for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+                patch.setitem(sys.modules, name, None)
+            with pytest.raises(ImportError, match=f"pip install {remedy}"):
+                run().animate(tmp_path / "run.gif")
 
 
 def test_short_and_broken_runs_are_shown():
     whole = run()
-    start = replace(whole, t=whole.t[:1], y=whole.y[:1])
-    film = start.animate(**FEW)
+    film = replace(whole, t=whole.t[:1], y=whole.y[:1]).animate(**FEW)
     assert len(film) == 1 and film.frame(0.0).axes[0].get_title() == "t = 0 s"
     broken = replace(whole, t=whole.t[:2], y=whole.y[:2], reason=Reason.SOLVER)
     assert broken.animate(**FEW).scene.t[-1] == whole.t[1]
-    with pytest.raises(ValueError, match=r"animate: this run has no times"):
+    with pytest.raises(ValueError, match="no times"):
         replace(whole, t=whole.t[:0], y=whole.y[:0]).animate()
-
-
-def test_a_run_that_kept_no_steps_is_shown_at_its_own_times():
-    whole = run()
+    # a run that kept no steps is shown at its own times
     kept = replace(whole, t=whole.t[:2], y=whole.y[:2], steps=Steps(whole.t, whole.y))
     assert np.array_equal(kept.animate(**FEW).scene.t, [0.0, 0.25, 0.5])  # beyond its output times
     lost = replace(kept, steps=Steps(whole.t[:0], whole.y[:0]))

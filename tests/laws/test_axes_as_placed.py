@@ -6,9 +6,9 @@ import re
 import warnings
 from typing import Any
 
+import cases
 import numpy as np
 import pytest
-import samples
 from random_systems import random_system
 from scipy.spatial.transform import Rotation
 
@@ -186,9 +186,9 @@ def _without(seed: int, number: int, argument: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("block", range(samples.count(1, 26)))
+@pytest.mark.parametrize("block", range(cases.count(1, 26)))
 def test_without_one_argument_the_motion_is_the_same_or_a_warning_names_the_joint(block, monkeypatch):
-    """500 in the long run."""
+    """500 at night."""
     same = named = 0
     for seed in range(20 * block, 20 * block + 20):
         rng = np.random.default_rng((seed, 5))

@@ -7,12 +7,13 @@ from functools import cache
 from typing import Any
 
 import cases
-import inside
 import numpy as np
 import pytest
 
 import rbdae
+from rbdae._signals import Pending
 from rbdae.adapter import Reason
+from rbdae.solving.watch import Watch, WatchedProblem
 
 END = 0.4
 TIMES = np.linspace(END, 0.0, 6)
@@ -117,7 +118,7 @@ def test_a_run_back_is_projected(solver):
 
 @pytest.mark.parametrize(
     "solver",
-    ["rbdae:dop853", *(pytest.param(name, marks=pytest.mark.long) for name in ("scipy:RK45", "assimulo:Radau5ODE"))],
+    ["rbdae:dop853", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("scipy:RK45", "assimulo:Radau5ODE"))],
 )
 @pytest.mark.parametrize("more", [{}, {"projection": True}], ids=["plain", "projected"])
 def test_charts_are_switched_on_the_way_back(solver, more, tmp_path):
@@ -151,10 +152,15 @@ def _places(run: rbdae.Solution, t: Any) -> Any:
     return np.array([run.problem_at(s).natural(s, run(s)).ravel() for s in t])
 
 
+def _mirrored(problem: rbdae.Problem) -> WatchedProblem:
+    """The problem as adapters see it in a run back in time."""
+    return WatchedProblem(problem, Watch(problem, Pending(), -1.0))
+
+
 def test_the_mirrored_equations_are_those_of_the_problem():
     """F(-tau, y, -z), its Jacobian by differences, and the right-hand side that makes it zero."""
     problem = rbdae.formulate(spinning(), "index-1", t0=0.3)
-    mirrored = inside.MirroredProblem(problem)
+    mirrored = _mirrored(problem)
     assert mirrored.t0 == -0.3 and np.array_equal(mirrored.yd0, -problem.yd0)
     n, rng = problem.n, np.random.default_rng(5)
     y, z = problem.y0 + 0.1 * rng.standard_normal(n), rng.standard_normal(n)
@@ -175,8 +181,8 @@ def test_the_mirrored_equations_are_those_of_the_problem():
         assert np.abs((ends[0] - ends[1]) / (2.0 * step) - J[:, k]).max() < 1e-6 * (1.0 + np.abs(J).max())
     ode = rbdae.formulate(spinning(), "index-0", t0=0.3)
     rates, tangent = np.empty(ode.n), np.empty((ode.n, ode.n))
-    inside.MirroredProblem(ode).callbacks.rhs(-0.3, ode.y0, rates)
-    inside.MirroredProblem(ode).callbacks.rhs_jacobian(-0.3, ode.y0, tangent)
+    _mirrored(ode).callbacks.rhs(-0.3, ode.y0, rates)
+    _mirrored(ode).callbacks.rhs_jacobian(-0.3, ode.y0, tangent)
     assert np.array_equal(rates, -ode.rhs(0.3, ode.y0)) and np.array_equal(tangent, -ode.rhs_jacobian(0.3, ode.y0))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import inside
 import numpy as np
 import pytest
-from samples import count
+from cases import count
 
 from rbdae.cli import main
 

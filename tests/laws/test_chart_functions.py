@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import NIGHTLY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import chart_functions
 from precise import MP, exact, length, rounded, vect
 from precise import rotation as turned
-from samples import LONG
 from scipy.spatial.transform import Rotation
 
 from rbdae.rotations import CHARTS
@@ -148,9 +148,9 @@ def test_matrices_against_60_digits(name):
 @pytest.mark.parametrize("name", ALONG_AXIS + ANGLES)
 def test_tangents_against_60_digits(name, frame):
     """T, its inverse K and their derivatives, in either frame; frames take turns over the points, and have all of them
-    in the long run."""
+    at night."""
     of = MODULES[name]
-    for a in points(name) if LONG else points(name)[FRAMES.index(frame) :: 2]:
+    for a in points(name) if NIGHTLY else points(name)[FRAMES.index(frame) :: 2]:
         z = exact(a)
         T = exact_tangent(name, z, frame)
         D = slopes(lambda b: exact_tangent(name, b, frame), z)

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, differences
+from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, count, differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import count
 from scipy.spatial.transform import Rotation
 from toy_chart import FUNCTIONS, SCALAR_LAST
 

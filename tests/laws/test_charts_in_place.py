@@ -11,7 +11,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, machine_function, moving, run_of_solve, segment_problems, segment_times
+from inside import JIT, machine_function, moving, segment_problems, segment_times, segments
 
 import rbdae
 from rbdae.adapter import Reason
@@ -101,7 +101,7 @@ def begun_again(monkeypatch):
 
     def run(*arguments, **given):
         with monkeypatch.context() as patch:
-            patch.setattr(run_of_solve, "moving", lambda problem, policy: None)
+            patch.setattr(segments, "moving", lambda problem, policy: None)
             return solve(*arguments, **given)
 
     return run

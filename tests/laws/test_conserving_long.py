@@ -15,7 +15,7 @@ from rbdae.forces import SpringDamper, TorsionalSpringDamper
 
 N = 100_000
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 SCHEMES: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
     "QUAT.EM-R": ("hamiltonian-eliminated", {"velocity": "momentum"}, "rbdae:energy-momentum", {}),

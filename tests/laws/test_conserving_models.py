@@ -32,7 +32,7 @@ def forces_of(reactions: Any) -> Any:
 
 # every model, and the schemes take turns
 TURNS = [
-    pytest.param(name, scheme, marks=[pytest.mark.long] * ((k + n) % 2 == 1))
+    pytest.param(name, scheme, marks=[pytest.mark.nightly] * ((k + n) % 2 == 1))
     for k, name in enumerate(MODELS)
     for n, scheme in enumerate(ROTATIONS)
 ]

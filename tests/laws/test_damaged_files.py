@@ -10,8 +10,8 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+from cases import count
 from inside import twin
-from samples import count
 
 import rbdae
 

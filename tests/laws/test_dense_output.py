@@ -147,7 +147,7 @@ def test_polynomials_go_through_the_nearest_states():
         t = np.cumsum(rng.uniform(0.02, 1.0, 12) ** 2)
         k = int(rng.integers(4, 7))
         y = np.sin(np.outer(t, (0.3, 0.7)))
-        found = inside.neighbours.neighbours(t, y, k, np.full(2, 1e-9))
+        found = inside.dense.neighbours(t, y, k, np.full(2, 1e-9))
         away = np.maximum(np.maximum(t[k] - t, t - t[k + 1]), 0.0)
         used = np.isin(t, found.t)
         assert used[k] and used[k + 1] and away[used].max() <= away[~used].min()

@@ -51,7 +51,7 @@ def _flow(problem: rbdae.Problem, what: str, y: Vec) -> Vec:
     return np.asarray((8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h))
 
 
-# pairings take turns from test to test (`cases.turns`); the long run has all of them in each
+# pairings take turns from test to test (`cases.turns`); the night has all of them in each
 @pytest.mark.parametrize("pairing", cases.turns(0), ids=str)
 def test_driven_systems_start_consistently(pairing):
     problem = _problem(pairing)

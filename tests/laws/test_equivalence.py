@@ -10,7 +10,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 from cases import PAIR_IDS, PAIRS, REFERENCE, SYSTEMS, Pairing, along, close
 from scipy.spatial.transform import Rotation
 
@@ -18,8 +17,8 @@ import rbdae
 from rbdae.formulations import FORMULATIONS
 
 SEEDS = (0, 1)
-SEEDED = [(s, p, seed) for k, (s, p) in enumerate(PAIRS) for seed in SEEDS if samples.LONG or seed == k % len(SEEDS)]
-"""Pairs with seeds, which take turns; both in the long run."""
+SEEDED = [(s, p, seed) for k, (s, p) in enumerate(PAIRS) for seed in SEEDS if cases.NIGHTLY or seed == k % len(SEEDS)]
+"""Pairs with seeds, which take turns; both at night."""
 
 ROUNDING = 1e-13
 """Of accelerations and forces at rest: Baumgarte's terms are 100 times the roundings of positions."""
@@ -68,7 +67,7 @@ def test_all_pairings_are_one_motion(system, pairing, seed):
     _is_the_motion(system, pairing, seed, "auto")
 
 
-DRAWN = [PAIRS[k] for k in np.random.default_rng(12).permutation(len(PAIRS))[: samples.count(6, 200)]]
+DRAWN = [PAIRS[k] for k in np.random.default_rng(12).permutation(len(PAIRS))[: cases.count(6, 200)]]
 
 
 @pytest.mark.sampled
@@ -333,9 +332,9 @@ def along_all(f: Any, q: Any) -> Any:
 
 @pytest.mark.parametrize(
     "system, formulation, radial, seed",
-    # seeds in turn; both in the long run
+    # seeds in turn; both at night
     [
-        pytest.param(system, formulation, radial, seed, marks=[pytest.mark.long] * ((i + j + k + seed) % 2))
+        pytest.param(system, formulation, radial, seed, marks=[pytest.mark.nightly] * ((i + j + k + seed) % 2))
         for i, system in enumerate(POINT_JOINTS)
         for j, formulation in enumerate(LAGRANGIAN)
         for k, radial in enumerate(("zero", "half-trace"))
@@ -490,7 +489,7 @@ def test_off_the_manifold_energy_of_momenta_is_the_hamiltonian(rotation, rng):
 # ---------------------------------------------------------------- structure of the equations
 
 
-@pytest.mark.parametrize("system, rotation", samples.with_charts(SYSTEMS))
+@pytest.mark.parametrize("system, rotation", cases.with_charts(SYSTEMS))
 def test_implicit_null_space_form_is_the_explicit_one(system, rotation, rng):
     """The residual has its own code with the reduced mass matrix, the right-hand side goes through the multipliers."""
     problem = cases.problem(system, Pairing("null-space", rotation, "angular"))

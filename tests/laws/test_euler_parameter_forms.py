@@ -11,10 +11,11 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing, need
-from inside import Mat, Vec, write_states
+from inside import Mat, Vec
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
+from rbdae_papers.norm_multipliers import norm_defect, norm_multipliers
 
 GYROSCOPIC = ("third-order", "fifth-order")
 PULL_BACK = ("homogeneous", "moment", "inhomogeneous")
@@ -202,7 +203,7 @@ def test_closed_forms_of_a_point_force_and_a_torque(gyroscopic, pull_back, radia
         wanted += 2.0 * p @ H_of(POINT).T @ G_of(p).T @ FORCE
     if pull_back == "inhomogeneous":
         wanted += 2.0 * POINT @ FORCE - 4.0 * p[0] * p[1:] @ TORQUE
-    assert abs(rbdae.norm_multipliers(problem, 0.0, problem.y0)[0] - wanted) < 1e-12 * max(1.0, abs(wanted))
+    assert abs(norm_multipliers(problem, 0.0, problem.y0)[0] - wanted) < 1e-12 * max(1.0, abs(wanted))
     assert abs(problem.multipliers(0.0, problem.y0)[0] - wanted) < 1e-12 * max(1.0, abs(wanted))
 
 
@@ -236,7 +237,7 @@ def test_closed_forms_in_every_mechanism(system, formulation):
         la = problem.multipliers(0.0, problem.y0)
         n = len(problem.system.bodies)
         size = max(1.0, np.abs(la).max())
-        np.testing.assert_allclose(la[:n], rbdae.norm_multipliers(problem, 0.0, problem.y0), rtol=0, atol=1e-11 * size)
+        np.testing.assert_allclose(la[:n], norm_multipliers(problem, 0.0, problem.y0), rtol=0, atol=1e-11 * size)
         joints = la[n:] if joints is None else joints
         np.testing.assert_allclose(la[n:], joints, rtol=0, atol=1e-11 * size)
         if FORMULATIONS[formulation].multipliers == "values":
@@ -248,7 +249,7 @@ def test_closed_forms_in_every_mechanism(system, formulation):
 @pytest.mark.parametrize("formulation", ["hamiltonian", "projected-1", "projected-0"])
 def test_closed_forms_of_momenta_and_of_projected_forms(formulation):
     problem = rbdae.formulate(cases.branched(), formulation, consistent="project")
-    found = rbdae.norm_multipliers(problem, 0.0, problem.y0)
+    found = norm_multipliers(problem, 0.0, problem.y0)
     la = problem.multipliers(0.0, problem.y0)
     assert np.abs(la[:4] - found).max() < 1e-11 * np.abs(la).max()
     assert formulation == "hamiltonian" or not found.any()
@@ -351,7 +352,7 @@ def test_one_motion_and_its_multipliers(solver, form):
     Z = problem.natural(run.t[-1], run.y[-1])
     assert np.abs(Z - end()).max() < 1e-9 * np.abs(end()).max()
     la, n = problem.multipliers(run.t, run.y), len(problem.system.bodies)
-    closed = rbdae.norm_multipliers(problem, run.t, run.y)
+    closed = norm_multipliers(problem, run.t, run.y)
     assert np.abs(la[:, :n] - closed).max() < 1e-9 * np.abs(la).max()
     assert (np.abs(closed).max() < 1e-9) == (form == ("fifth-order", "moment"))
     if problem.kind == "dae":  # the solver's own: 5e-8 is the worst of ten starts within rounding; the first are given
@@ -407,9 +408,11 @@ def test_a_run_is_read_by_its_own_form(tmp_path):
 def test_multipliers_of_norms_that_are_not_there_are_refused():
     problem = rbdae.formulate(pushed(), "index-2")
     with pytest.raises(ValueError, match="velocity='coordinate'"):
-        rbdae.norm_multipliers(problem, 0.0, problem.y0)
+        norm_multipliers(problem, 0.0, problem.y0)
+    with pytest.raises(ValueError, match=r"norm_defect: .* has no multiplier of a unit norm"):
+        norm_defect(problem, 0.0, problem.y0)
     with pytest.raises(TypeError, match=r"problem must be made by rbdae\.formulate"):
-        rbdae.norm_multipliers(pushed(), 0.0, problem.y0)  # type: ignore[arg-type]
+        norm_multipliers(pushed(), 0.0, problem.y0)  # type: ignore[arg-type]
 
 
 def test_the_norm_multiplier_as_a_check_of_a_solution():
@@ -421,7 +424,7 @@ def test_the_norm_multiplier_as_a_check_of_a_solution():
         sizes = []
         for tol in (1e-4, 1e-6):
             run = rbdae.solve(problem, (0.0, 0.5), solver="sksundae:ida", rtol=tol, atol=tol)
-            defect = np.abs(run.norm_defect["top"])
+            defect = np.abs(norm_defect(problem, run.t, run.y)["top"])
             sizes.append(np.median(defect))
             if zero:
                 assert run.drift.position.max() > 1e-7
@@ -431,21 +434,6 @@ def test_the_norm_multiplier_as_a_check_of_a_solution():
     y = 1.01 * problem.y0
     p, w, J = y[:4], y[4:], problem.system.bodies[0].inertia
     la = (8.0 * (L_of(p) @ w) @ J @ L_of(p) @ w + 2.0 * p @ H_of(POINT).T @ G_of(p).T @ FORCE) / (p @ p)
-    found = problem.norm_defect(0.0, y)["body"]
-    assert found == pytest.approx(la - rbdae.norm_multipliers(problem, 0.0, y)[0], rel=1e-10)
+    found = norm_defect(problem, 0.0, y)["body"]
+    assert found == pytest.approx(la - norm_multipliers(problem, 0.0, y)[0], rel=1e-10)
     assert abs(found) > 1e-3
-
-
-def test_the_norm_defect_is_drawn_and_written_where_there_is_one(tmp_path):
-    """At the times of the run, not between them: states between steps have multipliers by elimination."""
-    problem = formulate(rbdae.models.heavy_top(), "index-2", ("fifth-order", "moment"))
-    run = rbdae.solve(problem, (0.0, 0.1), solver="sksundae:ida")
-    line = run.plot(quantities=["norm_defect"]).axes[0].lines[0]
-    assert np.array_equal(line.get_xdata(), run.t) and np.array_equal(line.get_ydata(), run.norm_defect["top"])
-    write_states(run, tmp_path / "run.csv")
-    assert "top.norm_defect [J]" in (tmp_path / "run.csv").read_text().splitlines()[0]
-    other = rbdae.solve(rbdae.formulate(rbdae.models.heavy_top(), "index-0"), (0.0, 0.1), solver="rbdae:dopri5")
-    write_states(other, tmp_path / "other.csv")
-    assert "norm_defect" not in (tmp_path / "other.csv").read_text()
-    with pytest.raises(ValueError, match=r"norm_defect: .* has no multiplier of a unit norm"):
-        _ = other.norm_defect

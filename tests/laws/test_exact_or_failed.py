@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import cases
 import numpy as np
 import pytest
-import samples
 from conserving_systems import chain
 from inside import COMPOSITIONS, FIXED_SCHEMES, ORDERS
 
@@ -112,8 +112,8 @@ CASES = [
 
 
 def drawn(n: int) -> list[Any]:
-    """Some cases for each scheme and chart, the same in each run, mostly with large steps; all in the long run."""
-    if samples.LONG:
+    """Some cases for each scheme and chart, the same in each run, mostly with large steps; all at night."""
+    if cases.NIGHTLY:
         return CASES
     rng = np.random.default_rng(23)
     out = []
@@ -155,7 +155,7 @@ def test_exact_or_failed(scheme, chart, order, model, k):
     method, variant = scheme
     promise = PROMISES[scheme]
     form = "hamiltonian-eliminated" if promise.hamiltonian else "index-0"
-    problem = problem_of(model, form, chart, "traced" if samples.LONG else None)
+    problem = problem_of(model, form, chart, "traced" if cases.NIGHTLY else None)
     omega = max(np.linalg.norm(b.angular_velocity) for b in problem.states(problem.t0, problem.y0).values())
     h = STEPS[k] / max(omega, 1.0)
     options = {"order": order[0]} | ({} if order[1] is None else {"composition": order[1]})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import inside
 import pytest
-from samples import count
+from cases import count
 
 CHILD = Path(__file__).parents[1] / "support" / "forked_runs.py"
 

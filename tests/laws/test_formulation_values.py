@@ -172,6 +172,13 @@ def test_without_an_option_a_keyword_may_say_how_it_is():
         assert rbdae.formulate(cases.heavy_top(), name, velocity=velocity, **given).formulation == name
 
 
+def test_a_keyword_that_no_formulation_has_is_refused():
+    with pytest.raises(TypeError, match="formulate: wheels=4"):
+        rbdae.formulate(cases.heavy_top(), wheels=4)
+    with pytest.raises(ValueError, match=r"formulate: beta=4\.0 .* give one of them"):
+        rbdae.formulate(cases.heavy_top(), Baumgarte(alpha=2.0), beta=4.0)
+
+
 # ---------------------------------------------------------------- parameters belong to one formulation
 
 

@@ -6,7 +6,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 
 from rbdae.graph.derivatives import NoDerivative, gradient, inputs_of, jacobian
 from rbdae.graph.evaluate import evaluate
@@ -20,7 +19,7 @@ def _drawn():
     """Pairings of the registries: a seeded sample in the usual run, all in the long one."""
     pairs = [*cases.PAIRS, *cases.JOINT_PAIRS]
     order = np.random.default_rng(5).permutation(len(pairs))
-    return [pairs[k] for k in order[: samples.count(USUAL, len(order))]]
+    return [pairs[k] for k in order[: cases.count(USUAL, len(order))]]
 
 
 def _recorded(problem, kernel, n_out, y, yd, c):

@@ -9,7 +9,7 @@ from typing import Any
 
 import inside
 import pytest
-from samples import LONG, count
+from cases import NIGHTLY, count
 
 PROCESS = """
 import sys
@@ -48,8 +48,8 @@ def test_models_do_not_stay(tmp_path):
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=3600
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    # a third of what it was; in the long run what is left of pages that tables have outgrown counts little
-    assert float(done.stdout) < (0.008 if LONG else 0.04) * models
+    # a third of what it was; at night what is left of pages that tables have outgrown counts little
+    assert float(done.stdout) < (0.008 if NIGHTLY else 0.04) * models
     names = [path.name for path in (tmp_path / "empty" / "machine").iterdir()]
     assert len(names) <= 4096 + 64 and all(name.endswith(".o") for name in names)
 

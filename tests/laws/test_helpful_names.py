@@ -14,8 +14,8 @@ import rbdae
 from rbdae import observables
 from rbdae.adapter import Unsupported
 from rbdae.formulations import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
-from rbdae.plotting import QUANTITIES
 from rbdae.rotations import CHARTS, RotationName
+from rbdae.show import QUANTITIES
 
 LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
 
@@ -63,8 +63,6 @@ def test_a_wrong_name_of_a_body_or_joint(problem, solution):
         solution.reactions["hing"]
     with pytest.raises(KeyError, match=r"unknown body of this joint 'earth'; there are ground, bob"):
         solution.reactions["hinge"]["earth"]
-    with pytest.raises(TypeError, match=r"bodies are in its states, solution.states\['bob'\]"):
-        solution["bob"]
 
 
 def test_a_problem_lists_what_users_need(problem):
@@ -134,11 +132,3 @@ def test_joints_forces_and_parameters_answer_unknown_names(problem, solution):
         solution.forces["spring"]
     with pytest.raises(KeyError, match=r"unknown parameter 'gravity_z'; did you mean 'gravity\.z'"):
         problem.parameters["gravity_z"]
-
-
-@pytest.mark.parametrize(
-    ("misspelt", "meant"), [("progess", "progress"), ("T_EVAL", "t_eval"), ("projektion", "projection")]
-)
-def test_misspelt_arguments_of_solve_are_told_from_options(problem, misspelt, meant):
-    with pytest.raises(Unsupported, match=f"no option '{misspelt}'; did you mean '{meant}' of rbdae.solve"):
-        rbdae.solve(problem, (0.0, 0.1), solver="scipy:RK45", **{misspelt: True})

@@ -18,17 +18,18 @@ import invalid_calls
 import numpy as np
 import pytest
 from by_numba import needs_numba, njit
+from cases import count
 from invalid_calls import hinged, pair
-from samples import count
 from toy_force import Maxwell
 
 import rbdae
-from rbdae import closed_form, drives, forces, joints, kinematics, models, solving, study
+from rbdae import drives, forces, joints, models, solving, study
 from rbdae.adapter import MissingSolver
 from rbdae.rotations import quaternions
+from rbdae_papers import closed_form, kinematics
 
 CHUNK = 50
-HOUSE = tuple(str(Path(module.__file__ or "").parent) for module in (rbdae, __import__("rbdae_adapters")))
+HOUSE = tuple(str(Path(__import__(name).__file__ or "").parent) for name in ("rbdae", "rbdae_adapters", "rbdae_papers"))
 
 
 class HangError(Exception):

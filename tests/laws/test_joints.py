@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import test_derivatives as derivatives
 import test_equivalence as equivalence
-from cases import JOINT_IDS, JOINT_PAIRS, JOINTS, Pairing, along
-from samples import LONG
+from cases import JOINT_IDS, JOINT_PAIRS, JOINTS, NIGHTLY, Pairing, along
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -40,7 +39,7 @@ WITH_AXES = (Revolute, Prismatic, Cylindrical, Planar, Universal, Fixed, PointOn
 
 
 def test_no_case_is_left_out():
-    """Every pairing on some joint, every joint in every formulation; in the long run all of them."""
+    """Every pairing on some joint, every joint in every formulation; at night all of them."""
     assert {p for _, p in JOINT_PAIRS} == set(cases.ALL_PAIRINGS)
     met = {(s, p.formulation) for s, p in JOINT_PAIRS}
     assert met == {(s, f) for s in cases.JOINT_SYSTEMS for f in FORMULATIONS}
@@ -236,7 +235,7 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
 
 @pytest.mark.parametrize(
     "system, pairing, seed",
-    [(s, p, seed) for k, (s, p) in enumerate(JOINT_PAIRS) for seed in (0, 1) if LONG or seed == k % 2],
+    [(s, p, seed) for k, (s, p) in enumerate(JOINT_PAIRS) for seed in (0, 1) if NIGHTLY or seed == k % 2],
     ids=str,
 )
 def test_all_pairings_are_one_motion(system, pairing, seed):
@@ -309,12 +308,12 @@ STATICS = {
 
 @pytest.mark.parametrize(
     "kind, side, pairing",
-    # sides in turn; both in the long run
+    # sides in turn; both at night
     [
         (kind, side, p)
         for k, kind in enumerate(JOINTS)
         for i, p in enumerate(cases.turns(k))
-        for side in ("ab" if LONG else "ab"[(i + k) % 2])
+        for side in ("ab" if NIGHTLY else "ab"[(i + k) % 2])
     ],
     ids=str,
 )

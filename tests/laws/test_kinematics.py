@@ -1,4 +1,4 @@
-"""`rbdae.kinematics` against motions with 60 digits, whose derivatives are differences, from the angle 1e-12 to pi.
+"""`rbdae_papers.kinematics` against motions with 60 digits and their differences, from the angle 1e-12 to pi.
 
 Errors of values are relative to their size and below 1e-14, those of derivatives below 1e-12.
 """
@@ -11,8 +11,8 @@ import pytest
 from precise import MP, derivative, error, exact, rounded, vect
 from scipy.spatial.transform import Rotation
 
-from rbdae import kinematics
 from rbdae.rotations import quaternions as Q
+from rbdae_papers import kinematics
 
 ANGLES = [1e-12, 1e-8, 1e-5, 1e-3, 0.1, 1.0, 2.5, np.pi - 1e-3, np.pi - 1e-8, np.pi - 1e-12]
 NEAR = {"value": 1e-14, "derivative": 1e-12}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import Any
 
+import cases
 import numpy as np
 import pytest
-import samples
 from inside import law_of_motion
 from random_laws import drawn
 from scipy.special import gamma
@@ -201,29 +200,6 @@ def test_derivatives_are_those_of_the_branch_where_the_law_is_called():
         assert problem.outputs(["m.force"]).jacobian(0.0, problem.y0)[0].any()
 
 
-def test_a_branch_that_no_motion_takes_does_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    acts = [
-        lambda a: np.savez("a.npz", a=a),
-        lambda a: np.save("b.npy", a),
-        lambda a: np.savetxt("c.txt", [a]),
-        lambda a: np.ones(3).tofile("d.bin"),
-        lambda a: Path("e").write_text("far"),
-        lambda a: os.system("touch f"),
-    ]
-    for act in acts:
-
-        def law(t, a, r, act=act):
-            if a > 1e6:
-                act(a)
-                raise RuntimeError("too far")
-            return -a
-
-        problem = sliding(law)
-        assert way(problem) != "recorded" and force(problem, 0.5) == -0.5 and slopes(problem, 0.5)[0] == -1.0
-    assert not [*tmp_path.iterdir()]
-
-
 def test_the_handler_of_a_division_by_zero_runs():
     def friction(t, a, r):
         try:
@@ -396,7 +372,7 @@ def _wrong(seed: int, folder: Path) -> str:
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 def test_random_functions_are_recorded_as_they_are_or_called(tmp_path):
     wrong = {}
-    for seed in range(samples.count(200, 2000)):
+    for seed in range(cases.count(200, 2000)):
         for file in tmp_path.iterdir():
             file.unlink()
         said = _wrong(seed, tmp_path)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import cases
 import inside
 import numpy as np
 import pytest
-import samples
 from random_systems import random_system
 
 import rbdae
@@ -94,7 +94,7 @@ def _partial(seed: int, monkeypatch: pytest.MonkeyPatch) -> rbdae.System:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("block", range(samples.count(1, 10)))
+@pytest.mark.parametrize("block", range(cases.count(1, 10)))
 def test_random_partial_starts_have_the_least_energy(block, monkeypatch):
     fitting = 0
     for seed in range(24 * block, 24 * block + 24):

@@ -15,9 +15,9 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.adapter import Unsupported
-from rbdae.closed_form import SymmetricTop
 from rbdae.forces import Bushing, SpringDamper, TorsionalSpringDamper
 from rbdae.joints import Cylindrical, Revolute, Spherical, Universal
+from rbdae_papers.closed_form import SymmetricTop
 
 VARIANTS = {
     "rodrigues": "MIDPOINT",

@@ -8,7 +8,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 import test_derivatives
 from cases import Pairing, Tie, along, close, differences, worst
 from scipy.spatial.transform import Rotation
@@ -157,7 +156,7 @@ def quasi_velocities(problem, Z):
 
 
 @pytest.mark.generic
-@pytest.mark.parametrize("mechanism, rotation", samples.with_charts(MECHANISMS), indirect=["mechanism"])
+@pytest.mark.parametrize("mechanism, rotation", cases.with_charts(MECHANISMS), indirect=["mechanism"])
 def test_jacobians(mechanism, rotation, rng):
     pairing = Pairing("null-space", rotation, "angular")
     test_derivatives.check_residual(mechanism, pairing, rng)
@@ -173,7 +172,7 @@ def test_complex_steps(system, rotation, rng, monkeypatch):
     test_derivatives.check_rhs(system, pairing, rng, plain=True)
 
 
-@pytest.mark.parametrize("mechanism, rotation", samples.with_charts(MECHANISMS), indirect=["mechanism"])
+@pytest.mark.parametrize("mechanism, rotation", cases.with_charts(MECHANISMS), indirect=["mechanism"])
 def test_equal_to_index_0(mechanism, rotation, rng):
     """At consistent states: velocities, accelerations and multipliers; and nu = S w throughout."""
     problem, absolute = problems(mechanism, rotation)
@@ -203,7 +202,7 @@ def test_equal_to_index_0(mechanism, rotation, rng):
         assert np.abs(problem.constraints(t, far).velocity[joints:]).max() < 1e-12 * max(1.0, np.abs(far).max())
 
 
-@pytest.mark.parametrize("system, rotation", samples.with_charts(["hinges", "driven", "four-bar", "C"]))
+@pytest.mark.parametrize("system, rotation", cases.with_charts(["hinges", "driven", "four-bar", "C"]))
 def test_rows_of_the_overdetermined_form(system, rotation, rng):
     """The implicit residual, then the position constraints."""
     mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()

@@ -105,7 +105,7 @@ IN_TURNS = {("C", "directors"), ("tied", "euler-313"), ("loop", "quaternion")}
 @pytest.mark.parametrize(
     "system, rotation",
     [
-        pytest.param(system, rotation, marks=[pytest.mark.long] * ((system, rotation) not in IN_TURNS))
+        pytest.param(system, rotation, marks=[pytest.mark.nightly] * ((system, rotation) not in IN_TURNS))
         for system in ("C", "tied", "loop")
         for rotation in ("quaternion", "directors", "euler-313")
     ],

@@ -19,10 +19,9 @@ from typing import Final, NamedTuple, final
 import numpy as np
 import pytest
 from cases import ALL_INFOS as INFOS
+from cases import NIGHTLY, WITH_NORM_MULTIPLIER, method, need
 from cases import PAIRINGS as SAMPLE
-from cases import WITH_NORM_MULTIPLIER, method, need
 from references import EXAMPLES, FORMS, Motion, compute, reference
-from samples import LONG
 
 import rbdae
 from rbdae.adapter import Unsupported
@@ -106,13 +105,13 @@ def sample(cases: list[Case]) -> set[Case]:
 
 
 def params(cases: list[Case]) -> list[object]:
-    """For `pytest.mark.parametrize`: what is not in the sample is slow. The long run has all of them, the usual one
+    """For `pytest.mark.parametrize`: what is not in the sample is slow. The night has all of them, the usual one
     every third one and the worst of each rule."""
     fast, worst = sample(cases), {rule.worst for rule in RULES}
 
     def marks(c: Case) -> list[pytest.MarkDecorator]:
         late = c not in fast and str(c) not in worst and zlib.crc32(str(c).encode()) % 3 != 0
-        return [pytest.mark.slow] * (c not in fast) + [pytest.mark.long] * late + [pytest.mark.sampled] * LONG
+        return [pytest.mark.slow] * (c not in fast) + [pytest.mark.nightly] * late + [pytest.mark.sampled] * NIGHTLY
 
     return [pytest.param(c, id=str(c), marks=marks(c)) for c in cases]
 
@@ -406,7 +405,7 @@ IN_PYTHON: Final = {"scipy:RK23", "scipy:Radau", "scipy:BDF", "solve_dae:Radau",
 COSTLY: Final = IN_PYTHON | {"assimulo:RodasODE"}
 OF_DAES: Final = [s for s in INFOS if "dae" in method(s).kinds and not method(s).fixed_step and s not in IN_PYTHON]
 TOO_LONG: Final = {"B-hamiltonian-quaternion-momentum-solve_dae:BDF"}
-"""A third of a minute of steps in Python: for the long run, though it is the worst of its rule."""
+"""A third of a minute of steps in Python: for the night, though it is the worst of its rule."""
 WORST: Final = {rule.worst for rule in RULES} - TOO_LONG
 ALL = [Case(example, *pairing, solver) for example in EXAMPLES for pairing in PAIRINGS for solver in INFOS]
 
@@ -428,7 +427,7 @@ def _cover(cases: list[Case]) -> Iterator[Case]:
 
 
 def _usual() -> set[Case]:
-    """The cases of every run; all of them are in the long run.
+    """The cases of every run; all of them are at night.
 
     A form has one set of callbacks, whichever solver calls them. So every form meets every quick solver of ODEs, and
     one of the solvers of DAEs, in turn, or the only one it has; a costly solver meets each formulation, chart,
@@ -460,7 +459,7 @@ def _usual() -> set[Case]:
 
 USUAL: Final = _usual()
 SENSIBLE = [case for case in ALL if case.makes_sense and not method(case.solver).fixed_step]
-RUN = [case for case in ALL if case.makes_sense and (LONG or case in USUAL)]
+RUN = [case for case in ALL if case.makes_sense and (NIGHTLY or case in USUAL)]
 CASES = [case for case in RUN if not method(case.solver).fixed_step]
 FIXED_STEP = [case for case in RUN if method(case.solver).fixed_step]
 
@@ -575,7 +574,7 @@ def test_methods_of_fixed_step_converge_with_their_order(case):
     "formulation",
     [f for f in WITH_NORM_MULTIPLIER if f not in WITHOUT_SOLVER],
 )
-@pytest.mark.parametrize("example", ["A", *(pytest.param(e, marks=pytest.mark.long) for e in "BC")])
+@pytest.mark.parametrize("example", ["A", *(pytest.param(e, marks=pytest.mark.nightly) for e in "BC")])
 def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rotation, velocity):
     kinds = {"ode": "scipy:DOP853", "dae": "sksundae:ida", "overdetermined": "assimulo:ODASSL"}
     solver = kinds[FORMULATIONS[formulation].kind]

@@ -10,7 +10,6 @@ import force_cases
 import inside
 import numpy as np
 import pytest
-import samples
 import toy_force
 
 import rbdae
@@ -158,7 +157,7 @@ def test_names_have_the_differences_between_systems(model, form, rotation):
     reference = "start" if rotation not in ("quaternion", "directors") else "space"
     problem = rbdae.formulate(system, form, rotation=rotation, redundant="minimum-norm", reference=reference)
     y, yd = _state(problem)
-    names = list(np.random.default_rng(4).permutation(list(problem.parameters))[: samples.count(5, 10_000)])
+    names = list(np.random.default_rng(4).permutation(list(problem.parameters))[: cases.count(5, 10_000)])
     found = problem.parameter_jacobian(problem.t0, y, yd, names)
     F = np.max(np.abs(problem.residual(problem.t0, y, yd)))
     for k, name in enumerate(names):
@@ -175,7 +174,7 @@ EVERYWHERE = {
         f"{kind}, {where}": partial(force_cases.system_of, kind, **{where: True})
         for k, kind in enumerate(force_cases.FORCES)
         for i, where in enumerate(("jointed", "pivot"))
-        if samples.LONG or (k + i) % 2 == 0
+        if cases.NIGHTLY or (k + i) % 2 == 0
     },
 }
 """Mechanisms, and forces of every kind: some along joints that are not in the system, some with coefficients of 0, some
@@ -190,7 +189,7 @@ def test_names_of_every_joint_and_force_have_the_differences_between_systems(mec
     y, yd = _state(problem)
     F = np.max(np.abs(problem.residual(problem.t0, y, yd)))
     wanted = {}
-    for name in np.random.default_rng(4).permutation(list(problem.parameters))[: samples.count(6, 10_000)]:
+    for name in np.random.default_rng(4).permutation(list(problem.parameters))[: cases.count(6, 10_000)]:
         try:
             wanted[name] = inside.parameter_difference(problem, name, y, yd)
         except ValueError:  # a spring with a stiffness has one unknown more than without
@@ -239,12 +238,12 @@ ODES += [
 ]
 LARGE = [("n_four_bar", "null-space", None), ("bricard", "index-0", None)]
 """Every explicit form; the null-space form with its three structures, spatial velocities; redundant rows of large
-models in the long run."""
+models at night."""
 
 
 @pytest.mark.parametrize(
     "model, form, velocity",
-    [*dict.fromkeys(ODES), *(pytest.param(*case, marks=pytest.mark.long) for case in LARGE)],
+    [*dict.fromkeys(ODES), *(pytest.param(*case, marks=pytest.mark.nightly) for case in LARGE)],
 )
 def test_the_right_hand_side_has_its_own(model, form, velocity):
     """df/dp, by differences between systems and by the implicit function F(t, y, f(p), p) = 0: whoever took -dF/dp of
@@ -256,7 +255,7 @@ def test_the_right_hand_side_has_its_own(model, form, velocity):
     y, t = _state(problem)[0], problem.t0
     f = problem.rhs(t, y)
     E = problem.jacobian(t, y, f, 1.0) - problem.jacobian(t, y, f, 0.0)
-    names = list(np.random.default_rng(5).permutation(list(problem.parameters))[: samples.count(3, 10_000)])
+    names = list(np.random.default_rng(5).permutation(list(problem.parameters))[: cases.count(3, 10_000)])
     names += [f"{system.bodies[0].name}.mass"]
     found = problem.rhs_parameter_jacobian(t, y, names)
     assert found.shape == (problem.n, len(names))

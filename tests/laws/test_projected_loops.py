@@ -33,12 +33,12 @@ CASES = [
     ("A", Pairing("hamiltonian-eliminated", "directors", "momentum")),
 ]
 LATER = cases.PAIRS[29::58]
-"""Those of the long run."""
+"""Those of the night."""
 
 
 @pytest.mark.parametrize(
     "system, pairing",
-    [pytest.param(*case, id="-".join(map(str, case)), marks=[pytest.mark.long] * (case in LATER)) for case in CASES],
+    [pytest.param(*case, id="-".join(map(str, case)), marks=[pytest.mark.nightly] * (case in LATER)) for case in CASES],
 )
 def test_near_the_constraints_it_is_the_projection(system, pairing, rng):
     """The same state, to rounding, after the same Newton iterations, or the word that it does not count."""

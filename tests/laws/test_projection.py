@@ -7,7 +7,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 from cases import PAIR_IDS, PAIRS, Pairing
 from scipy.spatial.transform import Rotation
 
@@ -297,7 +296,7 @@ def test_position_and_velocity_can_be_left_out(pairing, rng):
     assert neither.drift(0.0, y) == 0.0
 
 
-@pytest.mark.parametrize("rotation", samples.charts("projection"))
+@pytest.mark.parametrize("rotation", cases.charts("projection"))
 def test_null_space_velocities_are_left_alone(rotation, rng):
     """They satisfy their constraints by construction."""
     problem = cases.problem("branched", Pairing("null-space", rotation, "angular"))

@@ -20,8 +20,7 @@ import cases
 import force_cases
 import numpy as np
 import pytest
-from cases import Pairing
-from samples import count
+from cases import Pairing, count
 from scipy.spatial.transform import Rotation
 
 import rbdae

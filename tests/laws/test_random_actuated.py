@@ -11,10 +11,10 @@ import cases
 import numpy as np
 import pytest
 from along_motion import accelerations
+from cases import count
 from maximal import motion
 from own_actuated import FORMULAS, Own
 from random_actuated import FORCES, NUMBERS, Drawn, random_actuated
-from samples import count
 
 import rbdae
 from rbdae import actuators, forces

@@ -8,8 +8,8 @@ from collections import Counter
 import cases
 import numpy as np
 import pytest
+from cases import NIGHTLY, count
 from random_runs import KINDS, cases_of, complaint, dae_solvers, formulated, run, verdict
-from samples import LONG, count
 
 VERDICTS: Counter[tuple[str, str, str]] = Counter()
 """Of the runs that this process has made: solver, form, verdict."""
@@ -27,9 +27,9 @@ def table():
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(count(40, 1000)))
 def test_a_random_model_runs_through_dae_solvers(seed):
-    """One solver and form in turn; all of them in the long run."""
+    """One solver and form in turn; all of them at night."""
     every = cases_of(seed)
-    taken = every if LONG else [every[int(np.random.default_rng((seed, 5)).integers(len(every)))]]
+    taken = every if NIGHTLY else [every[int(np.random.default_rng((seed, 5)).integers(len(every)))]]
     problems, found = {}, {}
     for case in taken:
         cases.need(case.solver)

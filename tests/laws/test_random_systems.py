@@ -13,9 +13,9 @@ import cases
 import numpy as np
 import pytest
 from along_motion import accelerations, along
+from cases import count
 from maximal import Solved, State, solve_maximal
 from random_systems import DRIVES, FORCES, random_system
-from samples import count
 from textbook import EQUATIONS
 
 import rbdae

@@ -161,7 +161,7 @@ TOLERANCES = {
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(c, id=str(c), marks=() if c in SHARE_OF_ALL else pytest.mark.long) for c in ALL]
+    "case", [pytest.param(c, id=str(c), marks=() if c in SHARE_OF_ALL else pytest.mark.nightly) for c in ALL]
 )
 def test_reactions_along_runs_are_as_good_as_the_states(case):
     need(case.solver)

@@ -14,7 +14,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 from inside import Mat, Vec
 from scipy.spatial.transform import Rotation
 
@@ -118,9 +117,9 @@ def _formulas(problem: rbdae.Problem, t: Vec, y: Mat) -> dict[str, Any]:
 
 
 def _pairings() -> list[tuple[cases.Pairing, str]]:
-    """One of each formulation, in charts that take turns, every third in code of its own; in the long run one of each
+    """One of each formulation, in charts that take turns, every third in code of its own; at night one of each
     velocity and chart."""
-    if samples.LONG:
+    if cases.NIGHTLY:
         return [(p, "traced") for p in cases.ALL_PAIRINGS]
     out = []
     for k, name in enumerate(dict.fromkeys(p.formulation for p in cases.ALL_PAIRINGS)):

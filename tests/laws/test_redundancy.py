@@ -23,7 +23,7 @@ PAIRINGS = [p for p in cases.PAIRINGS if not p.formulation.startswith("null-spac
 
 
 def _turns(k: int) -> list[Pairing]:
-    """Those of test k; pairings take turns (`cases.turns`), and the long run has all of them."""
+    """Those of test k; pairings take turns (`cases.turns`), and the night has all of them."""
     return [p for p in cases.turns(k) if not p.formulation.startswith("null-space")]
 
 
@@ -269,9 +269,9 @@ WEARING = [f for f in FORMULATIONS if not f.startswith("null-space") and f != "o
 
 @pytest.mark.parametrize(
     "formulation, tolerance",
-    # coarse and fine in turn; both in the long run
+    # coarse and fine in turn; both at night
     [
-        pytest.param(f, tolerance, marks=[pytest.mark.long] * ((i + j) % 2))
+        pytest.param(f, tolerance, marks=[pytest.mark.nightly] * ((i + j) % 2))
         for i, f in enumerate(WEARING)
         for j, tolerance in enumerate((1e-6, 1e-9))
     ],

@@ -9,7 +9,7 @@ import inside
 import numpy as np
 import pytest
 import redundant_systems
-from samples import LONG, count
+from cases import NIGHTLY, count
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -31,8 +31,8 @@ def _residual(problem: rbdae.Problem) -> float:
 
 
 def _turns(formulation: str, *seeds: int) -> Iterable[int]:
-    """One of the systems for a formulation, all of them in the long run."""
-    return seeds if LONG else (seeds[[*FORMULATIONS].index(formulation) % len(seeds)],)
+    """One of the systems for a formulation, all of them at night."""
+    return seeds if NIGHTLY else (seeds[[*FORMULATIONS].index(formulation) % len(seeds)],)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)

@@ -16,8 +16,8 @@ import cases
 import inside
 import numpy as np
 import pytest
+from cases import count
 from inside import Vec, references
-from samples import count
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -256,7 +256,7 @@ def test_a_tumbling_body_passes_every_singular_set(rotation, code):
 @pytest.mark.parametrize(
     "solver",
     [
-        pytest.param(solver, marks=[pytest.mark.long] * (solver == "scipy:Radau"))
+        pytest.param(solver, marks=[pytest.mark.nightly] * (solver == "scipy:Radau"))
         for solver in RUNS
         if solver != "scipy:DOP853"
     ],

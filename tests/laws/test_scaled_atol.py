@@ -34,8 +34,6 @@ def test_momenta_of_small_bodies_are_tested():
     )
     assert plain.success and scaled.success
     assert _error(problem, scaled) < min(1e-6, 0.1 * _error(problem, plain))
-    assert "use atol=rbdae.scaled_atol(problem, 1e-08)" in plain.message
-    assert "scaled_atol" not in scaled.message
 
 
 def test_each_unknown_has_the_tolerance_of_what_it_is():

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import rbdae
 from rbdae.forces import Bushing, Contact, Force, Limit, SpringDamper, Torque
 from rbdae.joints import Coincidence, Distance
-from rbdae.plotting import Scene, scene
+from rbdae.show import Scene, scene
 
 # a state projected onto the constraints, rounding, and the drift of one short run
 CLOSED = 1e-7

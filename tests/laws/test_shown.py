@@ -80,10 +80,9 @@ def test_a_notebook_shows_matrices_with_dots_for_zeros(problem):
     assert "M: 72 x 72, (72, 72)" in page and len(page) < 3000
 
 
-def test_a_notebook_shows_a_run_with_a_small_picture(solution):
+def test_a_notebook_shows_a_run(solution):
     page = solution._repr_html_()
     assert "200 from 0 to 0.3 s" in page and "no solver was named" in page
-    assert page.count("data:image/png;base64,") == 1 and len(page) < 120_000
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)

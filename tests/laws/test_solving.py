@@ -183,7 +183,7 @@ def test_progress_calls_back_with_the_time_of_each_step():
     assert times == list(solution.t[1:])
 
 
-def test_the_bar_is_heard_although_packages_are_silenced(monkeypatch):
+def test_the_bar_is_shown_on_standard_error(monkeypatch):
     pytest.importorskip("tqdm")
     heard = io.StringIO()
     monkeypatch.setattr(sys, "stderr", heard)
@@ -257,29 +257,10 @@ def test_a_run_swallows_nothing_that_others_print(solver, capfd, monkeypatch):
     }
 
 
-def test_the_same_call_again_is_the_same_and_another_one_is_checked():
-    """A plan is taken again for the same problem and the same objects, and for another tuple of the same two floats;
-    what else equals them by value is checked."""
-    system = rbdae.models.pendulum()
-    problem, other = (rbdae.formulate(system, name) for name in ("index-0", "index-2"))
-    span, asked = (0.0, 1.0), {"solver": "rbdae:dop853", "rtol": 1e-6}
-    first, again = (solving.solve(problem, span, **asked) for _ in range(2))
-    assert np.array_equal(first.y, again.y) and first.options == again.options
-    again.options["t_span"] = "of the user"
-    assert solving.solve(problem, span, **asked).options == first.options
-    another = solving.solve(problem, (0.0, float("1.0")), **asked)
-    assert np.array_equal(another.y, first.y) and another.options == first.options
-    for span_of_others in ((0.0, True), (False, 1.0), [0.0, 1.0, 2.0]):
-        with pytest.raises((TypeError, ValueError)):
-            solving.solve(problem, span_of_others, **asked)
-    assert solving.solve(problem, (0.0, 0.5), **asked).t[-1] == 0.5
-    assert solving.solve(problem, (0, 1), **asked).t[-1] == 1.0
-    solving.solve(problem, span, **asked)
-    with pytest.raises(ValueError, match="two different times"):
-        solving.solve(problem, (0.0, 0.0), **asked)
-    with pytest.raises(ValueError, match="rtol must be a number between 0 and 1"):
-        solving.solve(problem, span, **asked | {"rtol": 2.0})
-    with pytest.raises(ValueError, match="chooses its own steps"):
-        solving.solve(problem, span, **asked, step=0.1)
-    with pytest.raises(Unsupported):
-        solving.solve(other, span, **asked)
+def test_method_is_another_name_of_solver():
+    problem = toy.Pendulum()
+    run = rbdae.solve(problem, (0.0, 0.1), method="scipy:RK45")
+    assert run.solver == "scipy:RK45" and "no solver was named" not in run.message
+    assert np.array_equal(run.y, rbdae.solve(problem, (0.0, 0.1), solver="scipy:RK45").y)
+    with pytest.raises(TypeError, match=r"'scipy:RK45' and 'scipy:RK23'"):
+        rbdae.solve(problem, (0.0, 0.1), method="scipy:RK45", solver="scipy:RK23")

@@ -8,7 +8,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 from cases import close
 from test_null_space import four_bar, triple_rocker
 
@@ -45,7 +44,7 @@ LOOPS = {
     "windows": lambda: rbdae.models.n_four_bar(3),
     "hanging": lambda: hanging(3),
 }
-DERIVED = tuple(LOOPS) if samples.LONG else ("driven", "spatial")
+DERIVED = tuple(LOOPS) if cases.NIGHTLY else ("driven", "spatial")
 """Loops whose Jacobians are compared: they are derived from the same kernels, which takes longer than all the rest."""
 
 
@@ -62,12 +61,12 @@ def _at(problem, rng):
 
 
 def _turns(loops: Iterable[str]) -> list[tuple[str, str]]:
-    """Loops with the velocities, which take turns but for those of "spatial"; all in the long run."""
+    """Loops with the velocities, which take turns but for those of "spatial"; all at night."""
     both = ("angular", "spatial")
     return [
         (loop, velocity)
         for k, loop in enumerate(loops)
-        for velocity in (both if samples.LONG or loop == "spatial" else both[k % 2 :][:1])
+        for velocity in (both if cases.NIGHTLY or loop == "spatial" else both[k % 2 :][:1])
     ]
 
 
@@ -169,7 +168,7 @@ def test_another_selection_is_the_dense_one(loop, velocity, monkeypatch):
     assert close(chosen[0].S, chosen[1].S, 1e-11) and close(chosen[0].sizes, chosen[1].sizes, 1e-11)
 
 
-END = 3.0 if samples.LONG else 1.3
+END = 3.0 if cases.NIGHTLY else 1.3
 
 
 @pytest.mark.parametrize("velocity", ["angular", "spatial"])

@@ -11,7 +11,6 @@ from functools import cache
 import cases
 import numpy as np
 import pytest
-import samples
 from cases import PAIRINGS, Pairing, close
 from scipy.linalg import expm
 
@@ -29,9 +28,9 @@ def _turning(pairing: Pairing) -> rbdae.Problem:
 
 @pytest.mark.parametrize(
     "formulation, rotation, velocity, solver",
-    # solvers in turn; both in the long run
+    # solvers in turn; both at night
     [
-        pytest.param(form, *unknowns, solver, marks=[pytest.mark.long] * ((i + j + k) % 2))
+        pytest.param(form, *unknowns, solver, marks=[pytest.mark.nightly] * ((i + j + k) % 2))
         for i, form in enumerate(("ggl", "hiller-anantharaman"))
         for j, unknowns in enumerate((("quaternion", "angular"), ("directors", "coordinate")))
         for k, solver in enumerate(("sksundae:ida", "scikits.odes:ida"))
@@ -104,7 +103,7 @@ INTEGRATED = ["C", "tied", "loop"]
 @pytest.mark.parametrize("system", INTEGRATED)
 def test_hiller_anantharamans_unknowns_are_integrals(system, rng):
     its = [pairing for pairing in PAIRINGS if pairing.formulation == "hiller-anantharaman"]
-    for pairing in its if samples.LONG else its[INTEGRATED.index(system) :: len(INTEGRATED)]:
+    for pairing in its if cases.NIGHTLY else its[INTEGRATED.index(system) :: len(INTEGRATED)]:
         problem = cases.problem(system, pairing)
         plain = cases.problem(system, pairing._replace(formulation="ggl"))
         assert problem.differential.all()

@@ -6,8 +6,8 @@ import cases
 import inside
 import numpy as np
 import pytest
+from cases import count
 from random_systems import random_system
-from samples import count
 from varied_systems import varied_system
 
 import rbdae

@@ -15,8 +15,8 @@ import cases
 import numpy as np
 import pytest
 import toy
+from cases import count
 from inside import JIT, entry
-from samples import count
 
 import rbdae
 
@@ -265,7 +265,7 @@ print("the same")
 """
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_first_use_with_an_empty_cache_may_be_that_of_eight_threads(tmp_path: Path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CACHE_DIR": str(tmp_path)}
     child = subprocess.run(

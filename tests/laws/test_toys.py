@@ -10,7 +10,6 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
-import samples
 import test_derivatives as derivatives
 import test_equivalence as equivalence
 from cases import Pairing
@@ -176,7 +175,7 @@ def test_derivatives_of_a_formulation(form, system, rotation, rng):
 
 
 @own
-@pytest.mark.parametrize("rotation", samples.charts("toys"))
+@pytest.mark.parametrize("rotation", cases.charts("toys"))
 def test_a_formulation_without_joints_is_the_same_motion(form, rotation):
     equivalence.test_all_pairings_are_one_motion("skew-top", Pairing(form, rotation, "angular"), 0)
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import traced_cases
-from cases import Pairing
+from cases import Pairing, count
 from inside import JIT
-from samples import count
 from traced_cases import Case
 
 import rbdae

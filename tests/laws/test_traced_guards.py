@@ -9,9 +9,8 @@ import inside
 import numpy as np
 import pytest
 import traced_cases
-from cases import Pairing
+from cases import NIGHTLY, Pairing, count
 from inside import ALMOST, JIT, Vec, generic_callback
-from samples import LONG, count
 from traced_cases import Case
 
 import rbdae
@@ -43,13 +42,13 @@ EVERY = [*GUARDED, *traced_cases.drawn(11)][: count(len(GUARDED), 400)]
 
 
 # a loop's joints, and its order of pivots; the right-hand side alone where its Jacobian has the same guards
-BOTH = GUARDED if LONG else [GUARDED[0], GUARDED[-1]]
+BOTH = GUARDED if NIGHTLY else [GUARDED[0], GUARDED[-1]]
 
 
 @pytest.mark.parametrize("case", BOTH, ids=str)
 def test_both_sides_of_the_guards(case, rng):
     problems = traced, generic = case.problems()
-    names = ("rhs", "rhs_jacobian") if LONG or case.pairing.formulation == "index-0" else ("rhs",)
+    names = ("rhs", "rhs_jacobian") if NIGHTLY or case.pairing.formulation == "index-0" else ("rhs",)
     assert all(traced.callbacks.code(name) == "traced" for name in names)
     before, sides = 0, set()
     for y in _states(generic, rng):
@@ -119,7 +118,7 @@ def _recorded(case: Case) -> rbdae.Problem:
     except ValueError as error:
         assert "singular" in str(error)
         pytest.skip("a chart that does not fit the system")
-    if LONG:
+    if NIGHTLY:
         traced_cases.ask_for_everything(problem)
         return problem
     problem.callbacks.code("rhs")

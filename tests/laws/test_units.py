@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import NIGHTLY, count
 from redundant_systems import SI, Maker, Units, kind, redundant_system
-from samples import LONG, count
 from units_law import natural, sizes, worst
 from varied_systems import varied_system
 
@@ -142,10 +142,10 @@ def test_events_of_microseconds_are_found():
 @pytest.mark.sampled
 @pytest.mark.parametrize("units", EXTREMES, ids=IDS)
 def test_evaluations_are_the_same_in_all_units(units):
-    """Each formulation in every fourth of the units, on either sort of systems; in all of them in the long run."""
+    """Each formulation in every fourth of the units, on either sort of systems; in all of them at night."""
     for seed, formulation in enumerate(FORMULATIONS):
         for make in (redundant_system, varied_system):
-            if not LONG and (seed + EXTREMES.index(units) + 2 * (make is varied_system)) % 4:
+            if not NIGHTLY and (seed + EXTREMES.index(units) + 2 * (make is varied_system)) % 4:
                 continue
             error, where = _differ(make, seed, formulation, units)
             assert error < SAME, f"{make.__name__}({seed}), {formulation}: {where}"

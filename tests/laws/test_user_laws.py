@@ -20,9 +20,9 @@ import weakref
 from math import atan, tanh
 from pathlib import Path
 
+import cases
 import numpy as np
 import pytest
-import samples
 from inside import JIT, code_calls_python
 from numpy import array, zeros
 from scipy.interpolate import CubicSpline, PchipInterpolator
@@ -226,7 +226,7 @@ def values(problem, y):
 
 
 CASES = [
-    (name, form) for k, name in enumerate(LAWS) for i, form in enumerate(FORMS) if samples.LONG or (k + i) % 4 == 0
+    (name, form) for k, name in enumerate(LAWS) for i, form in enumerate(FORMS) if cases.NIGHTLY or (k + i) % 4 == 0
 ]
 """The forms take turns; a law is recorded before its form."""
 
@@ -244,6 +244,19 @@ def test_a_law_is_what_it_is_where_it_is_called_back(name, form):
         (F, J), (F2, J2) = values(recorded, y), values(by_hand, y)
         np.testing.assert_allclose(F, F2, rtol=0.0, atol=1e-13 * np.abs(F2).max())
         np.testing.assert_allclose(J, J2, rtol=0.0, atol=1e-12 * np.abs(J2).max())
+
+
+def test_a_recorded_law_has_its_own_jacobian_and_a_called_one_that_which_is_given():
+    g, _ = LAWS["tanh"]
+    wrong = Derivative(lambda s: 1e3)
+    wanted = formulated("index-0", law_of(g))
+    y = wanted.y0 + 0.1
+    recorded, called = (formulated("index-0", law, wrong) for law in (law_of(g), CalledBack(law_of(g))))
+    generic = rbdae.formulate(recorded.system, "index-0", code="generic")
+    J = wanted.rhs_jacobian(0.4, y)
+    for problem in (recorded, generic):
+        np.testing.assert_allclose(problem.rhs_jacobian(0.4, y), J, rtol=0.0, atol=1e-12 * np.abs(J).max())
+    assert np.abs(called.rhs_jacobian(0.4, y) - J).max() > 1.0
 
 
 @pytest.mark.parametrize("name", ["branches", "spline", "object", "table"])
@@ -360,6 +373,10 @@ ACTING = {
     "a method of a queue": lambda: PUT(1),
     "a warning": lambda: warnings.warn("far", stacklevel=1),
     "a file": lambda: Path("far").write_text("far"),
+    "an archive": lambda: np.savez("far.npz", a=1.0),
+    "a table": lambda: np.savetxt("far.txt", [1.0]),
+    "a file of an array": lambda: np.ones(3).tofile("far.bin"),
+    "a command": lambda: os.system("touch far"),
     "a stream": lambda: sys.stdout.write("far"),
     "a clock": lambda: time.sleep(1e4),
     "an import": lambda: imports(1.0),

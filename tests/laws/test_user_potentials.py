@@ -149,12 +149,16 @@ def momentum_error(found: rbdae.Solution) -> float:
 
 CODES = ["generic", "traced"]
 AWAY = {("spring", "traced")}
-"""For the long run: the spring's functions are compiled for the hinge, too, which takes five seconds."""
+"""For the night: the spring's functions are compiled for the hinge, too, which takes five seconds."""
 
 
 @pytest.mark.parametrize(
     "name, code",
-    [pytest.param(name, code, marks=[pytest.mark.long] * ((name, code) in AWAY)) for name in SYSTEMS for code in CODES],
+    [
+        pytest.param(name, code, marks=[pytest.mark.nightly] * ((name, code) in AWAY))
+        for name in SYSTEMS
+        for code in CODES
+    ],
 )
 def test_energy_and_momentum_are_exact(name, code):
     """300 steps in which the potential takes a part of the energy. About the ground momentum is not kept, nor asked."""
@@ -256,7 +260,7 @@ def test_the_tangent_is_exact(name):
 
 
 # the spring's functions are compiled above, too, which takes five seconds
-@pytest.mark.parametrize("code", ["generic", pytest.param("traced", marks=pytest.mark.long)])
+@pytest.mark.parametrize("code", ["generic", pytest.param("traced", marks=pytest.mark.nightly)])
 def test_a_system_at_rest_stays_there(code):
     """No increment, no direction of the correction: nothing is divided by zero."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))

@@ -11,7 +11,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 from cases import Pairing
 from inside import JIT
 
@@ -30,7 +29,7 @@ FORMS = (
 SYSTEMS = {**cases.SYSTEMS, "driven": rbdae.models.driven_pendulum, "governor": rbdae.models.flyball_governor}
 
 TURNS = [(name, FORMS[(k + j) % len(FORMS)]) for k, name in enumerate(SYSTEMS) for j in (0, 2)]
-"""Each mechanism in two forms, each form with five mechanisms; the second form of each is for the long run."""
+"""Each mechanism in two forms, each form with five mechanisms; the second form of each is for the night."""
 
 STARTS = ("index-0", "index-1", "null-space", "hamiltonian", "hamiltonian-eliminated")
 
@@ -64,7 +63,7 @@ def changes(problem, rng, n=4):
 
 @pytest.mark.parametrize(
     "mechanism, pairing",
-    [pytest.param(*turn, marks=[pytest.mark.long] * (k % 2)) for k, turn in enumerate(TURNS)],
+    [pytest.param(*turn, marks=[pytest.mark.nightly] * (k % 2)) for k, turn in enumerate(TURNS)],
     ids=lambda x: x if isinstance(x, str) else x.formulation,
 )
 def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, pairing, rng):
@@ -229,7 +228,7 @@ def test_other_numbers_have_the_structure_that_they_would_have_alone(rng):
     """Also where numbers become 0, 1, -1, not a number, equal to another, or are so no longer."""
     dtype = np.dtype([("kind", "i8"), ("mass", "f8"), ("inertia", "f8", (2, 2)), ("arm", "f8", (3,))])
     kept = 0
-    for _ in range(samples.count(400, 20_000)):
+    for _ in range(cases.count(400, 20_000)):
         arrays = []
         for _ in range(2):
             records = np.zeros(int(rng.integers(2, 4)) if not arrays else len(arrays[0]), dtype)

@@ -129,7 +129,7 @@ def _in_balance(found: rbdae.Solution, level: float = LEVEL) -> None:
     assert np.abs(energy.balance).max() < level * energy.kinetic.max()
 
 
-# each system with the schemes in turns; all with all in the long run
+# each system with the schemes in turns; all with all at night
 DRAWN = [(name, list(SCHEMES)[(3 * k) % len(SCHEMES)]) for k, name in enumerate(SYSTEMS)]
 
 
@@ -138,14 +138,14 @@ def test_what_the_energy_changes_by_is_the_work_of_the_steps(name, scheme):
     _in_balance(_run(name, scheme))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "scheme"), [*itertools.product(SYSTEMS, SCHEMES)])
 def test_every_scheme_with_every_system(name, scheme):
     _in_balance(_run(name, scheme, 1.0))
 
 
 @pytest.mark.parametrize(
-    ("scheme", "composition"), [("QUAT.EM-R", "suzuki"), pytest.param("DIR.EM", "yoshida", marks=pytest.mark.long)]
+    ("scheme", "composition"), [("QUAT.EM-R", "suzuki"), pytest.param("DIR.EM", "yoshida", marks=pytest.mark.nightly)]
 )
 def test_composed_steps_are_in_balance_between_their_ends_too(scheme, composition):
     """There states are ends of steps of their own."""

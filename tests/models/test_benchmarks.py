@@ -19,6 +19,7 @@ from scipy.special import ellipj, ellipk
 
 import rbdae
 from rbdae.models import MODELS
+from rbdae_papers.closed_form import FreeBody
 
 
 @final
@@ -60,9 +61,11 @@ RUNS = [
     Run("hamiltonian-eliminated", "momentum", "assimulo:LSODAR", 1e-11),
 ]
 each_run = pytest.mark.parametrize("run", RUNS, ids=str)
-# a solver whose steps are made in Python is for the long run where they are many thousands
+# a solver whose steps are made in Python is for the night where they are many thousands
 each_quick_run = pytest.mark.parametrize(
-    "run", [pytest.param(run, marks=[pytest.mark.long] * run.solver.startswith("solve_dae")) for run in RUNS], ids=str
+    "run",
+    [pytest.param(run, marks=[pytest.mark.nightly] * run.solver.startswith("solve_dae")) for run in RUNS],
+    ids=str,
 )
 
 # models that a test here (or their own tests) holds to numbers
@@ -246,7 +249,7 @@ def test_rotations_top(run, case):
 def test_free_body(run):
     """Against elliptic functions, at times and at the end of [BS09], section 5.1."""
     solution = run("free_body", np.linspace(0.1, 1.0, 10))
-    exact = rbdae.closed_form.FreeBody((6.0, 8.0, 3.0), (10.0, 20.0, 20.0))
+    exact = FreeBody((6.0, 8.0, 3.0), (10.0, 20.0, 20.0))
     for t, y in zip(solution.t, solution.y, strict=True):
         state = solution.problem.states(t, y)["body"]
         np.testing.assert_allclose(state.angular_velocity, exact.angular_velocity(t), rtol=0, atol=1e-6)
@@ -448,10 +451,13 @@ def _four_bar_singular_times(n: int) -> Any:
 
 @pytest.mark.parametrize(
     "run, redundant",
-    # without and with the redundant equations in turn; both, and slow solvers, in the long run
+    # without and with the redundant equations in turn; both, and slow solvers, at night
     [
         pytest.param(
-            run, redundant, id=f"{name}-{run}", marks=[pytest.mark.long] * ((k + redundant) % 2 or run.solver in SLOW)
+            run,
+            redundant,
+            id=f"{name}-{run}",
+            marks=[pytest.mark.nightly] * ((k + redundant) % 2 or run.solver in SLOW),
         )
         for k, run in enumerate(PASSING)
         for name, redundant in (("plain", False), ("redundant", True))
@@ -528,7 +534,7 @@ def test_n_four_bar_where_its_singular_positions_are_not_passed(run):
 
 
 @pytest.mark.slow  # protects the sparse path: 81 rods, forty equations that vanish at once, singular times by pivots
-@pytest.mark.parametrize("t_end", [2.5, pytest.param(10.0, marks=pytest.mark.long)])
+@pytest.mark.parametrize("t_end", [2.5, pytest.param(10.0, marks=pytest.mark.nightly)])
 def test_forty_windows(t_end):
     """The number of windows of the benchmark's first edition."""
     solution = _ten_seconds(Run("index-0", "angular", "scipy:DOP853", 1e-10), redundant=False, n=40, t_end=t_end)

@@ -1,4 +1,4 @@
-"""`rbdae.closed_form`: the free body over many turnovers against 200 bits, runs of the library, limits of the top."""
+"""`rbdae_papers.closed_form`: the free body over many turnovers against 200 bits and runs, limits of the top."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import mpmath
 import numpy as np
 import precise_body
 import pytest
+from cases import count
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from samples import count
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae import kinematics
-from rbdae.closed_form import FreeBody, SymmetricTop
 from rbdae.rotations import quaternions as Q
+from rbdae_papers import kinematics
+from rbdae_papers.closed_form import FreeBody, SymmetricTop
 
 # moments, Omega at the start, regime; each followed over many turnovers
 BODIES = {
@@ -53,14 +53,14 @@ def compared(body: FreeBody, t_end: float, samples: int = 8, angle: float = 0.6)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", BODIES)
 def test_many_turnovers(name, rng):
-    """Fifty in the long run; the oracle's 200 bits cost the same for each of them."""
+    """Fifty at night; the oracle's 200 bits cost the same for each of them."""
     moments, Omega, regime = BODIES[name]
     body = FreeBody(moments, Omega, Rotation.random(None, rng))
     assert body.regime == regime
     assert max(compared(body, count(8, 50) * body.half_period)) < 2e-14
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "moments, Omega",
     [

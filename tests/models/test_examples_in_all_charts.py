@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import LONG
+from cases import NIGHTLY
 
 import rbdae
 from rbdae import models
@@ -36,7 +36,7 @@ def _sampled() -> list[tuple[str, str, str]]:
     """The explicit forms, and some of the others."""
     implicit = [k for k, (_, formulation, _) in enumerate(CASES) if formulation in ("index-1", "index-2")]
     left = np.random.default_rng(11).permutation(implicit)[8:]
-    return CASES if LONG else [case for k, case in enumerate(CASES) if k not in left]
+    return CASES if NIGHTLY else [case for k, case in enumerate(CASES) if k not in left]
 
 
 def _run(example: str, formulation: str, chart: str, **arguments: Any) -> rbdae.Solution:

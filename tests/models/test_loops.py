@@ -1,4 +1,4 @@
-"""Closed loops over five seconds, ten in the long run: every formulation on every loop of the registry moves as a
+"""Closed loops over five seconds, ten at night: every formulation on every loop of the registry moves as a
 tight reference does, and nothing jumps, neither the motion nor the basis of the null space."""
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import samples
 from cases import Pairing, Tie
 from inside import Vec
 from test_null_space import four_bar
@@ -62,7 +61,7 @@ LOOPS = {
 
 # ---------------------------------------------------------------- seconds
 
-END = 10.0 if samples.LONG else 5.0
+END = 10.0 if cases.NIGHTLY else 5.0
 TIMES = np.linspace(0.0, END, round(200 * END) + 1)
 SOLVERS = {"ode": "scipy:DOP853", "dae": "sksundae:ida", "overdetermined": "assimulo:ODASSL"}
 # in each formulation with its first kind of velocity; angles are singular where cranks make full turns
@@ -76,11 +75,11 @@ FORMS = [*dict.fromkeys(p.formulation for p in PAIRINGS)]
 
 
 def _marks(loop: str, p: Pairing) -> list[pytest.MarkDecorator]:
-    """Every pairing runs on a loop, and the loops take turns; the others are for the long run. In quaternions by
+    """Every pairing runs on a loop, and the loops take turns; the others are for the night. In quaternions by
     default, the others in the full suite."""
     turn = (FORMS.index(p.formulation) + 2 * cases.REGULAR.index(p.rotation)) % len(LOOPS)
     away = [*LOOPS][turn] != loop
-    return [pytest.mark.slow] * (p.rotation != "quaternion") + [pytest.mark.long] * away
+    return [pytest.mark.slow] * (p.rotation != "quaternion") + [pytest.mark.nightly] * away
 
 
 RUNS = [pytest.param(loop, p, marks=_marks(loop, p), id=f"{loop}-{p}") for loop in LOOPS for p in PAIRINGS]

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from samples import count
+from cases import count
 
 from rbdae.cli import main
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import papers, study
+from rbdae import study
 from rbdae.adapter import Stats
 from rbdae.study import Case, Comparison, Errors, FinalState, Reference, Row
+from rbdae_papers.null_space.claims import conclusions
 
 NULL, ZERO = ("null-space", "quaternion", "angular"), ("index-0", "quaternion", "coordinate")
 DIRECTORS = ("null-space", "directors", "angular"), ("index-0", "directors", "coordinate")
@@ -43,7 +44,7 @@ def sentences(null, zero, directors=(300, 900)):
     """The sentences of Example A on these evaluations."""
     pairs = zip((NULL, ZERO, *DIRECTORS), (null, zero, *directors), strict=True)
     rows = [row for form, work in pairs for row in runs(form, work, energy=1e-9 * work**2)]
-    return papers.conclusions("A", compared(*rows), 1e-4)
+    return conclusions("A", compared(*rows), 1e-4)
 
 
 def test_what_is_said_of_the_paper_follows_from_the_runs():
@@ -62,10 +63,10 @@ def test_what_is_said_of_the_paper_follows_from_the_runs():
 
 def test_a_form_that_does_not_reach_the_error_is_said():
     rows = runs(NULL, 200) + runs(ZERO, 300, errors=(1.0, 1e-1)) + runs(DIRECTORS[0], 250)
-    said = " ".join(papers.conclusions("B", compared(*rows), 1e-4).split())
+    said = " ".join(conclusions("B", compared(*rows), 1e-4).split())
     assert "-> agrees. The index-0 form in quaternions does not reach the error with 2 of 2 solvers." in said
     reached = runs(NULL, 200) + runs(ZERO, 300) + runs(DIRECTORS[0], 250)
-    said = " ".join(papers.conclusions("B", compared(*reached), 1e-4).split())
+    said = " ".join(conclusions("B", compared(*reached), 1e-4).split())
     assert 'completely fail" -> differs: a disturbance a hundred times that of the figure' in said
 
 

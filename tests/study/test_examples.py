@@ -231,8 +231,8 @@ def test_compare_with_dask():
     "example, t_end",
     [
         ("A", 0.05),
-        pytest.param("B", 0.05, marks=pytest.mark.long),
-        pytest.param("C", 0.01, marks=pytest.mark.long),
+        pytest.param("B", 0.05, marks=pytest.mark.nightly),
+        pytest.param("C", 0.01, marks=pytest.mark.nightly),
     ],
 )
 def test_compare_formulations(example, t_end, tmp_path):

@@ -15,11 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cases
 import hostile
 import inside
 import numpy as np
 import pytest
-import samples
 
 import rbdae
 from rbdae import study
@@ -88,7 +88,7 @@ def test_options_may_be_infinite(tmp_path):
 
 @pytest.mark.generic  # as what is stored
 @pytest.mark.sampled
-@pytest.mark.parametrize("chunk", range(samples.count(60, 1200) // 20))
+@pytest.mark.parametrize("chunk", range(cases.count(60, 1200) // 20))
 def test_damaged_results_give_right_numbers_or_a_word(stored, tmp_path, chunk):
     for k in range(20 * chunk, 20 * chunk + 20):
         what, content = hostile.mutated(stored.content, np.random.default_rng((k, 23)))
@@ -138,7 +138,7 @@ def test_any_other_name_is_shown_as_it_is(tmp_path):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("chunk", range(samples.count(20, 800) // 20))
+@pytest.mark.parametrize("chunk", range(cases.count(20, 800) // 20))
 def test_random_names_are_shown_or_refused(chunk, tmp_path):
     pytest.importorskip("matplotlib")
     taken = []

@@ -15,10 +15,10 @@ import page_checks
 import page_parts
 import pytest
 from actuator_cases import mechanism, setpoint
-from inside import figures
 
 import rbdae
 from rbdae import actuators
+from rbdae.show import figures
 
 for package in ("plotly", "jinja2", "itables"):
     pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
@@ -49,21 +49,19 @@ def page(run: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run.report(tmp_path_factory.mktemp("pages") / "run.html", title="A motor under control")
 
 
-def test_quantities_of_one_name_and_two_units_have_two_figures(page):
-    labels = {(curve.figure, curve.label, curve.name) for curve in page_parts.curves(page)}
+def test_quantities_have_names_and_units(page):
+    """A figure for each name and unit, and one for each block; the pin's angle is not shown twice."""
+    curves = page_parts.curves(page)
+    labels = {(curve.figure, curve.label, curve.name) for curve in curves}
     assert {("joints-rate", "rate [rad/s]", "pin"), ("joints-rate-m-s", "rate [m/s]", "rail")} <= labels
     assert not any(name == "rail" and label == "rate [rad/s]" for _, label, name in labels)
-
-
-def test_quantities_of_blocks_and_actuators_have_names_and_units(page):
-    labels = {(curve.label, curve.name) for curve in page_parts.curves(page)}
+    labels = {(label, name) for _, label, name in labels}
     assert {("current [A]", "motor"), ("voltage [V]", "motor"), ("torque [N m]", "motor")} <= labels
-    of_blocks = {(curve.label, curve.name) for curve in page_parts.curves(page) if curve.figure.startswith("block-")}
+    assert not any(name == "motor" and label in ("angle [rad]", "rate [rad/s]") for label, name in labels)
+    of_blocks = {(curve.label, curve.name) for curve in curves if curve.figure.startswith("block-")}
     wanted = {("control", name) for name in ("integral", "out", "error", "measured", "setpoint")}
     wanted |= {("watch", "out"), ("watch [rad]", "measured"), ("watch [rad]", "setpoint"), ("watch [rad/s]", "rate")}
     assert of_blocks == wanted
-    # the angle of the pin is no second time there as that of its motor
-    assert not any(name == "motor" and label in ("angle [rad]", "rate [rad/s]") for label, name in labels)
 
 
 def test_units_of_controllers_are_those_of_what_they_read():
@@ -135,11 +133,7 @@ def test_diagrams_over_the_angle_of_a_joint(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("over", "error", "words"),
-    [
-        ("pin.angel", ValueError, "over: unknown quantity 'pin.angel'; did you mean 'pin.angle'"),
-        (3, TypeError, "over must be a quantity or its label, got 3"),
-        ("ball.axis", ValueError, "over must have one component, got ball.axis; choose e.g. an angle"),
-    ],
+    [("pin.angel", ValueError, "pin.angel.*pin.angle"), (3, TypeError, "over .* 3"), ("ball.axis", ValueError, "one")],
 )
 def test_what_is_no_axis_is_refused(over, error, words, run, tmp_path):
     if over == "ball.axis":
@@ -147,9 +141,9 @@ def test_what_is_no_axis_is_refused(over, error, words, run, tmp_path):
         body = system.add_body("top", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, 1))
         system.add_joint(rbdae.joints.Spherical(system.ground, body, name="ball"))
         run = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 0.01))
-    with pytest.raises(error, match=f"plot: {words}"):
+    with pytest.raises(error, match=f"plot: .*{words}"):
         run.plot(over=over)
-    with pytest.raises(error, match=f"report: {words}"):
+    with pytest.raises(error, match=f"report: .*{words}"):
         run.report(tmp_path / "over.html", over=over)
 
 
@@ -193,7 +187,7 @@ def opened() -> Iterator[Callable[..., browser.Opened]]:
 
 def test_curves_are_seen_on_dark_pages():
     """Of all colours that figures have, by the table of the page's script."""
-    script = (Path(rbdae.__file__).parent / "reports" / "page" / "page.js").read_text("utf-8")
+    script = (Path(rbdae.__file__).parent / "show" / "page" / "page.js").read_text("utf-8")
     darkened = dict(re.findall(r'"(#\w{6})": "(#\w{6})"', script))
     for colour in {*figures.COLOURS, *figures.OF_BODIES, "#1d2733", "#c4273b", "#5f6b73", "#8a6d00", "#98a2ac"}:
         assert page_checks.contrast(darkened.get(colour, colour), darkened["#ffffff"]) > 3.3, colour

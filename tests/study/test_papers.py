@@ -19,8 +19,10 @@ from inside import JIT
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import rbdae
-from rbdae import papers
 from rbdae.cli import main
+from rbdae_papers import finding as findings
+from rbdae_papers.item import numbers
+from rbdae_papers.items import ITEMS, PAPERS
 
 pytestmark = pytest.mark.users
 by_code = pytest.mark.skipif(not JIT, reason="operations and times are those of code of a model")
@@ -34,10 +36,10 @@ def table_in(path):
 
 
 @by_code
-@pytest.mark.parametrize("name", papers.ITEMS)
+@pytest.mark.parametrize("name", ITEMS)
 def test_an_item(name, tmp_path, capsys):
     """What the command does for it: every number holds, and the verdict of the item is that of its numbers."""
-    item = papers.ITEMS[name]
+    item = ITEMS[name]
     assert main(["papers", "--only", name, "--quick", "--out", str(tmp_path)]) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out
     if "not run" in printed and "CI" not in os.environ:
@@ -55,19 +57,19 @@ def test_an_item(name, tmp_path, capsys):
 
 
 @by_code
-@pytest.mark.long
-@pytest.mark.parametrize("name", papers.ITEMS)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ITEMS)
 def test_an_item_whole(name, tmp_path, capsys):
     assert main(["papers", "--only", name, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
     assert f"-> {documented(name)[4]}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", papers.ITEMS)
+@pytest.mark.parametrize("name", ITEMS)
 def test_what_an_item_says(name):
-    item = papers.ITEMS[name]
-    assert item.paper in papers.PAPERS and item.says.endswith(".")
+    item = ITEMS[name]
+    assert item.paper in PAPERS and item.says.endswith(".")
     assert "|" not in item.says + item.place
-    assert documented(name)[:4] == [f"`{name}`", papers.PAPERS[item.paper].split()[-1], item.place, item.says]
+    assert documented(name)[:4] == [f"`{name}`", PAPERS[item.paper].split()[-1], item.place, item.says]
 
 
 def documented(name):
@@ -77,10 +79,10 @@ def documented(name):
 
 
 def test_the_documentation_lists_the_items():
-    assert [line.split("`")[1] for line in DOCUMENTATION if line.startswith("| `")] == list(papers.ITEMS)
+    assert [line.split("`")[1] for line in DOCUMENTATION if line.startswith("| `")] == list(ITEMS)
 
 
-SOURCES = sorted(Path(papers.__file__).parent.rglob("*.py"))
+SOURCES = sorted(Path(findings.__file__).parent.rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -117,11 +119,11 @@ def names_of(assignment):
 
 def test_a_number_that_is_not_as_expected_fails(monkeypatch, tmp_path, capsys):
     def run(how):
-        compared = papers.expect("length [m]", 1.1, papers.near(1.0, 0.05))
-        return papers.Finding(("length [m]",), [(1.1,)], (compared,))
+        compared = findings.expect("length [m]", 1.1, findings.near(1.0, 0.05))
+        return findings.Finding(("length [m]",), [(1.1,)], (compared,))
 
-    item = dataclasses.replace(papers.ITEMS["ns-table-2"], run=run)
-    monkeypatch.setitem(papers.ITEMS, "ns-table-2", item)
+    item = dataclasses.replace(ITEMS["ns-table-2"], run=run)
+    monkeypatch.setitem(ITEMS, "ns-table-2", item)
     assert main(["papers", "--only", "ns-table-2", "--out", str(tmp_path)]) == 1
     assert "FAILED: expected 1 within 5 %" in capsys.readouterr().out
 
@@ -129,8 +131,8 @@ def test_a_number_that_is_not_as_expected_fails(monkeypatch, tmp_path, capsys):
 def test_a_missing_solver_is_named(monkeypatch, tmp_path, capsys):
     gone = [dataclasses.replace(info, available=False) for info in rbdae.solvers() if info.name == "scipy:RK45"]
     monkeypatch.setattr(rbdae, "solvers", lambda: gone)
-    item = dataclasses.replace(papers.ITEMS["ns-table-2"], needs=("scipy:RK45",))
-    monkeypatch.setitem(papers.ITEMS, "ns-table-2", item)
+    item = dataclasses.replace(ITEMS["ns-table-2"], needs=("scipy:RK45",))
+    monkeypatch.setitem(ITEMS, "ns-table-2", item)
     assert main(["papers", "--only", "ns-table-2", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "scipy:RK45 needs scipy, which is missing" in printed and "-> not run" in printed
@@ -144,36 +146,41 @@ def test_unknown_names_are_refused(capsys):
     assert "null_space" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("paper", papers.PAPERS)
-def test_the_script_of_a_paper(paper, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", [f"{paper}.py", "--list"])
+def test_the_script_runs_items_by_name(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["run_items.py", "--list", "--only", "ns-table-2", "gr-charts"])
     with pytest.raises(SystemExit) as ended:
-        runpy.run_path(str(ROOT / "examples/papers" / f"{paper}.py"), run_name="__main__")
+        runpy.run_path(str(ROOT / "examples/papers/run_items.py"), run_name="__main__")
     assert ended.value.code == 0
-    printed = capsys.readouterr().out
-    assert printed.count("\n") == sum(item.paper == paper for item in papers.ITEMS.values())
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["ns-table-2", "gr-charts"]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_items_of_a_paper(paper, capsys):
+    assert main(["papers", "--list", "--paper", paper]) == 0
+    assert capsys.readouterr().out.count("\n") == sum(item.paper == paper for item in ITEMS.values())
 
 
 @pytest.mark.parametrize(
     "found, criterion, holds",
     [
-        (1.04, papers.near(1.0, 0.05), True),
-        (0.94, papers.near(1.0, 0.05), False),
-        (3, papers.close(3), True),
-        (3, papers.close(4), False),
-        (0.6, papers.within_factor(1.0, 2.0), True),
-        (2.1, papers.within_factor(1.0, 2.0), False),
-        (-1.0, papers.within_factor(1.0, 2.0), False),
-        (1.0, papers.at_most(1.0), True),
-        (1.1, papers.at_most(1.0), False),
-        (1.0, papers.at_least(1.0), True),
-        (0.9, papers.at_least(1.0), False),
-        (float("nan"), papers.at_most(1.0), False),
+        (1.04, findings.near(1.0, 0.05), True),
+        (0.94, findings.near(1.0, 0.05), False),
+        (3, findings.close(3), True),
+        (3, findings.close(4), False),
+        (0.6, findings.within_factor(1.0, 2.0), True),
+        (2.1, findings.within_factor(1.0, 2.0), False),
+        (-1.0, findings.within_factor(1.0, 2.0), False),
+        (1.0, findings.at_most(1.0), True),
+        (1.1, findings.at_most(1.0), False),
+        (1.0, findings.at_least(1.0), True),
+        (0.9, findings.at_least(1.0), False),
+        (float("nan"), findings.at_most(1.0), False),
     ],
 )
 def test_comparisons(found, criterion, holds):
     assert criterion.holds(found) is holds
-    own, of_paper = papers.expect("", found, criterion), papers.claim("", found, criterion, "small", why="it is not")
+    own = findings.expect("", found, criterion)
+    of_paper = findings.claim("", found, criterion, "small", why="it is not")
     assert own.holds is holds and own.verdict.startswith("as expected" if holds else "FAILED")
     if found == found:
         assert of_paper.verdict == (f"agrees ({criterion})" if holds else f"differs ({criterion}): it is not")
@@ -183,9 +190,9 @@ def test_comparisons(found, criterion, holds):
 
 def finding(*ratios):
     compared = [
-        papers.claim(f"ratio {k}", ratio, papers.at_least(1.0), "larger", why=WHY) for k, ratio in enumerate(ratios)
+        findings.claim(f"ratio {k}", ratio, findings.at_least(1.0), "larger", why=WHY) for k, ratio in enumerate(ratios)
     ]
-    return papers.Finding(("t [s]",), [(0.0,)], (*compared, papers.expect("size", 2.0, papers.close(2.0))))
+    return findings.Finding(("t [s]",), [(0.0,)], (*compared, findings.expect("size", 2.0, findings.close(2.0))))
 
 
 WHY = "drift costs little"
@@ -203,7 +210,7 @@ def test_the_verdict_follows_from_the_numbers_of_the_run():
 def test_labels_of_evaluations_lie_beside_each_other():
     columns = ("projection", "t_end [s]", "solver", "form", "tolerance", "evaluations", "position error")
     rows = [("no", t, "a:b", "q42", 0.1**k, 100 * t * 2**k, 0.1**k) for t in (0.25, 0.5, 1.0, 2.0) for k in range(5)]
-    figure = papers.ITEMS["ns-fig-15a"].draw(papers.Finding(columns, rows, ()))
+    figure = ITEMS["ns-fig-15a"].draw(findings.Finding(columns, rows, ()))
     FigureCanvasAgg(figure).draw()
     for axes in figure.axes:
         low, high = axes.get_xlim()
@@ -213,7 +220,7 @@ def test_labels_of_evaluations_lie_beside_each_other():
 
 
 def test_an_item_differs_where_its_numbers_do(monkeypatch, tmp_path, capsys):
-    monkeypatch.setitem(papers.numbers("null_space", "ns-table-2")["pairs"], "planar", [4, 9, 15, 5])
+    monkeypatch.setitem(numbers("null_space", "ns-table-2")["pairs"], "planar", [4, 9, 15, 5])
     assert main(["papers", "--only", "ns-table-2", "--out", str(tmp_path)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "-> agrees in part (28 of 29): planar pair: external constraints: 3, not 4." in printed
@@ -259,6 +266,6 @@ def test_a_failed_run_is_said_with_the_name_of_its_item(monkeypatch, tmp_path, c
         warnings.warn("the run did not reach its end", rbdae.FailedRunWarning, stacklevel=1)
         return finding(1.5)
 
-    monkeypatch.setitem(papers.ITEMS, "ns-table-2", dataclasses.replace(papers.ITEMS["ns-table-2"], run=run))
+    monkeypatch.setitem(ITEMS, "ns-table-2", dataclasses.replace(ITEMS["ns-table-2"], run=run))
     assert main(["papers", "--only", "ns-table-2", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().err == "rbdae: ns-table-2: the run did not reach its end\n"

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 
-import browser
 import numpy as np
 import page_parts
 import pytest
-from inside import report_blocks
 from scipy.spatial.transform import Rotation
 
 import rbdae
-
-HIDDEN = "unknown plane of plot 'sideways'; there are 'xy', 'yz', 'zx', 'yx', 'zy', 'xz', True, False, None"
 
 
 def spinning(axis: tuple[float, float, float], rate: float, start: Rotation) -> rbdae.Solution:
@@ -24,9 +18,12 @@ def spinning(axis: tuple[float, float, float], rate: float, start: Rotation) -> 
     spin = rate * start.inv().apply(axis)
     wheel = system.add_body("wheel", mass=1.0, inertia=(0.2, 0.2, 0.2), orientation=start, angular_velocity=spin)
     system.add_joint(rbdae.joints.Revolute(system.ground, wheel, axis_a=axis))
-    return rbdae.solve(
-        rbdae.formulate(system, "index-0"), (0.0, 1.0), t_eval=np.linspace(0.0, 1.0, 5), rtol=1e-9, atol=1e-9
-    )
+    times = np.linspace(0.0, 1.0, 5)
+    return rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 1.0), t_eval=times, rtol=1e-9, atol=1e-9)
+
+
+def headings(figure) -> list[str]:
+    return [axis.get_title(loc="left") for axis in figure.axes]
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +43,16 @@ def bars() -> rbdae.Solution:
     [("xy", (0, 0, 1), 1.0), ("yx", (0, 0, 1), -1.0), ("xz", (0, 1, 0), -1.0), (True, (1, 0, 0), 1.0)],
 )
 def test_angles_count_all_turns(plane, axis, about):
-    """Four turns and a half between two times."""
+    """Four turns and a half between two times; of a frame upside down the angle begins at zero."""
     rate = 9.0 * np.pi / 0.25
-    for start in (Rotation.from_rotvec(np.multiply(0.4, axis)), Rotation.from_rotvec([0.3, -0.2, 0.5])):
+    aside, upside_down = Rotation.from_rotvec(np.multiply(0.4, axis)), Rotation.from_rotvec(np.pi * np.roll(axis, 1))
+    for start, first in ((aside, 0.4 * about), (Rotation.from_rotvec([0.3, -0.2, 0.5]), None), (upside_down, 0.0)):
         run = spinning(axis, rate, start)
         table = run.to_pandas("states", plane=plane)
         angle = table["wheel.angle [rad]"].to_numpy()
         assert np.allclose(angle - angle[0], about * rate * run.t, rtol=0, atol=1e-5)
-        assert -np.pi < angle[0] <= np.pi
+        assert -np.pi < angle[0] <= np.pi and (first is None or angle[0] == pytest.approx(first, abs=1e-6))
         assert np.allclose(table["wheel.angular_velocity [rad/s]"], about * rate)
-    assert spinning((0, 0, 1), 1.0, Rotation.from_rotvec([0, 0, 0.4])).to_pandas("states", plane="xy").iloc[0][
-        "wheel.angle [rad]"
-    ] == pytest.approx(0.4)
-
-
-def test_the_angle_of_a_frame_upside_down_begins_at_zero():
-    run = spinning((0, 0, 1), 3.0, Rotation.from_quat([0.6, 0.8, 0, 0]))
-    angle = run.to_pandas("states", plane="xy")["wheel.angle [rad]"]
-    assert np.allclose(angle, 3.0 * run.t, atol=1e-6)
 
 
 def test_tables_have_the_components_of_the_plane(crank):
@@ -84,26 +73,24 @@ def test_tables_have_the_components_of_the_plane(crank):
 
 
 def test_a_plane_that_the_motion_leaves_is_refused(crank):
-    with pytest.raises(ValueError, match="to_pandas: plane='yz', but 1 of the motion leaves this plane"):
+    with pytest.raises(ValueError, match="to_pandas: plane='yz', but 1 of the motion leaves"):
         crank.to_pandas("states", plane="yz")
-    with pytest.raises(ValueError, match=HIDDEN):
+    with pytest.raises(ValueError, match=r"plane of plot 'sideways'.*'xy'"):
         crank.plot(plane="sideways")
-    top = rbdae.solve(rbdae.formulate(rbdae.models.heavy_top(), "index-0"), (0.0, 0.1))
-    with pytest.raises(ValueError, match="plane=True, but the motion is in no plane"):
-        top.plot(plane=True)
-    assert any("unit quaternion" in axis.get_title(loc="left") for axis in top.plot().axes)
+    # the tennis racket of the paper leaves its axis by a part that the tolerance does not explain
+    for model, t_end in ((rbdae.models.heavy_top, 0.1), (rbdae.models.tennis_racket, 0.02)):
+        run = rbdae.solve(rbdae.formulate(model(), "index-0"), (0.0, t_end))
+        with pytest.raises(ValueError, match="plane=True, but the motion is in no plane"):
+            run.plot(plane=True)
+        assert any("unit quaternion" in heading for heading in headings(run.plot()))
+    # a plane across the axes has no letters, and its quantities are shown in space
+    oblique = spinning((np.sqrt(0.5), np.sqrt(0.5), 0.0), 2.0, Rotation.identity())
+    assert any("unit quaternion" in heading for heading in headings(oblique.plot()))
 
 
-def test_a_slow_turn_out_of_the_plane_is_no_plane_motion():
-    """The tennis racket of the paper leaves its axis by a part that the tolerance does not explain."""
-    racket = rbdae.solve(rbdae.formulate(rbdae.models.tennis_racket(), "index-0"), (0.0, 0.02))
-    assert any("unit quaternion" in axis.get_title(loc="left") for axis in racket.plot().axes)
-
-
-def test_unique_components_are_those_of_the_plane(bars):
-    """The torques across a plane loop of hinges are not unique; no table says so of Fx, Fy and Mz."""
-    in_space = bars.to_pandas("reactions")
-    assert any(name.endswith("is unique") for name in in_space.columns)
+def test_unique_components_are_those_of_the_plane(bars, tmp_path):
+    """The torques across a plane loop of hinges are not unique, and share a load: all are shown in space."""
+    assert any(name.endswith("is unique") for name in bars.to_pandas("reactions").columns)
     table = bars.to_pandas("reactions", plane="xy")
     unique = [name for name in table.columns if name.endswith("is unique")]
     assert unique and all(table[name].all() for name in unique)
@@ -112,44 +99,35 @@ def test_unique_components_are_those_of_the_plane(bars):
     assert not any("unique" in name for name in names)
     names = [axis.get_ylabel() for axis in bars.plot(quantities=["reactions"], plane=False).axes]
     assert any("unique: Fx, Fy, Mz" in name for name in names)
+    page = bars.report(tmp_path / "bars.html")
+    assert {row[6] for row in page_parts.tables(page)["reactions"]} <= {"yes", "Fx, Fy, Mz"}
+    assert "are not unique" not in page.read_text("utf-8")
+    assert "are not unique" in bars.report(tmp_path / "space.html", plane=False).read_text("utf-8")
 
 
 def test_pictures_have_an_angle_and_no_panel_of_zeros(crank, bars):
     figure = crank.plot(quantities=["center_of_mass", "orientation", "angular_velocity", "reactions"])
-    titles = [axis.get_title(loc="left") for axis in figure.axes]
+    titles = headings(figure)
     assert "angle about z [rad]" in titles and "angular velocity about z [rad/s]" in titles
-    assert not any("quaternion" in title or "torque" in title or "along" in title for title in titles)
+    assert not any("quaternion" in title or "torque" in title for title in titles)
     assert "The motion is in the xy plane" in figure.get_suptitle()
     assert all(len(axis.lines) <= 2 for axis in figure.axes)
     figure = bars.plot(quantities=["reactions"])
-    assert {axis.get_title(loc="left") for axis in figure.axes} == {"reaction force [N]", ""}
-    assert "Zero but for rounding: reaction torque about z, reaction force along z" in figure.get_suptitle()
+    assert {*headings(figure)} == {"reaction force [N]", ""}
+    assert "Zero but for rounding: reaction torque about z" in figure.get_suptitle()
 
 
-def test_forces_across_the_plane_are_shown_if_there_are_any():
+def test_reactions_across_the_plane_are_shown_in_space():
     """A pendulum that swings on a table: its weight is along the axis, and tilts the bearing."""
     system = rbdae.System(gravity=(0, 0, -10.0))
     bob = system.add_body("bob", mass=2.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0), angular_velocity=(0, 0, 1))
     system.add_joint(rbdae.joints.Revolute(system.ground, bob, at_b=(-1, 0, 0), name="pin"))
     run = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 1.0))
     table = run.to_pandas("reactions", plane="xy")
-    assert np.allclose(table["pin on bob.force along z.z [N]"], 20.0)
-    tilting = table[[f"pin on bob.torque across the normal.{axis} [N m]" for axis in "xy"]]
-    assert np.allclose(np.linalg.norm(tilting, axis=1), 20.0)
-    titles = [axis.get_title(loc="left") for axis in run.plot(quantities=["reactions"]).axes]
-    assert titles == ["reaction force [N]", "reaction force along z [N]", "reaction torque across the normal [N m]"]
-
-
-def test_a_plane_across_the_axes_has_letters_of_its_own():
-    run = spinning((np.sqrt(0.5), np.sqrt(0.5), 0.0), 2.0, Rotation.identity())
-    table = run.to_pandas("states", plane=True)
-    assert {"wheel.position.u [m]", "wheel.angle [rad]"} <= set(table.columns)
-    rates = table["wheel.angular_velocity [rad/s]"].to_numpy()
-    assert np.allclose(np.abs(rates), 2.0)
-    assert np.allclose(table["wheel.angle [rad]"] - table["wheel.angle [rad]"].iloc[0], rates[0] * run.t, atol=1e-6)
-
-
-# ---------------------------------------------------------------- reports
+    assert np.allclose(table["pin on bob.force.z [N]"], 20.0)
+    assert np.allclose(np.linalg.norm(table[[f"pin on bob.torque.{axis} [N m]" for axis in "xy"]], axis=1), 20.0)
+    titles = headings(run.plot(quantities=["orientation", "reactions"]))
+    assert titles == ["angle about z [rad]", "reaction force [N]", "reaction torque [N m]"]
 
 
 @pytest.fixture(scope="module")
@@ -181,17 +159,6 @@ def test_a_report_of_a_plane_mechanism_has_no_panels_of_zeros(page, crank):
     ]  # fmt: skip
 
 
-def test_a_zero_has_no_sign():
-    assert (report_blocks.number(-0.0), report_blocks.number(0.0), report_blocks.number(-2.5)) == ("0", "0", "-2.5")
-
-
-def test_a_report_says_what_is_unique_in_the_plane(bars, tmp_path):
-    page = bars.report(tmp_path / "bars.html")
-    assert {row[6] for row in page_parts.tables(page)["reactions"]} <= {"yes", "Fx, Fy, Mz"}
-    assert "are not unique" not in page.read_text("utf-8")
-    assert "are not unique" in bars.report(tmp_path / "space.html", plane=False).read_text("utf-8")
-
-
 def test_a_plane_mechanism_moves_in_its_plane(page, crank):
     t, points = page_parts.motion(page)
     assert points.shape[2] == 2
@@ -202,46 +169,3 @@ def test_a_plane_mechanism_moves_in_its_plane(page, crank):
     spec = page_parts.figures(page)["motion"]
     assert {trace["type"] for trace in spec["data"]} == {"scatter"}
     assert spec["layout"]["yaxis"]["scaleanchor"] == "x"
-
-
-@pytest.fixture(scope="module")
-def opened(page: Path) -> Iterator[Callable[..., browser.Opened]]:
-    with browser.browser() as browse:
-        yield browse
-
-
-@pytest.fixture(scope="module")
-def in_space(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = rbdae.solve(rbdae.formulate(rbdae.models.spatial_slider_crank(), "index-0"), (0.0, 0.02))
-    return run.report(tmp_path_factory.mktemp("space") / "crank.html")
-
-
-@pytest.mark.parametrize(
-    "kind, width, scheme",
-    [("page", 420, "light"), ("page", 420, "dark"), ("page", 1300, "light"), ("in_space", 1300, "dark")],
-)
-def test_a_page_fits_its_window(kind, width, scheme, opened, request):
-    seen = opened(request.getfixturevalue(kind), width=width, scheme=scheme)
-    assert not seen.errors
-    assert seen.value("document.documentElement.scrollWidth") <= width
-    boxes = """(selector) => [...document.querySelectorAll(selector)].map((e) => { const r = e.getBoundingClientRect();
-        return [r.left, r.top + scrollY, r.right, r.bottom + scrollY]; })"""
-    figures, bars, legends = (seen.page.evaluate(boxes, s) for s in (".plot", ".modebar", ".plot .legend"))
-    assert figures and bars and legends
-    for left, top, right, bottom in figures:
-        assert left >= 0 and right <= width and bottom - top < 1200
-    axes = seen.page.evaluate(boxes, ".plot .nsewdrag")
-    assert min(right - left for left, _, right, _ in axes) > 0.5 * width  # a legend leaves room for them
-    for legend in legends:
-        assert legend[2] <= width
-        for bar in bars:  # plotly's buttons are beside or above every entry
-            apart = (legend[0] >= bar[2], legend[2] <= bar[0], legend[1] >= bar[3], legend[3] <= bar[1])
-            assert any(apart), (legend, bar)
-    if kind == "page":  # a mechanism that is wide has no empty room above and below it
-        (moving, *_), (around, *_) = axes[:1], figures[:1]
-        assert moving[3] - moving[1] > (0.6 if width > 1000 else 0.4) * (around[3] - around[1])
-    labels = seen.page.evaluate(boxes, ".plot g[class^=g-y] text")
-    for first, second in pairwise(sorted(labels, key=lambda box: box[1])):
-        assert second[1] >= first[3] - 1 or second[0] >= first[2] or second[2] <= first[0]
-    ground = seen.value("getComputedStyle(document.body).backgroundColor")
-    assert (sum(map(int, ground[4:-1].split(","))) < 200) == (scheme == "dark")

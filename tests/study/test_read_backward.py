@@ -122,7 +122,8 @@ def test_pages(back, tmp_path):
     curves = [page_parts.curves(page) for page in pages]
     for one, other in zip(*curves, strict=True):
         assert (one.figure, one.name, one.label) == (other.figure, other.name, other.label)
-        kind = "quaternion" if one.figure == "orientations" else one.name
+        kinds = {"orientations": "quaternion", "step-sizes": "step"}
+        kind = "balance" if "of energy" in one.label else kinds.get(one.figure, one.name)
         check_curves(kind, (one.x, one.y), (other.x, other.y))
     tables, others = map(page_parts.tables, pages)
     for row, other in zip(tables["states"], others["states"], strict=True):
@@ -229,7 +230,7 @@ def test_the_player_of_a_page_follows_falling_times(tmp_path):
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed: apt-get install nodejs")
-    script = (Path(rbdae.__file__).parent / "reports" / "page" / "page.js").read_text("utf-8")
+    script = (Path(rbdae.__file__).parent / "show" / "page" / "page.js").read_text("utf-8")
     lines = [line.strip() for line in script.splitlines()]
     length = next(line for line in lines if line.startswith("const points = coordinates(motion)"))
     length = "const t = motion.t, last = t.length - 1, " + length.partition("last = t.length - 1, ")[2]

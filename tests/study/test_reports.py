@@ -121,19 +121,19 @@ def test_it_opens_without_an_error_and_without_a_network(page, report):
     assert "://" not in re.sub(r"<script\b.*?</script>", "", report.read_text("utf-8"), flags=re.DOTALL).replace(
         "http://www.w3.org", ""
     )
+    assert page.texts("nav a") == [*SECTIONS, "How it was made"]
+    assert page.value("[...document.querySelectorAll('nav a')].every(a => document.querySelector(a.hash))")
 
 
 def test_names_are_shown_as_they_are(page):
     assert page.value("typeof alert.called") == "undefined"
-    names = page.texts("#table-states tbody td:first-child")
-    assert set(names) == set(NASTY[:2])
-    legend = page.texts("#figure-positions .legendtext")
-    assert set(legend) == set(NASTY[:2])
+    assert set(page.texts("#table-states tbody td:first-child")) == set(NASTY[:2])
+    assert set(page.texts("#figure-positions .legendtext")) == set(NASTY[:2])
     assert NASTY[2] in page.texts("#table-mechanism tbody td:first-child")
     assert any(NASTY[2] in text for text in page.texts("#figure-reaction-forces .legendtext"))
 
 
-def test_a_click_on_a_head_sorts_by_number(page):
+def test_tables_are_sorted_by_number_and_filtered_by_words(page):
     head = page.page.locator("#table-states thead th", has_text="largest")
     column = "#table-states tbody td:nth-child(8)"
     head.click()
@@ -145,52 +145,38 @@ def test_a_click_on_a_head_sorts_by_number(page):
     assert rising == sorted(rising) and falling == sorted(falling, reverse=True)
     assert rising != falling and len(rising) == 26
     assert sorted(page.texts(column), reverse=True) != page.texts(column)  # by numbers, and not by their texts
-
-
-def test_words_filter_rows(page):
     search = page.page.locator("#states input[type=search]").first
     search.fill("angular <script>")
     assert len(page.texts("#table-states tbody tr")) == 3
-    search.fill("nothing such")
-    assert page.texts("#table-states tbody tr") == ["no row has all of these words"]
     search.fill("")
     assert len(page.texts("#table-states tbody tr")) == 26
 
 
-def test_the_animation_plays_pauses_and_is_set_by_its_slider(page):
+def test_the_animation_plays_pauses_and_is_set_by_its_slider(page, solution):
     slider, play = page.page.locator(".slider"), page.page.locator(".play")
-    drawn = "document.getElementById('figure-motion').data.find(trace => trace.name.includes('script')).x[1]"
-    at_start = page.value(drawn)
+    trace = "document.getElementById('figure-motion').data.find(trace => trace.name.includes('script'))"
+    at_start = page.value(f"{trace}.x[1]")
     assert page.texts(".time") == ["t = 0.000 of 0.5000 s"]
     play.click()
     assert play.inner_text() == "Pause"
     page.wait("Number(document.querySelector('.slider').value) >= 5")
     play.click()
     assert play.inner_text() == "Play"
-    reached, label = slider.input_value(), page.texts(".time")
-    assert label != ["t = 0.000 of 0.5000 s"]
+    reached = slider.input_value()
     page.page.wait_for_timeout(150)
-    assert slider.input_value() == reached and page.texts(".time") == label
+    assert slider.input_value() == reached and page.texts(".time") != ["t = 0.000 of 0.5000 s"]
     slider.fill("150")
     assert page.texts(".time") == ["t = 0.2500 of 0.5000 s"]
-    page.wait(f"Math.abs({drawn} - {at_start}) > 1e-3")
+    page.wait(f"Math.abs({trace}.x[1] - {at_start}) > 1e-3")
+    # a body is where the solution says; coordinates are whole numbers of the 65535th part of the mechanism
+    points = np.array([page.value(f"{trace}.{axis}.filter(value => value !== null)") for axis in "xyz"]).T
+    state = solution.problem.states(0.25, solution(0.25))[NASTY[0]]
+    for end in state.position + state.orientation.apply([(-1.0, 0, 0), (1.0, 0, 0)]):
+        assert np.linalg.norm(points - end, axis=1).min() < 3e-4
     slider.fill("298")
     play.click()
     page.wait("document.querySelector('.play').textContent === 'Play'")
     assert page.texts(".time") == ["t = 0.5000 of 0.5000 s"]
-
-
-def test_a_body_is_where_the_solution_says(page, solution):
-    page.page.locator(".slider").fill("150")
-    page.wait("document.querySelector('.time').textContent.startsWith('t = 0.2500')")
-    trace = "document.getElementById('figure-motion').data.find(trace => trace.name.includes('script'))"
-    page.wait(f"Math.abs({trace}.x[0]) < 1e9")
-    points = np.array([page.value(f"{trace}.{axis}.filter(value => value !== null)") for axis in "xyz"]).T
-    state = solution.problem.states(0.25, solution(0.25))[NASTY[0]]
-    ends = state.position + state.orientation.apply([(-1.0, 0, 0), (1.0, 0, 0)])
-    for end in ends:
-        # coordinates are whole numbers of the 65535th part of the mechanism
-        assert np.linalg.norm(points - end, axis=1).min() < 3e-4
 
 
 def test_a_curve_tells_its_name_and_a_click_in_the_legend_hides_it(page):
@@ -210,32 +196,14 @@ def test_a_curve_tells_its_name_and_a_click_in_the_legend_hides_it(page):
     assert page.value(visible) == ["legendonly", True] * 3
 
 
-def test_the_contents_lead_to_every_section(page):
-    links = page.texts("nav a")
-    assert links == [*SECTIONS, "How it was made"]
-    assert page.value("[...document.querySelectorAll('nav a')].every(a => document.querySelector(a.hash))")
-
-
-def test_a_screenshot_is_kept(page, tmp_path):
-    page.page.evaluate("window.scrollTo(0, 0)")
-    path = tmp_path / "run.png"
-    page.page.screenshot(path=path)
-    print(f"screenshot: {path}")
-    assert path.stat().st_size > 20_000
-
-
 # ---------------------------------------------------------------- a comparison in the browser
 
 VISIBLE = "document.getElementById('figure-work-precision').data.map(trace => trace.visible)"
 
 
-def test_a_comparison_opens_without_an_error(compared, tmp_path):
+def test_a_comparison_opens_without_an_error(compared):
     assert compared.errors == []
     assert [url.partition(":")[0] for url in compared.requests] == ["file", "blob"]
-    path = tmp_path / "comparison.png"
-    compared.page.screenshot(path=path)
-    print(f"screenshot: {path}")
-    assert path.stat().st_size > 20_000
 
 
 def test_its_runs_are_sorted_and_filtered_and_the_diagrams_follow(compared):
@@ -372,20 +340,15 @@ def test_a_problem_of_somebody_else_has_its_unknowns(tmp_path):
     assert "vx" in text_of(path)
 
 
-def test_bodies_can_be_chosen(solution, tmp_path):
-    path = solution.report(tmp_path / "one.html", bodies=NASTY[:1])
-    assert "1 of 2 bodies are drawn" in text_of(path)
-    with pytest.raises(ValueError, match="unknown body 'nobody'"):
+def test_bodies_can_be_chosen_and_of_many_some_are_drawn(solution, tmp_path):
+    assert "1 of 2 bodies are drawn" in text_of(solution.report(tmp_path / "one.html", bodies=NASTY[:1]))
+    with pytest.raises(ValueError, match="'nobody'"):
         solution.report(tmp_path / "none.html", bodies=["nobody"])
     assert not (tmp_path / "none.html").exists()
-
-
-def test_of_many_bodies_some_are_drawn(tmp_path):
     problem = rbdae.formulate(rbdae.models.chain(13), "null-space")
-    solution = rbdae.solve(problem, (0.0, 1e-4), solver="scipy:RK45", t_eval=[0.0])
-    said = text_of(solution.report(tmp_path / "run.html"))
-    assert "12 of 13 bodies are drawn" in said
-    assert "12 of 13 joints, those with the largest forces" in said
+    many = rbdae.solve(problem, (0.0, 1e-4), solver="scipy:RK45", t_eval=[0.0])
+    said = text_of(many.report(tmp_path / "run.html"))
+    assert "12 of 13 bodies are drawn" in said and "12 of 13 joints, those with the largest forces" in said
 
 
 # ---------------------------------------------------------------- what is refused
@@ -401,22 +364,18 @@ class Untouched:
 @pytest.mark.parametrize(
     "path, kind, said",
     [
-        ("run.htm", ValueError, r"must end with \.html, got 'run\.htm'"),
-        ("run", ValueError, r"must end with \.html"),
-        ("nowhere/run.html", FileNotFoundError, "there is no folder nowhere to write run.html to; make it first"),
-        (7, TypeError, "path must be the name of a file, got 7"),
+        ("run.htm", ValueError, r"\.html.*'run\.htm'"),
+        ("run", ValueError, r"\.html"),
+        ("folder.html", IsADirectoryError, "folder.html"),
+        ("nowhere/run.html", FileNotFoundError, "nowhere.*run.html"),
+        (7, TypeError, "path .*7"),
     ],
 )
 def test_a_path_is_refused_before_anything_is_computed(path, kind, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.html").mkdir()
     with pytest.raises(kind, match=said):
         rbdae.Solution.report(Untouched(), path)
-
-
-def test_a_folder_is_no_file(tmp_path):
-    (tmp_path / "run.html").mkdir()
-    with pytest.raises(IsADirectoryError, match="is a folder"):
-        rbdae.Solution.report(Untouched(), tmp_path / "run.html")
 
 
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):

@@ -7,7 +7,8 @@ it is entered here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple, final
@@ -15,7 +16,6 @@ from typing import Any, NamedTuple, final
 import inside
 import numpy as np
 import pytest
-import samples
 from inside import Vec, distance_to_singularity, fill, twin
 from scipy.spatial.transform import Rotation
 from toy_force import LaggedDamper, Maxwell
@@ -63,25 +63,75 @@ class Pairing(NamedTuple):
 
 ALL_PAIRINGS = [Pairing(*p) for p in rbdae.pairings()]
 
+# ---------------------------------------------------------------- a sample in every run, all at night
+
+NIGHTLY = "RBDAE_NIGHTLY" in os.environ
+"""Whether tests have all their cases: `pytest -m nightly` sets it."""
+
+ALWAYS = ("quaternion", "directors", "euler-313")
+"""The charts that every test of every chart runs with."""
+
+DRAWN = tuple(name for name in CHARTS if name not in ALWAYS)
+"""The charts that take turns."""
+
+
+def count(usual: int, nightly: int) -> int:
+    """The number of cases of a test marked ``sampled``; case k is the same in both runs."""
+    return nightly if NIGHTLY else usual
+
+
+@cache
+def charts(seed: str, k: int = 0) -> tuple[str, ...]:
+    """The charts of case k of a test: those of `ALWAYS` and one drawn of the others, in any six cases on end each; all
+    of them at night."""
+    if NIGHTLY:
+        return tuple(CHARTS)
+    turns = np.random.default_rng(zlib.crc32(seed.encode())).permutation(len(DRAWN))
+    return (*ALWAYS, DRAWN[turns[k % len(DRAWN)]])
+
+
+@cache
+def spatial_charts(seed: str, k: int = 0) -> tuple[str, ...]:
+    """The charts that case k of a test has with spatial velocities: one, and all take turns; all of them at night."""
+    names = tuple(CHARTS)
+    if NIGHTLY:
+        return names
+    turns = np.random.default_rng(zlib.crc32(seed.encode())).permutation(len(names))
+    return (names[turns[k % len(names)]],)
+
+
+def with_charts(mechanisms: Iterable[str], seed: str = "") -> list[tuple[str, str]]:
+    """Each mechanism with its charts."""
+    return [(name, chart) for k, name in enumerate(mechanisms) for chart in charts(seed, k)]
+
+
+def takes_turns(value: Any) -> bool:
+    """Whether a parameter of a test is, or has, a pairing, a chart that takes turns, or spatial velocities."""
+    if isinstance(value, Pairing):
+        return True
+    if isinstance(value, tuple):
+        return any(takes_turns(part) for part in value)
+    return isinstance(value, str) and (value in DRAWN or value == "spatial")
+
 
 def sample(k: int) -> list[Pairing]:
-    """The pairings of case k of a test: see `samples.charts` and `samples.spatial_charts`."""
+    """The pairings of case k of a test: see `charts` and `spatial_charts`."""
     return [
         p
         for p in ALL_PAIRINGS
-        if p.rotation in (samples.spatial_charts if p.velocity == "spatial" else samples.charts)(p.formulation, k)
+        if p.rotation in (spatial_charts if p.velocity == "spatial" else charts)(p.formulation, k)
     ]
 
 
 def turns(k: int) -> list[Pairing]:
     """The pairings that mechanism k of a registry has: of `sample` those in charts that take turns, and a third of the
-    others, so that three mechanisms on end have them all. All of them in the long run."""
+    others, so that three mechanisms on end have them all. All of them at night."""
     mine, out = sample(k), []
-    if samples.LONG:
+    if NIGHTLY:
         return mine
     for i, formulation in enumerate(FORMULATIONS):
         its = [p for p in mine if p.formulation == formulation]
-        usual = [p for p in its if p.rotation in samples.ALWAYS and p.velocity != "spatial"]
+        usual = [p for p in its if p.rotation in ALWAYS and p.velocity != "spatial"]
         stride = min(3, len(usual))
         out += [p for p in its if p not in usual or usual.index(p) % stride == (i + k) % stride]
     return out

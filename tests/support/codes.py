@@ -15,7 +15,7 @@ before has, a formulation, a chart, a velocity, a mechanism, a solver. Each func
 functions differ in the combinations, and some functions have all pairings, so that each is met by six at least
 
 
-Some tests are marked ``generic``, with a reason. In the long run (`tools/long`) all mechanisms and combinations are
+Some tests are marked ``generic``, with a reason. At night (`pytest -m nightly`) all mechanisms and combinations are
 taken, with users' code. All functions of a file agree on the code of a mechanism in a pairing, since files keep
 problems between tests; files agree on the mechanism, so that they share code on disk. LLVM takes its quickest
 way, and operations stay as they are recorded, but in files about code.
@@ -31,8 +31,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from typing import Any
 
-import samples
-from cases import Pairing
+from cases import NIGHTLY, Pairing
 
 ONE_IN = 10
 """Of test functions without pairings, this one has generic kernels."""
@@ -89,17 +88,17 @@ def cached(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def assigned(items: Iterable[Any]) -> dict[str, str]:
-    """The code of the tests that do not run users' code, by node id: ``"generic"``, or ``"long"`` for tests that are
-    left to the long run. Tests that choose the code themselves, by the fixture `code`, and those marked ``users``, are
-    not in the sample."""
+    """The code of the tests that do not run users' code, by node id: ``"generic"``, or ``"nightly"`` for tests that are
+    left to the night. Tests that choose the code themselves, by the fixture `code`, and those marked ``users``, are not
+    in the sample."""
     taking_turns = [item for item in items if not _chooses(item)]
     found = {item.nodeid: "generic" for item in taking_turns if item.get_closest_marker("generic") is not None}
-    if not samples.LONG:
-        # those marked ``long`` are left out anyway, and stand for no others
-        usual = [item for item in items if item.get_closest_marker("long") is None]
+    if not NIGHTLY:
+        # those marked ``nightly`` are left out anyway, and stand for no others
+        usual = [item for item in items if item.get_closest_marker("nightly") is None]
         late = combinations(item for item in usual if "code" not in getattr(item, "fixturenames", ()))
         subjects = {item.nodeid: _subject(item) for item in usual if item.nodeid not in late and not _chooses(item)}
-        found |= dict.fromkeys(late, "long")
+        found |= dict.fromkeys(late, "nightly")
         found = (
             _of_pairings(subjects) | _of_functions([n for n, subject in subjects.items() if subject is None]) | found
         )
@@ -109,7 +108,7 @@ def assigned(items: Iterable[Any]) -> dict[str, str]:
 def is_thorough(nodeid: str) -> bool:
     """Whether machine code in a test goes through all of LLVM's passes."""
     file = nodeid.partition("::")[0]
-    return samples.LONG or THOROUGH.search(file) is not None
+    return NIGHTLY or THOROUGH.search(file) is not None
 
 
 def combinations(items: Iterable[Any]) -> set[str]:
@@ -159,7 +158,7 @@ def _of_pairings(subjects: Mapping[str, tuple[str, str, str] | None]) -> dict[st
         turn = sorted(mechanisms[file, pairing], key=lambda name: _number(name + pairing)).index(mechanism)
         number = _number(file + pairing)
         if turn > (number % TWO_IN == 0):
-            found[nodeid] = "long"
+            found[nodeid] = "nightly"
         elif DEAR.search(file) is not None:
             if _number(file + pairing + mechanism) % ONE_DEAR_IN != 0:
                 found[nodeid] = "generic"

@@ -112,15 +112,11 @@ def pulled(g: Callable[[Z], Any], Z: Z, la: Any) -> Z:
 
 
 def solved(residual: Callable[[Any], Any], u: Any) -> Any:
-    """A root by Newton's method, from u."""
-    for _ in range(6):
-        before = u
-        columns = []
-        for i in range(len(u)):
-            v = u.astype(complex)
-            v[i] += 1e-30j
-            columns.append(residual(v).imag / 1e-30)
-        u = u - np.linalg.lstsq(np.array(columns).T, residual(u), rcond=None)[0]
+    """A root by Newton's method, from u, with the derivatives of its first two iterates."""
+    for k in range(10):
+        if k < 2:
+            columns = [residual(u + 1e-30j * e).imag / 1e-30 for e in np.eye(len(u))]
+        before, u = u, u - np.linalg.lstsq(np.array(columns).T, residual(u), rcond=None)[0]
         if np.abs(u - before).max() < 1e-15 * np.abs(u).max():
             break
     return u

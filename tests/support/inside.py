@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -56,10 +55,9 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers, value_of
 from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
-from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial import formulate as formulating
-from rbdae.initial import natural as joints_of_start
-from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
+from rbdae.initial import joints as joints_of_start
+from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
@@ -147,9 +145,6 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.plotting import abscissa as abscissas
-from rbdae.plotting import animation, canvas, figures, placed, plane_view
-from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     contract,
@@ -182,37 +177,19 @@ from rbdae.problem.row_reader import RowReader
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.quantities import Coordinate, Named, Quantity
-from rbdae.reports import blocks as report_blocks
-from rbdae.reports import figures as report_figures
-from rbdae.reports import shown as report_shown
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
-    collocation,
     dense,
-    energy_balance,
-    engines,
-    monitor,
-    neighbours,
-    plan,
-    readings,
     registry,
-    sampling,
     segments,
     singular,
-    solution,
-    watched,
 )
-from rbdae.solving import run as run_of_solve
-from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
-from rbdae.solving.driven import InputSteps
 from rbdae.study import comparing as study_comparing
 from rbdae.study import stored as study_stored
-from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
-from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
+from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
-from rbdae_adapters.toolkit import options as toolkit_options
 
 __all__ = [
     "ALMOST",
@@ -237,12 +214,10 @@ __all__ = [
     "Explicit",
     "Factors",
     "Graph",
-    "InputSteps",
     "LanguageError",
     "LoadedNumbers",
     "ManyStates",
     "Mat",
-    "MirroredProblem",
     "Named",
     "OneState",
     "OpenNumbers",
@@ -256,13 +231,10 @@ __all__ = [
     "TracedCall",
     "Vec",
     "VelocitySwitch",
-    "abscissas",
     "adapter_names",
     "add_adapters",
     "add_member",
     "address",
-    "animation",
-    "assembly",
     "assembly_report",
     "before_compilation",
     "block_evaluation",
@@ -270,20 +242,16 @@ __all__ = [
     "block_pattern",
     "block_sources",
     "brief",
-    "canvas",
     "chart_functions",
-    "choices",
     "cli_target",
     "coarse_pattern",
     "code_calls_python",
     "code_of_kernels",
     "code_text",
     "collecting_elements",
-    "collocation",
     "compiled_watch",
     "computed",
     "conserving_entries",
-    "consistent",
     "constraint_gradient",
     "constraints",
     "contract",
@@ -305,8 +273,6 @@ __all__ = [
     "elimination_loops",
     "elimination_order",
     "elimination_steps",
-    "energy_balance",
-    "engines",
     "entry",
     "entry_of",
     "equations_latex",
@@ -314,7 +280,6 @@ __all__ = [
     "family",
     "features",
     "field_names",
-    "figures",
     "files_of_code",
     "fill",
     "filled",
@@ -328,7 +293,6 @@ __all__ = [
     "friction_margins",
     "generic_callback",
     "generic_kernel",
-    "given",
     "graph_pivots",
     "has_sparse_loops",
     "impatient_forks",
@@ -370,8 +334,6 @@ __all__ = [
     "measures",
     "memories",
     "memory",
-    "merit",
-    "monitor",
     "moving",
     "n_quasi_velocities",
     "n_velocities",
@@ -381,7 +343,6 @@ __all__ = [
     "near_kernel",
     "nearest",
     "nearest_velocities",
-    "neighbours",
     "newton",
     "norm_rows",
     "null_space",
@@ -394,7 +355,6 @@ __all__ = [
     "open_numbers",
     "opened",
     "operations",
-    "option_table",
     "other_python",
     "outputs_of_problem",
     "owners",
@@ -406,12 +366,8 @@ __all__ = [
     "passages",
     "pattern_of_elements",
     "pivots",
-    "placed",
     "plain",
     "plain_residual",
-    "plan",
-    "plane_view",
-    "plotted",
     "posed_loops",
     "potentials_of_forces",
     "problem",
@@ -419,9 +375,7 @@ __all__ = [
     "quantities",
     "quantity_event",
     "quasi_velocities",
-    "radau5_dae",
     "reactions",
-    "readings",
     "record_nothing",
     "recorded_factors",
     "recorded_quantities",
@@ -430,14 +384,9 @@ __all__ = [
     "recording_point",
     "references",
     "registry",
-    "report_blocks",
-    "report_figures",
-    "report_shown",
     "reselected",
     "rhs_elements_apply",
     "rhs_recording",
-    "run_of_solve",
-    "sampling",
     "scales",
     "schemes",
     "searched",
@@ -452,9 +401,7 @@ __all__ = [
     "shared_without_code",
     "shares_memory",
     "show",
-    "sides",
     "singular",
-    "solution",
     "solve_algebraic",
     "sparse_loops_from",
     "square_work",
@@ -474,7 +421,6 @@ __all__ = [
     "text_of_elements",
     "text_of_rhs_elements",
     "timed",
-    "toolkit_options",
     "traced",
     "traced_kernels",
     "tree_elements",
@@ -489,7 +435,6 @@ __all__ = [
     "velocity_metric",
     "velocity_selection",
     "violations",
-    "watched",
     "watching",
     "weighted_steps",
     "with_best_rows",
@@ -903,8 +848,8 @@ def in_plain_python(loop: Any) -> Any:
 
 def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
     """The kernel of the residual as plain Python, and its first argument; nothing is compiled on the way."""
-    options = choices.check_choices(formulation, "quaternion", None, {}, "error", "space")
-    of = Memory.of(assemble.compiled(system, 0.0), structure.bare_settings(options, "any"))
+    options = formulating.check_choices(formulation, "quaternion", None, {}, "error", "space")
+    of = Memory.of(formulating.compiled(system, 0.0), formulating.bare_settings(options, "any"))
     workspace = Workspace(of, selection.Selection())
     return plain(options.formulation.kernels.residual, of.features), workspace.plain_memory
 
@@ -993,7 +938,7 @@ def selects_velocities(problem: rbdae.Problem) -> bool:
 
 def sparse_loops_from(monkeypatch: pytest.MonkeyPatch, n_velocities: int) -> None:
     """Have square systems of so many velocities sparse."""
-    monkeypatch.setattr(structure, "SPARSE_FROM", n_velocities)
+    monkeypatch.setattr(formulating, "SPARSE_FROM", n_velocities)
 
 
 def selected_columns_from(monkeypatch: pytest.MonkeyPatch, n_independent: int) -> None:
@@ -1165,19 +1110,6 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
 def passages(t: Vec, s: Vec) -> Vec:
     """Zeros of the smallest singular value s (m,), which has no sign, between its times."""
     return np.array([time for _, time in singular._passages(t, s[:, None], 1e-3)])
-
-
-def option_table(package: str, method: str) -> dict[str, Any]:
-    """Options of a solver by name, and what checks each."""
-    modules = {"assimulo": "rbdae_adapters.assimulo._adapter", "scikits.odes": "rbdae_adapters.scikits_odes._adapter"}
-    house = import_module("rbdae_adapters").ADAPTERS
-    table: dict[str, Any] = import_module(modules.get(package, house[package]))._OPTIONS
-    return table if package == "scipy" else table[method]
-
-
-def radau5_m1(problem: rbdae.Problem) -> int:
-    """How many equations RADAU5 leaves out of its linear algebra."""
-    return radau5_dae._Stacked(problem, radau5_dae.Counts()).m1
 
 
 # ---------------------------------------------------------------- elements

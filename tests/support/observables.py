@@ -25,6 +25,8 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
+from rbdae_papers.norm_multipliers import norm_defect, norm_multipliers
+from rbdae_papers.step_values import invariants
 
 ROUNDING = 1e-9
 """Of values that are compared at one state; solutions of linear equations have condition numbers up to 1e4 here."""
@@ -764,9 +766,9 @@ def _norm_multipliers(c: Case) -> None:
     p, t, y = c.problem, TIMES, c.states
     if c.pairing.rotation != "quaternion" or c.pairing.velocity not in ("coordinate", "momentum"):
         with _refused(ValueError):
-            rbdae.norm_multipliers(p, t, y)
+            norm_multipliers(p, t, y)
         return
-    found = rbdae.norm_multipliers(p, t, y)
+    found = norm_multipliers(p, t, y)
     assert found.shape == (len(TIMES), len(c.system.bodies))
     same(
         found,
@@ -780,13 +782,13 @@ def _norm_defect(c: Case) -> None:
     """Zero where the state is on the constraints and multipliers are by elimination; along the run the multipliers of
     the labels less the closed form."""
     p, run = c.problem, c.run
-    of_run: Any = run
     if c.pairing.rotation != "quaternion" or c.pairing.velocity not in ("coordinate", "momentum"):
         with _refused(ValueError):
-            _ = of_run.norm_defect
+            norm_defect(p, run.t, run.y)
         return
-    found = np.array([of_run.norm_defect[body.name] for body in c.system.bodies]).T
-    closed = np.array([rbdae.norm_multipliers(run.problem, t, y) for t, y in zip(run.t, run.y, strict=True)])
+    defects = norm_defect(run.problem, run.t, run.y)
+    found = np.array([defects[body.name] for body in c.system.bodies]).T
+    closed = np.array([norm_multipliers(run.problem, t, y) for t, y in zip(run.t, run.y, strict=True)])
     if _form(c).multipliers == "values" and not _form(c).projected:
         la = run.y[:, p.layout.la][:, : _internal(c)][:, p.layout.rank[:-1]]
     else:
@@ -797,23 +799,21 @@ def _norm_defect(c: Case) -> None:
 def _of_quaternions(c: Case) -> None:
     """[BS09] (46), (47) of the columns that the labels name; no other problem has them."""
     p, run = c.problem, c.run
-    of_run: Any = run
-    of_problem: Any = p
     if c.pairing.rotation != "quaternion" or c.pairing.velocity != "momentum":
-        for name in ("pi", "eta"):
-            with _refused(ValueError):
-                getattr(of_run, name)
+        with _refused(ValueError):
+            invariants(p, run.y)
         return
+    of_run = invariants(p, run.y)
     for body in c.system.bodies:
         q, momenta = (run.y[:, [p.labels.index(f"{body.name}.{stem}{k}") for k in range(4)]] for stem in ("p", "pi_p"))
         size = float(np.abs(momenta).max())
-        same(of_run.eta[body.name], np.sum(q * q, axis=1), 1e-13)
-        found = of_run.pi[body.name]
+        same(of_run[body.name].eta, np.sum(q * q, axis=1), 1e-13)
+        found = of_run[body.name].pi
         same(found[:, 0], np.sum(q * momenta, axis=1), 1e-12, size)
         # R pi = E p
         vector = q[:, :1] * momenta[:, 1:] - momenta[:, :1] * q[:, 1:] + np.cross(q[:, 1:], momenta[:, 1:])
         same(Rotation.from_quat(np.roll(q, -1, 1)).apply(found[:, 1:]), vector, 1e-12, size)
-        assert np.array_equal(of_problem.pi(_t(c), c.run.y[K])[body.name], found[K])
+        assert np.array_equal(invariants(p, run.y[K])[body.name].pi, found[K])
 
 
 def _scaled_atol(c: Case) -> None:
@@ -1244,8 +1244,6 @@ _MEASURES = Checked("our own quadrature", _work)
 
 Table = Mapping[str, "Checked | Elsewhere"]
 
-_NORM_DEFECT = Checked("labels, and the closed form", _norm_defect)
-_INVARIANTS = Checked("labels, and scipy's rotation", _of_quaternions)
 
 OPEN = "test_with_parameters"
 STEP_VALUES = "test_step_equations::test_runs_have_multipliers_and_momenta_of_their_steps"
@@ -1302,9 +1300,6 @@ PROBLEM: Table = {
     "multipliers": Checked("reactions, and that no shorter ones do", _multipliers),
     "n": _COUNTS,
     "n_equations": _COUNTS,
-    "norm_defect": _NORM_DEFECT,
-    "eta": _INVARIANTS,
-    "pi": _INVARIANTS,
     "natural": Checked("the chart by scipy, its derivative along the rates; drifted, too", _natural),
     "of": Elsewhere("test_consistency::test_description", "formulate makes problems by it"),
     "event_function": Elsewhere(
@@ -1358,9 +1353,6 @@ SOLUTION: Table = {
     "message": _FACTS,
     "momentum": _ROWS,
     "multipliers": _ROWS,
-    "norm_defect": _NORM_DEFECT,
-    "eta": _INVARIANTS,
-    "pi": _INVARIANTS,
     "options": _FACTS,
     "plot": Elsewhere("test_solution::test_plot_has_the_default_panels", PICTURE),
     "problem": _FACTS,
@@ -1377,8 +1369,6 @@ SOLUTION: Table = {
     "solver": _FACTS,
     "states": _ROWS,
     "stats": _FACTS,
-    "step_momenta": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
-    "step_multipliers": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
     "steps": _FACTS,
     "success": _FACTS,
     "t": Checked("the reference, between steps and at output times", _run),
@@ -1419,10 +1409,18 @@ ASSEMBLY: Table = dict.fromkeys(
 )  # fmt: skip
 
 FUNCTIONS: Table = {
-    "norm_multipliers": Checked("multipliers by elimination", _norm_multipliers),
     "scaled_atol": Checked("masses and multipliers at the start", _scaled_atol),
 }
 """Functions of the package that say something of a problem's states."""
+
+OF_PAPERS: Table = {
+    "norm_multipliers": Checked("multipliers by elimination", _norm_multipliers),
+    "norm_defect": Checked("labels, and the closed form", _norm_defect),
+    "invariants": Checked("labels, and scipy's rotation", _of_quaternions),
+    "step_momenta": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
+    "step_multipliers": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
+}
+"""Functions of problems and runs in `rbdae_papers`."""
 
 _REACTIONS = Checked("Newton and Euler, and the directions that our own gradient leaves undetermined", _reactions)
 
@@ -1434,9 +1432,6 @@ LINES: Table = {
     "joints": SOLUTION["joints"],
     "forces": SOLUTION["forces"],
     "momentum": SOLUTION["momentum"],
-    "norm_defect": _NORM_DEFECT,
-    "eta": _INVARIANTS,
-    "pi": _INVARIANTS,
     "reactions": SOLUTION["reactions"],
     "states": SOLUTION["states"],
     **dict.fromkeys(("lagrangian", "middle", "kinetic_energy", "load", "selected"), _TOYS),
@@ -1449,6 +1444,7 @@ TABLES: dict[str, Table] = {
     "Callbacks": CALLBACKS,
     "Assembly": ASSEMBLY,
     "rbdae": FUNCTIONS,
+    "rbdae_papers": OF_PAPERS,
     "table": LINES,
     "BodyState": dict.fromkeys(
         ("angular_velocity", "center_of_mass", "orientation", "position", "velocity"), PROBLEM["states"]

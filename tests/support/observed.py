@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import cases
 import numpy as np
 import readings
-import samples
 from cases import INERTIA, Pairing, matched
 from inside import Mat, Vec, twin
 from maximal import Solved, State, solve_maximal
@@ -374,10 +373,10 @@ def chosen() -> list[Case]:
     out = []
     names = list(SYSTEMS)
     seen: set[object] = set()
-    for k, pairing in enumerate(cases.sample(0) if samples.LONG else cases.turns(0)):
+    for k, pairing in enumerate(cases.sample(0) if cases.NIGHTLY else cases.turns(0)):
         for i, name in enumerate(names):
             brought = {pairing.formulation, pairing.rotation, (name, pairing.velocity)}
-            if samples.LONG or ((k + k // len(names)) % len(names) == i and not brought <= seen):
+            if cases.NIGHTLY or ((k + k // len(names)) % len(names) == i and not brought <= seen):
                 seen |= brought
                 out.append(Case(name, pairing, "traced" if k % 6 == 5 and name == "pair" else "generic"))
     return out

@@ -18,6 +18,7 @@ from inside import Vec
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
+from rbdae_papers.norm_multipliers import norm_multipliers
 
 SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     **{name: partial(cases.built, name) for name in (*cases.SYSTEMS, *cases.JOINT_SYSTEMS, *cases.STATE_SYSTEMS)},
@@ -144,7 +145,7 @@ def ask_for_everything(problem: rbdae.Problem) -> None:
         read(t, y)
     found.distance_to_singularity(t, y)
     with suppress(ValueError):
-        rbdae.norm_multipliers(problem, t, y)
+        norm_multipliers(problem, t, y)
     if problem.selection.velocities is not None:
         found.growth(t, y)
 

@@ -131,6 +131,3 @@ def projected_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -
         out[r + 3] = dot(s.a, s.w, 4)
     else:
         out[r + 3] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
-
-
-__all__ = ["forces", "projected_residual", "pull_back", "row_basis"]

@@ -166,6 +166,7 @@ def add_cross(a: Array, scale: float, B: Array, out: Array) -> None:
 
 @jit
 def cross(a: Array, b: Array, out: Array) -> None:
+    """Writes a x b."""
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]

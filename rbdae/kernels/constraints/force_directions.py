@@ -65,6 +65,3 @@ def scatter_force_columns(m: Memory, row: int, column: int, scale: float) -> Non
             n_rows = n_row_basis(m, b)
             force_directions(m, i, side, n_rows)
             scatter_transposed(m, n, column + p.row, tangent_memory(m).work[side], n_rows, p.n, scale)
-
-
-__all__ = ["force_directions", "scatter_force_columns"]

@@ -131,6 +131,3 @@ def add_friction(m: Memory) -> None:
     """Add the friction under the normal forces that are in `normals`."""
     for k in range(head(m).n_frictions):
         element_force(m, frictions(m)[k].element)
-
-
-__all__ = ["add_friction", "friction_forces", "normal_force", "reaction_load"]

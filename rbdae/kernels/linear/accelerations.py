@@ -65,6 +65,3 @@ def friction_margins(m: Memory, t: float, y: Array, out: Array) -> None:
     locate(m, address(y))
     accelerations(m)
     margins(m, address(out))
-
-
-__all__ = ["accelerations", "eliminated_normals", "friction_margins"]

@@ -246,6 +246,3 @@ def margins(m: Memory, out_at: Address) -> None:
         normal_force(m, k, address(friction_loads(m)[k, 6 * k :]))
         out[k] = min(friction_factors(m)[k, k], 1.0 - normals(m)[k])
         normals(m)[k] = out[n + k]
-
-
-__all__ = ["friction_tangent", "make_columns", "margins", "superpose_friction"]

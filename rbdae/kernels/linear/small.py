@@ -10,6 +10,7 @@ from rbdae.compiler.jit import jit
 
 @jit
 def dot(x: Array, y: Array, n: int) -> Any:
+    """The product of two vectors of n entries."""
     t = x[0] * y[0]
     for k in range(1, n):
         t += x[k] * y[k]

@@ -136,6 +136,3 @@ def balance(m: Memory, out_at: Address, row: int) -> None:
         for k in range(3):
             out[i + k] = 2.0 * (J[k, 0] * s.ad[0] + J[k, 1] * s.ad[1] + J[k, 2] * s.ad[2])
         out[i + 3] = 0.0 * s.ad[0]
-
-
-__all__ = ["balance", "free_accelerations", "pushed", "reduce"]

@@ -18,6 +18,3 @@ LEVEL = 1
 def entries(method: Stepper) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
     return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))
-
-
-__all__ = ["entries"]

@@ -27,6 +27,3 @@ def weights(kind: str, order: int) -> tuple[float, ...]:
         half = (part,) * (n // 2)
         out = tuple(a * b for a in (*half, 1.0 - n * part, *half) for b in out)
     return out
-
-
-__all__ = ["COMPOSITIONS", "ORDERS", "weights"]

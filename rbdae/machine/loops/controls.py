@@ -32,6 +32,3 @@ class Controls:
 
 
 USUAL = Controls()
-
-
-__all__ = ["USUAL", "Controls"]

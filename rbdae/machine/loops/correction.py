@@ -73,19 +73,3 @@ def project(near: Function, context: Address, anywhere: Function, n: int, result
         y[i] = out[i]
     p[CHANGED] = out[n]
     return DONE
-
-
-__all__ = [
-    "CHANGED",
-    "COUNT",
-    "COUNTS",
-    "INFO",
-    "ITERATIONS",
-    "LARGEST",
-    "NEWTON",
-    "N_MORE",
-    "OFF",
-    "SKIPPED",
-    "TOTAL",
-    "project",
-]

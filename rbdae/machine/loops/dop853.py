@@ -28,5 +28,3 @@ DOP853 = Tableau(
     shrinks=0.333,
     grows=6.0,
 )
-
-__all__ = ["DOP853"]

@@ -38,5 +38,3 @@ DOPRI5 = Tableau(
     grows=10.0,
     chain=6,
 )
-
-__all__ = ["DOPRI5"]

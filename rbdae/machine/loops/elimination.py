@@ -112,20 +112,3 @@ def substitute(head: Ints, forth: Ints, back: Ints, v: Vec, b: Vec, w: Vec, x: V
             value -= entries[k] * x[columns[k]]
         x[back[at + 1]] = value * up[ups]
         at += 3 + right
-
-
-__all__ = [
-    "ENTRIES",
-    "FILLED",
-    "FIRST",
-    "FREE",
-    "GROWTH",
-    "HEAD",
-    "LOWER",
-    "MATRIX",
-    "N_UPPER",
-    "UPPER",
-    "N",
-    "factorise",
-    "substitute",
-]

@@ -203,6 +203,3 @@ class FixedLoop:
     def unknowns(self) -> Mat:
         """The unknowns of all stages of the last step, and of a state within it, (stages + 1, m)."""
         return self._vectors[at.U :]
-
-
-__all__ = ["SLICE", "FixedLoop"]

@@ -35,7 +35,7 @@ _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
 _NOTHING = 7 * (0,)
 """In place of a projection and a watch."""
-_COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured", "moving")
+_COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured")
 """What a loop that begins again keeps of its whole numbers."""
 _SIZE = len(StepMemory.names)
 """Where vectors begin."""
@@ -219,10 +219,8 @@ class Loop:
             near = correction.near
             first = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
         if watch is not None:
-            s.measured, s.moving = watch.n_measured, watch.n_moving
-            s.events = getattr(watch, "n_events", 0)
-            measure = (0, 0) if watch.measure is None else (watch.measure.address, watch.measure.context)
-            second = (*measure, watch.memory.ctypes.data)
+            s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
+            second = (watch.measure.address, watch.measure.context, watch.memory.ctypes.data)
         return (*first, *second)
 
     def _control(self, method: Stepper, controls: Controls) -> None:

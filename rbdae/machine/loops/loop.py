@@ -106,7 +106,7 @@ def written(s: StepMemory, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) ->
 def is_watched(s: StepMemory) -> bool:
     """Whether the end of the last step is looked at: limits come before switches, not before events."""
     ends = s.t_new >= s.t_end or s.steps >= s.max_steps
-    return not (s.measured + s.moving == 0 or (s.events == 0 and ends))
+    return not (s.measured == 0 or (s.events == 0 and ends))
 
 
 def run(

@@ -55,8 +55,6 @@ class StepMemory(LoopMemory):
     """Where the result of a projection is in its memory."""
     measured: int
     """How many measures are watched, see `rbdae.machine.loops.watching`."""
-    moving: int
-    """How many positions are."""
     order: int
     """Of the last step of a library's code, see `rbdae.machine.loops.multistep`."""
     code: int

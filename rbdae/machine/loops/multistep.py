@@ -74,6 +74,3 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
         term = s.vectors[(at.K1 + j) * m :]
         for i in range(n):
             out[i] = term[i] + factor * out[i]
-
-
-__all__ = ["DERIVATIVES", "MOST", "TAKE_BACK", "TAKE_STEP", "attempt", "dense", "interpolate"]

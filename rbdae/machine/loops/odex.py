@@ -187,6 +187,3 @@ def accepted(
     s.bad = 0
     s.moved = 1
     return at.DONE
-
-
-__all__ = ["attempt"]

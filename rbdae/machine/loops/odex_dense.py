@@ -148,6 +148,3 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
             out[i] = a[i] + x * out[i]
     for i in range(n):
         out[i] = y[i] + theta * (c0[i] + z * (c1[i] + theta * (c2[i] + z * out[i])))
-
-
-__all__ = ["dense", "interpolate"]

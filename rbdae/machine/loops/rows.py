@@ -93,6 +93,3 @@ class Rows:
             return self._t[:k].copy(), self._y[: k * self._n].reshape(k, self._n).copy()
         t = np.frombuffer(self._t, dtype=float, count=k)
         return t, np.frombuffer(self._y, dtype=float, count=k * self._n).reshape(k, self._n)
-
-
-__all__ = ["CHUNK", "Rows"]

@@ -124,6 +124,3 @@ class Tableau:
             places[i] = free[0]
             holders[free[0]] = i
         return places
-
-
-__all__ = ["Row", "Tableau", "row"]

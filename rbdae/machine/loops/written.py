@@ -144,6 +144,3 @@ def functions(tableau: Tableau, module: str) -> dict[str, Callable[..., Any]]:
     linecache.cache[file] = (len(writer.text), None, writer.text.splitlines(keepends=True), file)
     exec(compile(writer.text, file, "exec"), names)
     return {name: value for name, value in names.items() if callable(value) and name not in known}
-
-
-__all__ = ["Writer", "functions"]

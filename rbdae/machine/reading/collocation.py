@@ -1,4 +1,4 @@
-"""Polynomials of y over a step, as `rbdae.solving.collocation` makes them, where plain rounds settle."""
+"""Polynomials of y over a step, as `rbdae.solving.dense` makes them, where plain rounds settle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SETTLED = 0.01
 ENOUGH = 1.0
 LACK = 100.0
 HOPELESS = 1e4
-"""See `rbdae.solving.collocation`."""
+"""See `rbdae.solving.dense`."""
 
 
 def inner(n: int, k: int, d: int, h: float, y: Vec, scale: Vec, table: Vec, c: Vec, states: Vec, lack: Vec) -> float:
@@ -101,7 +101,7 @@ def collocate(
     ----------
     rates, context : a machine function for the rates (at least d) at (t, y), y (n_y) with zeros beyond d
     t, t_end, y, scale : the ends, (2, d), and tolerances (d)
-    tables : of each level points, rise, fit, integrals, see `rbdae.solving.collocation`
+    tables : of each level points, rise, fit, integrals, see `rbdae.solving.dense`
     w : memory, n_y zeros at its beginning
 
     Returns

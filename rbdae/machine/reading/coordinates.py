@@ -54,6 +54,3 @@ def coordinates(
                 rate = (q1 * r0 - q0 * r1) / (q0 * q0 + q1 * q1)
             out[(2 * k) * total + first + i] = s
             out[(2 * k + 1) * total + first + i] = rate
-
-
-__all__ = ["ANGLE", "HEAD", "IDENTITY", "ROOT", "coordinates"]

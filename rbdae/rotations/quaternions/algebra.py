@@ -127,6 +127,3 @@ def rotated(q: Vec, x: Vec) -> Vec:
     turned = 2.0 * np.cross(q[..., 1:], x)
     out: Vec = x + q[..., :1] * turned + np.cross(q[..., 1:], turned)
     return out
-
-
-__all__ = ["conjugate", "inverse", "norm", "product", "pure", "rotate", "rotate_back"]

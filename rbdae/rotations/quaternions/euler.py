@@ -150,17 +150,3 @@ def _turned(p: Vec, J: Mat, radial: float) -> Mat:
 
 def _inertia(owner: str, value: ArrayLike) -> Mat:
     return _check.symmetric(owner, "inertia", value, (3,), (3, 3), remedy="pass three moments, or the matrix")
-
-
-__all__ = [
-    "euler_differential",
-    "euler_map",
-    "euler_pseudoinverse",
-    "from_plane",
-    "mass_matrix",
-    "plane_directors",
-    "plane_rate",
-    "system_differential",
-    "system_pseudoinverse",
-    "tangential_inverse_mass",
-]

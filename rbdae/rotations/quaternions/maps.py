@@ -246,18 +246,3 @@ def _angle_over_sine(size: Vec, scalar: Vec) -> Vec:
     with np.errstate(invalid="ignore"):
         out = np.where(size > 0.0, np.arctan2(size, scalar) / size, 1.0)
     return out[..., None]
-
-
-__all__ = [
-    "exponential",
-    "from_axis_angle",
-    "from_matrix",
-    "from_rotation",
-    "from_rotation_vector",
-    "half",
-    "logarithm",
-    "to_axis_angle",
-    "to_matrix",
-    "to_rotation",
-    "to_rotation_vector",
-]

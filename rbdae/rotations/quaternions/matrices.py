@@ -66,6 +66,3 @@ def _bordered(q: Vec, sign: float) -> Mat:
         out[..., k, j] = sign * q[..., i]
         out[..., j, k] = -sign * q[..., i]
     return out
-
-
-__all__ = ["E", "G", "left_matrix", "right_matrix"]

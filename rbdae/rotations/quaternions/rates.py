@@ -88,12 +88,3 @@ def _both(owner: str, what: str, q: ArrayLike, x: ArrayLike, n: int) -> tuple[Ve
     first, second = _stacks.vectors(owner, "q", q, 4), _stacks.vectors(owner, what, x, n)
     _stacks.together(owner, **{"q": (first, 1), what: (second, 1)})
     return first, second
-
-
-__all__ = [
-    "material_angular_velocity",
-    "rate_from_material",
-    "rate_from_spatial",
-    "second_rate",
-    "spatial_angular_velocity",
-]

@@ -1,0 +1,1 @@
+"""Equations of the forms paper, [SNS15]."""

@@ -1,0 +1,1 @@
+"""Figures and equations of the Hamiltonian paper, [BS09]."""

@@ -1,0 +1,112 @@
+"""An item: a figure, a table or an equation of a paper, with what it says and how it is shown."""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import rbdae
+from rbdae_papers.finding import Finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an item is run.
+
+    Attributes
+    ----------
+    quick : in about a second, with fewer runs or shorter ones
+    solver : in place of the paper's, ``"package:method"``; None for the paper's
+    forms : these alone, by their names in the item; None for all
+    """
+
+    quick: bool = False
+    solver: str | None = None
+    forms: tuple[str, ...] | None = None
+
+    def chosen(self, forms: Iterable[str]) -> list[str]:
+        """The forms of an item that are run."""
+        return [form for form in forms if self.forms is None or form in self.forms]
+
+    def solvers(self, of_the_paper: Mapping[str, str]) -> dict[str, str]:
+        """The solvers that are run, by their names in the paper."""
+        return {self.solver: self.solver} if self.solver else dict(of_the_paper)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A figure, a table or an equation of a paper.
+
+    Attributes
+    ----------
+    name : its name on the command line, like ``"ns-fig-6"``
+    paper : ``"null_space"``, ``"hamiltonian"``, ``"rotations"`` or ``"forms"``
+    place : where it is in the paper, like ``"Figure 6"``
+    says : what the paper says, one sentence
+    run : makes the finding, from which the verdict follows
+    draw : a figure of a finding; None where there is nothing to draw
+    needs : solvers without which there is nothing to run
+    example : the paper's letter of what it runs, like ``"A"``; empty where the item is of no example
+    any_solver : whether `Settings.solver` and `Settings.forms` mean something to it
+    """
+
+    name: str
+    paper: str
+    place: str
+    says: str
+    run: Callable[[Settings], Finding]
+    draw: Callable[[Finding], Figure] | None = None
+    needs: tuple[str, ...] = ()
+    example: str = ""
+    any_solver: bool = False
+
+
+@cache
+def _numbers(paper: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / paper / "numbers.toml").read_text(encoding="utf-8"))
+
+
+def numbers(paper: str, name: str) -> dict[str, Any]:
+    """The numbers that an item is held against: those of the paper, and those that rbdae has had."""
+    found: dict[str, Any] = _numbers(paper)[name]
+    return found
+
+
+def missing(solvers: Iterable[str]) -> tuple[str, ...]:
+    """A sentence for each of these solvers whose package is not installed."""
+    table = {info.name: info for info in rbdae.solvers()}
+    return tuple(
+        f"not run: {name} needs {table[name].package}, which is missing; run {table[name].install}"
+        for name in solvers
+        if name in table and not table[name].available
+    )
+
+
+def run(item: Item, how: Settings | None = None) -> Finding:
+    """The finding of an item; an empty one that says so if a solver is missing that it needs.
+
+    With a solver or forms of the user's it has the paper's claims alone: what rbdae has had belongs to the paper's.
+    """
+    how = how or Settings()
+    lacking = missing((how.solver,) if how.solver else item.needs)
+    if lacking:
+        return Finding((), (), (), lacking)
+    finding = item.run(how)
+    return finding if how == replace(how, solver=None, forms=None) else finding.of_paper()
+
+
+def attempt(problem: rbdae.Problem, span: tuple[float, float], **options: Any) -> rbdae.Solution:
+    """A run that may end early, which is what an item wants to see: without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rbdae.FailedRunWarning)
+        return rbdae.solve(problem, span, **options)

@@ -1,0 +1,109 @@
+"""The multiplier of the unit norm of quaternions in closed form, for each form of the equations in [SNS15]; by how much
+a state or a run misses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rbdae import Problem, _check
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.kernels.records import INHOMOGENEOUS, MOMENT, QUATERNION_RATE, THIRD_ORDER
+from rbdae.problem.quantities import angular_velocities
+
+
+def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
+    """The multiplier of the unit norm of every body from its angular velocity and forces, shape (..., bodies).
+
+    With p la as the constraint's force, p times the equations of motion gives, on the constraints,
+
+        la = gyroscopic + J0 |Omega|^2 + p . Q
+
+    - gyroscopic: 0 for ``"fifth-order"`` ([SNS15] (23), (24)); 2 Omega . J Omega = 4 T for ``"third-order"`` ((30),
+      with the energy T of the rotation);
+    - J0: 0, or tr(J) / 2, see `radial_inertia` of the formulation;
+    - p . Q: 0 for ``"moment"`` ((59)); 2 sum_i d_i . fd_i for ``"homogeneous"``, which is (84) and 2 (R u) . f of a
+      force f at the point u; for ``"inhomogeneous"`` 2 tr F more, which is 2 u . f ((69));
+
+    with the natural forces F = [fd_1 fd_2 fd_3] on the directors of R = [d_1 d_2 d_3]: weight, applied forces, and
+    those of the joints with the multipliers of `Problem.rates`. A pure torque tau, which has fd_i = tau x d_i / 2 here,
+    gives 0, and with ``"inhomogeneous"`` -4 p0 e . tau. Forces that differ by a symmetric sum_i fd_i d_i^T move the
+    body alike, and give other multipliers.
+
+    The term 2 tr F multiplies components in the body by components in space: another frame of space or body gives
+    another multiplier of the same motion. The gradient of the homogeneous R(p) = |p|^2 R(p / |p|) is invariant.
+
+    Projected forms have 0, which is the multiplier of (23). The Hamiltonian forms have p . Q, homogeneous: their
+    kinetic parts, q . dT/dq = p . qdot = 2 T, cancel.
+
+    Parameters
+    ----------
+    problem : Problem
+        In unit quaternions with their rates, or momenta, as unknowns.
+    t, y : times and unknowns, () and (n,) or (m,) and (m, n)
+        On the constraints at the levels of positions and velocities; multipliers are not read.
+
+    Raises
+    ------
+    TypeError, ValueError
+        where there is no such multiplier, and for other shapes
+    """
+    _check_norm("norm_multipliers", problem)
+    settings = problem.workspace.settings
+    Z = problem.natural(t, y)
+    la: Mat = np.zeros(Z.shape[:-1])
+    if settings.formulation.projected:
+        return la
+    if not settings.momenta:
+        la += _kinetic(problem, Z)
+    if settings.pull_back != MOMENT:
+        F = problem.interpretation.natural_forces(t, y)[..., 3:]
+        la += 2.0 * np.einsum("...k,...k->...", Z[..., 3:12], F)
+        if settings.pull_back == INHOMOGENEOUS:
+            la += 2.0 * (F[..., 0] + F[..., 4] + F[..., 8])
+    return la
+
+
+def norm_defect(problem: Problem, t: ArrayLike, y: ArrayLike) -> dict[str, Vec]:
+    """The multiplier of the unit norm less its closed form by the name of the body, (...), J.
+
+    The multiplier is read from y if it is an unknown of the form, otherwise it is found by elimination. The defect is
+    zero in the exact motion; [SNS15], section 3, checks a solution of (23) by it, whose closed form is zero. With (59)
+    elimination gives zero in every state of (23), which says nothing. Of a run: ``norm_defect(problem, run.t, run.y)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        as `norm_multipliers`
+    """
+    _check_norm("norm_defect", problem)
+    form = problem.workspace.settings.formulation
+    own = form.multipliers == "values" and not form.projected
+    la = problem.run_multipliers(t, y) if own else problem.multipliers(t, y)
+    defect = la[..., problem.layout.rank[: problem.model.n]] - norm_multipliers(problem, t, y)
+    return {name: defect[..., b] for b, name in enumerate(problem.model.names)}
+
+
+def _check_norm(owner: str, problem: Any) -> None:
+    """Refuse a problem whose unknowns are not unit quaternions and their rates or momenta."""
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"{owner}: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; "
+            "formulate the system first"
+        )
+    if problem.workspace.settings.kind.number != QUATERNION_RATE:
+        raise ValueError(
+            f"{owner}: {problem!r} has no multiplier of a unit norm; formulate it with rotation='quaternion', "
+            "velocity='coordinate'"
+        )
+
+
+def _kinetic(problem: Problem, Z: Mat) -> Mat:
+    """The gyroscopic part and the part of the radial inertia."""
+    settings, bodies = problem.workspace.settings, problem.model.bodies[: problem.model.n]
+    Om = angular_velocities(Z)
+    la: Mat = settings.radial * bodies["radial"] * np.einsum("...k,...k->...", Om, Om)
+    if settings.gyroscopic == THIRD_ORDER:
+        la = la + 2.0 * np.einsum("...bi,bij,...bj->...b", Om, bodies["inertia"], Om)
+    return la

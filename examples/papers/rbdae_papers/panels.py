@@ -1,0 +1,16 @@
+"""The look of the panels of every picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def framed(axes: Axes, heading: str, across: str, up: str) -> None:
+    """Heading, labels and grid of a panel."""
+    axes.set_title(heading, loc="left", fontsize="medium")
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.grid(True, which="major", alpha=0.3)

@@ -1,0 +1,1 @@
+"""Figures and claims of the rotations paper, [GR95]."""

@@ -1,0 +1,6 @@
+"""Another name of `rbdae_papers.closed_form`, which is imported when this one is."""
+
+import sys
+from importlib import import_module
+
+sys.modules[__name__] = import_module("rbdae_papers.closed_form")

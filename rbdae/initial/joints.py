@@ -1,0 +1,264 @@
+"""The joints in natural coordinates, on arrays: g, gdot and G of all equations at once, and the nearest state on them.
+
+Over the natural coordinates Z = (x, d1, d2, d3) of two bodies every equation is
+
+    g = scale P . Q - offset(t),  P = sum A_k(t) Z_k,  Q = q + sum B_k Z_k,
+
+where q is a unit vector in equations that are linear in Z, and zero in all others. Gradients refer to displacements and
+turns about the axes of the bodies, dR = R [dtheta]x ([NS], sections 2 and 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Mat, Vec, cross
+from rbdae.joints.base import Rheonomic
+from rbdae.kernels.constraints.drives import ANGLE, LENGTH
+from rbdae.multibody.layout import BodyMotion, natural_coordinates
+from rbdae.multibody.model import Model
+from rbdae.problem.contract import ProjectionError
+from rbdae.rotations.euler_map import rotation_matrices
+
+EXACT = 1e-14
+"""Violations over their sizes up to here are left alone."""
+
+_EYE = np.eye(3)
+_STEPS = 50
+_HALVINGS = 10  # of a step that does not reduce the violation
+_SINGULAR = 1e-13  # pivots over the diagonal
+_DENSE = 100  # equations up to which a dense factorisation is no slower than a sparse one
+
+
+@final
+class Joints:
+    """The joint equations of a model at one time; `sizes` (rows,) is what violations are compared
+    with, `bodies` (rows, 2) are the numbers of their bodies."""
+
+    def __init__(self, model: Model, t: float) -> None:
+        table = model.primitives
+        counts = table["n"].astype(np.int64)
+        of = np.repeat(np.arange(len(table)), counts)
+        component = np.arange(len(of)) - (np.cumsum(counts) - counts)[of]
+        self.model, self.t = model, t
+        self.sizes = model.scales.sizes(model.scales.length)
+        self.bodies = table["body"][of]
+        self._A, self._B, self._scale = table["A"][of], table["B"][of], table["scale"][of]
+        self._q = np.where((table["linear"] == 1)[of, None], _EYE[component], 0.0)
+        self._offset = table["offset"][of, component]
+        self._A_rate, self._offset_rate = np.zeros_like(self._A), np.zeros(len(of))
+        for k, law in model.rheonomic.items():
+            self._set_drive(law, np.flatnonzero(of == k))
+        bodies = model.bodies  # the ground, which is the last one, does not move
+        moves = np.arange(model.n + 1) < model.n
+        self._free = moves & (bodies["nt"] == 3)
+        self._inverse_mass = np.where(self._free, 1.0 / bodies["mass"], 0.0)
+        self._inverse_inertia = np.where(moves[:, None, None], bodies["inertia_inverse"], 0.0)
+
+    def _set_drive(self, law: Rheonomic, rows: Ints) -> None:
+        """The coefficients and offsets of a driven primitive, and their rates."""
+        s, rate, _ = law.motion(self.t)
+        if law.kind == ANGLE:
+            assert law.e1 is not None and law.e2 is not None
+            self._A[rows, 1:4] = np.cos(s) * law.e1 + np.sin(s) * law.e2
+            self._A_rate[rows, 1:4] = rate * (np.cos(s) * law.e2 - np.sin(s) * law.e1)
+        elif law.kind == LENGTH:
+            self._offset[rows], self._offset_rate[rows] = 0.5 * s * s, s * rate
+        else:
+            self._offset[rows], self._offset_rate[rows] = s, rate
+
+    # ------------------------------------------------------------ g, gdot, G
+
+    def values(self, motion: BodyMotion) -> Vec:
+        """g, (rows,), at a motion of the reference points."""
+        Z = self._places(motion)
+        P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
+        return np.asarray(self._scale * np.sum(P * Q, axis=1) - self._offset)
+
+    def violation(self, motion: BodyMotion) -> tuple[Vec, Vec]:
+        """g and gdot, (rows,), at a motion of the reference points."""
+        Z, Zd = self._of_pairs(motion)
+        P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
+        Pd, Qd = _combined(self._A, Zd) + _combined(self._A_rate, Z), _combined(self._B, Zd)
+        g = self._scale * np.sum(P * Q, axis=1) - self._offset
+        return g, self._scale * np.sum(Pd * Q + P * Qd, axis=1) - self._offset_rate
+
+    def relative(self, g: Vec, rate: Vec) -> tuple[float, float]:
+        """The largest of g and of gdot, without units."""
+        return largest(g / self.sizes), largest(rate / self.sizes) / self.model.scales.rate
+
+    def gradients(self, motion: BodyMotion) -> Mat:
+        """G by the two bodies of each equation, (rows, 2, 6): zero for the x of the ground and of bodies with a
+        pivot."""
+        Z = self._places(motion)
+        P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
+        F = self._A[:, :, None] * Q[:, None] + self._B[:, :, None] * P[:, None]
+        F = (self._scale[:, None, None] * F).reshape(-1, 2, 4, 3)
+        W = F[:, :, 1:] @ np.swapaxes(Z.reshape(-1, 2, 4, 3)[:, :, 1:], 2, 3)
+        turn = np.stack([W[..., j, k] - W[..., k, j] for j, k in ((1, 2), (2, 0), (0, 1))], axis=-1)
+        return np.concatenate([F[:, :, 0] * self._free[self.bodies][..., None], turn], axis=2)
+
+    def matrix(self, motion: BodyMotion) -> Mat:
+        """G (rows, 6 n) with respect to (xdot, Omega) of all bodies."""
+        return self._spread(self.gradients(motion))[:, : 6 * self.model.n]
+
+    def _places(self, motion: BodyMotion) -> Mat:
+        """Z of the two bodies of each equation, (rows, 8, 3)."""
+        Z = np.zeros((self.model.n + 1, 4, 3))
+        Z[:-1, 0] = motion.x
+        Z[:-1, 1:] = np.swapaxes(rotation_matrices(motion.p), 1, 2)
+        Z[-1, 1:] = _EYE
+        pairs: Mat = Z[self.bodies]
+        return pairs.reshape(-1, 8, 3)
+
+    def _of_pairs(self, motion: BodyMotion) -> tuple[Mat, Mat]:
+        """Z and its rate of the two bodies of each equation, (rows, 8, 3)."""
+        Z = np.zeros((self.model.n + 1, 2, 4, 3))
+        Z[:-1] = natural_coordinates(motion).reshape(-1, 2, 4, 3)
+        Z[-1, 0, 1:] = _EYE
+        pairs = Z[self.bodies]
+        return pairs[:, :, 0].reshape(-1, 8, 3), pairs[:, :, 1].reshape(-1, 8, 3)
+
+    def _spread(self, G: Mat) -> Mat:
+        """(rows, 6 n + 6) of gradients by pairs of bodies, the ground last."""
+        out = np.zeros((len(G), self.model.n + 1, 6))
+        for side in (0, 1):
+            out[np.arange(len(G)), self.bodies[:, side]] = G[:, side]
+        return out.reshape(len(G), 6 * self.model.n + 6)
+
+    # ------------------------------------------------------------ the nearest state
+
+    def nearest_positions(self, start: BodyMotion) -> tuple[BodyMotion, int]:
+        """The positions on the constraints that are nearest to a motion in the mass metric, [NS] (62, P), and the
+        number of Newton steps. From far away, after half of the steps, any will do.
+
+        Raises
+        ------
+        ProjectionError
+            Newton's method does not converge, or equations follow from others.
+        """
+        scales = self.model.scales
+        steady = max(1e3 * EXACT, 30.0 * float(np.finfo(float).eps) * scales.reach / scales.length)
+        here = before = replace(start, p=_unit(start.p))
+        moved = step = np.zeros((self.model.n + 1, 6))
+        best, steps, halvings = np.inf, 0, 0
+        while True:
+            g = self.values(here)
+            error = largest(g / self.sizes)
+            if error <= EXACT or 0.5 * best <= error <= steady:  # at the rounding level it stops falling
+                return here, steps
+            if not error < best and halvings < _HALVINGS:
+                halvings, step = halvings + 1, 0.5 * step
+                moved = moved - step
+                here = _displaced(before, step)
+                continue
+            if steps == _STEPS or np.isnan(error):
+                raise ProjectionError(
+                    f"t = {self.t:g}: Newton's method did not reach the constraint manifold (violation "
+                    f"{largest(self.violation(start)[0]):.3g} before); start closer to a consistent position"
+                )
+            steps, halvings, best = steps + 1, 0, error
+            # nearest to the start in the first half; this converges linearly, Newton's method alone quadratically
+            step = self._step(here, g, moved if 2 * steps <= _STEPS + 1 else 0.0 * moved)
+            before, here, moved = here, _displaced(here, step), moved + step
+
+    def nearest_velocities(self, motion: BodyMotion) -> BodyMotion:
+        """The motion with the velocities on the constraints that are nearest in the mass metric, [NS] (62, V).
+
+        Raises
+        ------
+        ProjectionError
+            Equations follow from others.
+        """
+        v = np.hstack([motion.xd, motion.om]) + self._step(motion, self.violation(motion)[1])[:-1]
+        return replace(motion, xd=v[:, :3], om=v[:, 3:])
+
+    def _step(self, here: BodyMotion, g: Vec, moved: Mat | None = None) -> Mat:
+        """The displacement d (n + 1, 6), the ground's last, with G d = -g of least mass-weighted size, of d or of
+        `moved` + d."""
+        G = self.gradients(here)
+        H = np.concatenate(
+            [
+                G[:, :, :3] * self._inverse_mass[self.bodies][..., None],
+                (G[:, :, None, 3:] @ self._inverse_inertia[self.bodies])[:, :, 0],
+            ],
+            axis=2,
+        )
+        out = np.zeros((self.model.n + 1, 6)) if moved is None else -moved
+        rest = -g - np.einsum("rsj,rsj->r", G, out[self.bodies])
+        np.add.at(out, self.bodies, H * self._solver(H, G)(rest)[:, None, None])
+        return out
+
+    def _solver(self, H: Mat, G: Mat) -> Callable[[Vec], Vec]:
+        """The solution of H G^T la = b, by b."""
+        if len(G) > _DENSE:
+            return self._sparse_solver(H, G)
+        S = self._spread(H) @ self._spread(G).T
+        try:
+            regular = bool(np.all(np.diag(np.linalg.cholesky(S)) ** 2 > _SINGULAR * np.diag(S)))
+        except np.linalg.LinAlgError:
+            regular = False
+        if not regular:
+            raise self._redundant(_first_dependent(S))
+        return lambda b: np.asarray(np.linalg.solve(S, b))
+
+    def _sparse_solver(self, H: Mat, G: Mat) -> Callable[[Vec], Vec]:
+        from scipy.sparse import csr_matrix  # slow imports, which small systems do not need
+        from scipy.sparse.linalg import splu
+
+        columns = (6 * self.bodies[:, :, None] + np.arange(6)).reshape(-1)
+        starts = np.arange(0, 12 * len(G) + 1, 12)
+        shape = len(G), 6 * (self.model.n + 1)
+        left, right = (csr_matrix((each.reshape(-1), columns, starts), shape=shape) for each in (H, G))
+        S = (left @ right.T).tocsc()
+        size = S.diagonal()
+        options = {"SymmetricMode": True}
+        # a shift below rounding, so that no pivot is zero: it is refused below
+        S.setdiag(size * (1.0 + np.finfo(float).eps))
+        factors = splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        row = np.argsort(factors.perm_c)
+        weak = np.flatnonzero(~(np.abs(factors.U.diagonal()) > _SINGULAR * size[row]))
+        if len(weak):
+            raise self._redundant(int(row[weak[0]]))
+        return lambda b: np.asarray(factors.solve(b))
+
+    def _redundant(self, row: int) -> ProjectionError:
+        return ProjectionError(
+            f"t = {self.t:g}: the constraints are redundant or singular, first at {self.model.row_name(row)}; remove "
+            "the redundant joint equation or move away from the singular position"
+        )
+
+
+def _combined(c: Mat, Z: Mat) -> Mat:
+    """sum_k c_k Z_k of each equation, (rows, 3)."""
+    return np.asarray((c[:, None] @ Z)[:, 0])
+
+
+def _displaced(here: BodyMotion, step: Mat) -> BodyMotion:
+    """The bodies after displacements and small turns (n + 1, 6)."""
+    a, u, w = here.p[:, :1], here.p[:, 1:], step[:-1, 3:]
+    turn = np.hstack([-np.sum(u * w, axis=1, keepdims=True), a * w + cross(u, w)])
+    return replace(here, x=here.x + step[:-1, :3], p=_unit(here.p + 0.5 * turn))
+
+
+def _unit(p: Mat) -> Mat:
+    return np.asarray(p / np.linalg.norm(p, axis=1, keepdims=True))
+
+
+def _first_dependent(S: Mat) -> int:
+    """The first row of a symmetric matrix whose pivot vanishes; the last one where rounding alone decides."""
+    S, size = S.copy(), np.diag(S).copy()
+    for k in range(len(S) - 1):
+        if not S[k, k] > _SINGULAR * size[k]:
+            return k
+        S[k + 1 :, k + 1 :] -= np.outer(S[k + 1 :, k], S[k, k + 1 :]) / S[k, k]
+    return len(S) - 1
+
+
+def largest(values: Vec) -> float:
+    """The largest magnitude; 0 of nothing."""
+    return float(np.max(np.abs(values), initial=0.0))

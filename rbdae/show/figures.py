@@ -1,0 +1,76 @@
+"""The common part of all pictures: figures without a window, colours, and curves thinned for the eye."""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rbdae._arrays import Ints, Vec
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# blue, vermilion, green, purple, orange, sky blue, black: told apart by eyes that confuse red and green, too
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+OF_BODIES = (*COLOURS[:-1], "#882255", "#999933", "#44AA99", "#661100", "#332288", "#777777")
+"""Of bodies in pictures of a mechanism, where black is for joints."""
+
+STYLES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+MOST_POINTS = 4000
+"""A curve with more points is drawn by the extremes of as many stretches as fit."""
+
+
+def need_matplotlib(what: str) -> None:
+    """Raises ImportError that names the remedy."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise ImportError(f"{what} needs matplotlib: run `pip install matplotlib`") from None
+
+
+def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:
+    """A figure that no window and no pyplot knows, and that a notebook shows."""
+    need_matplotlib(what)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, **options)
+    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
+    return figure
+
+
+def _png(figure: Figure) -> bytes:
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=100)
+    return out.getvalue()
+
+
+def style(k: int) -> dict[str, Any]:
+    """Colour and line style of the k-th curve: 28 that can be told apart."""
+    return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k // len(COLOURS) % len(STYLES)]}
+
+
+def plain(text: str) -> str:
+    """A name as matplotlib shows it letter by letter: it takes what stands between two dollars for mathtext, and leaves
+    names out of legends that begin with an underscore."""
+    escaped = text.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
+def thinned(values: Vec, most: int = MOST_POINTS) -> Ints:
+    """Indices of at most `most` points of a curve, in order: all of them if they are so few, else the first, the
+    smallest, the largest and the last point of equal stretches. The extremes are those of finite points."""
+    n = len(values)
+    if n <= most:
+        return np.arange(n)
+    stretch = -(-4 * n // most)
+    rows = -(-n // stretch)
+    index = np.minimum(np.arange(rows * stretch).reshape(rows, stretch), n - 1)
+    there = values[index]
+    low = np.where(np.isfinite(there), there, np.inf).argmin(axis=1)
+    high = np.where(np.isfinite(there), there, -np.inf).argmax(axis=1)
+    row = np.arange(rows)
+    picked = np.stack([index[:, 0], index[row, low], index[row, high], index[:, -1]])
+    return np.unique(picked)

@@ -1,0 +1,393 @@
+"""A page: headings with texts, tables and interactive figures below them, in one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import platform
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae._files import checked, replacing
+from rbdae._version import __version__
+from rbdae.show.choices import TIME, Abscissa
+from rbdae.show.figures import COLOURS, thinned
+from rbdae.show.panels import Curve, Panel
+
+Tone: TypeAlias = Literal["plain", "heading", "good", "warning", "failure"]
+Value: TypeAlias = str | int | float | None
+
+NOT_REPORTED: Final = "\N{EN DASH}"
+"""Stands for None: a count that a package does not report, a number that a failed run does not have."""
+FAR: Final = "1.7e308"
+"""The order of what is no number: it comes last."""
+DASHES: Final = ("solid", "dash", "dot", "dashdot")
+SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down", "pentagon")
+ENTRY: Final = 24
+"""Height of an entry of a legend, px."""
+MOST: Final = 2000
+"""Points of a curve: more than a wide screen has columns."""
+
+_INFINITE = "1.6e308"  # DataTables sorts finite numbers only
+_PACKAGES = ("plotly", "jinja2", "itables")
+_FOLDER = Path(__file__).parent / "page"
+_PANEL, _FRAME = 165, 110  # heights, px
+_TOOLBAR = 36  # px above the axes: plotly's buttons are there, and legends below them
+_LONG = 16  # letters of a name that stands in one line beside a panel
+_POINTS = 15_000  # of a figure: fewer of each of many curves
+_FEW = 60  # points of a curve that are marked one by one
+_GAP = 0.08  # between panels, as a part of one
+
+
+# ---------------------------------------------------------------- blocks, which page/page.html draws
+
+
+class Cell(NamedTuple):
+    """The text that a table shows, and the number or text that it is sorted by."""
+
+    text: str
+    order: str
+
+
+class Facts(NamedTuple):
+    """Names and what belongs to them."""
+
+    pairs: tuple[tuple[str, str], ...]
+    kind: str = "facts"
+
+
+class Text(NamedTuple):
+    """A paragraph; `tone` marks warnings and failures."""
+
+    text: str
+    tone: Tone = "plain"
+    kind: str = "text"
+
+
+class Items(NamedTuple):
+    """A list of sentences."""
+
+    items: tuple[str, ...]
+    tone: Tone = "plain"
+    kind: str = "items"
+
+
+class Code(NamedTuple):
+    """A text that was typed."""
+
+    text: str
+    kind: str = "code"
+
+
+class Table(NamedTuple):
+    """A table that can be sorted and filtered, see `table`; columns have names and tooltips."""
+
+    name: str
+    head: tuple[tuple[str, str], ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    curves: tuple[int, ...] = ()
+    figure: str = ""
+    kind: str = "table"
+
+
+class Figure(NamedTuple):
+    """An interactive figure: `spec` is plotly's JSON; with a `motion`, that `page.js` plays, of its first moment."""
+
+    name: str
+    spec: str
+    height: int
+    caption: str = ""
+    motion: Mapping[str, Any] | None = None
+    kind: str = "figure"
+
+
+Block: TypeAlias = Facts | Text | Items | Code | Table | Figure
+
+
+class Section(NamedTuple):
+    """A heading, its place in the table of contents, and what is below it."""
+
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+class Page(NamedTuple):
+    """A whole page."""
+
+    heading: str
+    under: str
+    verdict: str
+    tone: Tone
+    sections: tuple[Section, ...]
+
+
+def number(value: float | int | None, digits: int = 6) -> str:
+    """A number as it is read: ``nan`` and infinities by name, None as a dash."""
+    if value is None:
+        return NOT_REPORTED
+    if isinstance(value, int):
+        return str(value)
+    if not math.isfinite(value):
+        return str(float(value))
+    return f"{value + 0.0:.{digits}g}"  # without the sign of a zero
+
+
+def cell(value: Value, digits: int = 6) -> Cell:
+    """A cell of a table."""
+    if isinstance(value, str):
+        return Cell(value, value)
+    if value is None or math.isnan(value):
+        return Cell(number(value), FAR)
+    if math.isinf(value):
+        return Cell(number(value), _INFINITE if value > 0 else f"-{_INFINITE}")
+    return Cell(number(value, digits), repr(float(value)))
+
+
+def table(
+    name: str,
+    head: Mapping[str, str],
+    rows: Iterable[Sequence[Value | Cell]],
+    digits: int = 6,
+    curves: tuple[int, ...] = (),
+    figure: str = "",
+) -> Table:
+    """A table of texts and numbers, or of cells; a column without a text has numbers.
+
+    Parameters
+    ----------
+    name : its id in the page
+    head : the names of columns, with their tooltips
+    digits : of numbers
+    curves : of the rows: the number (`meta`) of the curve that shows it in the figures, or -1
+    figure : names of figures, separated by blanks, that show only curves with a row that is not filtered away
+    """
+    given = [tuple(row) for row in rows]
+    numeric = tuple(bool(given) and not any(isinstance(row[k], str) for row in given) for k in range(len(head)))
+    cells = tuple(tuple(value if isinstance(value, Cell) else cell(value, digits) for value in row) for row in given)
+    return Table(name, tuple(head.items()), numeric, cells, curves, figure)
+
+
+# ---------------------------------------------------------------- figures, as plotly's data
+
+
+def diagram(
+    name: str,
+    panels: Sequence[Panel],
+    over: Abscissa = TIME,
+    caption: str = "",
+    legend: bool = True,
+) -> Figure:
+    """Panels over one another with one axis, and one entry of the legend for each name."""
+    most = int(np.clip(_POINTS // max(sum(len(panel.curves) for panel in panels), 1), 300, MOST))
+    data: list[dict[str, Any]] = []
+    axes: dict[str, Any] = {}
+    shapes: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for row, panel in enumerate(panels):
+        suffix = "" if row == 0 else str(row + 1)
+        for curve in panel.curves:
+            place = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": curve.name not in seen}
+            data.append(_scatter(curve, panel.logarithmic, most, over) | place)
+            seen.add(curve.name)
+        last = row == len(panels) - 1
+        top = 1.0 - row / len(panels)
+        domain = [max(top - 1.0 / len(panels) + (0.0 if last else _GAP / len(panels)), 0.0), top]
+        ticks = powers(*(curve.y for curve in panel.curves)) if panel.logarithmic else {}
+        label, bracket, unit = panel.label.rpartition(" [")  # beside a panel there is no room for a long one
+        label = f"{label}\n[{unit}" if bracket and len(label) > _LONG else panel.label
+        axes[f"yaxis{suffix}"] = axis(label, panel.logarithmic, **ticks, domain=domain, anchor=f"x{suffix}")
+        axes[f"xaxis{suffix}"] = axis(over.label if last else "", anchor=f"y{suffix}", showticklabels=last)
+        axes[f"xaxis{suffix}"] |= {"matches": "x"} if row else {}
+        shapes += [
+            {"type": "line", "xref": f"x{suffix}", "yref": f"y{suffix} domain", "x0": x, "x1": x, "y0": 0, "y1": 1,
+             "line": {"color": "#8a949e", "width": 1, "dash": "dot"}}
+            for x in (over.at(np.array(panel.marks)).tolist() if panel.marks else ())
+        ]  # fmt: skip
+    own = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend, which may be longer than the panels
+    height = max(own if len(panels) > 1 else 300, ENTRY * len(seen) + _FRAME)
+    spec = {"data": data, "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes), "own": own}
+    return Figure(name, as_json(spec), height, caption)
+
+
+def _scatter(curve: Curve, logarithmic: bool, most: int, over: Abscissa) -> dict[str, Any]:
+    y = positive(curve.y) if logarithmic else np.asarray(curve.y, dtype=float)
+    here = thinned(y, most)
+    x, look = np.asarray(over.at(np.asarray(curve.t, dtype=float)))[here], style(curve.number)
+    return {
+        "type": "scatter",
+        "x": numbers(x, "f8"),  # times are told apart by more than seven digits
+        "y": numbers(y[here]),
+        "name": escaped(curve.name),
+        "legendgroup": escaped(curve.name),
+        "visible": True if curve.shown else "legendonly",
+        "mode": "lines" if len(x) > _FEW else "lines+markers",
+        "line": {**look, "width": 1.6, "simplify": False},
+        "marker": {"color": look["color"], "size": 4},
+        "hovertemplate": f"{escaped(over.name)} = %{{x:.6g}} {over.unit}<br>%{{y:.6g}}"
+        "<extra>%{fullData.name}</extra>",
+    }
+
+
+def escaped(text: str) -> str:
+    """Text for plotly, which takes angle brackets for markup."""
+    return html.escape(text, quote=False)
+
+
+def style(number: int) -> dict[str, str]:
+    """Colour and dashes of a curve: 28 that can be told apart."""
+    return {"color": COLOURS[number % len(COLOURS)], "dash": DASHES[number // len(COLOURS) % len(DASHES)]}
+
+
+def layout(**more: Any) -> dict[str, Any]:
+    """The look of all figures."""
+    base = {
+        "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": "#1d2733"},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "#ffffff",
+        "margin": {"l": 78, "r": 16, "t": _TOOLBAR, "b": 46},
+        "hovermode": "closest",
+        "hoverlabel": {"namelength": -1, "font": {"size": 12}},
+        "legend": {"groupclick": "togglegroup", "font": {"size": 12}, "tracegroupgap": 2},
+        "dragmode": "zoom",
+    }
+    return base | more
+
+
+def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
+    """The look of all axes."""
+    out = {
+        "title": {"text": escaped(label).replace("\n", "<br>"), "standoff": 8},
+        "gridcolor": "#d8dde2",
+        "linecolor": "#8a949e",
+        "showline": True,
+        "mirror": True,
+        "ticks": "outside",
+        "ticklen": 4,
+        "zeroline": False,
+        "automargin": True,
+        "tickformat": ".8~g",
+    }
+    return out | ({"type": "log"} if logarithmic else {}) | more
+
+
+def as_json(spec: Mapping[str, Any]) -> str:
+    """Plotly's JSON, which may stand in a script of a page."""
+    text = json.dumps(spec, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def numbers(values: Vec, kind: str = "") -> dict[str, str]:
+    """An array as plotly reads it, in single precision where that has the range: seven digits, half the space."""
+    size = np.abs(values[np.isfinite(values)])
+    kind = kind or ("f4" if ((size < 1e37) & ((size > 1e-37) | (size == 0.0))).all() else "f8")
+    return {"dtype": kind, "bdata": base64.b64encode(values.astype(f"<{kind}").tobytes()).decode("ascii")}
+
+
+def powers(*values: Vec) -> dict[str, Any]:
+    """Range and ticks of a logarithmic axis for these values: every power of ten, of few also their double and
+    fivefold."""
+    every = np.concatenate([positive(np.asarray(each, dtype=float)).ravel() for each in values] or [np.empty(0)])
+    every = every[np.isfinite(every)]
+    if not len(every):
+        return {}
+    lower, upper = float(np.log10(every.min())), float(np.log10(every.max()))
+    decades = upper - lower
+    room = max(0.06 * decades, 0.05)
+    return {
+        "range": [lower - room, upper + room],
+        "dtick": "D2" if decades < 2.5 else max(1, round(decades / 7.0)),
+        "tickformat": ".6~g" if lower >= -4.0 and upper <= 6.0 else "~e",
+    }
+
+
+def positive(y: Vec) -> Vec:
+    """Without what a logarithmic axis cannot show."""
+    with np.errstate(invalid="ignore"):
+        return np.where(y > np.finfo(float).tiny, y, np.nan)
+
+
+# ---------------------------------------------------------------- the file
+
+
+def check_report(path: str | Path) -> Path:
+    """The file that a report is to be written to, if it can be.
+
+    Raises
+    ------
+    TypeError
+        for something else than a path
+    ValueError
+        for a name that does not end with ``.html``
+    OSError
+        where there is no such folder, or a folder of that name
+    ImportError
+        without a package that writes reports
+    """
+    target = checked("report: path", path, "run.html")
+    if target.suffix.lower() != ".html":
+        raise ValueError(
+            f"a report is a page: its name must end with .html, got {str(path)!r}; name it e.g. 'run.html'"
+        )
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; give the report the name of a file")
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to; make it first")
+    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    if missing:
+        raise ImportError(f"a report needs {', '.join(missing)}: run `pip install {' '.join(missing)}`")
+    return target
+
+
+def write(page: Page, target: Path) -> Path:
+    """Write a page; returns where it was written. Names and messages in it are the user's: the template escapes them,
+    and what no encoding has, as half of a surrogate pair, is written as an escape."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from plotly.offline import get_plotlyjs
+
+    loader = FileSystemLoader(_FOLDER)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    spec = find_spec("itables")  # DataTables are in its folder; the package need not be imported
+    assert spec is not None and spec.submodule_search_locations is not None, "check_report has asked for it"
+    tables = Path(spec.submodule_search_locations[0]) / "html"
+    text = environment.get_template("page.html").render(
+        page=page,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        style=(_FOLDER / "page.css").read_text(encoding="utf-8"),
+        script=(_FOLDER / "page.js").read_text(encoding="utf-8"),
+        plotly=get_plotlyjs(),
+        tables_style=(tables / "dt_bundle.css").read_text(encoding="utf-8"),
+        # a module, which a page without a server cannot import from its own text
+        tables_script=base64.b64encode((tables / "dt_bundle.js").read_bytes()).decode("ascii"),
+    )
+    with replacing(target) as new:
+        new.write_bytes(text.encode("utf-8", "backslashreplace"))
+    return target
+
+
+def versions(packages: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Names and versions: rbdae, what it needs, some more packages with theirs, Python and the system."""
+    found = {"rbdae": __version__} | {name: metadata.version(name) for name in ("numpy", "scipy", "llvmlite")}
+    found |= packages
+    found["Python"] = f"{platform.python_version()} ({platform.python_implementation()})"
+    found["system"] = f"{platform.platform()}, {platform.machine()}"
+    return tuple(found.items())
+
+
+def command() -> str:
+    """How this process was started; empty for an interactive one."""
+    program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else ""
+    return shlex.join([program, *sys.argv[1:]]) if program and program != "-c" else ""

@@ -1,0 +1,326 @@
+"""Pictures of runs: small multiples over one horizontal axis. Matplotlib is imported when the first one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rbdae._arrays import Vec, sense
+from rbdae.problem.observables import TABLE
+from rbdae.quantities.quantity import Quantity
+from rbdae.show import choices
+from rbdae.show.choices import Abscissa
+from rbdae.show.figures import need_matplotlib, new_figure, plain, style, thinned
+from rbdae.show.panels import (
+    Curve,
+    Panel,
+    View,
+    group,
+    groups,
+    is_unique,
+    moving_side,
+    of_system,
+    quantities,
+    unique_components,
+    view,
+)
+from rbdae.show.plane import PlaneChoice
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DEFAULT = ("center_of_mass", "orientation", "energy", "drift", "steps")
+MOST_ROWS = 12
+"""Bodies or joints that are drawn where none are chosen."""
+MARKS = 100
+"""Times of events that are marked."""
+
+_WIDTH = 4.6  # of a panel, inches
+_NAME = -0.17  # where names of rows stand, in widths of a panel
+_COLUMNS = 5  # of a row that is alone: more panels are folded
+
+Row: TypeAlias = tuple[str, list[Panel | None]]
+"""A name and its panels, beside each other; None for an empty place."""
+Block: TypeAlias = list[Row]
+"""Rows with the same quantities."""
+
+
+def plot_solution(
+    solution: Any,
+    *,
+    bodies: Iterable[str] | None = None,
+    quantities: Iterable[str] | None = None,
+    joints: Iterable[str] | None = None,
+    title: str | None = None,
+    plane: PlaneChoice = None,
+    over: Quantity | str | None = None,
+) -> Figure:
+    """Small multiples over time: a row for each body or joint, a column for each of its quantities, and below them what
+    belongs to the whole system. Events of the run are marked by dotted lines.
+
+    Parameters
+    ----------
+    solution : a `rbdae.Solution`, or arrays by the same names: only those that are drawn are asked for
+    bodies : names; None for all, the first 12 of more
+    quantities : names from `rbdae.show.QUANTITIES`, and of further observables (`rbdae.observables`), in the order in
+        which they are drawn: "center_of_mass", "position" and "velocity" (of the origin of the frame), "orientation"
+        (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "joints" and "forces" (their quantities);
+        "reactions" of joints, on the last of their bodies that moves; "energy" (kinetic, potential, work, total, and
+        the balance on an axis of its own), "momentum", "drift" and "steps" (sizes) of the system. None for
+        center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
+    joints : names of those whose quantities and reactions are drawn; None for all, the first 12 of more
+    title : above all; None for the solver
+    plane : a mechanism that moves in a plane of two axes is drawn in it: two components of vectors, an angle in place
+        of the quaternion. None for such a plane if there is one; "xy", "yz", "zx" or their reverse for one by its axes,
+        False for none
+    over : the horizontal axis in place of the time: a quantity with one component, such as ``crank.angle`` or its label
+
+    Returns
+    -------
+    Figure
+        Without a window: it has `savefig`, and a notebook shows it. Between the steps of a run with few of them all
+        but errors and step sizes are smooth curves.
+
+    Raises
+    ------
+    ImportError
+        without matplotlib
+    ValueError, TypeError
+        for unknown names, for a run without a time, for a plane that the motion leaves, and where the run has nothing
+        of what is to be drawn
+    """
+    need_matplotlib("plot")
+    wanted = _chosen_quantities(quantities, joints)
+    heading = plain(solution.solver) if title is None else choices.title("title", title)
+    if not len(solution.t):
+        raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
+    shown = view(solution, plane, over, "plot")
+    blocks, notes = _blocks(shown, wanted, bodies, joints, every=quantities is not None)
+    lone = [panel for name in _of("system", wanted) for panel in of_system(shown, name)]
+    if not blocks and not lone:
+        raise ValueError(
+            f"plot: this run has no {' and no '.join(wanted)}, so there is nothing to draw; choose other quantities"
+        )
+    marks = [float(t) for event in getattr(solution, "events", ()) for t in event.t]
+    marks.sort(reverse=sense(solution.t) < 0)
+    figure = _draw(blocks, lone, shown.over.at(np.array(marks)).tolist() if marks else [], shown.over)
+    lines = [heading, *([] if shown.plane is None else [shown.plane.said]), *notes]
+    if marks:
+        lines.append("dotted: events" if len(marks) <= MARKS else f"dotted: the first {MARKS} of {len(marks)} events")
+    figure.suptitle("\n".join(lines), fontsize="medium")
+    return figure
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
+    if given is None:
+        return [*DEFAULT, *(() if joints is None else ["reactions"])]
+    names = choices.names("quantities", "quantity", given, quantities())
+    if joints is not None and not _of("joints", names) and "joints" not in names:
+        raise ValueError(
+            f"plot: joints= is for reactions and quantities of joints; add 'reactions' or 'joints' to quantities, "
+            f"got {names}"
+        )
+    return names
+
+
+def _of(owner: str, names: Iterable[str]) -> list[str]:
+    """Those of these quantities that belong to an owner."""
+    known = quantities()
+    return [name for name in names if known[name][0].owner == owner]
+
+
+def _blocks(
+    shown: View, wanted: list[str], bodies: Iterable[str] | None, joints: Iterable[str] | None, *, every: bool
+) -> tuple[list[Block], list[str]]:
+    """Blocks of rows, and sentences on what is not drawn."""
+    blocks: list[Block] = []
+    notes: list[str] = []
+    smooth, of_bodies = shown.smooth, _of("bodies", wanted)
+    if bodies is not None or of_bodies:
+        names, note = _chosen("bodies", "body", bodies, smooth.states)
+        columns = [each.by_owner() for quantity in of_bodies for each in groups(shown, quantity, names)]
+        full, zero = (columns, []) if every else _full(columns)
+        blocks.append([(name, [column[name] for column in full or columns]) for name in names] if columns else [])
+        notes += note + ([f"Zero at all times: {', '.join(zero)}."] if full and zero else [])
+    for kind in _of("named", wanted):
+        found = getattr(smooth, kind)
+        names, note = _chosen(kind, kind.removesuffix("s"), joints if kind == "joints" else None, found)
+        blocks += _named(kind, smooth.t, {name: found[name] for name in names})
+        notes += note
+    if of_joints := _of("joints", wanted):
+        names, note = _chosen("joints", "joint", joints, smooth.reactions)
+        columns = [each.by_owner() for quantity in of_joints for each in groups(shown, quantity, names)]
+        full, zero = (columns, []) if shown.plane is None else _full(columns)
+        blocks.append([(_on(name, shown), [column[name] for column in full]) for name in names])
+        notes += note + ([f"Zero but for rounding: {', '.join(zero)}."] if zero else [])
+    return [block for block in blocks if block and block[0][1]], notes
+
+
+def _full(columns: list[dict[str, Panel]]) -> tuple[list[dict[str, Panel]], list[str]]:
+    """The columns that are not zero at all times for all owners, and the labels of the others."""
+    zero = [column for column in columns if all(panel.is_zero() for panel in column.values())]
+    return [column for column in columns if column not in zero], [next(iter(c.values())).label for c in zero if c]
+
+
+def _named(kind: str, t: Vec, found: Mapping[str, Any]) -> list[Block]:
+    """Blocks of rows of the "joints" or "forces": those with the same quantities are in one. What is zero at all times
+    in all of them, as the torques of joints that nothing drives, is left out; in some of them its place is empty."""
+    alike: dict[tuple[tuple[str, ...], ...], dict[str, Any]] = {}
+    for name, each in found.items():
+        alike.setdefault(tuple((q, *map(str, each.units[q])) for q in each), {})[name] = each
+    out: list[Block] = []
+    for owners in alike.values():
+        parts = TABLE[kind].parts_of(next(iter(owners.values())))
+        columns, _ = _full([group(part, t, owners).by_owner() for part in parts])
+        rows = {name: [column[name] for column in columns] for name in owners}
+        out.append([(name, [None if p.is_zero() else _unitless(p) for p in panels]) for name, panels in rows.items()])
+    return out
+
+
+def _unitless(panel: Panel) -> Panel:
+    """A quantity of a user may have no unit."""
+    return replace(panel, label=panel.label.removesuffix(" [1]"))
+
+
+def _chosen(
+    what: str, one: str, names: Iterable[str] | None, known: Mapping[str, object]
+) -> tuple[list[str], list[str]]:
+    if names is not None:
+        return choices.names(what, one, names, known), []
+    out = list(known)
+    if len(out) <= MOST_ROWS:
+        return out, []
+    return out[:MOST_ROWS], [f"the first {MOST_ROWS} of {len(out)} {what}; choose with {what}=[...]"]
+
+
+def _on(joint: str, shown: View) -> str:
+    """The name of a row, with the components of the reaction that are unique, if not all are."""
+    body = moving_side(shown.smooth, joint)
+    reaction, plane = shown.smooth.reactions[joint][body], shown.plane_of_reactions
+    if is_unique(reaction, plane):
+        return f"{joint}\non {body}"
+    sure = unique_components(reaction, plane, "_in_space")
+    return f"{joint}\non {body}\n" + (f"(unique: {', '.join(sure)})" if sure else "(not unique)")
+
+
+# ---------------------------------------------------------------- the drawing
+
+
+class _Cell(NamedTuple):
+    """A panel in its place, the name of its row, and whether it has heading and legend."""
+
+    row: int
+    column: int
+    panel: Panel
+    name: str
+    headed: bool
+
+
+def _draw(blocks: list[Block], lone: list[Panel], marks: Sequence[float], over: Abscissa) -> Figure:
+    """Blocks of rows above each other, then the panels of the system, as many in a row as the widest block has; `marks`
+    are values of the axis."""
+    widths = [max(len(panels) for _, panels in block) for block in blocks]
+    width = max([min(w, _COLUMNS) if len(b) == 1 else w for w, b in zip(widths, blocks, strict=True)], default=0)
+    width = width or (2 if len(lone) > 1 else 1)
+    if width == 1 and len(lone) + max((len(block) for block in blocks), default=0) > 2:
+        width = 2
+    cells, heights = _cells(blocks, lone, width)
+    figure = new_figure("plot", (max(1.35, width) * _WIDTH, sum(heights) + 0.6), layout="constrained")
+    grid = figure.add_gridspec(len(heights), width, height_ratios=heights)
+    first: Axes | None = None
+    lowest: dict[int, Axes] = {}
+    for cell in cells:
+        axis = figure.add_subplot(grid[cell.row, cell.column], sharex=first)
+        first = axis if first is None else first
+        _fill(axis, cell, marks, over)
+        axis.tick_params(labelbottom=False)
+        lowest[cell.column] = axis
+    for axis in lowest.values():
+        axis.tick_params(labelbottom=True)
+        axis.set_xlabel(plain(over.label))
+    return figure
+
+
+def _cells(blocks: list[Block], lone: list[Panel], width: int) -> tuple[list[_Cell], list[float]]:
+    """All panels, and the heights of rows, inches.
+
+    A block of one column is wrapped: its panels stand beside each other, too. A row that is alone has as many lines as
+    it needs.
+    """
+    cells: list[_Cell] = []
+    heights: list[float] = []
+    for block in blocks:
+        row, alone = len(heights), len(block) == 1
+        flat = [(name, panel) for name, panels in block for panel in panels]
+        if alone or all(len(panels) == 1 for _, panels in block):
+            columns = min(width, len(flat)) if alone else width
+            for k, (name, panel) in enumerate(flat):
+                named = not alone or k % columns == 0
+                headed = alone or k < columns
+                if panel is not None:
+                    cells.append(_Cell(row + k // columns, k % columns, panel, name if named else "", headed))
+            count = -(-len(flat) // columns)
+            heights += [_height(count) + 0.35 * (k == 0 or alone) for k in range(count)]
+            continue
+        begun: set[int] = set()
+        for k, (name, panels) in enumerate(block):
+            for j, panel in enumerate(panels):
+                if panel is not None:
+                    cells.append(_Cell(row + k, j, panel, "" if j else name, j not in begun))
+                    begun.add(j)
+        heights += [_height(len(block)) + 0.35 * (k == 0) for k in range(len(block))]
+    row = len(heights)
+    cells += [_Cell(row + k // width, k % width, panel, "", True) for k, panel in enumerate(lone)]
+    heights += [2.2] * -(-len(lone) // width)
+    return cells, heights
+
+
+def _height(rows: int) -> float:
+    return 2.3 if rows <= 2 else 1.7 if rows <= 4 else 1.25
+
+
+def _fill(axis: Axes, cell: _Cell, marks: Sequence[float], over: Abscissa) -> None:
+    panel = cell.panel
+    for curve in panel.curves:
+        _curve(axis, curve, panel.logarithmic, over)
+    if panel.logarithmic and any(np.any(_visible(curve.y) > 0.0) for curve in panel.curves):
+        axis.set_yscale("log")
+    else:
+        axis.yaxis.set_major_formatter("{x:g}")  # the usual factor above the axis would cover the legend
+    if panel.limits is not None:
+        axis.set_ylim(*panel.limits)
+    for mark in marks[:MARKS]:
+        axis.axvline(mark, color="0.4", linewidth=0.8, linestyle=":", zorder=0)
+    axis.grid(True, alpha=0.3)
+    axis.margins(x=0.01)
+    if cell.name:
+        axis.set_ylabel(plain(cell.name))
+        axis.yaxis.set_label_coords(_NAME, 0.5)  # align_ylabels takes half of the time of a large figure
+    if cell.headed:
+        axis.set_title(panel.label, loc="left", fontsize="medium", pad=22)
+        axis.legend(
+            loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4, fontsize="small", frameon=False, borderaxespad=0.1
+        )
+
+
+def _curve(axis: Axes, curve: Curve, logarithmic: bool, over: Abscissa) -> None:
+    """A curve of a panel; a single point has a marker, and a curve of zeros in a logarithmic axis says so."""
+    y = _visible(curve.y) if logarithmic else curve.y
+    if logarithmic and len(y) and not np.isfinite(y).any():
+        axis.plot([], [], label=f"{curve.name}: 0", **style(curve.number))
+        return
+    keep = thinned(y)
+    x, marker = over.at(curve.t)[keep], "o" if len(y) == 1 else None
+    axis.plot(x, y[keep], label=curve.name, linewidth=1.2, marker=marker, markersize=4, **style(curve.number))
+
+
+def _visible(values: Vec) -> Vec:
+    """Without the zeros of a consistent start, which a logarithmic axis cannot show."""
+    return np.where(values > np.finfo(float).tiny, values, np.nan)

@@ -1,0 +1,197 @@
+"""A mechanism in motion as lines in space: what pictures, animations and pages draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.body import Body
+from rbdae.show import choices
+from rbdae.show.placed import Moving, Placed, placed, placed_at
+from rbdae.show.plane import plane_of_motion
+from rbdae.show.symbols import force_lines, ground_lines, inertia_box, joint_lines, size_of, skeleton
+from rbdae.system import System
+
+Kind: TypeAlias = Literal["body", "joint", "spring", "drive", "ground"]
+Traces: TypeAlias = bool | Sequence[str] | Mapping[str, tuple[str, ArrayLike]]
+"""All centres of mass, none, those of some bodies, or by names of your own a body and a point in its frame."""
+
+_SYMBOL = 0.03  # the size of a symbol, as a part of the mechanism's at the start
+_OF_BODY = 0.25  # and at most as a part of the median of the bodies'
+_SAMPLES = 100  # times by which it is judged whether the motion is plane
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A line without a break.
+
+    Attributes
+    ----------
+    name : of the body, joint or force; "ground" for its symbols. A thing may have several lines.
+    kind : "body", "joint", "spring", "drive" (what is driven or loaded) or "ground"
+    points : (m, k, 3), k >= 2, in space, m
+    thin : with less weight than others of its kind, such as the box of a body's inertia
+    """
+
+    name: str
+    kind: Kind
+    points: Moving
+    thin: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """The lines and traces to be drawn of a mechanism at m times.
+
+    Attributes
+    ----------
+    t : (m,), s
+    lines : of bodies, joints, forces and the ground
+    traces : points that leave a trace, by name, (m, 3), m
+    size : of a symbol, m
+    plane : right, up and towards the eye, rows of (3, 3), if all motion of the run is in parallels of one plane
+    up : (3,), against gravity; without gravity the up of the plane, or the third axis
+    """
+
+    t: Vec
+    lines: tuple[Line, ...]
+    traces: Mapping[str, Mat]
+    size: float
+    plane: Mat | None
+    up: Vec
+
+    def bounds(self) -> Mat:
+        """The smallest and the largest coordinates of all lines and traces, (2, 3)."""
+        points = [line.points.reshape(-1, 3) for line in self.lines] + list(self.traces.values())
+        every = np.concatenate(points) if points else np.zeros((1, 3))
+        return np.stack([every.min(axis=0), every.max(axis=0)])
+
+
+def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True) -> Scene:
+    """The scene to be drawn of a run at times between its first and its last one.
+
+    A body is lines between the points where joints and forces act on it; one with a single point, or none, the box of
+    the homogeneous cuboid that has its mass and principal inertias. Symbols have a size that fits the mechanism.
+
+    Parameters
+    ----------
+    solution : a `rbdae.Solution`, or what can be asked in the same way
+    times : (m,), at least one, s; of a run that kept no steps those that it has
+    bodies : names of those that are drawn, with what acts on them; None for all
+    traces : True for the centres of mass of these bodies, False for none, names of bodies, or a dictionary of points:
+        ``{"coupler": ("rod", (0.3, 0.1, 0.0))}``
+
+    Raises
+    ------
+    ValueError
+        for times outside of the run, unknown bodies, and a solution without its problem or without a time
+    """
+    t = np.atleast_1d(_check.times(times))
+    if not len(t):
+        raise ValueError("scene needs at least one time, got none; pass e.g. solution.t")
+    here = placed_at(solution, t)
+    system, problem = here.system, solution.problem
+    shown = chosen(system, bodies)
+    size, limits = _sizes(system, placed(problem, np.array([problem.t0]), problem.y0[None]))
+    rows = np.unique(np.linspace(0, len(solution.t) - 1, _SAMPLES).astype(int))
+    frame = plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size / _SYMBOL)
+    up = _up(system) if frame is None else frame[1]
+    eye = np.cross(up, np.eye(3)[np.argmin(np.abs(up))]) if frame is None else frame[2]
+    lines = [
+        Line(body.name, "body", here.at(body, line), bool(thin))
+        for body in shown
+        for thin, some in enumerate(skeleton(body, here.points[body.name], *limits, frame is not None))
+        for line in some
+    ]
+    lines += _symbols(here, t, shown, size, eye)
+    if bodies is None:
+        feet = ground_lines(here.points[system.ground.name], len(t), size, -up, eye)
+        lines += [Line(system.ground.name, "ground", line) for line in feet]
+    return Scene(t, tuple(lines), _traces(here, shown, traces), size, frame, up)
+
+
+def traces_at(
+    solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True
+) -> dict[str, Mat]:
+    """`Scene.traces` at more times than the scene may have: (k, 3) by name."""
+    here = placed_at(solution, np.atleast_1d(_check.times(times)))
+    return _traces(here, chosen(here.system, bodies), traces)
+
+
+def chosen(system: System, names: Iterable[str] | None) -> tuple[Body, ...]:
+    """Bodies by their names, all for None; refuses those that are not there."""
+    if names is None:
+        return system.bodies
+    known = {body.name: body for body in system.bodies}
+    return tuple(known[name] for name in choices.names("bodies", "body", names, known))
+
+
+def axis_label(v: Vec) -> str:
+    """The label of an axis along a unit vector."""
+    k = int(np.argmax(np.abs(v)))
+    if abs(v[k]) < 1.0 - 1e-6:
+        return f"along ({', '.join(f'{x:.3g}' for x in v)}) [m]"
+    return f"{'' if v[k] > 0.0 else '-'}{'xyz'[k]} [m]"
+
+
+def _sizes(system: System, first: Placed) -> tuple[float, tuple[float, float]]:
+    """The size of a symbol, and the limits of the largest edge of a box, m.
+
+    By the extent of the mechanism at the start. A body that is not a part of something larger has the size of its box.
+    """
+    every = [first.at(body, body.center_of_mass) for body in system.bodies]
+    every += [first.at(body, first.points[body.name])[0] for body in (*system.bodies, system.ground)]
+    extent = float(np.linalg.norm(np.ptp(np.concatenate(every), axis=0)))
+    boxes = [float(inertia_box(body)[0].max()) for body in system.bodies]
+    if extent <= 1e-9 * max(boxes):
+        return _SYMBOL * max(boxes), (0.0, np.inf)
+    sizes = [min(size_of(body, first.points[body.name]), extent) for body in system.bodies]
+    size = min(_SYMBOL * extent, _OF_BODY * float(np.median(sizes)))
+    return size, (2.0 * size, 0.6 * extent)
+
+
+def _up(system: System) -> Vec:
+    length = float(np.linalg.norm(system.gravity))
+    return -system.gravity / length if length > 0.0 else np.array((0.0, 0.0, 1.0))
+
+
+def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Vec) -> list[Line]:
+    """The symbols of joints and forces on the bodies that are shown."""
+    names = {body.name for body in shown}
+    out: list[Line] = []
+    for joint in here.system.joints:
+        if names & {body.name for body in joint.bodies}:
+            kind: Kind = "joint" if joint.rheonomic() is None else "drive"
+            out += [Line(joint.name or "", kind, line) for line in joint_lines(joint, here, size, eye)]
+    for force in here.system.forces:
+        if force.symbol is not None and names & {body.name for body in force.bodies}:
+            kind = "spring" if force.symbol.look in ("spring", "coil") else "drive"
+            out += [Line(force.name or "", kind, line) for line in force_lines(force, here, t, size, eye)]
+    return out
+
+
+def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, Mat]:
+    if isinstance(traces, (bool, np.bool_)):
+        return {body.name: here.at(body, body.center_of_mass) for body in shown if traces}
+    known = {body.name: body for body in here.system.bodies}
+    if not isinstance(traces, Mapping):
+        names = choices.names("traces", "body", traces, known)
+        return {name: here.at(known[name], known[name].center_of_mass) for name in names}
+    wrong = f"traces must be like {{'tip': ('rod', (0, 0, 1))}}, got {_check.show(traces)}"
+    if not traces:
+        raise ValueError(f"{wrong}; pass False for none")
+    out = {}
+    for label, pair in traces.items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"{wrong}; give a body and a point of its frame")
+        (name,) = choices.names("traces", "body", [pair[0]], known)
+        point = _check.vector(f"trace {label!r}", "point", pair[1])
+        out[choices.text("traces: a name", label)] = here.at(known[name], point)
+    return out

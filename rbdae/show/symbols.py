@@ -1,0 +1,314 @@
+"""The lines of a scene: what stands for bodies, joints, drives, forces and the ground.
+
+Points are (m, 3), directions too, and polylines (m, k, 3), at m times, in metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.body import Body
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import value_of
+from rbdae.forces.symbol import Symbol
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.primitives import Coincidence, Distance, Dot2
+from rbdae.show.placed import Moving, Placed
+
+Polylines: TypeAlias = Iterator[Moving]
+
+_SAME = 1e-6  # two points of a body are one if their distance is below this part of its size
+_FLAT = 1e-3  # points off a line or plane by less than this part of the size lie in it
+_FARTHER = 1.0 + 1e-6
+_SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1), (1, 1)])
+_ACROSS = np.array([(-1.0,), (1.0,)])
+_CUBE = np.array(  # all edges in one line without a break
+    [
+        (-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, -1, -1), (-1, -1, 1), (1, -1, 1), (1, -1, -1),
+        (1, -1, 1), (1, 1, 1), (1, 1, -1), (1, 1, 1), (-1, 1, 1), (-1, 1, -1), (-1, 1, 1), (-1, -1, 1),
+    ],
+    dtype=float,
+)  # fmt: skip
+
+# ---------------------------------------------------------------- shapes
+
+
+def unit(v: Moving) -> Moving:
+    """Vectors (..., 3) by their lengths; zero stays zero."""
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    return v / np.where(length > 0.0, length, 1.0)
+
+
+def across(v: Moving, wanted: Vec) -> Moving:
+    """Unit vectors at right angles to v (m, 3), as far as possible in the plane across `wanted`."""
+    out = np.cross(wanted, v)
+    axis = np.eye(3)[np.argmin(np.abs(v), axis=-1)]
+    poor = np.linalg.norm(out, axis=-1) < 1e-3 * np.linalg.norm(v, axis=-1)
+    out[poor] = np.cross(axis[poor], v[poor])
+    return unit(out)
+
+
+def combined(p: Moving, directions: tuple[Moving, ...], table: Mat) -> Moving:
+    """Points p + sum_j table[i, j] directions[j], (m, k, 3), of a table (k, j)."""
+    return p[:, None, :] + np.einsum("kj,mjc->mkc", table, np.stack(directions, axis=1))
+
+
+def arc(p: Moving, e1: Moving, e2: Moving, radius: float, turn: float = 2 * np.pi, k: int = 25) -> Moving:
+    """From e1 towards e2 about p, unit vectors (m, 3)."""
+    angle = np.linspace(0.0, turn, k)
+    return combined(p, (e1, e2), radius * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+
+
+def arrow(p: Moving, v: Moving, side: Moving, head: float) -> Moving:
+    """From p along v with a head of a size, at most 0.4 |v|; one line."""
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    h = np.minimum(head, 0.4 * length)
+    tip, along = p + v, unit(v)
+    return np.stack([p, tip, tip - h * along + 0.4 * h * side, tip, tip - h * along - 0.4 * h * side], axis=1)
+
+
+def turning_arrow(p: Moving, e1: Moving, e2: Moving, radius: float) -> Moving:
+    """Three quarters of a circle about p with a head."""
+    curve = arc(p, e1, e2, radius, 1.5 * np.pi, 19)
+    return np.concatenate([curve, arrow(curve[:, -1], 0.6 * radius * e1, e2, 0.5 * radius)[:, 1:]], axis=1)
+
+
+def coil(p: Moving, e1: Moving, e2: Moving, radius: float) -> Moving:
+    """Two and a half turns of a flat spiral about p."""
+    u = np.linspace(0.2, 1.0, 41)
+    angle = 5 * np.pi * u
+    return combined(p, (e1, e2), radius * np.stack([u * np.cos(angle), u * np.sin(angle)], axis=1))
+
+
+def zigzag(p: Moving, q: Moving, side: Moving, width: float, teeth: int = 6) -> Moving:
+    """A spring from p to q: straight ends, and teeth of half a width, at most a quarter of its length, to each side."""
+    along = np.concatenate([[0.0, 0.2], 0.2 + 0.6 * (np.arange(2 * teeth) + 0.5) / (2 * teeth), [0.8, 1.0]])
+    up = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], teeth), [0.0, 0.0]])
+    half = np.minimum(0.5 * width, 0.25 * np.linalg.norm(q - p, axis=-1, keepdims=True))
+    return combined(p, (q - p, half * side), np.stack([along, up], axis=1))
+
+
+def _rings(p: Moving, axes: Moving, radius: float) -> Polylines:
+    """Three circles about p in the planes of three axes, (3, m, 3)."""
+    for k in range(3):
+        yield arc(p, axes[k], axes[k - 1], radius)
+
+
+def _ball(p: Moving, radius: float) -> Polylines:
+    yield from _rings(p, np.broadcast_to(np.eye(3)[:, None, :], (3, len(p), 3)), radius)
+
+
+# ---------------------------------------------------------------- joints and forces
+
+
+def joint_lines(joint: AbstractJoint, here: Placed, size: float, eye: Vec) -> Polylines:
+    """The symbol of a joint or drive: a rod's line, the slide's rail, a plane's square, rings about axes that turn.
+
+    Parameters
+    ----------
+    here : where the bodies are
+    size : of a symbol, m
+    eye : the direction of sight, by which flat symbols turn
+    """
+    p, q = here.at(joint.a, joint.at_a), here.at(joint.b, joint.at_b)
+    if (law := joint.rheonomic()) is not None:
+        yield _drive(joint, law, here, (p, q), size, eye)
+        return
+    parts = joint.primitives()
+    if any(isinstance(part, Distance) for part in parts):
+        yield np.stack([p, q], axis=1)
+    planes = sum(isinstance(part, Dot2) for part in parts)
+    if isinstance(joint, AbstractAxialJoint):
+        yield from _axial(joint, here, (p, q), size, planes)
+    elif not planes and any(isinstance(part, Coincidence) for part in parts):
+        yield from _ball(q, 0.5 * size)
+
+
+def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving], size: float, planes: int) -> Polylines:
+    """A joint with an axis: `planes` of its equations keep its point in planes of the first body."""
+    u, n = here.along(joint.a, joint.axis_a), here.along(joint.a, joint.normal_a)
+    b, free = np.cross(u, n), joint.free_motions
+    p, q = ends[::-1] if "translation" in free and _is_rail(joint, here) else ends  # the sleeve may be on the first
+    if planes >= 2:
+        yield _rail(p, q, u if "rotation" not in free or "translation" in free else n, size)
+    elif planes == 1:
+        foot = q - np.einsum("mc,mc->m", q - p, u)[:, None] * u
+        yield combined(foot, (n, b), 1.5 * size * _SQUARE)
+    if "ball" in free:
+        yield combined(q, (u,), size * _ACROSS)
+        yield combined(q, (here.along(joint.b, joint.axis_b),), size * _ACROSS)
+    elif "rotation" in free:
+        yield combined(q, (u,), size * _ACROSS)
+        yield arc(q, n, b, 0.5 * size)
+    elif "translation" in free:
+        yield combined(q, (u, n, b), _CUBE * 0.5 * size * np.array([1.6, 1.0, 1.0]))
+    elif planes:  # a point on a line or plane
+        yield from _ball(q, 0.3 * size)
+    else:
+        yield combined(q, (n, b), 0.5 * size * np.array([(1, 1), (-1, -1), (0, 0), (1, -1), (-1, 1)]))
+
+
+def _is_rail(joint: AbstractAxialJoint, here: Placed) -> bool:
+    """Whether the second body is the rail: the ground is, else the one whose points reach farther along the axis; of
+    two alike the first."""
+    if joint.a.fixed or joint.b.fixed:
+        return joint.b.fixed
+    first = float(np.ptp(here.points[joint.a.name] @ joint.axis_a))
+    second = float(np.ptp(here.points[joint.b.name] @ joint.axis_b))
+    return second > _FARTHER * first
+
+
+def _rail(p: Moving, q: Moving, u: Moving, size: float) -> Moving:
+    """The line through p along u, as far as q comes."""
+    s = np.einsum("mc,mc->m", q - p, u)
+    ends = np.array([(min(s.min(), 0.0) - 1.5 * size,), (max(s.max(), 0.0) + 1.5 * size,)])
+    return combined(p, (u,), ends)
+
+
+def _drive(
+    joint: AbstractJoint, law: Rheonomic, here: Placed, ends: tuple[Moving, Moving], size: float, eye: Vec
+) -> Moving:
+    """An arrow between the points, or for an angle a turn from the direction where it is zero."""
+    p, q = ends
+    if law.e1 is not None and law.e2 is not None:
+        return turning_arrow(q, here.along(joint.a, law.e1), here.along(joint.a, law.e2), size)
+    if isinstance(joint.primitives()[0], Coincidence):  # the vector from b to a is prescribed
+        p, q = q, p
+    return arrow(p, q - p, across(q - p, eye), size)
+
+
+def force_lines(force: AbstractForce, here: Placed, times: Vec, size: float, eye: Vec) -> Polylines:
+    """The symbol of a force by its `AbstractForce.symbol`. Vectors are scaled by the largest one of these times."""
+    symbol = force.symbol
+    if symbol is None:
+        return
+    p = here.at(*symbol.points[0])
+    if symbol.law is not None:
+        v = _vectors(force, symbol, here, times)
+        v = v / max(np.linalg.norm(v, axis=1).max(initial=0.0), 1e-300)
+        e1 = across(v, eye)
+        if symbol.look == "force":
+            yield arrow(p, 4.0 * size * v, e1, size)
+        else:
+            yield turning_arrow(p, e1, np.cross(unit(v), e1), 1.5 * size)
+    elif symbol.look in ("stops", "surface"):
+        yield from _obstacles(symbol, here, size, eye)
+    elif symbol.axis is not None:
+        axis = here.along(symbol.points[0][0], symbol.axis)
+        e1 = across(axis, eye)
+        yield (coil if symbol.look == "coil" else turning_arrow)(p, e1, np.cross(axis, e1), size)
+    elif len(symbol.points) == 2:
+        q = here.at(*symbol.points[1])
+        side = across(q - p, eye)
+        yield zigzag(p, q, side, size) if symbol.look == "spring" else arrow(p, q - p, side, size)
+
+
+def _obstacles(symbol: Symbol, here: Placed, size: float, eye: Vec) -> Polylines:
+    """Bars across an axis, a square in a plane, or three circles of a sphere."""
+    body, point = symbol.points[0]
+    if symbol.axis is None:
+        yield from _rings(here.at(body, point), [here.along(body, axis) for axis in np.eye(3)], symbol.radius)
+        return
+    axis = here.along(body, symbol.axis)
+    side = across(axis, eye)
+    if symbol.look == "surface":
+        yield combined(here.at(body, point), (side, np.cross(axis, side)), 3.0 * size * _SQUARE)
+        return
+    for body, point in symbol.points:
+        yield combined(here.at(body, point), (side,), size * _ACROSS)
+
+
+def _vectors(force: AbstractForce, symbol: Symbol, here: Placed, times: Vec) -> Moving:
+    assert symbol.law is not None
+    v = np.array([value_of(f"force {force.name!r}", symbol.law, float(t)) for t in times])
+    if not symbol.turning:
+        return v
+    body = symbol.points[0][0]
+    return np.stack([here.along(body, row)[k] for k, row in enumerate(v)])
+
+
+def ground_lines(points: Mat, m: int, size: float, down: Vec, eye: Vec) -> Polylines:
+    """A hatched foot under each point (k, 3)."""
+    side = across(down[None], eye)[0]
+    foot = np.array([(0, 0), (-1, 1.2), (1, 1.2), (0, 0)], dtype=float)
+    base = np.array([(-1.6, 1.2), (1.6, 1.2)])
+    hatches = [np.array([(x, 1.2), (x - 0.5, 1.8)]) for x in (-1.1, -0.35, 0.4, 1.15)]
+    for point in points:
+        for line in (foot, base, *hatches):
+            yield np.broadcast_to(point + size * line @ np.stack([side, down]), (m, len(line), 3))
+
+
+# ---------------------------------------------------------------- bodies
+
+
+def inertia_box(body: Body) -> tuple[Vec, Mat]:
+    """Edges (3,), in m, of the homogeneous cuboid with the mass and principal inertias of a body, and its axes, columns
+    of (3, 3) in the body frame. An edge whose square would be negative (an unphysical inertia) is 0."""
+    moments, axes = np.linalg.eigh(body.central_inertia)
+    squares = 6.0 * (moments.sum() - 2.0 * moments) / body.mass
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def size_of(body: Body, points: Mat) -> float:
+    """The size of a body with points (k, 3), m: how far they are from the centre of mass, or the largest edge of its
+    box."""
+    reach = np.linalg.norm(points - body.center_of_mass, axis=1).max(initial=0.0)
+    return float(max(reach, inertia_box(body)[0].max()))
+
+
+def skeleton(
+    body: Body, points: Mat, least: float, most: float, plane: bool
+) -> tuple[tuple[Mat, ...], tuple[Mat, ...]]:
+    """The lines of a body in its own frame, each (k, 3): those between its points, and its box, if there is one.
+
+    Between two points a line, among more in a plane the edges of their hull, else a star from the centre of mass. A
+    centre that lies off the line of one or two points is a point, too. Where lines do not show how the body turns, a
+    box around the centre of mass does: with one point at most, in space also with a single line.
+
+    Parameters
+    ----------
+    points : (k, 3), where something acts on it
+    least, most : limits of the largest edge of a box, m
+    plane : all motion is in a plane
+    """
+    center = body.center_of_mass
+    lines = _edges(points[np.linalg.norm(points - center, axis=1) > _SAME * size_of(body, points)], center)
+    if len(points) > 1 and (plane or len(lines) > 1 or len(lines[0]) > 2):
+        return lines, ()
+    edges, axes = inertia_box(body)
+    largest = float(edges.max())
+    shown = float(np.clip(largest, least, most))
+    edges = edges * (shown / largest) if largest > 0.0 else np.full(3, shown)
+    return lines, (center + (_CUBE * 0.5 * edges) @ axes.T,)
+
+
+def _edges(points: Mat, center: Vec) -> tuple[Mat, ...]:
+    if len(points) == 0:
+        return ()
+    if len(points) == 1 or (len(points) == 2 and not _between(center, *points)):
+        points = np.vstack([points, center])
+    middle = points.mean(axis=0)
+    _, values, directions = np.linalg.svd(points - middle)
+    values = np.pad(values, (0, 3 - len(values)))
+    if values[1] <= _FLAT * values[0]:
+        along = (points - middle) @ directions[0]
+        return (points[[np.argmin(along), np.argmax(along)]],)
+    if values[2] <= _FLAT * values[0]:
+        from scipy.spatial import ConvexHull
+
+        order = ConvexHull((points - middle) @ directions[:2].T).vertices
+        inner = [k for k in range(len(points)) if k not in set(order.tolist())]
+        star = [np.stack([center, points[k]]) for k in inner if np.linalg.norm(points[k] - center) > 0.0]
+        return (points[[*order, order[0]]], *star)
+    return tuple(np.stack([center, point]) for point in points)
+
+
+def _between(center: Vec, first: Vec, second: Vec) -> bool:
+    """Whether the centre lies between two points, on their line."""
+    v, w = second - first, center - first
+    return bool(np.linalg.norm(w - np.clip(v @ w / (v @ v), 0.0, 1.0) * v) <= 0.02 * np.linalg.norm(v))

@@ -1,0 +1,175 @@
+"""Changes of a run at known times: steps of inputs, and the samples of controllers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae.actuators.sampled import Sampled
+from rbdae.inputs import Given, Table, given, values_of
+from rbdae.problem.contract import Solvable
+from rbdae.problem.drive_inputs import motions_of, refuse_jumps
+from rbdae.problem.driven import places_of, present
+from rbdae.problem.network_values import values_of_blocks
+from rbdae.problem.problem import Problem
+from rbdae.solving.checks import check_problem, check_span
+
+_CLOSE = 1e-9
+"""A time this near to a sample, in periods, is the sample's."""
+
+
+@final
+class InputSteps:
+    """Inputs that are constant between times: what a run does at these.
+
+    Parameters
+    ----------
+    tables : of ``"previous"`` values by the names of the inputs
+    t0, t_end : of the run, falling back in time
+    """
+
+    def __init__(self, tables: Mapping[str, Table], t0: float, t_end: float) -> None:
+        self._tables = tables
+        self._direction = 1.0 if t0 < t_end else -1.0
+        times = np.unique(np.concatenate([np.zeros(0), *(table.t for table in tables.values())]))
+        first, last = min(t0, t_end), max(t0, t_end)
+        self._times: Vec = times[(times > first) & (times < last)]
+        self._ends: Vec = np.array([first, *self._times, last])
+
+    def next(self, t: float) -> float | None:
+        """The next time at which an input steps, after t in the direction of the run; None if there is none."""
+        left = self._times[self._direction * (self._times - t) > 0.0]
+        return float(left[0 if self._direction > 0.0 else -1]) if len(left) else None
+
+    @property
+    def times(self) -> list[float]:
+        """The times at which an input steps, in the direction of the run."""
+        return [float(t) for t in self._times[:: int(self._direction)]]
+
+    def values(self, t: float) -> dict[str, float]:
+        """The values from t on, in the direction of the run."""
+        k = int(np.searchsorted(self._ends, t, side="right" if self._direction > 0.0 else "left"))
+        k = min(max(k, 1), len(self._ends) - 1)
+        middle = 0.5 * (self._ends[k - 1] + self._ends[k])
+        return {name: float(table(middle)) for name, table in self._tables.items()}
+
+    def resumed(self, problem: Any, t: float, y: Vec) -> Any:
+        """The problem from (t, y) on, with the values there."""
+        return problem.resumed_with_inputs(t, y, self.values(t))
+
+
+def _refuse_jumps(problem: Problem, steps: InputSteps) -> None:
+    """Refuse steps of inputs by which a drive jumps on the way, before the run begins."""
+    if not motions_of(problem.workspace):
+        return
+    places, before = places_of(problem.workspace), present(problem.workspace)
+    for t in steps.times:
+        after = values_of("solve", places, steps.values(t), before)
+        refuse_jumps(problem.workspace, t, before, after)
+        before = after
+
+
+def _refuse_ends(problem: Problem, t0: float, t_end: float) -> None:
+    """Refuse a table of a drive that ends within the run while the drive moves: there its rate jumps to zero."""
+    for joint in problem.system.joints:
+        law = joint.rheonomic()
+        if law is None or law.motion.whole:
+            continue
+        for each in law.motion.inputs:
+            table = problem.system.sources.get(each)
+            if not isinstance(table, Table):
+                continue
+            for end in (float(table.t[0]), float(table.t[-1])):
+                if min(t0, t_end) < end < max(t0, t_end) and table.moves_at(end):
+                    raise ValueError(
+                        f"{law.motion.owner}: the table of input {each.name!r} ends at t = {end:g} while it moves, and "
+                        f"the run goes from {t0:g} to {t_end:g}: there the rate would jump; give more of the table"
+                    )
+
+
+def driven(problem: Solvable, inputs: Mapping[str, Given], t_span: Sequence[float]) -> tuple[Problem, InputSteps]:
+    """The problem of a run with these inputs, and what becomes of them on the way.
+
+    Raises
+    ------
+    TypeError, ValueError
+        as `rbdae.Problem.with_inputs`, and for problems that have no inputs
+    """
+    check_problem("solve", problem)
+    if not isinstance(problem, Problem):
+        raise TypeError("solve: inputs= needs a problem of rbdae.formulate; formulate the system first")
+    if not isinstance(inputs, Mapping):
+        raise TypeError(f'solve: inputs must be a mapping by name, got {_check.show(inputs)}; give {{"torque": 2.0}}')
+    t0, t_end = check_span(problem, t_span)
+    names = {each.name for each in problem.system.inputs}
+    asked: dict[str, Given] = {}
+    for name, value in inputs.items():
+        if name not in names:
+            raise _check.unknown("input", name, names)
+        asked[name] = given("solve", name, value)
+    tables = {name: each for name, each in asked.items() if isinstance(each, Table) and each.kind == "previous"}
+    steps = InputSteps(tables, t0, t_end)
+    out = problem.with_inputs({**asked, **steps.values(t0)})
+    _refuse_jumps(out, steps)
+    _refuse_ends(out, t0, t_end)
+    return out, steps
+
+
+def sampled_of(problem: Problem) -> list[Sampled]:
+    """The sampled controllers of a problem."""
+    if not problem.workspace.memory.filled.like.forces.inputs:
+        return []
+    return [force for force in problem.system.forces if isinstance(force, Sampled)]
+
+
+@final
+class Samples:
+    """The samples of a run.
+
+    Raises ValueError for a run back in time: what controllers hold follows from earlier samples.
+    """
+
+    def __init__(self, controllers: Sequence[Sampled], t0: float, t_end: float) -> None:
+        if t_end < t0:
+            names = ", ".join(str(each.name) for each in controllers)
+            raise ValueError(
+                f"a run with sampled controllers ({names}) cannot go back in time: what they hold follows from earlier "
+                "samples; end it after its start"
+            )
+        self._controllers = controllers
+        self.memories = {each: each.first_memory() for each in controllers}
+        self._t_end = t_end
+
+    def next(self, t: float) -> float | None:
+        """The time of the first sample after t; None if it is not before the end of the run."""
+        time = min(_after(each, t) for each in self._controllers)
+        return time if time < self._t_end else None
+
+    def resumed(self, problem: Problem, t: float, y: Vec) -> Problem:
+        """The problem from (t, y) on, with the outputs held after the samples at t, unchanged before the first one."""
+        due = [each for each in self._controllers if abs(t - _nearest(each, t)) <= _CLOSE * each.period]
+        if not due:
+            return problem
+        view, times, rows = problem.interpretation, np.array([t]), y[None]
+        known = values_of_blocks(view, times, view.reader.natural(times, rows), rows)
+        held: dict[str, float] = {}
+        for each in due:
+            inputs = [float(known[each, name][0]) for name in each.inputs]
+            outputs, self.memories[each] = each.sampled(t, inputs, self.memories[each])
+            held |= {of.name: value for of, value in zip(each.held.values(), outputs, strict=True)}
+        return problem.resumed_with_inputs(t, y, held)
+
+
+def _nearest(controller: Sampled, t: float) -> float:
+    """The time of the sample that is nearest to t."""
+    return round(t / controller.period) * controller.period
+
+
+def _after(controller: Sampled, t: float) -> float:
+    """The time of the first sample after t."""
+    return (math.floor(t / controller.period + _CLOSE) + 1.0) * controller.period

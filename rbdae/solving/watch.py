@@ -1,0 +1,470 @@
+"""One run of an adapter, watched from its callbacks: exceptions, Ctrl-C, values that are not finite; and its turn.
+
+Packages swallow exceptions of callbacks, or replace them; with values that are not numbers some run for ever, others
+raise. Therefore an adapter gets the problem with other callbacks (`WatchedProblem`), and
+
+- the first exception of a callback, an event or the progress function is raised by the run, whatever became of it;
+- what Ctrl-C has left (`rbdae._signals`) is raised by the next call, and the run is handed back as far as it went;
+- a run that ends otherwise than it should, and had evaluations that were not finite since its last accepted step or
+  within `NEAR` of its end, ends with `Reason.NOT_FINITE`, whatever its package says or raises; so does one that
+  evaluates `PATIENCE` times without a number or a step.
+
+Solvers integrate forward. In a run back in time, of direction -1, adapters see tau = -t and z = dy/dtau = -yd:
+F(t, y, yd) = 0 is F(-tau, y, -z) = 0, with the Jacobian dF/dy + c d/dz of F at -c, and a right-hand side becomes
+-f(-tau, y). Index, classes of the unknowns and sparsity stay. Machine functions and steps of schemes stay in the
+problem's time: their loops mirror it (`Request.direction`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rbdae import _forks
+from rbdae._arrays import Vec
+from rbdae._check import NoSolution
+from rbdae._frozen import changed
+from rbdae._signals import Pending
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats, Steps
+from rbdae.problem.contract import Solvable
+
+PATIENCE = 1000
+"""Evaluations without a number after which a run ends, counted since the last accepted step. A code that shortens its
+step by a factor of five needs some 25 tries to come to rounding, each of a dozen evaluations."""
+
+NEAR = 1e-8
+"""Relative distance of times: codes creep up to where the equations end, by steps that still succeed."""
+
+_WORDS = {
+    "rhs": "the right-hand side",
+    "residual": "the residual",
+    "jacobian": "the Jacobian",
+    "jacobian_data": "the Jacobian",
+    "rhs_jacobian": "the Jacobian of the right-hand side",
+}
+_INF = float(np.inf)
+_AS_ASKED = (Reason.FINISHED, Reason.EVENT, Reason.INTERRUPTED)
+
+
+@final
+class _NotFinite(Exception):
+    """Leaves a solver that would evaluate for ever; the user never sees it."""
+
+
+@final
+class Watch:
+    """The knowledge of one run of an adapter from its callbacks.
+
+    Attributes
+    ----------
+    pending : what Ctrl-C leaves
+    direction : 1.0, or -1.0 of a run back in time
+    error : the first exception of a callback
+    """
+
+    def __init__(self, problem: Solvable, pending: Pending, direction: float = 1.0) -> None:
+        self.pending, self.direction = pending, direction
+        self.error: BaseException | None = None
+        self._n = problem.n
+        self._bad: dict[str, str] = {}  # callbacks whose values were not finite since the last accepted step
+        self._last = (-np.inf, "")  # when something was not finite, and what
+        self._count = 0
+        self._collected: Callable[[], Outcome] | None = None
+
+    # ------------------------------------------------------------ the adapter's view
+
+    def request(self, request: Request) -> Request:
+        """The request with functions that are watched, in the solver's time."""
+        told, advance = request.advance, self._advance(request.advance)
+        each_step = told is not None and not getattr(told, "now_and_then", False)
+        out = changed(request, advance=advance, each_step=each_step, begun=self._begun)
+        if self.direction > 0.0:
+            return out
+        return changed(
+            out,
+            t0=-request.t0,
+            t_end=-request.t_end,
+            t_eval=None if request.t_eval is None else -request.t_eval,
+            direction=-1.0,
+            projector=None if request.projector is None else _MirroredProjector(request.projector),
+            advance=lambda tau: advance(0.0 - tau),
+        )
+
+    def callback(self, name: str, fill: Callable[..., None]) -> Callable[..., None]:
+        """A callback ``fill(t, ..., out)``, watched."""
+        pending, matrix = self.pending, "jacobian" in name
+
+        def watched(*arguments: Any) -> None:
+            if pending.error is not None or self.error is not None:
+                self._again()
+            try:
+                fill(*arguments)
+            except BaseException as error:
+                self._failed(name, error, arguments)
+                return
+            out = arguments[-1].ravel("K") if matrix else arguments[-1]
+            # the quickest way to ask; squares of large numbers overflow
+            if not out.dot(out) < _INF and not np.isfinite(out).all():
+                self._not_finite(name, arguments[0])
+
+        return watched
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The value of another function of the user, whose exceptions are the run's."""
+        self.pending.check()
+        try:
+            return function(*arguments)
+        except BaseException as error:
+            self._keep(error)
+            raise
+
+    def _again(self) -> None:
+        """Raise the exception that has ended the run: packages that swallow exceptions try again."""
+        self.pending.check()
+        if self.error is not None:
+            raise self.error
+
+    def _keep(self, error: BaseException) -> None:
+        if self.error is None:
+            self.error = error
+
+    def _advance(self, told: Callable[[float], None] | None) -> Callable[[float], None]:
+        """Called after each accepted step, with the problem's time."""
+        pending, bad = self.pending, self._bad
+
+        def advance(t: float) -> None:
+            if bad:
+                self._count = 0
+                bad.clear()
+            if pending.error is not None:
+                pending.check()
+            if told is not None:
+                self.ask(told, t)
+
+        return advance
+
+    def _begun(self, collected: Callable[[], Outcome]) -> None:
+        self._collected = collected
+
+    def forget(self) -> None:
+        """Let go of the adapter's memory, which knows this object: together they would wait for the collector."""
+        self._collected = None
+
+    # ------------------------------------------------------------ in callbacks
+
+    def _failed(self, name: str, error: BaseException, arguments: Sequence[Any]) -> None:
+        """An exception: the user's affair, unless a solver has asked for values at no number."""
+        if isinstance(error, Exception) and not all(np.isfinite(a).all() for a in arguments[:-1]):
+            arguments[-1].fill(np.nan)
+            self._not_finite(name, arguments[0])
+            return
+        self._keep(error)
+        raise error
+
+    def _not_finite(self, name: str, t: float) -> None:
+        self._bad[name] = f"{_WORDS[name]} is not finite at t = {t:.9g}"
+        self._last = (float(t), self._bad[name])
+        self._count += 1
+        if self._count >= PATIENCE:
+            raise _NotFinite(self._bad[name])
+
+    # ------------------------------------------------------------ how the run ended
+
+    def ended(self, outcome: Outcome) -> Outcome:
+        """The outcome in the problem's time, if nothing was lost on the way."""
+        if self.pending.error is not None:
+            return self._partial(Reason.KEYBOARD)
+        if self.error is not None:
+            return self.failed(self.error)
+        outcome = self._in_own_time(outcome)
+        if outcome.reason not in _AS_ASKED and (causes := self._causes(outcome.stopped)):
+            outcome.reason = Reason.NOT_FINITE
+            outcome.detail = "; ".join(dict.fromkeys([*causes, *filter(None, [outcome.said()])]))
+            outcome.detail_time = None
+        return outcome
+
+    def _in_own_time(self, outcome: Outcome) -> Outcome:
+        if self.direction > 0.0:
+            return outcome
+        return replace(
+            outcome,
+            t=0.0 - outcome.t,
+            detail_time=None if outcome.detail_time is None else 0.0 - outcome.detail_time,
+            t_events=[0.0 - t for t in outcome.t_events],
+            stopped=None if outcome.stopped is None else 0.0 - outcome.stopped,
+            steps=None if outcome.steps is None else Steps(0.0 - outcome.steps.t, outcome.steps.y),
+        )
+
+    def _causes(self, stopped: float | None) -> list[str]:
+        """The values that were not finite when the run ended."""
+        t, what = self._last
+        if not self._bad and stopped is not None and abs(t - stopped) <= NEAR * max(1.0, abs(stopped)):
+            return [what]
+        return list(self._bad.values())
+
+    def failed(self, error: BaseException) -> Outcome:
+        """The outcome of a run that has raised, or the exception that the user gets."""
+        if isinstance(error, KeyboardInterrupt) and self.pending.error is None:
+            self.pending.error = error
+        if self.pending.error is not None:
+            return self._partial(Reason.KEYBOARD)
+        if self.error is not None:
+            error = self.error
+        if isinstance(error, NoSolution):
+            return self._partial(Reason.NOT_CONVERGED, str(error))
+        if self.error is not None:
+            raise error
+        if not isinstance(error, Exception) or not self._bad:
+            raise error
+        own = [] if isinstance(error, _NotFinite) else [f"{type(error).__name__}: {error}"]
+        return self._partial(Reason.NOT_FINITE, "; ".join([*self._bad.values(), *own]))
+
+    def _partial(self, reason: Reason, detail: str = "") -> Outcome:
+        """The outcome that was collected; counts of the package are not known."""
+        if self._collected is None:
+            outcome = Outcome(np.empty(0), np.empty((0, self._n)), reason, Stats())
+        else:
+            outcome = self._in_own_time(self._collected())
+        stats = outcome.stats
+        stats.rejected = stats.evaluations = stats.jacobians = stats.factorisations = -1
+        outcome.reason, outcome.detail, outcome.detail_time = reason, detail, None
+        return outcome
+
+
+# ------------------------------------------------------------ the problem as an adapter sees it
+
+
+@final
+class _Callbacks:
+    """Watched callbacks in the solver's time; each is made when the adapter asks."""
+
+    def __init__(self, problem: Solvable, watch: Watch) -> None:
+        self._inner: Any = problem.callbacks
+        self._n, self._watch = problem.n, watch
+        self._had: set[str] = set()
+
+    @property
+    def machine(self) -> Callable[[str], Any]:
+        """Machine functions are not watched: their loops see by themselves what a watched callback would."""
+        return self._noted(self._inner.machine)
+
+    @property
+    def steps(self) -> Callable[[str], Any]:
+        """The machine functions of integration schemes, as `machine`."""
+        return self._noted(self._inner.steps)
+
+    @property
+    def factors(self) -> Callable[..., Any]:
+        """Factors for loops in machine code, as `machine`."""
+        found: Callable[..., Any] = self._inner.factors
+        self._had.add("jacobian_data")
+        return found
+
+    def _noted(self, make: Callable[[str], Any]) -> Callable[[str], Any]:
+        def made(name: str) -> Any:
+            found = make(name)
+            self._had.add(name)
+            return found
+
+        return made
+
+    @cached_property
+    def residual(self) -> Callable[..., None]:
+        return self._made("residual")
+
+    @cached_property
+    def jacobian(self) -> Callable[..., None]:
+        return self._made("jacobian")
+
+    @cached_property
+    def jacobian_data(self) -> Callable[..., None]:
+        return self._made("jacobian_data")
+
+    @cached_property
+    def rhs(self) -> Callable[..., None]:
+        return self._made("rhs")
+
+    @cached_property
+    def rhs_jacobian(self) -> Callable[..., None]:
+        return self._made("rhs_jacobian")
+
+    def _made(self, name: str) -> Callable[..., None]:
+        fill = self._watch.callback(name, getattr(self._inner, name))
+        self._had.add(name)
+        if self._watch.direction > 0.0:
+            return fill
+        yd = np.empty(self._n)
+
+        def implicit(tau: float, y: Vec, z: Vec, *c_and_out: Any) -> None:
+            np.negative(z, out=yd)
+            *c, out = c_and_out
+            fill(-tau, y, yd, *(-each for each in c), out)
+
+        def explicit(tau: float, y: Vec, out: Any) -> None:
+            fill(-tau, y, out)
+            np.negative(out, out=out)
+
+        return explicit if name.startswith("rhs") else implicit
+
+    @property
+    def code(self) -> str:
+        """The code of the callbacks that the adapter has got, so that none is made here; empty for problems that do not
+        say."""
+        of: Callable[[set[str]], str] | None = getattr(self._inner, "code_of", None)
+        return of(self._had) if of is not None and self._had else ""
+
+
+@final
+class WatchedProblem:
+    """A `Solvable` with watched callbacks, in the solver's time."""
+
+    def __init__(self, problem: Solvable, watch: Watch) -> None:
+        self._inner = problem
+        self.callbacks = _Callbacks(problem, watch)
+        self.formulation, self.kind, self.index = problem.formulation, problem.kind, problem.index
+        self.n, self.n_equations, self.labels = problem.n, problem.n_equations, problem.labels
+        self.differential, self.algebraic = problem.differential, getattr(problem, "algebraic", None)
+        self.variable_index = problem.variable_index
+        self.t0, self.y0, self.yd0 = watch.direction * problem.t0, problem.y0, problem.yd0
+        if watch.direction < 0.0:
+            self.yd0 = -np.asarray(problem.yd0)
+
+    @property
+    def sparsity(self) -> Any:
+        """The pattern of dF/dy + c dF/dyd."""
+        return self._inner.sparsity
+
+
+@final
+class _MirroredProjector:
+    """A projector that is asked in tau."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.restart_tolerance, self.reach = inner.restart_tolerance, inner.reach
+
+    @property
+    def count(self) -> int:
+        """How many corrections were made."""
+        return int(self._inner.count)
+
+    def __call__(self, tau: float, y: Vec) -> bool:
+        return bool(self._inner(-tau, y))
+
+    def drift(self, tau: float, y: Vec) -> float:
+        """Largest violation of the constraints."""
+        return float(self._inner.drift(-tau, y))
+
+    def machine(self) -> Any:
+        """In the problem's own time, but for its start; None if there is none."""
+        make = getattr(self._inner, "machine", None)
+        made = None if make is None else make()
+        return None if made is None else _MirroredCorrection(made)
+
+
+@final
+class _MirroredCorrection:
+    """A compiled projection whose start is given in tau."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.near, self.anywhere, self.memory, self.result = inner.near, inner.anywhere, inner.memory, inner.result
+        self.collect = inner.collect
+
+    def start(self, tau: float, y: Vec) -> None:
+        """Project `y` in place."""
+        self._inner.start(-tau, y)
+
+
+# ------------------------------------------------------------ runs, and turns of solvers with static memory
+
+_changed = threading.Condition()
+_holders: dict[str, int] = {}
+"""Which thread runs with a shared state."""
+_waiting: dict[int, str] = {}
+"""Which shared state a thread waits for."""
+_LOOK = 0.1
+"""Seconds after which a thread that waits looks whether it was interrupted."""
+
+
+def _in_child() -> None:
+    """Other threads are not there to end their runs."""
+    me = threading.get_ident()
+    for state in [state for state, holder in _holders.items() if holder != me]:
+        del _holders[state]
+    _waiting.clear()
+
+
+_forks.protect(lambda: _changed, 60)
+_forks.in_child(_in_child)
+
+
+def run_once(
+    adapter: AbstractAdapter, solver: str, method: Method, problem: Solvable, request: Request, watch: Watch
+) -> Outcome:
+    """Run an adapter, in its turn: methods that keep their state in static memory run one at a time."""
+    if not method.shared_state:
+        return _run(adapter, method, problem, request, watch)
+    with _turn(solver, method.shared_state, watch.pending):
+        return _run(adapter, method, problem, request, watch)
+
+
+def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: Request, watch: Watch) -> Outcome:
+    watched: Any = WatchedProblem(problem, watch)
+    try:
+        try:
+            with np.errstate(over="ignore"):  # sums of squares, by which values are asked whether they are finite
+                outcome = adapter.run(watched, method, watch.request(request))
+        except BaseException as error:
+            outcome = watch.failed(error)
+        else:
+            outcome = watch.ended(outcome)
+        outcome.stats.code = watched.callbacks.code
+        return outcome
+    finally:
+        watch.forget()
+
+
+@contextmanager
+def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
+    """Wait until no other thread runs with this shared state, and keep others waiting.
+
+    Raises RuntimeError for a run inside a run that would wait for ever, and what `pending` has.
+    """
+    me = threading.get_ident()
+    with _changed:
+        try:
+            while state in _holders:
+                _waiting[me] = state
+                _refuse_deadlock(solver, state, me)
+                _changed.wait(_LOOK)
+                pending.check()
+        finally:
+            _waiting.pop(me, None)
+        _holders[state] = me
+    try:
+        yield
+    finally:
+        with _changed:
+            del _holders[state]
+            _changed.notify_all()
+
+
+def _refuse_deadlock(solver: str, state: str, me: int) -> None:
+    """Refuse a run inside a user's function that can never begin, because of the runs around it."""
+    other = _holders.get(state)
+    seen = set()
+    while other is not None and other not in seen:
+        if other == me:
+            raise RuntimeError(
+                f"{solver} keeps its state in static memory ({state}) and cannot run inside of a function that it "
+                "calls, or that waits for it; take another solver for the inner run, such as sksundae:ida or scipy:RK45"
+            )
+        seen.add(other)
+        other = _holders.get(_waiting.get(other, ""))
