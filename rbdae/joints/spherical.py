@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
+import attrs
+
 from rbdae._arrays import Mat
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion
 from rbdae.joints.primitives import Coincidence
@@ -11,6 +13,7 @@ from rbdae.quantities.quantity import Named, Quantity, of_rotation
 
 
 @final
+@attrs.frozen(eq=False)
 class Spherical(AbstractJoint):
     """Ball joint ([NS], equation (67)): x_a + R_a at_a = x_b + R_b at_b, three equations.
 
@@ -23,8 +26,6 @@ class Spherical(AbstractJoint):
     name : str, optional
         Unique among the joints of the system; without it the system chooses "spherical-1" and so on.
     """
-
-    __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
     angle = Named("Angle of the rotation of b relative to a, in [0, pi], rad.")

@@ -24,7 +24,7 @@ from rbdae import _folders, _forks, _on_disk, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
-from rbdae._frozen import fill, twin
+from rbdae._frozen import field_names, fill, twin
 from rbdae._show import brief
 from rbdae.actuators import network as block_evaluation
 from rbdae.actuators import network as block_network
@@ -278,6 +278,7 @@ __all__ = [
     "factor_tables",
     "family",
     "features",
+    "field_names",
     "files_of_code",
     "fill",
     "filled",
