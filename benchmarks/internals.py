@@ -16,7 +16,6 @@ from rbdae.multibody import code, rhs_elements, traced
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.workspace import Workspace
 from rbdae.rotations import CHARTS, chart
-from rbdae_adapters.assimulo import _radau5_dae
 
 _KERNELS = {"rhs": "rates"}
 """Callbacks whose kernel has another name."""
@@ -39,11 +38,6 @@ def chart_kernel(rotation: str, name: str) -> Callable[..., None]:
 def memory_bytes(problem: rbdae.Problem) -> int:
     """Bytes of the arrays that the kernels work on."""
     return problem.workspace.n_bytes
-
-
-def use_m1(used: bool) -> None:
-    """Whether Radau5DAE leaves the rows Y_i' = Y_(i + m1) out of its linear algebra."""
-    _radau5_dae.USES_M1 = used
 
 
 def many() -> Any:

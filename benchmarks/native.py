@@ -2,7 +2,7 @@
 
     python -m benchmarks.native [--quick] [--case NAME ...]
 
-`sksundae` steps one step at a time (`stepwise=True`), as every run did before; `sundials` stays in machine code, with
+`sksundae` steps one step at a time; `sundials` stays in machine code, with
 factors made for the model and with SUNDIALS' dense ones.
 """
 
@@ -82,7 +82,7 @@ def _compared(case: Case, repeats: int) -> None:
         tolerance = case.tolerance
         return rbdae.solve(problem, (0.0, case.t_end), solver=solver, rtol=tolerance, atol=tolerance, **options)
 
-    before, old = _least(lambda: run(case.before, {**shared, "stepwise": True}), repeats)
+    before, old = _least(lambda: run(case.before, shared), repeats)
     print(f"{case.name}: {case.before} {before * 1e3:.2f} ms, {old.stats.steps} steps", flush=True)
     for name, solver, options, wanted in case.runs:
         took, new = _least(partial(run, solver, options), repeats)

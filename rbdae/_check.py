@@ -6,7 +6,6 @@ converters at the end, which get the part that is being made and the field (`of_
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from collections.abc import Iterable
@@ -228,6 +227,8 @@ def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
     Near are names that differ in upper and lower case alone, names with the same part after the colon, and names that
     are spelled alike; the nearest comes first, and at most `most` are given.
     """
+    import difflib  # not before it is needed
+
     names = {k.casefold(): k for k in known}
     if not isinstance(name, str):
         return ""

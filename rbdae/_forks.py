@@ -1,6 +1,6 @@
 """Locks across `os.fork`: a child has one thread, and would wait for ever for locks that other threads have held.
 
-Before a fork the locks of this package, and that of the compiler, are taken, so that no other thread is at work under
+Before a fork the locks of this package and of the compiler are taken, so that no other thread is at work under
 one of them; they are released on both sides. Should one not come free within `PATIENCE` seconds (a user's function that
 never returns), the process is forked all the same, and the child makes the lock new.
 """
@@ -28,7 +28,7 @@ _one_fork = threading.RLock()
 def protect(lock: Callable[[], Any], rank: int) -> None:
     """Have a lock free on both sides of a fork; ``lock()`` is None if it is not there yet.
 
-    Locks are taken in the order of their ranks; a thread that holds one may wait for those of higher ranks only.
+    Locks are taken in the order of their ranks; a thread that holds one may wait only for locks of higher ranks.
     """
     _locks.append((rank, lock))
     _locks.sort(key=lambda entry: entry[0])
@@ -70,7 +70,7 @@ def _renew_properties() -> None:
             value.lock = threading.RLock()  # type: ignore[attr-defined]
 
 
-_ = logging  # imported for the order alone
+_ = logging  # imported for the order
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_before, after_in_parent=lambda: _after(child=False), after_in_child=lambda: _after(child=True)

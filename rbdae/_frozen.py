@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NoReturn, TypeVar, final
 
@@ -11,13 +12,15 @@ import numpy as np
 T = TypeVar("T")
 
 
-@cache
-def field_names(kind: type) -> tuple[str, ...]:
-    """The names of the fields of a class, in order: those of attrs, then those of a dataclass."""
+def _field_names(kind: Any) -> tuple[str, ...]:
     known = [field.name for field in getattr(kind, "__attrs_attrs__", ())]
     if dataclasses.is_dataclass(kind):
         known += [field.name for field in dataclasses.fields(kind) if field.name not in known]
     return tuple(known)
+
+
+field_names: Callable[[Any], tuple[str, ...]] = cache(_field_names)
+"""The names of the fields of a class, in order: those of attrs, then those of a dataclass."""
 
 
 def fill(value: object, /, **fields: object) -> None:

@@ -4,10 +4,10 @@ Python runs the handler of a signal between any two instructions of the main thr
 vanishes ("Exception ignored in ...") where compiled code has just called back: on the way into a function of ctypes or
 Cython, and on the way out of it. During a run in the main thread SIGINT therefore has a handler of ours, which calls
 the previous one immediately and keeps what that one raises. Callbacks and steps raise it (`rbdae.solving.watch`), long
-work raises it between its parts, and the end of the run raises what is left.
+work raises it between its parts, and the end of the run raises the rest.
 
 A second exception while the first is still kept (a callback takes long) is raised on the spot. Should that one vanish,
-the first is still there. Other threads, which Python hands no signals, are left alone, and so are all other signals: a
+the first is still there. Other threads, which Python hands no signals, are not touched, nor are other signals: a
 time limit that must not vanish calls ``signal.raise_signal(signal.SIGINT)`` in its handler.
 """
 
@@ -75,7 +75,7 @@ class Deferred:
 
     def __enter__(self) -> Self:
         before = _signal.getsignal(_SIGINT) if self.pending is _main else None
-        # without a handler of Python's the process ends, or ignores it; ours is that of a run around this one
+        # without a handler of Python's the process ends, or ignores it; ours belongs to a run around this one
         if callable(before) and before is not _handle:
             self._around, _main.handler = _main.handler, before
             try:

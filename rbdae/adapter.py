@@ -154,7 +154,7 @@ class Request:
         has them as its rows
     begun : called once, before the first step, with a function that gives what was collected so far: that is what is
         left of a run that ends with an exception
-    options : the package's own; the adapter refuses unknown ones
+    options : the package's own; the adapter, or its package, refuses unknown ones
     """
 
     t0: float

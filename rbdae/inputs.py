@@ -198,7 +198,8 @@ def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, I
                 f"numbers and functions of the time belong into the law{instead}"
             )
     if not 0 < len(inputs) <= most:
-        raise ValueError(f"{owner}: a law reads 1 to {most} inputs, got {len(inputs)}; leave some out{instead}")
+        n = len(inputs)
+        raise ValueError(f"{owner}: a law reads 1 to {most} inputs, got {n}; leave inputs= or some out{instead}")
     return dict(inputs)
 
 

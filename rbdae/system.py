@@ -277,7 +277,10 @@ class System:
         The joint as the system has it: with its name, "spherical-1" and so on if none was given.
         """
         if not isinstance(joint, AbstractJoint):
-            raise _mistaken("add_joint", "a joint such as rbdae.joints.Spherical(a, b)", joint)
+            raise TypeError(
+                "add_joint takes a joint such as rbdae.joints.Spherical(a, b), or a drive, got "
+                f"{_check.show(joint)}; forces go to add_force, blocks to add_block"
+            )
         name = self._admit("joint", joint, joint.bodies, self._joints)
         named = joint if joint.name is not None else joint.named(name)
         self._joints[name] = named
@@ -297,7 +300,10 @@ class System:
         no second body was given.
         """
         if not isinstance(force, AbstractForce):
-            raise _mistaken("add_force", "a force such as rbdae.forces.Bushing(a, stiffness=1e4)", force)
+            raise TypeError(
+                "add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), or an actuator, got "
+                f"{_check.show(force)}; joints and drives go to add_joint"
+            )
         name = self._admit("force", force, force.bodies, self._forces)
         bound = force.bound(name, self._ground)
         for field in _OF_JOINTS:
@@ -369,16 +375,6 @@ def name_in(system: System, part: object) -> str | None:
     """The name under which a system has a joint or force: one that was passed in, or that it has given back; None for
     others."""
     return system._given.get(part)
-
-
-def _mistaken(method: str, wanted: str, value: object) -> TypeError:
-    """The error for a value that a method does not take, with the method that does."""
-    kind = type(value).__name__
-    if isinstance(value, AbstractJoint):
-        return TypeError(f"{method} takes {wanted}, got the joint or drive {kind}; use add_joint")
-    if isinstance(value, AbstractForce):
-        return TypeError(f"{method} takes {wanted}, got the force {kind}; use add_force")
-    return TypeError(f"{method} takes {wanted}, got {_check.show(value)}")
 
 
 def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:

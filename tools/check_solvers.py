@@ -123,13 +123,13 @@ SOLVERS: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ("scikits-odes", "ida", odes_ida),
     ("scikits-odes", "cvode", odes_cvode),
     ("scikits-odes", "ddaspk", odes_ddaspk),
-    ("assimulo", "Radau5DAE", lambda: assimulo("Radau5DAE")),
-    ("assimulo", "ODASSL", lambda: assimulo("ODASSL")),
-    ("assimulo", "Radau5ODE", lambda: assimulo("Radau5ODE")),
-    ("assimulo", "RodasODE", lambda: assimulo("RodasODE")),
-    ("assimulo", "Dopri5", lambda: assimulo("Dopri5")),
-    ("assimulo", "LSODAR", lambda: assimulo("LSODAR")),
-    ("assimulo", "RungeKutta34", lambda: assimulo("RungeKutta34")),
+    ("assimulo-testing", "Radau5DAE", lambda: assimulo("Radau5DAE")),
+    ("assimulo-testing", "ODASSL", lambda: assimulo("ODASSL")),
+    ("assimulo-testing", "Radau5ODE", lambda: assimulo("Radau5ODE")),
+    ("assimulo-testing", "RodasODE", lambda: assimulo("RodasODE")),
+    ("assimulo-testing", "Dopri5", lambda: assimulo("Dopri5")),
+    ("assimulo-testing", "LSODAR", lambda: assimulo("LSODAR")),
+    ("assimulo-testing", "RungeKutta34", lambda: assimulo("RungeKutta34")),
 )
 
 
@@ -157,7 +157,7 @@ def check(package: str, method: str, solve: Callable[[], float]) -> bool:
         number = version(package)
     except PackageNotFoundError:
         number = "missing"
-    print(f"{'ok    ' if good else 'FAILED'} {package + ' ' + number:22} {method:14} {verdict}", flush=True)
+    print(f"{'ok    ' if good else 'FAILED'} {package + ' ' + number:26} {method:14} {verdict}", flush=True)
     return good
 
 

@@ -43,7 +43,7 @@ STALLED = 0
 
 STALLED_MESSAGE = "steps are below the resolution of the time"
 
-IDA_REASONS = {
+REASONS = {
     STALLED: Reason.STEP_TOO_SMALL,
     -1: Reason.TOO_MANY_STEPS,
     -2: Reason.ERROR_TEST,
@@ -52,15 +52,7 @@ IDA_REASONS = {
     -6: Reason.SINGULAR,
     -7: Reason.SINGULAR,
 }
-CVODE_REASONS = {
-    STALLED: Reason.STEP_TOO_SMALL,
-    -1: Reason.TOO_MANY_STEPS,
-    -2: Reason.ERROR_TEST,
-    -3: Reason.ERROR_TEST,
-    -4: Reason.NOT_CONVERGED,
-    -6: Reason.SINGULAR,
-    -7: Reason.SINGULAR,
-}
+"""Of return codes of IDA and CVODE."""
 DASPK_REASONS = {
     STALLED: Reason.STEP_TOO_SMALL,
     -1: Reason.TOO_MANY_STEPS,
@@ -186,12 +178,11 @@ def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:
 
 
 __all__ = [
-    "CVODE_REASONS",
     "DASPK_REASONS",
-    "IDA_REASONS",
     "LOOSE",
     "MARGIN",
     "MAX_STEPS",
+    "REASONS",
     "STALLED",
     "STALLED_MESSAGE",
     "ResidualNative",

@@ -22,7 +22,6 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive, take_options
-from rbdae_adapters.toolkit import options as check
 
 _CLASSES: dict[str, type[OdeSolver]] = {
     "RK23": RK23,
@@ -33,7 +32,8 @@ _CLASSES: dict[str, type[OdeSolver]] = {
     "LSODA": LSODA,
 }
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
-_OPTIONS = {"first_step": check.positive, "max_step": check.limit, "max_steps": check.count}
+_OPTIONS = ("first_step", "max_step", "max_steps")
+"""The package warns of others, and ignores them."""
 _ODE = frozenset({"ode"})
 
 

@@ -1,10 +1,8 @@
-"""scikit-sundae: IDA and CVODE of SUNDIALS 7.
-
-Runs with events, projection or switches are driven one internal step at a time by the toolkit's loop. All others take
-the same steps and are quicker (`_sksundae_whole`; with `stepwise=True` they are driven like the first).
+"""scikit-sundae: IDA and CVODE of SUNDIALS 7, driven one internal step at a time. `sundials:ida` is quicker.
 
 The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
-Its output inside a step is SUNDIALS' own interpolation polynomial.
+Its output inside a step is SUNDIALS' own interpolation polynomial. Options are those of its constructors, and `lmm` for
+CVODE's `method`; it refuses others itself.
 
 Both codes are multistep codes without a way to take a corrected state back: with a projection they restart at order 1
 when the drift exceeds some ten tolerances (`_sundials.Restarts`). A restart costs 20 to 40 steps: on a swinging
@@ -21,13 +19,10 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Unsupported
-from rbdae_adapters import _sksundae_whole
-from rbdae_adapters._sksundae_whole import WholeRun
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats, Unsupported
 from rbdae_adapters._sundials import (
-    CVODE_REASONS,
-    IDA_REASONS,
     MAX_STEPS,
+    REASONS,
     STALLED,
     STALLED_MESSAGE,
     ResidualNative,
@@ -39,76 +34,44 @@ from rbdae_adapters._sundials import (
     tolerances,
 )
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take_options, usable
-from rbdae_adapters.toolkit import options as check
 
 SPARSE_FROM = 250
 """Number of unknowns from which IDA's default linear solver is the sparse one: there SuperLU_MT, which needs about
 0.2 ms for each solve, overtakes the dense one (measured with a band of 13)."""
 
 _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
-_COMMON: dict[str, check.Check] = {
-    "first_step": check.not_negative,
-    "min_step": check.not_negative,
-    "max_step": check.limit,
-    "linsolver": check.one_of("dense", "sparse", "band", "lapackdense", "lapackband", "gmres", "bicgstab", "tfqmr"),
-    "lband": check.count_or_zero,
-    "uband": check.count_or_zero,
-    "nthreads": check.count,
-    "krylov_dim": check.count,
-    "max_order": check.count,
-    "max_num_steps": check.count,
-    "max_nonlin_iters": check.count,
-    "max_conv_fails": check.count,
-    "constraints_idx": check.anything,
-    "constraints_type": check.anything,
-    "precond": check.anything,
-    "jactimes": check.anything,
-    "stepwise": check.flag,
-}
-_OPTIONS = {"ida": _COMMON, "cvode": {**_COMMON, "lmm": check.one_of("adams", "bdf")}}
 
 
 @final
 class _Stepper(AbstractStepper):
     """Either solver; IDA carries yd along, CVODE does not."""
 
-    def __init__(
-        self, problem: Solvable, solver: Any, recorder: Recorder, implicit: bool, t_end: float, t0: float
-    ) -> None:
-        self._solver = solver
-        self._reasons = _reasons(implicit)
-        self._t_end = t_end
-        self._t = t0
+    def __init__(self, problem: Solvable, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
+        self._solver = _solver(native)
+        self._t, self._t_end = recorder.request.t0, recorder.request.t_end
         self._y = recorder.y0.copy()
+        self._yd = native.yd0 if isinstance(native, ResidualNative) else None
         self._restarts = Restarts(problem, recorder)
-        self._yd: Vec | None = np.array(problem.yd0, dtype=float) if implicit else None
-        self._past = (0, 0)  # evaluations and Jacobians before the last restart
-        self._counts = (0, 0)
+        self._past = self._counts = (0, 0)  # evaluations and Jacobians before the last restart, and since then
         self._start()
 
     def _start(self) -> None:
-        if self._yd is None:
-            self._solver.init_step(self._t, self._y)
-        else:
-            self._solver.init_step(self._t, self._y, self._yd)
+        self._solver.init_step(self._t, self._y, *(() if self._yd is None else (self._yd,)))
 
     def step(self) -> tuple[float, Vec]:
         for _ in range(3):  # after interpolation the first call returns to the end of the step
             result = self._solver.step(self._t_end, "onestep", self._t_end)
             self._counts = (result.nfev, result.njev)
             if result.status < 0:
-                raise self._surrender(result.status, result.message)
+                raise gave_up(REASONS, result.status, result.message)
             if result.t > self._t:
                 break
         else:
-            raise self._surrender(STALLED, STALLED_MESSAGE)
+            raise gave_up(REASONS, STALLED, STALLED_MESSAGE)
         self._t, self._y = result.t, result.y
         if self._yd is not None:
             self._yd = result.yp
         return self._t, self._y
-
-    def _surrender(self, status: int, message: str) -> Exception:
-        return gave_up(self._reasons, status, message)
 
     def interpolant(self) -> Dense:
         step = self._solver.step
@@ -124,6 +87,8 @@ class _Stepper(AbstractStepper):
     def finish(self, stats: Stats) -> None:
         stats.evaluations = self._past[0] + self._counts[0]
         stats.jacobians = self._past[1] + self._counts[1]
+        stats.factorisations = -1 if self._yd is None else stats.jacobians  # CVODE reuses Jacobians
+        stats.rejected = -1  # the package does not report them
 
 
 @final
@@ -152,32 +117,18 @@ class SksundaeAdapter(AbstractAdapter):
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
     ) -> ResidualNative | RhsNative:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own."""
-        given = take_options(options, _OPTIONS[method], f"sksundae:{method}")
-        given.pop("stepwise", None)  # of runs alone
+        given = take_options(options, None, f"sksundae:{method}")
         return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
-        options = take_options(request.options, _OPTIONS[method.name], f"sksundae:{method.name}")
-        max_steps = options.get("max_num_steps", MAX_STEPS)
         request = usable(problem, request, least_tolerance(problem))
-        implicit = method.name == "ida"
-        stepwise = options.pop("stepwise", False)
-        if not stepwise and _sksundae_whole.can(request):
-            whole = WholeRun(request, problem.y0, max_steps, implicit)
-            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-            start = (native.y0, native.yd0) if isinstance(native, ResidualNative) else (native.y0,)
-            outcome = whole.run(_solver(native, whole.options), _reasons(implicit), *start)
-        else:
-            recorder = Recorder(problem, request, one_step=False)
-            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-            stepper = _Stepper(problem, _solver(native, {}), recorder, implicit, request.t_end, request.t0)
-            outcome = drive(stepper, recorder, max_steps=max_steps)
-        outcome.stats.factorisations = outcome.stats.jacobians if implicit else -1  # CVODE reuses Jacobians
-        outcome.stats.rejected = -1  # the package does not report them
-        return outcome
+        recorder = Recorder(problem, request, one_step=False)
+        native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **request.options)
+        stepper = _Stepper(problem, native, recorder)
+        return drive(stepper, recorder, max_steps=native.options.get("max_num_steps", MAX_STEPS))
 
 
-def _solver(native: ResidualNative | RhsNative, further: dict[str, Any]) -> Any:
+def _solver(native: ResidualNative | RhsNative) -> Any:
     from sksundae.cvode import CVODE
     from sksundae.ida import IDA
 
@@ -185,20 +136,13 @@ def _solver(native: ResidualNative | RhsNative, further: dict[str, Any]) -> Any:
         # that our Jacobian takes precedence over differences is what is wanted
         warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
         if isinstance(native, ResidualNative):
-            return IDA(native.resfn, **native.options | further)
-        return CVODE(native.rhsfn, **native.options | further)
-
-
-def _reasons(implicit: bool) -> dict[int, Reason]:
-    return IDA_REASONS if implicit else CVODE_REASONS
+            return IDA(native.resfn, **native.options)
+        return CVODE(native.rhsfn, **native.options)
 
 
 def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
-    residual, jacobian, data = (
-        problem.callbacks.residual,
-        problem.callbacks.jacobian,
-        problem.callbacks.jacobian_data,
-    )
+    callbacks = problem.callbacks
+    residual, jacobian, data = callbacks.residual, callbacks.jacobian, callbacks.jacobian_data
     options = {"linsolver": "sparse" if problem.n >= SPARSE_FROM else "dense", **given}
 
     def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
@@ -216,10 +160,9 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any
             raise Unsupported(
                 f"sksundae:ida with linsolver={options['linsolver']!r} does not converge on a constrained "
                 "problem without a preconditioner; give precond=sksundae.ida.IDAPrecond(...), "
-                "or take 'dense' or 'sparse'"
+                "or take 'dense', 'sparse', or sundials:ida, which has one"
             )
-        if options.get("jactimes") is None:
-            options["jactimes"] = _products(problem)
+        options.setdefault("jactimes", _products(problem))
     else:
         options["jacfn"] = jacfn
     if options["linsolver"] == "sparse":
@@ -234,8 +177,7 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any
 
 def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
     rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
-    options = dict(given)
-    options["method"] = options.pop("lmm", "adams")
+    options = {"method": given.pop("lmm", "adams"), **given}
     linsolver = options.get("linsolver", "dense")
     if linsolver == "sparse":
         raise Unsupported(

@@ -7,8 +7,8 @@ Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;
 - Newton's iteration is not asked for less than some roundings (`_roundings`), and increments that are below its
-  tolerance and hardly fall are none: the package would take them for divergence, and halve the step for ever where a
-  motion is so simple, or so fast, that the first increment is rounding;
+  tolerance and hardly fall are none (`_Stepper`): the package would take them for divergence, and halve the step for
+  ever where a motion is so simple, or so fast, that the first increment is rounding;
 - a step that is lost in rounding ends the run: at t = 0 the package would continue to 1e-308 s;
 - no step of Radau leaves a rest that is much shorter than itself: the last step of a DAE of index 2 or 3 would be lost
   in rounding, which it divides by h or h^2;
@@ -30,7 +30,6 @@ import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
-from rbdae_adapters._solve_dae_newton import Newton
 from rbdae_adapters.toolkit import (
     AbstractStepper,
     Dense,
@@ -41,7 +40,6 @@ from rbdae_adapters.toolkit import (
     take_options,
     usable,
 )
-from rbdae_adapters.toolkit import options as check
 
 _SPARSE_FROM = 60
 """Number of unknowns from which our Jacobians are CSC matrices (an estimate of when SuperLU overtakes LAPACK)."""
@@ -69,25 +67,14 @@ def _roundings(problem: Solvable, method: str) -> int:
     return _LOOSE_ROUNDINGS if method == "BDF" or integrals else _ROUNDINGS
 
 
-_COMMON: dict[str, check.Check] = {
-    "first_step": check.positive,
-    "max_step": check.limit,
-    "max_steps": check.count,
-    "sparse": check.flag,
-    "jac_recompute_rate": check.fraction,
-    "jac_recompute_iter": check.count,
-    "controller_deadband": check.bounds,
-}
+_COMMON = (
+    "first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband",
+)  # fmt: skip
 _OPTIONS = {
-    "Radau": {
-        **_COMMON,
-        "stages": check.count,
-        "continuous_error_weight": check.weight,
-        "newton_max_iter": check.count,
-        "newton_iter_embedded": check.count_or_zero,
-    },
-    "BDF": {**_COMMON, "max_order": check.count, "NDF_strategy": check.anything},
+    "Radau": (*_COMMON, "stages", "continuous_error_weight", "newton_max_iter", "newton_iter_embedded"),
+    "BDF": (*_COMMON, "max_order", "NDF_strategy"),
 }
+"""The package warns of others, and ignores them."""
 
 
 def _first_step(problem: Solvable, request: Request) -> float:
@@ -121,8 +108,21 @@ class SolveDaeProblem:
     method: str
 
 
+_LOST = 1e-3
+"""A step is halved ten times before it is given up."""
+
+_FALLS = 0.5
+"""Increments of Newton's iteration fall by more than this, unless they are rounding."""
+
+_STANDS, _STAGNANT = 0.9, 10.0
+"""Those that stand still are rounding up to some times its tolerance: another step size cannot make them smaller."""
+
+
 @final
 class _Stepper(AbstractStepper):
+    """Stands between a solver of the package, the residual, and its `solve_lu`, which gives increments of Newton's
+    iteration: of the rates for Radau, of the unknowns for BDF."""
+
     def __init__(
         self,
         native: SolveDaeProblem,
@@ -136,18 +136,21 @@ class _Stepper(AbstractStepper):
         from solve_dae.integrate._dae.bdf import BDFDAE
         from solve_dae.integrate._dae.radau import RadauDAE
 
-        self._t = request.t0
-        self._h = 0.0
-        self._newton: Newton | None = None
+        self._bdf = native.method == "BDF"
+        self._fun, self._t = native.fun, request.t0
+        self._solver: Any = None
         # Tolerances times h^(1 - index). Index-1 multipliers count as index 2: they are rates of the velocities.
         self._power = 1.0 - np.maximum(native.var_index, np.where(algebraic, 2, 1))
         self._tolerances = np.full_like(atol, request.rtol), atol
         self._scaled = self._tolerances[0].copy(), atol.copy()
         self._algebraic = np.flatnonzero(algebraic)
         self._given = atol.copy()
-        made = {"Radau": RadauDAE, "BDF": BDFDAE}[native.method]
-        self._solver = made(
-            self._watched(native.fun),
+        self._evaluations = 0  # since the last increment
+        self._h = self._largest = 0.0
+        self._least = _EPS * abs(request.t_end - request.t0)
+        self._sizes: dict[int, tuple[Any, float]] = {}
+        solver: Any = (BDFDAE if self._bdf else RadauDAE)(
+            self._evaluate,
             request.t0,
             y0.copy(),
             native.yp0.copy(),
@@ -157,39 +160,53 @@ class _Stepper(AbstractStepper):
             jac=native.jac,
             **options,
         )
-        self._bdf = native.method == "BDF"
+        self._solver, self._h, self._evaluations = solver, 0.0, 0
+        self._stages = 0 if self._bdf else int(solver.stages)
         self._halves = not self._bdf and bool(np.any(native.var_index >= 2))
-        self._newton = Newton(self._solver, self._scaled, _EPS * abs(request.t_end - request.t0))
-        self._solver.rtol, self._solver.atol = self._scaled
-        least = roundings * _EPS / request.rtol
-        self._solver.newton_tol = max(self._solver.newton_tol, min(1e-2, least))
+        self._solve_lu, solver.solve_lu = solver.solve_lu, self._increment
+        solver.rtol, solver.atol = self._scaled
+        solver.newton_tol = max(solver.newton_tol, min(1e-2, roundings * _EPS / request.rtol))
 
-    def _watched(self, fun: Callable[[float, Vec, Vec], Vec]) -> Callable[[float, Vec, Vec], Vec]:
-        """`fun`, keeping the scaled tolerances at the step size being tried.
+    def _evaluate(self, t: float, y: Vec, yp: Vec) -> Vec:
+        """The residual, with tolerances scaled by the step size being tried; raise `GaveUp` if this step is lost.
 
         A rejected step is tried again inside the package, which holds on to our arrays: they are
         rewritten in place. The last evaluation before each error test is at the end of the step.
         """
+        self._evaluations += 1
+        h = t - self._t
+        if h != self._h and h > 0.0:  # also in each first evaluation of a step
+            self._h, self._largest = h, max(self._largest, h)
+            if self._solver is not None and h < min(self._least, _LOST * self._largest):  # the first one may be small
+                raise GaveUp(Reason.STEP_TOO_SMALL, f"a step of {h:.3g} s is lost in rounding")
+            factor = min(h, 1.0) ** self._power
+            for given, scaled in zip(self._tolerances, self._scaled, strict=True):
+                np.multiply(given, factor, out=scaled)
+        return self._fun(t, y, yp)
 
-        def watched(t: float, y: Vec, yp: Vec) -> Vec:
-            if self._newton is not None:
-                self._newton.evaluations += 1
-            h = t - self._t
-            if h != self._h and h > 0.0:  # also in each first evaluation of a step
-                if self._newton is not None:
-                    self._newton.tries(h)
-                self._h = h
-                factor = min(h, 1.0) ** self._power
-                for given, scaled in zip(self._tolerances, self._scaled, strict=True):
-                    np.multiply(given, factor, out=scaled)
-            return fun(t, y, yp)
+    def _increment(self, LU: Any, b: Any) -> Any:
+        """Zero, which ends Newton's iteration, in place of an increment below its tolerance that hardly falls.
 
-        return watched
+        The package accepts an iterate by the rate at which increments fall, and takes increments that do not fall for
+        divergence.
+        """
+        out = self._solve_lu(LU, b)
+        if not np.iscomplexobj(out):
+            evaluations, self._evaluations = self._evaluations, 0
+            if evaluations < self._stages:
+                return out  # of Radau's error estimate, which has one evaluation
+        solver = self._solver
+        scale = self._scaled[1] + np.abs(solver.y) * self._scaled[0]
+        size = float(np.linalg.norm(out / scale)) / len(scale) ** 0.5 * (self._h if self._stages else 1.0)
+        _, before = self._sizes.get(id(LU), (None, np.inf))
+        self._sizes[id(LU)] = LU, size  # a factorisation that is kept keeps its number
+        rounding = size < solver.newton_tol * (_STAGNANT if size > _STANDS * before else 1.0)
+        return np.zeros_like(out) if rounding and size >= _FALLS * before else out
 
     def step(self) -> tuple[float, Vec]:
         solver = self._solver
-        assert self._newton is not None
-        self._newton.begins()
+        self._sizes.clear()
+        self._largest = 0.0
         if self._algebraic.size:
             # Multipliers that are small beside the others cannot be had to their own relative accuracy.
             largest = np.abs(solver.y[self._algebraic]).max()
@@ -218,12 +235,7 @@ class _Stepper(AbstractStepper):
 
     def interpolant(self) -> Dense:
         dense = self._solver.dense_output()
-
-        def at(t: float) -> Vec:
-            y: Vec = dense(t)[0]
-            return y
-
-        return at
+        return lambda t: dense(t)[0]
 
     def replace(self, t: float, y: Vec) -> None:
         self._solver.y = y
@@ -232,10 +244,8 @@ class _Stepper(AbstractStepper):
 
     def finish(self, stats: Stats) -> None:
         solver = self._solver
-        stats.rejected = solver.nrejct
-        stats.evaluations = solver.nfev
-        stats.jacobians = solver.njev
-        stats.factorisations = solver.nlu
+        stats.rejected, stats.evaluations = solver.nrejct, solver.nfev
+        stats.jacobians, stats.factorisations = solver.njev, solver.nlu
 
 
 @final

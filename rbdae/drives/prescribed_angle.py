@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import final
 
-import attrs
-
 from rbdae._arrays import cross
 from rbdae.drives.base import AbstractJointDrive
 from rbdae.inputs import Input
@@ -20,7 +18,6 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@attrs.frozen(eq=False, init=False)
 class PrescribedAngle(AbstractJointDrive):
     """Prescribed angle of a joint: the rotation from its normal_a to its normal_b about its axis is angle(t), rad.
 
@@ -38,6 +35,8 @@ class PrescribedAngle(AbstractJointDrive):
     inputs : mapping, optional
         Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
+
+    __slots__ = ()
 
     angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
     torque = Named("What the drive exerts about the axis on b, N m.")

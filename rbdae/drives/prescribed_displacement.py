@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import final
 
-import attrs
-
 from rbdae.drives.base import AbstractJointDrive
 from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
@@ -19,7 +17,6 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@attrs.frozen(eq=False, init=False)
 class PrescribedDisplacement(AbstractJointDrive):
     """Prescribed displacement along the axis of a joint: (R_a u) . (P_b - P_a) = displacement(t), m.
 
@@ -34,6 +31,8 @@ class PrescribedDisplacement(AbstractJointDrive):
     inputs : mapping, optional
         Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
+
+    __slots__ = ()
 
     displacement = Named("How far at_b is from at_a along axis_a, m.")
     force = Named("What the drive exerts along the axis on b, N.")

@@ -22,6 +22,7 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers, selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
+from rbdae.multibody.scales import length_of
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
@@ -83,15 +84,9 @@ def _selects_alike(problem: Problem, filled: Filled) -> bool:
     rows, model = problem.selection.rows, filled.like
     if not rows.dropped and problem.selection.velocities is None:
         return True
-    bodies = filled.bodies[: model.n]
-    turns = np.sqrt(bodies["inertia"].trace(axis1=1, axis2=2) / bodies["mass"]).max()
-    arms = [
-        np.linalg.norm(p)
-        for joint in model.joints
-        for b, p in zip(joint.bodies, joint.points, strict=True)
-        if b < model.n
-    ]
-    return max(float(turns), *map(float, arms)) == problem.model.scales.length
+    of = [b for joint in model.joints for b in joint.bodies]
+    points = np.array([point for joint in model.joints for point in joint.points]).reshape(-1, 3)
+    return length_of(filled.bodies, model.n, of, points) == problem.model.scales.length
 
 
 def _with_constants(problem: Problem, new: Changed) -> Problem | None:

@@ -53,9 +53,10 @@ class AbstractAxialJoint(AbstractJoint):
         return np.array(rows).reshape(-1, 6)
 
 
-@attrs.frozen(eq=False)
 class AbstractAlignedJoint(AbstractAxialJoint):
     """A joint that keeps the relative rotation: without `axis_b` it is the rotation at the start."""
+
+    __slots__ = ()
 
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
         """The axes, and the normals."""

@@ -51,9 +51,10 @@ class AbstractJoint(ABC):
 
     What a joint supplies, with the laws that `tests/laws` checks for every joint of the registry `rbdae.joints.JOINTS`:
 
-    1. It is a final frozen class of attrs (or a frozen dataclass) that is equal only to itself (``eq=False``). Its
-       fields include the bodies `a` and `b`, the points `at_a` and `at_b` on them, each in its body's frame, and
-       `name`. The torque of a reaction on a body is about the joint's point of that body.
+    1. It is a final frozen value that is equal only to itself, ``attrs.frozen(eq=False)``; one that adds no field to a
+       frozen class, such as `Revolute`, needs no decorator. Its fields include the bodies `a` and `b`, the points
+       `at_a` and `at_b` on them, each in its body's frame, and `name`. The torque of a reaction on a body is about the
+       joint's point of that body.
     2. Its fields have converters (`rbdae._check.of_parts`) that check everything that does not need the system.
     3. `primitives` gives the constraints. They count `a` as the first body and `b` as the second, with points and axes
        in the frames of the bodies. Laws: the number of rows never changes, and the rows are independent in every

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-import attrs
-
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
@@ -15,7 +13,6 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@attrs.frozen(eq=False)
 class Cylindrical(AbstractAxialJoint):
     """A common axis, about which and along which the bodies move; four equations.
 
@@ -35,6 +32,8 @@ class Cylindrical(AbstractAxialJoint):
 
     Opposite axes satisfy the joint, too: a body that is placed so stays so, mounted the other way round.
     """
+
+    __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "translation"})
     angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import final
 
-import attrs
-
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint
 from rbdae.joints.primitives import Coincidence, Dot1
 
 
 @final
-@attrs.frozen(eq=False)
 class Fixed(AbstractAlignedJoint):
     """Weld: a common point, and no turn; six equations.
 
@@ -31,6 +28,8 @@ class Fixed(AbstractAlignedJoint):
         Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
         the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.
     """
+
+    __slots__ = ()
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """No row: nothing is free."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import attrs
-
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractPointJoint
 from rbdae.joints.primitives import Dot2
@@ -14,7 +12,6 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@attrs.frozen(eq=False)
 class PointOnLine(AbstractPointJoint):
     """The point at_b of `b` stays on the line of `a` through at_a along axis_a; two equations.
 
@@ -31,6 +28,8 @@ class PointOnLine(AbstractPointJoint):
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
+
+    __slots__ = ()
 
     displacement = Named("How far at_b is from at_a along axis_a, m.")
     rate = Named("Its rate, m/s.")

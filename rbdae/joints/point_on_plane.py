@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import attrs
-
 from rbdae._arrays import Mat
 from rbdae.joints.axial import AbstractPointJoint
 from rbdae.joints.primitives import Dot2
@@ -14,7 +12,6 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@attrs.frozen(eq=False)
 class PointOnPlane(AbstractPointJoint):
     """The point at_b of `b` stays in the plane of `a` through at_a with the normal axis_a; one equation.
 
@@ -31,6 +28,8 @@ class PointOnPlane(AbstractPointJoint):
     normal_a : (3,) array_like, optional
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
+
+    __slots__ = ()
 
     x = Named("How far at_b is from at_a along normal_a, m.")
     y = Named("How far at_b is from at_a along axis_a x normal_a, m.")

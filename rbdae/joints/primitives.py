@@ -46,9 +46,10 @@ class _Primitive:
 
 
 @final
-@attrs.frozen(eq=False, init=False)
 class Coincidence(_Primitive):
     """(x1 + R1 r1) - (x2 + R2 r2) = offset: two points stay together, or a constant vector apart."""
+
+    __slots__ = ()
 
     rows: ClassVar[int] = 3
     kind: ClassVar[Kind] = "linear"
@@ -57,37 +58,40 @@ class Coincidence(_Primitive):
         point1 = _check.vector("Coincidence", "r1", r1)
         point2 = _check.vector("Coincidence", "r2", r2)
         apart = _check.vector("Coincidence", "offset", offset)
-        self.__attrs_init__(_coefficients(1.0, point1, -1.0, -point2), _check.frozen(np.zeros(8)), apart)
+        super().__init__(_coefficients(1.0, point1, -1.0, -point2), _check.frozen(np.zeros(8)), apart)
 
 
 @final
-@attrs.frozen(eq=False, init=False)
 class Dot1(_Primitive):
     """(R1 a) . (R2 b) = value: two directions keep their angle (not normalised)."""
+
+    __slots__ = ()
 
     def __init__(self, a: ArrayLike, b: ArrayLike, value: float = 0.0) -> None:
         A = _coefficients(0.0, _check.axis("Dot1", "axis a", a), 0.0, _check.ORIGIN)
         B = _coefficients(0.0, _check.ORIGIN, 0.0, _check.axis("Dot1", "axis b", b))
-        self.__attrs_init__(A, B, _offset(_check.number("Dot1", "value", value)))
+        super().__init__(A, B, _offset(_check.number("Dot1", "value", value)))
 
 
 @final
-@attrs.frozen(eq=False, init=False)
 class Dot2(_Primitive):
     """(R1 a) . ((x2 + R2 r2) - (x1 + R1 r1)) = value: a point stays in a plane of body 1."""
+
+    __slots__ = ()
 
     def __init__(self, a: ArrayLike, r1: ArrayLike, r2: ArrayLike, value: float = 0.0) -> None:
         point1 = _check.vector("Dot2", "r1", r1)
         point2 = _check.vector("Dot2", "r2", r2)
         A = _coefficients(0.0, _check.axis("Dot2", "axis a", a), 0.0, _check.ORIGIN)
         arm = _coefficients(-1.0, -point1, 1.0, point2)
-        self.__attrs_init__(A, arm, _offset(_check.number("Dot2", "value", value)))
+        super().__init__(A, arm, _offset(_check.number("Dot2", "value", value)))
 
 
 @final
-@attrs.frozen(eq=False, init=False)
 class Distance(_Primitive):
     """(|(x2 + R2 r2) - (x1 + R1 r1)|^2 - length^2) / 2 = 0: two points keep their distance."""
+
+    __slots__ = ()
 
     scale: ClassVar[float] = 0.5
 
@@ -100,7 +104,7 @@ class Distance(_Primitive):
         if not 0.0 < 0.5 * l * l < np.inf:
             raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")
         arm = _coefficients(-1.0, -point1, 1.0, point2)
-        self.__attrs_init__(arm, arm, _offset(0.5 * l * l))
+        super().__init__(arm, arm, _offset(0.5 * l * l))
 
 
 Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance

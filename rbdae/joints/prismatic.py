@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-import attrs
-
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint
 from rbdae.joints.base import FreeMotion
@@ -15,7 +13,6 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@attrs.frozen(eq=False)
 class Prismatic(AbstractAlignedJoint):
     """Slider: a common axis, along which the bodies move without a turn; five equations.
 
@@ -33,6 +30,8 @@ class Prismatic(AbstractAlignedJoint):
         Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
         the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.
     """
+
+    __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"translation"})
     displacement = Named("How far at_b is from at_a along axis_a, m.")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-import attrs
-
 from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
@@ -15,7 +13,6 @@ from rbdae.quantities.quantity import Named
 
 
 @final
-@attrs.frozen(eq=False)
 class Revolute(AbstractAxialJoint):
     """Hinge: a common point, and a common axis through it; five equations.
 
@@ -36,6 +33,8 @@ class Revolute(AbstractAxialJoint):
 
     Opposite axes satisfy the joint, too: a body that is placed so stays so, mounted the other way round.
     """
+
+    __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
     angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
+import numpy as np
+
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import KeptAlive, refuse_copies
 from rbdae.compiler.jit import Entry
@@ -104,3 +106,12 @@ class _ByShape:
 
     def __reduce__(self) -> Any:
         refuse_copies()
+
+
+def function_of(workspace: Workspace, entry: Entry, kernel: Kernel, *lengths: int) -> MachineFunction:
+    """A kernel that is bound already as a C function, whatever is behind it, for y, yd and out of these lengths."""
+    found = machine_of(kernel, [np.empty(n) for n in lengths])
+    if found is not None:
+        return found
+    names = ("y", "yd")[: len(lengths) - 1]
+    return machine_function(workspace, entry, dict(zip((*names, "out"), ((n,) for n in lengths), strict=True)))

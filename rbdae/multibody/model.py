@@ -273,9 +273,8 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
         forces = _packed(system, elements, shift, start, explicit=model.explicit)
         frictions = pack_frictions(system, model.joints, elements, forces)
     arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
-    scales = measured(
-        rows, model.primitives, model.rheonomic, arms, bushings, system.gravity, start, model.xd, model.om
-    )
+    joints = rows, model.primitives, model.rheonomic, arms
+    scales = measured(*joints, bushings, system.gravity, start, model.xd, model.om, alike=model.scales)
     own: Any = {"bushings": bushings, "forces": forces, "frictions": frictions, "scales": scales}
     return replace(model, system=copy.copy(system), bodies=rows, **own)
 

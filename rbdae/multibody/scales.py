@@ -11,7 +11,7 @@ depend on the unit. So every decision is made on numbers without one. They come 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -63,15 +63,16 @@ def measured(
     start: Mat,
     xd: Mat,
     om: Mat,
+    alike: Scales | None = None,
 ) -> Scales:
     """The scales of packed arrays; `arms` are the points of joints on bodies by number, the ground's too, `start`
-    (n + 1, 12) the initial (x, d1, d2, d3), `xd` and `om` the initial velocities."""
+    (n + 1, 12) the initial (x, d1, d2, d3), `xd` and `om` the initial velocities; `alike` has the same joints and
+    initial positions."""
     n = len(xd)
-    lengths = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n]).tolist()
-    lengths += [float(np.linalg.norm(point)) for body, point in arms if body < n]
-    length = max(lengths)
-    ends = [start[body, :3] + point @ start[body, 3:].reshape(3, 3) for body, point in arms]
-    reach = max(length, float(np.abs(np.vstack([start[:, :3], *ends])).max()))
+    of, points = [body for body, _ in arms], np.array([point for _, point in arms]).reshape(-1, 3)
+    length = length_of(bodies, n, of, points)
+    ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
+    reach = max(length, float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
     mass = float(bodies["mass"][:n].max())
     rates = [
         float(np.sqrt(np.linalg.norm(gravity) / length)),
@@ -79,6 +80,8 @@ def measured(
         float(np.linalg.norm(om, axis=1).max()),
         float(np.sqrt(np.max(bushings["stiffness"], initial=0.0) / mass)),
     ]
+    if alike is not None and alike.length == length:
+        return replace(alike, reach=reach, mass=mass, rate=max(rates) or 1.0)
     sizes = [_size(p, start, i in rheonomic and rheonomic[i].kind == LENGTH) for i, p in enumerate(primitives)]
     rows = [size for n_rows, size in zip(primitives["n"].tolist(), sizes, strict=True) for _ in range(n_rows)]
     return Scales(
@@ -90,6 +93,13 @@ def measured(
         lengths=np.array([long for _, long in rows], dtype=bool),
         turning=np.arange(6 * n) % 6 >= 3,
     )
+
+
+def length_of(bodies: Any, n: int, of: Sequence[int], points: Mat) -> float:
+    """`Scales.length` of records of n moving bodies, whose joints are at `points` of the bodies `of`."""
+    turning = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n])
+    moving = np.array(of, dtype=int) < n
+    return float(max(turning.max(), np.linalg.norm(points[moving], axis=1).max(initial=0.0)))
 
 
 def _size(p: Any, start: Mat, driven_length: bool) -> tuple[float, bool]:

@@ -14,6 +14,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, refuse_copies
 from rbdae.graph.symbols import NotStraight
+from rbdae.kernels.outputs import natural
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.module import NoMachineCode
 from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
@@ -183,7 +184,10 @@ class EventGroup:
                 here = self._straight.calls(view, x, w[:count], rates, rates_too=True)
                 beside = self._straight.calls(view, moved, w[count:], later, rates_too=False)
             else:
-                here, beside = None if count else [(view.reader.machine, None, None, x)], []
+                here, beside = (
+                    None if count else [(view.function(natural, view.workspace.layout.n, len(x)), None, None, x)],
+                    [],
+                )
             if here is None or beside is None:
                 return None
             moving = view.workspace.layout.n_differential

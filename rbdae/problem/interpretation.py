@@ -17,11 +17,11 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
-from rbdae.kernels.joint_rows import independence, least_norm, log_determinant
+from rbdae.kernels.joint_rows import independence, log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
-from rbdae.multibody.bound import bound, evaluate_each, in_memory, machine_of
+from rbdae.multibody.bound import bound, evaluate_each, function_of, in_memory, machine_of
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
@@ -83,6 +83,15 @@ class Interpretation:
         if entry not in self._bound:
             self._bound[entry] = bound(self.workspace, entry)
         return self._bound[entry]
+
+    def function(self, entry: Entry, *lengths: int) -> MachineFunction:
+        """The kernel as a C function, whatever is behind it, for y, yd and out of these lengths."""
+        return function_of(self.workspace, entry, self._kernel(entry), *lengths)
+
+    @cached_property
+    def loads(self) -> Loads:
+        """The reader of multipliers and reactions."""
+        return Loads(self)
 
     @cached_property
     def _rates(self) -> Kernel:
@@ -341,27 +350,22 @@ class Interpretation:
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Multipliers by elimination; those of least norm with redundant equations."""
-        if not self._ambiguous:
+        if not self.ambiguous:
             return self.rates(t, y)[1]
         times, values, single = self.rows(t, y)
-        la = self._of_least_norm(times, values)[0]
+        la = np.empty((len(times), self.workspace.layout.n_constraints))
+        for part in slices(len(times), self.loads.width):
+            la[part] = self.loads.multipliers(times[part], values[part])[1]
         return la[0] if single else la
 
-    def _of_least_norm(self, t: Vec, y: Mat) -> tuple[Mat, Mat]:
-        """Multipliers of least norm (m, constraints) at rows, and bases (m, k, rows) of those of the joints, times the
-        sizes of their equations, that give no force. Where rows are nearly singular or ill-conditioned, by singular
-        values; vectors beyond those of a row are zero."""
-        layout, rows = self.workspace.layout, self.workspace.selection.rows
-        n, n_null = layout.n_constraints, len(rows.dropped)
-        given = np.empty((len(t), n + layout.n_rows))
-        given[:, n:] = self.model.scales.sizes(self.model.scales.length)
-        given[:, :n] = self._each(self._rates, t, y, self._n_rates)[:, layout.n_differential :]
-        out = np.empty((len(t), n + n_null * layout.n_rows + 2))
-        evaluate_each(self._kernel(least_norm), t, (y, given), out)
-        la, null = out[:, :n], out[:, n:-2].reshape(len(t), n_null, layout.n_rows)
-        regular = np.isfinite(out).all(axis=1) & (out[:, -2] > _NEARLY_SINGULAR**2) & (out[:, -1] <= self._most_needed)
+    def repaired(self, t: Vec, y: Mat, la: Mat, null: Mat, sure: Mat) -> Mat:
+        """Multipliers of least norm where rows are nearly singular or ill-conditioned, into `la`, by singular values;
+        see `Loads.multipliers`. Bases, of which vectors beyond those of a row are zero."""
+        layout = self.workspace.layout
+        finite = np.isfinite(la).all(axis=1) & np.isfinite(null).all(axis=(1, 2)) & np.isfinite(sure[:, :2]).all(axis=1)
+        regular = finite & (sure[:, 0] > _NEARLY_SINGULAR**2) & (sure[:, 1] <= self._most_needed)
         if regular.all():
-            return la, null
+            return null
         for k in np.flatnonzero(~regular).tolist():
             at, state = t[k : k + 1], y[k : k + 1]
             la[k] = self.rates(at, state)[1][0]
@@ -374,7 +378,7 @@ class Interpretation:
                 null = np.pad(null, ((0, 0), (0, own.shape[1] - null.shape[1]), (0, 0)))
             null[k] = 0.0
             null[k, : own.shape[1]] = own.T
-        return la, null
+        return null
 
     def _share(self, t: float, y: Vec, la: Vec, best: Vec) -> None:
         """Change the internal multipliers so that W la stays the same when those of the joints become `best`: forces
@@ -398,7 +402,7 @@ class Interpretation:
         return np.concatenate([np.zeros((*la.shape[:-1], layout.n_hidden)), la], axis=-1)
 
     @property
-    def _ambiguous(self) -> bool:
+    def ambiguous(self) -> bool:
         """Whether joint equations may follow from others, so that multipliers are not unique."""
         rows = self.workspace.selection.rows
         return bool(rows.dropped) or rows.pivot_floor is not None
@@ -412,18 +416,7 @@ class Interpretation:
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``."""
         times, values, single = self.rows(t, y)
-        loads = Loads(self.workspace, self.reader, len(times))
-        for part in slices(len(times), loads.width + self._n_rates):
-            here, states = times[part], values[part]
-            Z = self.reader.natural(here, states)
-            if self._ambiguous:
-                la, null = self._of_least_norm(here, states)
-            else:
-                la, null = self.rates(here, states)[1], np.empty((len(here), 0, 0))
-            loads.add(part, here, Z, la[:, self.workspace.layout.n_internal :])
-            if null.size:
-                loads.doubt(part, here, Z, null, self.constraints(here, states).position)
-        return loads.reactions(single=single)
+        return self.loads.reactions(times, values, single=single)
 
 
 __all__ = ["Interpretation"]

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
-from typing import final
+from functools import cached_property, partial
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
+from rbdae._frozen import refuse_copies
 from rbdae._show import ByName, brief
-from rbdae.machine.reading.host import call
-from rbdae.machine.reading.loads import unmoved
-from rbdae.multibody.workspace import Workspace
-from rbdae.problem.row_reader import RowReader
-
-_MOVED = 1e-6
-"""Components that unit multipliers move by more are not unique; forces count times the model's length."""
-
-_PER_VIOLATION, _MOST_MOVED = 100.0, 1e-2
-"""The same where the constraints are violated: rows that follow from the others do so as far as these hold."""
+from rbdae.kernels.joint_outputs import joint_forces
+from rbdae.kernels.joint_rows import least_norm
+from rbdae.kernels.outputs import constraints, natural
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.reading import loads
+from rbdae.machine.reading.host import call_rows, slices
 
 
 def _all() -> Bools:
@@ -68,91 +65,104 @@ class Reaction:
 
 @final
 class Loads:
-    """Forces and torques of all joints for rows that come in slices, and which components are unique at all of them.
+    """Reads multipliers and reactions from rows (t, y), in machine code.
 
     Parameters
     ----------
-    workspace, reader : what reads the rows
-    m : how many rows there are
+    view : `rbdae.problem.interpretation.Interpretation`, by whose selection the rows are read
 
     Attributes
     ----------
-    width : numbers that a row needs here
+    width : how many numbers a row needs
     """
 
-    def __init__(self, workspace: Workspace, reader: RowReader, m: int) -> None:
-        self._workspace, self._model, self._reader = workspace, workspace.model, reader
-        joints = self._model.joints
-        self._axes = np.empty((len(joints), m, 3, 3))
-        self._loads = np.empty((2 * len(joints), 2, m, 3))
-        self._sure, self._in_space = np.ones((2, 2 * len(joints), 6))
-        self.width = 24 * self._model.n + 33 * len(joints)
+    def __init__(self, view: Any) -> None:
+        self._view, self._model = view, view.model
+        workspace, layout, n = view.workspace, view.workspace.layout, view.model.n
+        self._n_null = len(workspace.selection.rows.dropped)
+        joints, primitives = self._model.joints, self._model.primitives
+        sizes = [
+            layout.n, n, len(primitives), len(joints), layout.n_differential, layout.n_internal, layout.n_rows,
+            view.n_constraints, int(view.ambiguous), self._n_null,
+        ]  # fmt: skip
+        self._s = np.array(sizes, dtype=np.int64)
+        self._sizes = self._model.scales.sizes(self._model.scales.length)
+        n_rates, n_la = layout.n_differential + layout.n_constraints, layout.n_constraints
+        functions: list[tuple[Any, tuple[int, ...]]] = [
+            (natural, (layout.n, 24 * n)),
+            (workspace.settings.kernels.rates, (layout.n, n_rates)),
+        ]
+        n_out = n_la + self._n_null * layout.n_rows + 2
+        if view.ambiguous:
+            functions.append((least_norm, (layout.n, n_la + layout.n_rows, n_out)))
+            functions.append((constraints, (layout.n, 2 * view.n_constraints)))
+        self._functions = [view.function(entry, *lengths) for entry, lengths in functions]
+        self._functions += self._functions[: 4 - len(functions)]  # these are not called
+        self._w = np.empty(n_rates + layout.n_rows + max(n_out, 2 * view.n_constraints))
+        self.width = 24 * n + n_la + 36 * len(joints) + self._n_null * layout.n_rows
 
-    def add(self, part: slice, t: Vec, Z: Mat, la: Mat) -> None:
-        """Rows of natural coordinates Z (k, 24 bodies), as `reader` has them, and of the multipliers la (k, rows) of
-        the joint equations."""
-        if not self._model.joints:
-            return
-        self._reader.reactions(t, Z, np.ascontiguousarray(la), self._loads, part.start)
-        self._reader.joint_frames(Z, self._axes, part.start)
-        finite = np.isfinite(la)
-        if finite.all():
-            return
-        known, row = np.asarray(finite.all(axis=0)), 0
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def multipliers(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Mat, Mat]:
+        """Z (m, 24 bodies) and multipliers (m, constraints), of least norm where equations may follow from others; then
+        for these bases (m, k, rows) of the multipliers of joints, times the sizes of their equations, that give no
+        force, and (m, 3): the smallest sine between rows, squared, the need of dropped ones, and violations."""
+        m, rows = len(t), self._view.workspace.layout.n_rows
+        Z, la = np.empty((m, 24 * self._model.n)), np.empty((m, self._view.workspace.layout.n_constraints))
+        null, sure = np.empty((m, self._n_null, rows)), np.empty((m, 3))
+        call_rows(loads.multipliers, self._functions, t, self._s, t, y, self._sizes, self._w, Z, la, null, sure)
+        if self._s[loads.AMBIGUOUS]:
+            null = self._view.repaired(t, y, la, null, sure)
+        return Z, la, null, sure
+
+    @cached_property
+    def _of_joints(self) -> tuple[list[MachineFunction], list[Any]]:
+        """The function for forces of primitives, and what it reads."""
+        view, n_rows = self._view, self._view.workspace.layout.n_rows
+        function = view.function(joint_forces, 24 * self._model.n, n_rows, 12 * len(self._model.primitives))
+        return [function], [self._s, *view.reader.sides, *view.reader.joint_axes, self._sizes]
+
+    def reactions(self, t: Vec, y: Mat, *, single: bool) -> dict[str, dict[str, Reaction]]:
+        """The reactions by the names of joint and body; of one state if the rows are a `single` one."""
+        model, m, n = self._model, len(t), len(self._model.joints)
+        if not n:
+            return ByName[dict[str, Reaction]]("joint")
+        turned, out = np.empty((n, m, 3, 3)), np.empty((2 * n, 2, m, 3))
+        own, in_space = np.ones((2, 2 * n, 2, 3))
+        functions, given = self._of_joints
+        for part in slices(m, self.width):
+            times = t[part]
+            Z, la, null, sure = self.multipliers(times, y[part])
+            k = null.shape[1]
+            w = np.empty(12 + null.shape[2] + 12 * len(model.primitives) + 12 * n * k)
+            arrays = (times, Z, la, null, sure, w, out, turned, own, in_space)
+            call_rows(loads.reactions, functions, times, part.start, m, k, model.scales.length, *given, *arrays)
+            if not np.isfinite(la).all():
+                self._doubt(la, own, in_space)
+        return self._named(single, out, turned, own > 0.0, in_space > 0.0)
+
+    def _doubt(self, la: Mat, own: Mat, in_space: Mat) -> None:
+        """Joints with multipliers that are not finite have no unique reactions."""
+        row = self._view.workspace.layout.n_internal
+        known: Any = np.isfinite(la).all(axis=0)
         for k, joint in enumerate(self._model.joints):
             n = sum(int(self._model.primitives["n"][i]) for i in joint.primitives)
-            if not bool(np.all(known[row : row + n])):
-                self._sure[2 * k : 2 * k + 2] = self._in_space[2 * k : 2 * k + 2] = 0.0
+            if not known[row : row + n].all():
+                own[2 * k : 2 * k + 2] = in_space[2 * k : 2 * k + 2] = 0.0
             row += n
 
-    def doubt(self, part: slice, t: Vec, Z: Mat, null: Mat, g: Mat) -> None:
-        """The same rows: `null` (k, j, rows) are directions in which multipliers times the sizes of their equations are
-        undetermined, as exact as the constraints are satisfied: up to their violations g (k, internal ones and joints).
-        """
-        n, m = null.shape[1], len(t)
-        if not (self._model.joints and n):
-            return
-        scales = self._model.scales
-        la = (null / scales.sizes(scales.length)).reshape(n * m, -1)
-        pulls = np.empty((*self._loads.shape[:2], n * m, 3))
-        self._reader.reactions(np.repeat(t, n), np.repeat(Z, n, axis=0), la, pulls, 0)
-        limit = np.minimum(_MOVED + _PER_VIOLATION * _violation(self._workspace, g), _MOST_MOVED)
-        call(
-            unmoved, m, part.start, self._axes.shape[1], len(self._axes), n, scales.length, pulls, self._axes, limit,
-            self._sure, self._in_space,
-        )  # fmt: skip
-
-    def reactions(self, *, single: bool) -> dict[str, dict[str, Reaction]]:
-        """The reactions by the names of joint and body; of one state if the rows are a `single` one."""
+    def _named(self, single: bool, loads: Any, axes: Any, own: Any, in_space: Any) -> dict[str, dict[str, Reaction]]:
         model, out = self._model, ByName[dict[str, Reaction]]("joint")
-        unique, unique_in_space = self._sure > 0.0, self._in_space > 0.0
+        unique = own.all(axis=(1, 2)).tolist()
+        if single:
+            loads, axes = loads[:, :, 0], axes[:, 0]
         for k, joint in enumerate(model.joints):
             entry: ByName[Reaction] = ByName("body of this joint")
             for side, b in enumerate(joint.bodies):
-                name = model.system.ground.name if b == model.n else model.names[b]
-                force, torque = self._loads[2 * k + side]
-                sure, in_space = unique[2 * k + side], unique_in_space[2 * k + side]
-                axes = self._axes[k]
+                name, j = model.system.ground.name if b == model.n else model.names[b], 2 * k + side
                 entry[name] = Reaction(
-                    force[0] if single else force,
-                    torque[0] if single else torque,
-                    bool(sure.all()),
-                    sure[:3],
-                    sure[3:],
-                    in_space[:3],
-                    in_space[3:],
-                    axes[0] if single else axes,
+                    loads[j, 0], loads[j, 1], unique[j], own[j, 0], own[j, 1], in_space[j, 0], in_space[j, 1], axes[k]
                 )
             out[joint.name] = entry
         return out
-
-
-def _violation(workspace: Workspace, g: Mat) -> Vec:
-    """The largest violation of a constraint on positions over its size, (...)."""
-    scales = workspace.model.scales
-    sizes = np.ones(g.shape[-1])
-    sizes[g.shape[-1] - workspace.layout.n_rows :] = scales.sizes(scales.length)
-    return np.asarray(np.max(np.abs(g) / sizes, axis=-1, initial=0.0))
-
-
-__all__ = ["Loads", "Reaction"]

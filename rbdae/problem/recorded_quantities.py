@@ -27,7 +27,6 @@ from rbdae.machine.data import Table
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.machine.module import compiled
 from rbdae.machine.straight import DECLARATIONS, straight
-from rbdae.multibody.bound import machine_function, machine_of
 from rbdae.multibody.code import made
 from rbdae.multibody.recording import (
     MOST_NODES,
@@ -190,23 +189,17 @@ class Straight:
     def calls(self, view: Any, x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any] | None:
         """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and the quantities, and the rates of y if they
         are wanted or needed; None where least norms are to be found."""
-        if self._by_multipliers and view._ambiguous:
+        if self._by_multipliers and view.ambiguous:
             return None
         layout, kernels = view.workspace.layout, view.workspace.settings.kernels
         Z, applied, loads, margins = np.split(x, np.cumsum(self.sizes)[:-1])
         la, y = rates[layout.n_differential + layout.n_internal :], np.empty(layout.n)
 
         def call(entry: Entry, out: Vec, *given: Vec) -> Any:
-            vectors = [*(given or (y,)), out]
-            function = machine_of(view._kernel(entry), vectors)
-            if function is None:
-                shapes = {name: v.shape for name, v in zip(("y", "yd"), vectors[:-1], strict=False)} | {
-                    "out": out.shape
-                }
-                function = machine_function(view.workspace, entry, shapes)
+            function = view.function(entry, *map(len, given or (y,)), len(out))
             return (function, *(*given, None, None)[:2], out)
 
-        calls = [(view.reader.machine, None, None, Z)]
+        calls = [call(natural, Z)]
         calls += [call(kernels.rates, rates)] if rates_too or self.needed[2] else []
         calls += [call(by_force, applied)] if self.needed[1] else []
         calls += [call(joint_forces, loads, Z, la)] if self.needed[2] else []

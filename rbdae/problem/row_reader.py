@@ -15,10 +15,9 @@ from rbdae.formulations.base import Derivative
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels import outputs
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
-from rbdae.machine.function import MachineFunction
-from rbdae.machine.reading import loads, motion, sums
+from rbdae.machine.reading import motion, sums
 from rbdae.machine.reading.host import call, slices
-from rbdae.multibody.bound import Kernel, bound, evaluate_each, machine_function, machine_of
+from rbdae.multibody.bound import Kernel, bound, evaluate_each
 from rbdae.multibody.duals import derivative_kernel
 from rbdae.multibody.joint_values import joint_force_rows, potential_rows
 from rbdae.multibody.model import Model
@@ -113,13 +112,6 @@ class RowReader:
         return bound(self._workspace, outputs.natural)
 
     @cached_property
-    def machine(self) -> MachineFunction:
-        """Z of a state, for loops."""
-        n, width = self._workspace.layout.n, 24 * self._n
-        found = machine_of(self.kernel, [np.empty(n), np.empty(width)])
-        return found or machine_function(self._workspace, outputs.natural, {"y": (n,), "out": (width,)})
-
-    @cached_property
     def jacobian(self) -> Callable[..., None]:
         """f(t, y, out): dZ/dy of a state, (24 bodies, n)."""
         workspace, kernel = self._workspace, Derivative(outputs.natural)
@@ -197,8 +189,8 @@ class RowReader:
     # ------------------------------------------------------------ joints
 
     @cached_property
-    def _sides(self) -> tuple[Mat, Mat]:
-        """The arguments of `rbdae.machine.reading.loads`, two sides for each joint."""
+    def sides(self) -> tuple[Ints, Mat]:
+        """The arguments of `rbdae.machine.reading.loads.reactions`, two sides for each joint."""
         sides, points = [], []
         for joint in self._model.joints:
             for side, b in enumerate(joint.bodies):
@@ -211,16 +203,6 @@ class RowReader:
     def _joint_forces(self) -> Callable[..., None]:
         return joint_force_rows(self._workspace)
 
-    def reactions(self, t: Vec, Z: Mat, la: Mat, into: Mat, first: int) -> None:
-        """Forces and torques of all joints from rows of Z and of multipliers la of all joint equations, into (2 joints,
-        2, rows, 3) from the row `first` on; torques about the joint's points on the bodies."""
-        n, F = len(self._model.primitives), self.primitive_loads(t, Z, la)
-        sides, points = self._sides
-        call(
-            loads.reactions, len(t), first, into.shape[2], self._n, n, len(sides), sides, points, Z, F, np.empty(12),
-            into,
-        )  # fmt: skip
-
     def primitive_loads(self, t: Vec, Z: Mat, la: Mat) -> Any:
         """Forces of all primitives on their two bodies and torques about their reference points, (rows, primitives, 2,
         6)."""
@@ -230,14 +212,8 @@ class RowReader:
             self._joint_forces(t, Z, la, out=out)
         return out.reshape(len(t), n, 2, 6)
 
-    def joint_frames(self, Z: Mat, into: Mat, first: int) -> None:
-        """The frames of all joints, which turn with their first bodies, into (joints, rows, 3, 3) from the row `first`
-        on."""
-        places, axes = self._joint_axes
-        call(motion.frames, len(Z), first, into.shape[1], len(places), Z.shape[1], places, _D, axes, Z, into)
-
     @cached_property
-    def _joint_axes(self) -> tuple[Ints, Mat]:
+    def joint_axes(self) -> tuple[Ints, Mat]:
         """The place of the first body of each joint, -1 for the ground, and its frame there."""
         model = self._model
         firsts = [joint.bodies[0] for joint in model.joints]

@@ -118,7 +118,7 @@ class View:
 
     def reaction_floor(self, part: Part) -> float:
         """The force or torque that counts as zero."""
-        return reaction_floors(self.smooth.reactions, self.size)[part.name == "torque"]
+        return 0.0 if self.every else reaction_floors(self.smooth.reactions, self.size)[part.name == "torque"]
 
 
 def view(run: Any, plane: PlaneChoice, over: Quantity | str | None, owner: str, *, whole: bool = False) -> View:
@@ -164,46 +164,79 @@ def motion_floors(run: Any) -> dict[str, float]:
 # ---------------------------------------------------------------- a quantity of some owners
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A quantity of some owners. A picture has a panel for each owner, a page one for each component.
+
+    Attributes
+    ----------
+    part : what it is
+    t : times (m,)
+    values : by owner, (m, components); columns below the floor of the group are zero
+    least : values that differ by less are the same but for rounding
+    """
+
+    part: Part
+    t: Vec
+    values: Mapping[str, Mat]
+    least: float
+
+    def by_owner(self) -> dict[str, Panel]:
+        """A panel for each owner, with a curve for each component. A constant is a straight line in an axis as large as
+        those of the others."""
+        label = f"{self.part.heading} [{self.part.unit.replace('^2', '$^2$') or 1}]"
+        names = [self.part.symbol.format(c) for c in self.part.components or (self.part.said,)]
+        half, out = max(0.5 * max(map(largest, self.values.values()), default=0.0), self.least), {}
+        for owner, y in self.values.items():
+            limits = self.part.limits
+            if limits is None and np.isfinite(y).all() and np.ptp(y) < self.least:
+                limits = (float(y.min()) - half, float(y.max()) + half)
+            out[owner] = Panel(label, curves_of(self.t, dict(zip(names, y.T, strict=True))), limits=limits)
+        return out
+
+    def by_component(self, *, every: bool) -> tuple[list[Panel], list[str]]:
+        """A panel for each component, with a curve for each owner, and the labels of those that are left out because
+        they are zero, unless every one is wanted."""
+        floor = ROUNDING * max(map(largest, self.values.values()), default=0.0)
+        panels = [
+            Panel(label, curves_of(self.t, {owner: y[:, k] for owner, y in self.values.items()}))
+            for k, label in enumerate(self.part.labels(self.part.said, " "))
+        ]
+        full = [panel for panel in panels if every or not panel.is_zero(floor)]
+        return full, [panel.label for panel in panels if panel not in full]
+
+
 def curves_of(t: Vec, values: Mapping[str, Vec], shown: int = 1000) -> tuple[Curve, ...]:
     """Curves by name, each with a look of its own; a page shows the first ones at once."""
     return tuple(Curve(name, t, np.asarray(y), k, k < shown) for k, (name, y) in enumerate(values.items()))
 
 
-def by_owner(part: Part, t: Vec, values: Mapping[str, Any], floor: float = 0.0) -> dict[str, Panel]:
-    """A panel for each owner, with a curve for each component. Values that differ by rounding only, or by less than
-    the floor, are a straight line in an axis as large as those of the others."""
-    label = f"{part.heading} [{part.unit.replace('^2', '$^2$') or 1}]"
-    names = [part.symbol.format(c) for c in part.components or (part.said,)]
-    found = {owner: _above(part.values(value), floor) for owner, value in values.items()}
-    top = max(map(largest, found.values()), default=0.0)
-    least, half, out = max(_NOISE * top, floor), max(0.5 * top, floor), {}
-    for owner, y in found.items():
-        limits = part.limits
-        if limits is None and np.isfinite(y).all() and np.ptp(y) < least:
-            limits = (float(y.min()) - half, float(y.max()) + half)
-        out[owner] = Panel(label, curves_of(t, dict(zip(names, y.T, strict=True))), limits=limits)
-    return out
+def group(part: Part, t: Vec, values: Mapping[str, Any], floor: float = 0.0) -> Group:
+    """A quantity of some owners, from what has it; columns whose largest value is below the floor are zero."""
+    found = {}
+    for owner, value in values.items():
+        y = part.values(value)
+        sizes = np.max(np.abs(y), axis=0, where=np.isfinite(y), initial=0.0)
+        found[owner] = np.where((sizes <= floor) & np.isfinite(y).all(axis=0), 0.0, y)
+    return Group(part, t, found, max(_NOISE * max(map(largest, found.values()), default=0.0), floor))
 
 
-def by_component(
-    part: Part, t: Vec, values: Mapping[str, Any], floor: float = 0.0, *, every: bool = False
-) -> tuple[list[Panel], list[str]]:
-    """A panel for each component, with a curve for each owner, and the labels of those that are left out because they
-    are zero, unless every one is wanted."""
-    found = {owner: _above(part.values(value), floor) for owner, value in values.items()}
-    floor = ROUNDING * max(map(largest, found.values()), default=0.0)
-    panels = [
-        Panel(label, curves_of(t, {owner: y[:, k] for owner, y in found.items()}))
-        for k, label in enumerate(part.labels(part.said, " "))
-    ]
-    full = [panel for panel in panels if every or not panel.is_zero(floor)]
-    return full, [panel.label for panel in panels if panel not in full]
-
-
-def _above(values: Mat, floor: float) -> Mat:
-    """The columns (m, k) whose largest magnitude is above the floor; zeros in place of the others."""
-    sizes = np.max(np.abs(values), axis=0, where=np.isfinite(values), initial=0.0)
-    return np.where((sizes <= floor) & np.isfinite(values).all(axis=0), 0.0, values)
+def groups(shown: View, quantity: str, names: Iterable[str] = ()) -> list[Group]:
+    """The parts of a quantity of the system, of these bodies, or of these joints on the last of their bodies that
+    moves."""
+    line, parts = quantities(shown.table)[quantity]
+    run = shown.smooth if line.between else shown.run
+    values = getattr(run, line.name)
+    if line.owner == "joints":
+        values = {name: values[name][moving_side(run, name)] for name in names}
+    else:
+        values = {quantity: values} if line.owner == "system" else {name: values[name] for name in names}
+    if quantity != "reactions":
+        return [
+            group(part, run.t, values, shown.floors.get(part.unit, 0.0) if line.of is None else 0.0) for part in parts
+        ]
+    return [group(part, run.t, values, shown.reaction_floor(part)) for part in shown.reaction_parts]
 
 
 def moving_side(run: Any, joint: str) -> str:
@@ -265,7 +298,7 @@ def energy(shown: View) -> list[Panel]:
     if isinstance(balance, str):
         balance = np.asarray(run.energy.total) - run.energy.total[0]
         label, name = "change of energy [J]", f"{_CHANGE}; work is not known"
-    return [Panel("energy [J]", curves), Panel(label, (Curve(name, run.t, balance),))]
+    return [Panel("energy [J]", curves), Panel(label, (Curve(name, run.t, balance, len(names)),))]
 
 
 def drift(shown: View) -> list[Panel]:
@@ -281,9 +314,7 @@ def steps(shown: View) -> list[Panel]:
     return [Panel("step size [s]", (Curve("accepted steps", t[1:], np.abs(np.diff(t))),), logarithmic=True)]
 
 
-def of_system(shown: View, name: str, parts: Iterable[Part]) -> list[Panel]:
+def of_system(shown: View, name: str) -> list[Panel]:
     """The panels of a quantity of the whole system."""
-    if name in (own := {"energy": energy, "drift": drift, "steps": steps}):
-        return own[name](shown)
-    run = shown.smooth if TABLE[name].between else shown.run
-    return [by_owner(part, run.t, {"": getattr(run, name)})[""] for part in parts]
+    own = {"energy": energy, "drift": drift, "steps": steps}
+    return own[name](shown) if name in own else [each.by_owner()[name] for each in groups(shown, name)]

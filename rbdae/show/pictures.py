@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from rbdae._arrays import Vec, sense
-from rbdae.problem.observables import TABLE, Observable, Part
+from rbdae.problem.observables import TABLE
 from rbdae.quantities.quantity import Quantity
 from rbdae.show import choices
 from rbdae.show.choices import Abscissa
@@ -18,7 +18,8 @@ from rbdae.show.panels import (
     Curve,
     Panel,
     View,
-    by_owner,
+    group,
+    groups,
     is_unique,
     moving_side,
     of_system,
@@ -99,7 +100,7 @@ def plot_solution(
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     shown = view(solution, plane, over, "plot")
     blocks, notes = _blocks(shown, wanted, bodies, joints, every=quantities is not None)
-    lone = [p for name, (_, parts) in _of("system", wanted, shown.table).items() for p in of_system(shown, name, parts)]
+    lone = [panel for name in _of("system", wanted) for panel in of_system(shown, name)]
     if not blocks and not lone:
         raise ValueError(
             f"plot: this run has no {' and no '.join(wanted)}, so there is nothing to draw; choose other quantities"
@@ -129,12 +130,10 @@ def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None
     return names
 
 
-def _of(
-    owner: str, names: Iterable[str], table: Mapping[str, Observable] = TABLE
-) -> dict[str, tuple[Observable, tuple[Part, ...]]]:
-    """Those of these quantities that belong to an owner: the observable, and what is drawn of it."""
-    known = quantities(table)
-    return {name: known[name] for name in names if known[name][0].owner == owner}
+def _of(owner: str, names: Iterable[str]) -> list[str]:
+    """Those of these quantities that belong to an owner."""
+    known = quantities()
+    return [name for name in names if known[name][0].owner == owner]
 
 
 def _blocks(
@@ -143,33 +142,23 @@ def _blocks(
     """Blocks of rows, and sentences on what is not drawn."""
     blocks: list[Block] = []
     notes: list[str] = []
-    smooth, table = shown.smooth, shown.table
-    of_bodies = _of("bodies", wanted, table)
+    smooth, of_bodies = shown.smooth, _of("bodies", wanted)
     if bodies is not None or of_bodies:
         names, note = _chosen("bodies", "body", bodies, smooth.states)
-        columns: list[dict[str, Panel]] = []
-        for line, parts in of_bodies.values():
-            run = smooth if line.between else shown.run
-            values = {name: getattr(run, line.name)[name] for name in names}
-            columns += [by_owner(part, run.t, values, shown.floors.get(part.unit, 0.0)) for part in parts]
+        columns = [each.by_owner() for quantity in of_bodies for each in groups(shown, quantity, names)]
         full, zero = (columns, []) if every else _full(columns)
         blocks.append([(name, [column[name] for column in full or columns]) for name in names] if columns else [])
         notes += note + ([f"Zero at all times: {', '.join(zero)}."] if full and zero else [])
-    for kind in _of("named", wanted, table):
+    for kind in _of("named", wanted):
         found = getattr(smooth, kind)
         names, note = _chosen(kind, kind.removesuffix("s"), joints if kind == "joints" else None, found)
         blocks += _named(kind, smooth.t, {name: found[name] for name in names})
         notes += note
-    if of_joints := _of("joints", wanted, table):
+    if of_joints := _of("joints", wanted):
         names, note = _chosen("joints", "joint", joints, smooth.reactions)
-        sides, columns = {name: moving_side(smooth, name) for name in names}, []
-        for quantity, (line, parts) in of_joints.items():
-            values = {name: getattr(smooth, line.name)[name][side] for name, side in sides.items()}
-            for part in shown.reaction_parts if quantity == "reactions" else parts:
-                floor = shown.reaction_floor(part) if quantity == "reactions" else 0.0
-                columns.append(by_owner(part, smooth.t, values, floor))
+        columns = [each.by_owner() for quantity in of_joints for each in groups(shown, quantity, names)]
         full, zero = (columns, []) if shown.plane is None else _full(columns)
-        blocks.append([(_on(name, sides[name], shown), [column[name] for column in full]) for name in names])
+        blocks.append([(_on(name, shown), [column[name] for column in full]) for name in names])
         notes += note + ([f"Zero but for rounding: {', '.join(zero)}."] if zero else [])
     return [block for block in blocks if block and block[0][1]], notes
 
@@ -189,7 +178,7 @@ def _named(kind: str, t: Vec, found: Mapping[str, Any]) -> list[Block]:
     out: list[Block] = []
     for owners in alike.values():
         parts = TABLE[kind].parts_of(next(iter(owners.values())))
-        columns, _ = _full([by_owner(part, t, owners) for part in parts])
+        columns, _ = _full([group(part, t, owners).by_owner() for part in parts])
         rows = {name: [column[name] for column in columns] for name in owners}
         out.append([(name, [None if p.is_zero() else _unitless(p) for p in panels]) for name, panels in rows.items()])
     return out
@@ -211,8 +200,9 @@ def _chosen(
     return out[:MOST_ROWS], [f"the first {MOST_ROWS} of {len(out)} {what}; choose with {what}=[...]"]
 
 
-def _on(joint: str, body: str, shown: View) -> str:
+def _on(joint: str, shown: View) -> str:
     """The name of a row, with the components of the reaction that are unique, if not all are."""
+    body = moving_side(shown.smooth, joint)
     reaction, plane = shown.smooth.reactions[joint][body], shown.plane_of_reactions
     if is_unique(reaction, plane):
         return f"{joint}\non {body}"

@@ -39,13 +39,15 @@ from rbdae.show.page import (
     write,
 )
 from rbdae.show.panels import (
+    Group,
     Panel,
     View,
     balance_of,
-    by_component,
     curves_of,
     drift,
     energy,
+    group,
+    groups,
     is_unique,
     moving_side,
     steps,
@@ -154,10 +156,9 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
     """The sections that only a problem of rbdae can give, because it knows its unknowns."""
     run, smooth = shown.run, shown.smooth
-    sides = {joint: moving_side(smooth, joint) for joint in smooth.reactions}
-    sizes = {joint: largest(smooth.reactions[joint][side].force) for joint, side in sides.items()}
-    most = sorted(sides, key=lambda joint: sizes[joint], reverse=True)[:_BODIES]
-    joints = {joint: side for joint, side in sides.items() if joint in most}
+    sizes = {joint: largest(of[moving_side(smooth, joint)].force) for joint, of in smooth.reactions.items()}
+    most = sorted(sizes, key=lambda joint: sizes[joint], reverse=True)[:_BODIES]
+    joints = tuple(joint for joint in sizes if joint in most)
     yield Section("Animation", (_motion(shown),))
     yield Section("Motion", tuple(_over_time(shown, names)))
     titles = Text("Bodies", "heading"), Text("Unknowns, as the solver has them at the times of the run", "heading")
@@ -219,9 +220,7 @@ def _over_time(shown: View, names: tuple[str, ...]) -> Iterator[Block]:
     left: list[str] = []
     for part in shown.table["states"].parts:
         if part.anchor:
-            values = {name: every[name] for name in names}
-            floor = shown.floors.get(part.unit, 0.0)
-            panels, zero = by_component(part, shown.smooth.t, values, floor, every=shown.every)
+            panels, zero = groups(shown, part.name, names)[0].by_component(every=shown.every)
             left += zero
             if panels:
                 yield diagram(part.anchor, panels, shown.over, f"{part.caption}{said}")
@@ -278,7 +277,7 @@ def _named(shown: View) -> list[Block]:
                 if anchor in taken:  # the same name with another unit
                     anchor += "-" + re.sub("[^a-z]+", "-", unit.lower()).strip("-")
                 taken.add(anchor)
-                panels, _ = by_component(part, smooth.t, some, floor, every=shown.every)
+                panels, _ = group(part, smooth.t, some, floor).by_component(every=shown.every)
                 said = f"{len(some)} of {len(alive)}." if len(some) < len(alive) else ""
                 figures.append(diagram(anchor, panels, shown.over, said))
     for k, name in enumerate(blocks[:_BODIES], 1):  # a panel for each unit, a curve for each quantity
@@ -300,37 +299,51 @@ def _of_a_joint(force: Any, quantity: Quantity) -> bool:
     return quantity.aspect in _MOTION and hasattr(joint, "primitives")
 
 
-def _further(shown: View, names: tuple[str, ...], joints: Mapping[str, str]) -> Iterator[Block]:
+def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> Iterator[Block]:
     """Observables that have their functions in the table, a figure for each."""
     left: list[str] = []
     for each in observables.further(shown.run.problem):
-        run = shown.smooth if each.between else shown.run
-        owned = dict(each.owned(getattr(run, each.name)))
-        if each.owner != "system":
-            wanted = names if each.owner == "bodies" else [f"{joint} on {body}" for joint, body in joints.items()]
-            owned = {name: owned[name] for name in wanted if name in owned}
-        panels, zero = by_component(each.parts[0], run.t, owned, every=shown.every)
+        (found,) = groups(shown, each.name, names if each.owner == "bodies" else joints)
+        panels, zero = _on_bodies(shown, found, each.owner).by_component(every=shown.every)
         left += zero
         if panels:
             yield diagram(each.name.replace("_", "-"), panels, shown.over, each.note)
     yield from _zero(left)
 
 
-def _reactions(shown: View, joints: Mapping[str, str]) -> Iterator[Block]:
+def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
     """Components of force and torque, a colour for each joint, and their largest values in a table."""
-    found, left = shown.smooth.reactions, list[str]()
-    some = f" {len(joints)} of {len(found)} joints, those with the largest forces." if len(joints) < len(found) else ""
-    for part in shown.reaction_parts:
+    many, left = len(shown.smooth.reactions), list[str]()
+    some = f" {len(joints)} of {many} joints, those with the largest forces." if len(joints) < many else ""
+    for found in groups(shown, "reactions", joints):
+        part = found.part
         where = "" if part.name == "force" else ", about the joint's point on it"
         caption = f"Reaction {part.name}s of the joints on the body that is named{where}, in space.{some}"
-        values = {f"{joint} on {body}": found[joint][body] for joint, body in joints.items()}
-        floor = 0.0 if shown.every else shown.reaction_floor(part)
-        panels, zero = by_component(part, shown.smooth.t, values, floor, every=shown.every)
+        panels, zero = _on_bodies(shown, found, "joints").by_component(every=shown.every)
         left += [f"reaction {label}" for label in zero]
         if panels:
-            yield diagram(part.anchor, panels, shown.over, caption)
+            yield diagram(part.anchor, panels, shown.over, caption + _shared(shown, part.name, joints))
     yield from _zero(left, "rounding")
     yield _table_of_reactions(shown)
+
+
+def _shared(shown: View, what: str, joints: tuple[str, ...]) -> str:
+    """A sentence on the components in space that are not unique."""
+    parts = []
+    for joint in joints:
+        reaction = shown.smooth.reactions[joint][moving_side(shown.smooth, joint)]
+        if not is_unique(reaction, shown.plane_of_reactions):
+            sure = getattr(reaction, f"unique_{what}_in_space")
+            loose = [axis for axis, each in zip("xyz", sure, strict=True) if not each]
+            parts += [f"{', '.join(loose)} of {joint}"] if loose else []
+    return f" Not unique, of least norm: {'; '.join(parts)}." if parts else ""
+
+
+def _on_bodies(shown: View, found: Group, owner: str) -> Group:
+    """The group with the names of joints and bodies."""
+    if owner != "joints":
+        return found
+    return replace(found, values={f"{j} on {moving_side(shown.smooth, j)}": y for j, y in found.values.items()})
 
 
 def _steps(shown: View) -> Block:

@@ -20,7 +20,7 @@ from rbdae.problem.problem import Problem
 from rbdae.solving.checks import check_problem, check_span
 
 _CLOSE = 1e-9
-"""Of a period: a time this near to that of a sample is that time."""
+"""A time this near to a sample, in periods, is the sample's."""
 
 
 @final
@@ -30,7 +30,7 @@ class InputSteps:
     Parameters
     ----------
     tables : of ``"previous"`` values by the names of the inputs
-    t0, t_end : of the run; those of a run back in time fall
+    t0, t_end : of the run, falling back in time
     """
 
     def __init__(self, tables: Mapping[str, Table], t0: float, t_end: float) -> None:
@@ -151,7 +151,7 @@ class Samples:
         return time if time < self._t_end else None
 
     def resumed(self, problem: Problem, t: float, y: Vec) -> Problem:
-        """The problem from (t, y) on, with what is held after the samples at t; before the first one what there is."""
+        """The problem from (t, y) on, with the outputs held after the samples at t, unchanged before the first one."""
         due = [each for each in self._controllers if abs(t - _nearest(each, t)) <= _CLOSE * each.period]
         if not due:
             return problem

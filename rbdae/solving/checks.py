@@ -18,7 +18,7 @@ from rbdae.solving.events import of_quantity
 
 
 def check_problem(who: str, problem: object) -> None:
-    """Refuse what is no problem; one of the user's own is welcome."""
+    """Refuse objects without callbacks; a problem of the user's own is welcome."""
     if isinstance(problem, type) or getattr(problem, "callbacks", None) is None:
         raise TypeError(
             f"{who}: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; formulate the "
@@ -56,7 +56,7 @@ def check_backward(problem: Solvable, t0: float, t_end: float, projection: objec
 
 
 def _list(value: Any) -> Any:
-    """A sequence of anything, but no string and nothing masked; None for what is none."""
+    """A sequence of anything, but no string and nothing masked; else None."""
     if isinstance(value, (str, bytes, dict, set, frozenset, np.ma.MaskedArray)):
         return None
     try:

@@ -1,7 +1,7 @@
 """`DenseOutput`: y between the steps of a run, by what its problem says about the states at the steps.
 
 Solvers' own dense output leaves the constraints and is of a lower order than their steps, so none is used. A solver
-gives states at the ends of its steps, of which those of high order are long: a cubic through states and rates is far
+gives states at the ends of its steps, and steps of high order are long: a cubic through states and rates is far
 less accurate than the states. So rates yd = f(t, y) are evaluated inside the step, too, at the points of the polynomial
 of before, and the next polynomial has these rates (bootstrapping, [EJNT86]). Its error falls with every round until
 y' = f(t, y) holds at the points. The difference to the state at the end, the solver's local error, is spread over the
@@ -46,7 +46,7 @@ class DenseOutput:
     (`Piece`), which take the recorded values at its ends; where the motion has fast modes that the
     steps do not resolve, polynomials through the states of neighbouring steps. Unit quaternions are scaled to the norms
     that they have at the steps. Algebraic unknowns of forces solve their equations. Multipliers are those that belong
-    to positions and velocities; those of the kinematic correction, which vanish in the exact motion, are zero.
+    to positions and velocities; multipliers of the kinematic correction vanish in the exact motion, and are zero.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class DenseOutput:
         return self._rates[number]
 
     def _state(self, k: int, number: int) -> Vec:
-        """The k-th state in the unknowns of a segment: at the end of a segment it is stored in those of the next."""
+        """The k-th state in the unknowns of a segment: at a segment's end it is stored in the next one's."""
         owner = self._segments.number(float(self._t[k]))
         problems = self._segments.problems
         out: Vec = self._y[k]
@@ -209,7 +209,7 @@ def eliminated(segments: Segments, interpretations: Sequence[Interpretation], t:
     numbers = segments.numbers(t)
     for number, problem in enumerate(segments.problems):
         layout, mine = problem.layout, numbers == number if segments.times else slice(None)
-        rows = y[mine]  # those of all times without a copy
+        rows = y[mine]  # all of them without a copy
         if len(rows) and layout.la.stop > layout.la.start:
             rows[:, layout.la] = layout.among_unknowns(interpretations[number].multipliers_of_selection(t[mine], rows))
             y[mine] = rows
@@ -250,7 +250,7 @@ def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segment
     views = [Interpretation(here.workspace) for here in segments.problems]
 
     def write(t: Vec, y: Mat) -> None:
-        if np.isfinite(np.dot(y.reshape(-1), y.reshape(-1))):  # no copies of what is nearly always so
+        if np.isfinite(np.dot(y.reshape(-1), y.reshape(-1))):  # nearly always: no copies
             eliminated(segments, views, t, y)
             return
         finite = np.isfinite(y).all(axis=1)
@@ -275,7 +275,7 @@ _LEVELS = (5, 9, 17)
 """Numbers of points; each set has the one before in it."""
 
 _ROUNDS = 16
-"""Most rounds on one level: those of a step that is too long for the rates do not settle."""
+"""Most rounds on one level: if a step is too long for the rates, they do not settle."""
 
 _SETTLED = 0.01
 """A round that changes less than this, in tolerances, is the last one; the same of the last coefficients."""
@@ -368,7 +368,7 @@ def compiled_piece(rates: MachineFunction, n: int, n_out: int, t: Vec, y: Mat, s
 
     Parameters
     ----------
-    rates : n_out numbers, those of the rates first, as a machine function of (t, y), y of length n
+    rates : n_out numbers, the rates first, as a machine function of (t, y), y of length n
     t, y, scale : see `piece`
     """
     d, most = y.shape[1], _LEVELS[-1]
@@ -455,7 +455,7 @@ def _settle(
 
 @final
 class _Mixed:
-    """Anderson's mixing of rounds x -> g(x): a few fast modes, which alone let the rounds grow, are solved for."""
+    """Anderson's mixing of rounds x -> g(x): a few fast modes let rounds grow, and are solved for."""
 
     def __init__(self, scale: Vec) -> None:
         self._scale = scale

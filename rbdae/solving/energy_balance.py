@@ -1,4 +1,4 @@
-"""Energy along a run: kinetic, potential and total, the work of what has no potential, and their balance."""
+"""Energy along a run: kinetic, potential and total, the work of drives and of forces without potential; balance."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class EnergyOfRun:
     Attributes
     ----------
     kinetic, potential, total : as of `Problem.energy`
-    work : what has no potential, drives, motors, dampers, applied loads, has done since the first time; of a run of
-        fixed steps what it has done in these steps
+    work : done since the first time by drives, motors, dampers and loads, which have no potential; in a run of fixed
+        steps, the work in these steps
     balance : change of the total energy since the first time, minus `work`: zero in the exact motion
     """
 
@@ -89,7 +89,7 @@ def _with_work(kinetic: Vec, potential: Vec, total: Vec, work: Vec) -> EnergyOfR
 
 def is_conservative(model: Model) -> bool:
     """Whether nothing in a model can do work but the weight and forces that have a potential. Not of a user's force:
-    what it has beside its potential is seen along the run alone."""
+    its other part is seen only along the run."""
     elements = model.forces.elements
     constant_torque = (elements["shaping"] == ANGLE) & np.any(elements["constant"] != 0.0, axis=-1)
     driven = (elements["law"] != 0) | (elements["n_inputs"] != 0) | constant_torque
@@ -98,8 +98,8 @@ def is_conservative(model: Model) -> bool:
 
 
 def energy_of_run(run: Any) -> EnergyOfRun:
-    """Energies of the rows of a `rbdae.Solution`. The work is that of the solver's own steps, if it counts it, else the
-    integral of the power of what has no potential."""
+    """Energies of the rows of a `rbdae.Solution`. The work is summed over the solver's own steps, if it counts it; else
+    the power that comes from no potential is integrated."""
     reader, t, y = run._problem, run.t, run.y
     energy = reader.energy(t, y)
 
@@ -141,7 +141,7 @@ def _counted(run: Any, steps: Steps, t: Vec) -> Vec | None:
 
 
 def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
-    """The sum of the users' potentials that change with time at rest, (m,): their power is not that of a force. None
+    """The sum of the users' potentials that change with time at rest, (m,): no force has their power. None
     if there are none, as far as their values at neighbouring times tell."""
     elements = reader.model.forces.elements
     users = (elements["shaping"] == USER) & (elements["potential"] != 0)
@@ -161,7 +161,7 @@ def _tolerance(energy: Energy, rtol: float) -> float:
 
 
 def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, users: bool) -> Vec:
-    """Integrals of the power of what has no potential from t[0] to all t; of the users' forces with one, too, if asked
+    """Integrals from t[0] to all t of the power that comes from no potential; of users' forces with one, too, if asked
     for."""
     steps = dense.steps
     first, last = min(t[0], t[-1]), max(t[0], t[-1])

@@ -26,7 +26,7 @@ def name_of(event: object) -> str:
 
 
 def check_events(problem: Any, events: AnyEvent | Sequence[AnyEvent] | None) -> tuple[AnyEvent, ...]:
-    """Events as a tuple; refuses what is no event, and quantities that the problem has not."""
+    """Events as a tuple; refuses other objects, and quantities that the problem has not."""
     if events is None:
         return ()
     if callable(events):
@@ -50,7 +50,7 @@ class RunEvent:
     Attributes
     ----------
     terminal, direction : in SciPy's convention; a `terminal` number is of the occurrences that are left
-    quantity : the event of a quantity with its group, by which loops in machine code read it; None of a function
+    quantity : the event of a quantity with its group, by which loops in machine code read it; None for a function
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class RunEvent:
 
 @final
 class RunEvents:
-    """The events of a run; those of quantities have one memory of turns in all of its segments.
+    """The events of a run; a quantity has one memory of its turns in all segments.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class RunEvents:
         self._group = EventGroup(first.interpretation, quantities, span) if quantities else None
 
     def within(self, problem: Any, counts: Sequence[int], watch: Watch) -> list[RunEvent]:
-        """The events in a segment, of which so many have occurred before it."""
+        """The events in a segment; `counts` says how often each has occurred before it."""
         first = problem is self._first
         group = self._group if self._group is None or first else self._group.on(problem.interpretation)
         out = []

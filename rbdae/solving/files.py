@@ -24,7 +24,7 @@ from rbdae.solving.segments import Segments
 _FORMAT = 2
 _REMEDY = "the file is damaged, or was changed by hand; save the solution again"
 _SIGNATURE = ("formulation", "rotation", "velocity", "labels")
-"""What must agree between a stored run and the problem that it is read with."""
+"""Names that must agree between a stored run and the problem that it is read with."""
 
 
 def write_run(solution: Any, path: str | Path, compress: bool) -> Path:
@@ -139,7 +139,7 @@ def _refuse_another_problem(
         where = difference(problem.workspace.model, problem.workspace.settings, arrays["mechanism"].ravel())
         if where is not None:
             raise _AnotherProblem(
-                f"{path} was solved for another mechanism: {where} differs from that of the problem; load it with the "
+                f"{path} was solved for another mechanism: {where} differs in the problem; load it with the "
                 "system that was solved"
             )
 

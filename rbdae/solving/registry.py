@@ -252,7 +252,7 @@ def _pairing(problem: Solvable) -> tuple[str, str, str]:
 
 
 def _forms_of(method: Method) -> str:
-    """The forms of a method that is made for some alone, in words."""
+    """The forms of a method that is made for a few, in words."""
     forms: dict[tuple[str, str], list[str]] = {}
     for formulation, rotation, velocity in sorted(method.pairings):
         forms.setdefault((rotation, velocity), []).append(repr(formulation))
@@ -316,8 +316,8 @@ def default_solver(problem: Solvable, step: float | None = None) -> str:
     form = problem.formulation
     if step is not None:
         raise Unsupported(
-            f"solve: no solver is named, and step= is for those of fixed steps, which keep invariants: none of them "
-            f"takes {form!r}; leave step out, or name a solver"
+            f"solve: no solver is named, and step= is for methods of fixed steps, which keep invariants: no such "
+            f"method takes {form!r}; leave step out, or name a solver"
         )
     raise Unsupported(
         f"solve: no solver is named, and none that would be chosen for {form!r} is installed; those that take it are "

@@ -82,7 +82,7 @@ def solve(
     step : step size of fixed-step methods, and only of those
     dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps
         (Radau methods keep these until the rows between them are made). Then there is no ``solution(t)``, and no work
-        of what has no potential; singular positions are looked for at the output times alone. Without `t_eval` the
+        of forces without potential; singular positions are looked for at the output times only. Without `t_eval` the
         rows are the steps
     on_singularity : what happens where a body comes near the singular set of its rotation parameters: ``"stop"`` ends
         the run with that reason; ``"switch"`` centres the parameters of all bodies at the attitudes reached (R_ref in
@@ -166,8 +166,8 @@ def planned(
     recentre: str,
     options: dict[str, Any],
 ) -> tuple[Segment, dict[str, str]]:
-    """The run of a call of `solve` as its first segment, checked, and what a solution says of it beside solver and
-    tolerances. Raises what `solve` raises for wrong input."""
+    """The run of a call of `solve` as its first segment, checked, and the options of its solution. Raises as `solve`
+    does for wrong input."""
     checks.check_problem("solve", problem)
     if solver is None:
         solver = default_solver(problem, step)
@@ -229,7 +229,7 @@ def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, cha
     problem, asked, method = segment.problem, segment.request, segment.method
     own = problem.by_time((), ()) if isinstance(problem, Problem) else None
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
-    if own is not None:  # not that of a run that changed its selection, whose states are read by other times
+    if own is not None:  # its states are read by other times than those of a run that changed its selection
         refuse_held(own.workspace, present(own.workspace))
         segment = changed(segment, problem=own)
     clock = _Clock(own)
@@ -248,7 +248,7 @@ def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, cha
     steps = none if asked.t_eval is not None and outcome.steps is None else outcome.steps
     fields: dict[str, Any] = {
         "problem": problem,
-        "t": np.require(outcome.t, requirements="W"),  # those of t_eval are the request's
+        "t": np.require(outcome.t, requirements="W"),  # `t_eval` is the request's
         "y": outcome.y,
         "solver": segment.solver,
         "reason": outcome.reason,

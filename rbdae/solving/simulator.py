@@ -195,14 +195,14 @@ class Simulator:
             Inputs within the step, by name, or all of them in the order of `rbdae.System.add_input`. Those that are not
             given stay as they were.
         dt : float, optional
-            Another length than that of the simulator, s.
+            Another length than the simulator's, s.
 
         Raises
         ------
         StepError
             if the solver gives up
         TypeError, ValueError
-            for inputs that there are not, what is no number, and values by which a drive would jump
+            for unknown inputs, values that are no numbers, and values by which a drive would jump
 
         After an exception of any kind the simulator is as it was before: time, state, inputs and `solution`.
         """
@@ -263,7 +263,7 @@ class Simulator:
         Parameters
         ----------
         t : float, optional
-            Time, s; that of the problem if it is left out.
+            Time, s; the problem's if it is left out.
         y : (n,) array_like, optional
             Unknowns; consistent, or projected.
         joints : mapping, optional
@@ -272,7 +272,7 @@ class Simulator:
             for those in a closed loop with one that is given: they follow it from where they are, in steps of 0.1 rad,
             in the branch in which the loop is, and with the rates that belong to its rate.
         inputs : mapping, optional
-            Inputs by name; those of the problem if they are left out.
+            Inputs by name; the problem's if they are left out.
 
         Raises
         ------
@@ -410,7 +410,7 @@ class _InPlace:
                 named = dict(zip(self._problem.inputs, values.tolist(), strict=True))
                 problems = [self._problem.resumed_with_inputs(self._problem.t0, self._problem.y0, named)]
                 continue
-            if times and times[-1] == t:  # nobody has taken a step with those before
+            if times and times[-1] == t:  # no step has been taken with the values before
                 times.pop(), problems.pop()
             y = steps.y[int(np.searchsorted(steps.t, t))]
             start = Start(t, y, self._problem.rhs(t, y, u=values), self._problem.assembly)

@@ -75,18 +75,18 @@ class Solution:
     ----------
     problem : what was solved; None for a solution loaded without its problem. After a run that changed its selection on
         the way it reads every state by the selection of its time.
-    t : times, shape (m,), in the order of the run: those of a run back in time fall
+    t : times, shape (m,), in the order of the run, falling back in time
     y : unknowns, shape (m, n), in the order of ``problem.labels``: a row for each time, the transpose of SciPy's
     solver : ``"package:method"``
     reason : how the run ended
-    stats : what it cost
+    stats : the cost
     rtol, atol : tolerances of the run: those that were asked for, or the tightest that the solver can use if they were
         tighter (then the message says so)
     events : one `EventLog` for each event: ``events[k].t`` is SciPy's ``t_events[k]``
     segments : the problems of the run, if it changed its selection on the way
     steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps
     options : what else `rbdae.solve` was asked for, as text: `t_span`, `projection`, `step`, the package's own options
-    _said : the message, without what is looked for when it is read
+    _said : the message, without the singular positions that are looked for when it is read
     _projected : whether every accepted step was projected; None where the message is whole
     """
 
@@ -179,10 +179,9 @@ class Solution:
     def __call__(self, t: ArrayLike) -> Mat:
         """y at a time, shape (n,), or at times (k,), shape (k, n), within the run.
 
-        Between accepted steps, whatever ``t_eval`` was: at those of the run without ``t_eval`` it gives the recorded
-        q, v, s. Its error between steps is that of the steps and a few tolerances. Multipliers are those that belong to
-        positions and velocities, by elimination. From a change of selection on, y has the unknowns of the new one
-        (`problem_at`).
+        At the accepted steps, whatever ``t_eval`` was, it gives the recorded q, v, s; between them the error is the
+        steps' own and a few tolerances. Multipliers belong to positions and velocities, by elimination. From a change
+        of selection on, y has the unknowns of the new one (`problem_at`).
 
         Raises
         ------
@@ -198,8 +197,8 @@ class Solution:
 
     @cached_property
     def energy(self) -> EnergyOfRun:
-        """`kinetic`, `potential`, `total`, and the `work` of what has no potential, shape (m,), in joules; `balance` is
-        the change of the total energy minus this work, zero in the exact motion."""
+        """`kinetic`, `potential`, `total`, and the `work` of drives and of forces without potential, shape (m,), in
+        joules; `balance` is the change of the total energy minus this work, zero in the exact motion."""
         return energy_of_run(self)
 
     @cached_property

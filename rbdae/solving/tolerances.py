@@ -22,7 +22,7 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
     - momenta p = M v: `tolerance` times the largest entry of their row of M at the start, so that velocities have it
     - multipliers and their integrals: `tolerance` times the largest multiplier at the start, or times one that holds a
       motion of the model's own size and rate, if that is larger: those at the start may be zero;
-      `tolerance` if they are those of the kinematic correction alone, which moves positions
+      `tolerance` if they belong to the kinematic correction only, which moves positions
 
     Parameters
     ----------

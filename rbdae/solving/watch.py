@@ -10,7 +10,7 @@ raise. Therefore an adapter gets the problem with other callbacks (`WatchedProbl
   evaluates `PATIENCE` times without a number or a step.
 
 Solvers integrate forward. In a run back in time, of direction -1, adapters see tau = -t and z = dy/dtau = -yd:
-F(t, y, yd) = 0 is F(-tau, y, -z) = 0, whose Jacobian dF/dy + c d/dz is that of F at -c, and a right-hand side becomes
+F(t, y, yd) = 0 is F(-tau, y, -z) = 0, with the Jacobian dF/dy + c d/dz of F at -c, and a right-hand side becomes
 -f(-tau, y). Index, classes of the unknowns and sparsity stay. Machine functions and steps of schemes stay in the
 problem's time: their loops mirror it (`Request.direction`).
 """
@@ -109,7 +109,7 @@ class Watch:
                 self._failed(name, error, arguments)
                 return
             out = arguments[-1].ravel("K") if matrix else arguments[-1]
-            # a sum of squares is the quickest way to ask; that of large numbers overflows
+            # the quickest way to ask; squares of large numbers overflow
             if not out.dot(out) < _INF and not np.isfinite(out).all():
                 self._not_finite(name, arguments[0])
 
@@ -125,7 +125,7 @@ class Watch:
             raise
 
     def _again(self) -> None:
-        """Raise what has ended the run: packages that swallow exceptions try again."""
+        """Raise the exception that has ended the run: packages that swallow exceptions try again."""
         self.pending.check()
         if self.error is not None:
             raise self.error

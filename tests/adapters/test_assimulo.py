@@ -309,7 +309,7 @@ def test_options_reach_the_package_and_unknown_ones_are_refused():
     assert first.t[1] == pytest.approx(1e-5)
     with pytest.raises(Unsupported, match=r"no option 'max_h'.*did you mean 'maxh'"):
         solve(toy.Pendulum(), "Dopri5", max_h=0.1)
-    with pytest.raises(TypeError, match=r"assimulo:Dopri5: maxsteps must be a whole number, got 'many'"):
+    with pytest.raises(ValueError, match="maxsteps='many'"):  # the package's own check
         solve(toy.Pendulum(), "Dopri5", maxsteps="many")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import doctest
+from importlib import import_module
 
 import numpy as np
 import pytest
 import toy
-from inside import toolkit_options as options
 
 from rbdae.adapter import ProjectionError, Reason, Request
 from rbdae_adapters import toolkit
@@ -152,10 +152,14 @@ def test_tolerances_by_index():
     assert list(atol) == [1e-8] * 3 + [1e3] * 4
 
 
-@pytest.mark.parametrize("module", [options])
-def test_the_examples_in_the_docstrings_are_true(module):
-    found = doctest.testmod(module)
+def test_the_examples_in_the_docstrings_are_true():
+    found = doctest.testmod(import_module("rbdae_adapters.toolkit.options"))
     assert found.attempted and not found.failed
+
+
+def test_options_that_are_negative_are_refused():
+    with pytest.raises(ValueError, match="scipy:RK45: first_step must not be negative, got -1"):
+        toolkit.take_options({"first_step": -1}, None, "scipy:RK45")
 
 
 def test_the_toolkit_exports_what_it_describes():

@@ -13,10 +13,7 @@ ROOT = Path(__file__).parents[2]
 SLOW = {"numba", "scipy", "pandas", "matplotlib"}
 
 # they are imported by functions that need them
-SLOW_TOO = {
-    "rbdae_adapters.scikits_odes._krylov",
-    "rbdae_adapters.scipy_ivp",
-}
+SLOW_TOO = {"rbdae_adapters.scipy_ivp"}
 
 
 def _modules() -> list[str]:

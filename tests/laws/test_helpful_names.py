@@ -132,11 +132,3 @@ def test_joints_forces_and_parameters_answer_unknown_names(problem, solution):
         solution.forces["spring"]
     with pytest.raises(KeyError, match=r"unknown parameter 'gravity_z'; did you mean 'gravity\.z'"):
         problem.parameters["gravity_z"]
-
-
-@pytest.mark.parametrize(
-    ("misspelt", "meant"), [("progess", "progress"), ("T_EVAL", "t_eval"), ("projektion", "projection")]
-)
-def test_misspelt_arguments_of_solve_are_told_from_options(problem, misspelt, meant):
-    with pytest.raises(Unsupported, match=f"no option '{misspelt}'; did you mean '{meant}' of rbdae.solve"):
-        rbdae.solve(problem, (0.0, 0.1), solver="scipy:RK45", **{misspelt: True})

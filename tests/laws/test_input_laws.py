@@ -159,7 +159,7 @@ BAD: list[tuple[Any, str]] = [
     (lambda pin, u: Motor(pin, torque=push, inputs=[u]), "inputs must be a mapping by name"),
     (lambda pin, u: Motor(pin, torque=push, inputs={"a b": u}), "'a b' is no name of a number"),
     (lambda pin, u: Motor(pin, torque=push, inputs={"gain": 2.0}), r"inputs\['gain'\] must be an input of the system"),
-    (lambda pin, u: Motor(pin, torque=push, inputs={}), "has 1 to 9 inputs, got 0"),
+    (lambda pin, u: Motor(pin, torque=push, inputs={}), "1 to 9 inputs, got 0"),
     (lambda pin, u: Motor(pin, torque=u, inputs={"gain": u}), "inputs= belong to a law"),
     (lambda pin, u: Motor(pin, torque=lambda t: t, inputs={"gain": u}), r"a function \(t, angle, rate, u\) of its inp"),
     (lambda pin, u: Motor(pin, torque=lambda t, s, rate, u: u.gian, inputs={"gain": u}), "did you mean 'gain'"),

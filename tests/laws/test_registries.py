@@ -3,7 +3,6 @@ written to."""
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable
 from types import ModuleType
@@ -15,7 +14,7 @@ import force_cases
 import numpy as np
 import pytest
 import test_benchmarks
-from inside import pairing
+from inside import field_names, pairing
 
 import rbdae
 from rbdae import actuators, adapter, drives, forces, formulations, joints, rotations, study
@@ -153,7 +152,7 @@ def test_adapters_promise_real_kinds():
 def test_arrays_of_public_values_are_read_only():
     for name in ("Body", "Spherical", "Coincidence"):
         value = VALUES[name]()
-        for field in dataclasses.fields(value):
-            content = getattr(value, field.name)
+        for field in field_names(type(value)):
+            content = getattr(value, field)
             if isinstance(content, np.ndarray):
-                assert not content.flags.writeable, (value, field.name)
+                assert not content.flags.writeable, (value, field)

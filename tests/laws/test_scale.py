@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import rbdae
-import rbdae.solving as solving
 
 TOLERANCE = 1e-6
 
@@ -40,36 +39,6 @@ def test_csc_jacobian_is_the_dense_one(formulation, rng):
     # the sparse one comes by elements, in which sums have another order
     np.testing.assert_allclose(sparse.toarray(), dense, rtol=0.0, atol=1e-14 * np.abs(dense).max())
     assert sparse.nnz < 0.1 * problem.n**2
-
-
-def test_krylov_gives_the_motion_of_the_direct_solver_in_few_iterations():
-    needs("scikits_odes")
-    from scikits_odes_sundials.ida import IDA
-
-    problem = chain(30, "index-2")
-    layout = slice(0, problem.layout.v.stop)
-    reference = final(chain(30, "index-0"), "scipy:DOP853", tol=1e-11).y[-1]
-    krylov, direct = (final(problem, "scikits.odes:ida", **options) for options in ({}, {"linsolver": "dense"}))
-    errors = [np.abs(s.y[-1][layout] - reference).max() for s in (krylov, direct)]
-    assert errors[0] < 5 * errors[1] < 5e-3
-    assert krylov.stats.steps < 1.5 * direct.stats.steps
-    assert krylov.stats.factorisations < 0.25 * krylov.stats.evaluations
-
-    native = solving.adapter("scikits.odes").native(problem, "ida", rtol=TOLERANCE, atol=TOLERANCE)
-    products, solves = [], []
-
-    def times(rr, y, yp, res, v, Jv, cj):
-        products.append(None)
-        native.options["jac_times_vecfn"](rr, y, yp, res, v, Jv, cj)
-
-    def setup(t, y, yp, res, cj):
-        solves.append(None)
-        native.options["jac_times_setupfn"](t, y, yp, res, cj)
-
-    options = native.options | {"jac_times_vecfn": times, "jac_times_setupfn": setup, "old_api": False}
-    found = IDA(native.resfn, **options).solve([0.0, 0.2], native.y0, native.yd0)
-    assert found.flag >= 0, found.message
-    assert 0 < len(products) < 4 * len(solves)
 
 
 @cache

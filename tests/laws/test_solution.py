@@ -134,7 +134,7 @@ def test_a_report_is_written(solution, tmp_path):
 def test_quaternions_are_drawn_without_jumps():
     from scipy.spatial.transform import Rotation
 
-    from rbdae.plotting import continuous_quaternions
+    from rbdae.problem.observables import continuous_quaternions
 
     angle = np.linspace(0.0, 20.0, 400)
     q = continuous_quaternions(Rotation.from_rotvec(np.outer(angle, [0.0, 0.0, 1.0])))

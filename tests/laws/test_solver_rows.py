@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import cases
-import inside
 import numpy as np
 import pytest
 from cases import count
@@ -154,26 +153,6 @@ def test_the_steps_of_radau5_do_not_collapse_where_joints_are_driven(seed, form)
         run = rbdae.solve(problem, (0.0, 2.0), solver="assimulo:Radau5DAE", rtol=tolerance, atol=tolerance)
         assert run.success, run.message
         assert run.drift.velocity.max() < 10.0 * tolerance
-
-
-@pytest.mark.parametrize("form", ["index-1", "index-2", "index-3", "ggl", "hiller-anantharaman"])
-def test_radau5_takes_the_same_steps_with_the_rates_left_out(form, monkeypatch):
-    """RADAU5's M1 leaves the rows Y_i' = Y_(i + m1) out of its linear algebra, and changes nothing else."""
-    cases.need("assimulo:Radau5DAE")
-    problem = rbdae.formulate(rbdae.models.pendulum(), form)
-
-    def run() -> rbdae.Solution:
-        return rbdae.solve(problem, (0.0, 1.0), solver="assimulo:Radau5DAE", rtol=1e-7, atol=1e-7)
-
-    ours = run()
-    assert inside.radau5_m1(problem) == problem.differential.sum() > 0
-    monkeypatch.setattr(inside.radau5_dae, "USES_M1", False)
-    assert inside.radau5_m1(problem) == 0
-    whole = run()
-    # at index 3 rounding is divided by the square of the step, so that steps differ in their last digits
-    assert abs(ours.stats.steps - whole.stats.steps) <= (0.02 * whole.stats.steps if form == "index-3" else 0)
-    level = 1e-5 if form == "index-3" else 1e-9
-    assert np.abs(ours.y[-1] - whole.y[-1])[problem.differential].max() < level
 
 
 # ---------------------------------------------------------------- output times before a change of charts

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,136 +70,106 @@ def run(request: pytest.FixtureRequest) -> rbdae.Solution:
 
 
 @pytest.fixture(scope="module")
-def at(run: rbdae.Solution) -> Callable[[float], State]:
-    return cache(lambda t: State(run, t))
+def at(run: rbdae.Solution) -> Right:
+    return Right(run)
 
 
-class State:
-    """All that can be said of one time, by evaluations of the problem at this time alone."""
+class Right:
+    """All that can be said of a run, by evaluations of the problem at one time alone."""
 
-    def __init__(self, run: rbdae.Solution, t: float) -> None:
-        self.problem, self.t = run.problem, t
-        (here,) = np.nonzero(run.t == t)
-        self.row = int(here[0]) if len(here) else None
-        self.y = run(t) if self.row is None else run.y[self.row]
+    def __init__(self, run: rbdae.Solution) -> None:
+        self.run, self.problem = run, run.problem
+        self.state = cache(self.state)  # type: ignore[method-assign]
 
-    def body(self, name: str) -> dict[str, np.ndarray]:
-        state = self.problem.states(self.t, self.y)[name]
-        return {
-            "position": state.position,
-            "quaternion": np.roll(state.orientation.as_quat(), 1),
-            "velocity": state.velocity,
-            "angular velocity": state.angular_velocity,
-            "center_of_mass": state.center_of_mass,
-        }
+    def state(self, t: float, own: bool) -> tuple[np.ndarray, int | None]:
+        """The unknowns, and their row in the run if it has this time: its own, or those between its steps."""
+        (here,) = np.nonzero(self.run.t == t)
+        row = int(here[0]) if len(here) else None
+        return self.run.y[row] if own else self.run(t), row
 
-    def reaction(self, joint: str, body: str) -> dict[str, np.ndarray]:
-        found = self.problem.reactions(self.t, self.y)[joint][body]
-        return {"force": found.force, "torque": found.torque}
+    def __call__(self, t: float, owner: str, what: str, component: str = "", *, own: bool = False) -> float:
+        """A number by what has it, such as "upper", "elbow on lower" or "energy", by its name and component."""
+        y, row = self.state(t, own)
+        k = ("xyz" if component in "xyz" else "0123" if what == "orientation" else "123").index(component or "x")
+        if " on " in owner:
+            joint, _, body = owner.partition(" on ")
+            return float(getattr(self.problem.reactions(t, y)[joint][body], what)[k])
+        if owner == "energy":
+            if what in ("work", "balance"):  # of which one is found by a quadrature, and the other follows
+                start = float(self.run.t[0])
+                change = self(t, "energy", "total", own=True) - self(start, "energy", "total", own=True)
+                return change - float((self.run.energy.balance if what == "work" else self.run.energy.work)[row])
+            return float(getattr(self.problem.energy(t, y), what))
+        if owner == "momentum":
+            return float(getattr(self.problem.momentum(t, y), what)[k])
+        if owner == "drift":
+            return float(np.abs(getattr(self.problem.constraints(t, y), what)).max())
+        if owner == "steps":
+            times = self.run.t if self.run.steps is None else self.run.steps.t
+            (j,) = np.flatnonzero(times == t)
+            assert j > 0  # each step at its end, with its own size, which has no sign
+            return abs(float(times[j] - times[j - 1]))
+        if owner in self.problem.labels:
+            return float(y[list(self.problem.labels).index(owner)])
+        if owner in self.run.joints or owner in self.run.forces:
+            return float(np.ravel(self.problem.quantity(f"{owner}.{what}", t, y))[k])
+        state = self.problem.states(t, y)[owner]
+        value = np.roll(state.orientation.as_quat(), 1) if what == "orientation" else getattr(state, what)
+        return float(abs(value[k]) if what == "orientation" else value[k])  # both signs are one rotation
 
-    def energy(self, name: str) -> float:
-        return float(getattr(self.problem.energy(self.t, self.y), name))
-
-    def momentum(self, name: str) -> np.ndarray:
-        return np.asarray(getattr(self.problem.momentum(self.t, self.y), name))
-
-    def drift(self, name: str) -> float:
-        return float(np.abs(getattr(self.problem.constraints(self.t, self.y), name)).max())
+    def work(self, t: float) -> float:
+        """Power of friction and wind by a quadrature of our own."""
+        times = np.linspace(self.run.t[0], t, 201)
+        powers = []
+        for time in times:
+            states = self.problem.states(time, self.run(time))
+            spins = [states[name].orientation.apply(states[name].angular_velocity) for name in ("lower", "upper")]
+            axis = states["upper"].orientation.apply((0.0, 1.0, 0.0))
+            powers.append(wind(time)[1] * states["lower"].velocity[1] - 0.4 * ((spins[0] - spins[1]) @ axis) ** 2)
+        step = times[1] - times[0] if t != self.run.t[0] else 0.0
+        weights = np.full(201, 2.0)
+        weights[1::2], weights[[0, -1]] = 4.0, 1.0
+        return float(step / 3.0 * (weights @ np.array(powers)))
 
 
 def close(shown: Any, right: Any, size: float, relative: float = SINGLE) -> bool:
     return bool(abs(float(shown) - float(right)) <= relative * max(size, abs(float(right))) + 1e-300)
 
 
-def same_turn(q: np.ndarray, right: np.ndarray) -> bool:
-    """Quaternions of one rotation."""
-    return min(np.abs(q - right).max(), np.abs(q + right).max()) < 10 * SINGLE
+def check(curve: Any, name: tuple[str, str, str], at: Right, relative: float = SINGLE, room: float = 0.0) -> None:
+    """A curve (x, y) at some of its points, with `room` for the size of its values; zeros of a logarithmic axis are
+    gaps."""
+    (x, y), (owner, what, component) = curve, name
+    size = 0.0 if owner in ("drift", "steps") else float(np.max(np.abs(y))) + room
+    if what == "work" and owner == "energy":
+        assert all(close(y[k], at.work(float(x[k])), size, 1e-4) for k in (len(x) // 3, len(x) - 1))
+        return
+    for k in {*range(0, len(x), max(1, len(x) // 12)), len(x) - 1}:
+        right = at(float(x[k]), owner, what, component, own=owner == "drift")
+        shown = abs(y[k]) if what == "orientation" else y[k]
+        wrong = (owner, what, component, x[k], shown, right)
+        assert (right <= np.finfo(float).tiny) if np.isnan(shown) else close(shown, right, size, relative), wrong
 
 
-def work_of(run: rbdae.Solution, t: float, at: Any) -> float:
-    """Power of friction and wind by a quadrature of our own."""
-    times = np.linspace(run.t[0], t, 201)
-    powers = []
-    for time in times:
-        state = run.problem.states(time, run(time))
-        relative = state["lower"].orientation.apply(state["lower"].angular_velocity) - state["upper"].orientation.apply(
-            state["upper"].angular_velocity
-        )
-        axis = state["upper"].orientation.apply((0.0, 1.0, 0.0))
-        powers.append(wind(time)[1] * state["lower"].velocity[1] - 0.4 * (relative @ axis) ** 2)
-    step = times[1] - times[0] if t != run.t[0] else 0.0
-    weights = np.full(201, 2.0)
-    weights[1::2], weights[[0, -1]] = 4.0, 1.0
-    return float(step / 3.0 * (weights @ np.array(powers)))
+SYSTEM = {
+    "energy [J]": "energy",
+    "balance of energy [J]": "energy",
+    "drift: violation of constraints [SI]": "drift",
+    "step size [s]": "steps",
+    "linear momentum [kg m/s]": "momentum",
+    "angular momentum about the origin [kg m$^2$/s]": "momentum",
+}
+
+
+def of_system(label: str, name: str) -> tuple[str, str, str]:
+    """The quantity of the whole system that a curve shows."""
+    owner = SYSTEM[label]
+    if owner == "momentum":
+        return owner, label.split()[0], name.strip("$")[-1]
+    return owner, "balance" if label.startswith("balance") else name, ""
 
 
 # ---------------------------------------------------------------- the page of a run
-
-
-def check_body(drawn: page_parts.Drawn, run: rbdae.Solution, at: Any) -> None:
-    what, component = drawn.label.split(" [")[0].rsplit(" ", 1)
-    k = {"x": 0, "y": 1, "z": 2}.get(component)
-    k = int(component) - (what == "angular velocity") if k is None else k
-    for x, y in zip(drawn.x, drawn.y, strict=True):
-        right = at(float(x)).body(drawn.name)[what][k]
-        if what == "quaternion":  # of which both signs are one rotation
-            assert close(abs(y), abs(right), 1.0), (drawn.label, drawn.name, x)
-        else:
-            assert close(y, right, np.abs(drawn.y).max() + 1e-14), (drawn.label, drawn.name, x, y, right)
-
-
-def check_energy(drawn: page_parts.Drawn, run: rbdae.Solution, at: Any) -> None:
-    size = max(abs(at(float(t)).energy("kinetic")) for t in run.t)
-    for x, y in zip(drawn.x, drawn.y, strict=True):
-        if drawn.name in ("kinetic", "potential", "total"):
-            assert drawn.label == "energy [J]" and close(y, at(float(x)).energy(drawn.name), size)
-        elif drawn.label == "balance of energy [J]":
-            assert at(float(x)).row is not None
-            change = at(float(x)).energy("total") - at(float(run.t[0])).energy("total")
-            assert close(y, change - run.energy.work[at(float(x)).row], size)
-        else:
-            assert drawn.name == "work" and drawn.label == "energy [J]"
-    if drawn.name == "work":
-        for k in (len(drawn.x) // 3, len(drawn.x) - 1):
-            assert close(drawn.y[k], work_of(run, float(drawn.x[k]), at), size, 1e-5)
-
-
-def check_drift(drawn: page_parts.Drawn, run: rbdae.Solution, at: Any) -> None:
-    assert set(drawn.x) <= set(run.t)
-    for x, y in zip(drawn.x, drawn.y, strict=True):
-        right = at(float(x)).drift(drawn.name)
-        assert np.isnan(y) if right <= np.finfo(float).tiny else close(y, right, 0.0)
-
-
-def check_reaction(drawn: page_parts.Drawn, run: rbdae.Solution, at: Any) -> None:
-    joint, _, body = drawn.name.partition(" on ")
-    assert body == {"shoulder": "upper", "elbow": "lower"}[joint]  # of each joint the last body
-    what, component = drawn.label.split(" [")[0].split(" ")
-    for x, y in zip(drawn.x, drawn.y, strict=True):
-        right = at(float(x)).reaction(joint, body)[what]["xyz".index(component)]
-        assert close(y, right, np.abs(drawn.y).max() + 1e-3)
-
-
-def check_steps(drawn: page_parts.Drawn, run: rbdae.Solution, at: Any) -> None:
-    """Each step at its end, with its own size, which has no sign."""
-    times = run.t if run.steps is None else run.steps.t
-    for x, y in zip(drawn.x, drawn.y, strict=True):
-        k = int(np.flatnonzero(times == x)[0])
-        assert k > 0 and close(y, abs(times[k] - times[k - 1]), 0.0)
-    assert drawn.x[0] == times[1]
-
-
-FIGURES: dict[str, Callable[[page_parts.Drawn, rbdae.Solution, Any], None]] = {
-    "positions": check_body,
-    "orientations": check_body,
-    "velocities": check_body,
-    "angular-velocities": check_body,
-    "energy": check_energy,
-    "drift": check_drift,
-    "reaction-forces": check_reaction,
-    "reaction-torques": check_reaction,
-    "step-sizes": check_steps,
-}
 
 CURVES = {
     "positions": 6,
@@ -214,34 +182,7 @@ CURVES = {
     "reaction-torques": 6,
     "step-sizes": 1,
 }
-
-
-def shown_quantities(run: rbdae.Solution, kind: str) -> set[str]:
-    """The names of those that a page draws: what is not zero at all times, without accelerations."""
-    return {
-        name
-        for each in getattr(run, kind).values()
-        for name, (unit, _) in each.units.items()
-        if not unit.endswith("/s^2") and np.any(getattr(each, name) != 0.0)
-    }
-
-
-def check_quantities(drawn: list[page_parts.Drawn], run: rbdae.Solution, figures: set[str]) -> None:
-    """Curves of joints and forces, by the values of the states at their times."""
-    # a figure with another unit, or with a vector, has more behind its name
-    drawn_in = {curve.figure for curve in drawn}
-    bases = {name: max((each for each in figures if name.startswith(each)), key=len) for name in drawn_in}
-    assert set(bases.values()) == figures and len(bases) >= len(figures)
-    for curve in drawn:
-        kind, _, name = bases[curve.figure].partition("-")
-        few = np.unique(np.linspace(0, len(curve.x) - 1, 7).astype(int))
-        quantity = f"{curve.name}.{name.replace('-', '_')}"
-        right = np.array([run.problem.quantity(quantity, curve.x[k], run(curve.x[k])) for k in few])
-        assert curve.name in getattr(run, kind)
-        if right.ndim == 2:
-            right = right[:, "123".index(curve.label.partition(" [")[0][-1])]
-        # between its steps a run is known to a few tolerances
-        np.testing.assert_allclose(curve.y[few], right, rtol=1e-4, atol=1e-4 * np.abs(curve.y).max() + 1e-12)
+WORDS = {"quaternion": "orientation", "centre of mass": "center_of_mass"}
 
 
 @pytest.fixture(scope="module")
@@ -253,18 +194,35 @@ def page(run: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_curve_of_a_page_is_that_of_the_run(run, at, page):
     every = page_parts.curves(page)
-    drawn = [curve for curve in every if curve.figure in FIGURES]
-    assert {name: sum(curve.figure == name for curve in drawn) for name in FIGURES} == CURVES
-    own = {f"{kind}-{name.replace('_', '-')}" for kind in ("joints", "forces") for name in shown_quantities(run, kind)}
-    assert own and set(page_parts.figures(page)) >= {*FIGURES, "motion", *own}
-    check_quantities([curve for curve in every if curve.figure not in FIGURES], run, own)
-    for curve in drawn:
-        each = max(1, len(curve.x) // 40)
-        FIGURES[curve.figure](replace(curve, x=curve.x[::each], y=curve.y[::each]), run, at)
+    drawn = [curve for curve in every if curve.figure in CURVES]
+    assert {name: sum(curve.figure == name for curve in drawn) for name in CURVES} == CURVES
     times = run.t if run.steps is None else run.steps.t
     for curve in drawn:
+        what, _, component = curve.label.partition(" [")[0].rpartition(" ")
+        name = (curve.name, WORDS.get(what, what).replace(" ", "_"), component)
+        name = of_system(curve.label, curve.name) if curve.label in SYSTEM else name
+        room = np.max(run.energy.kinetic) if name[0] == "energy" else 1e-3 if " on " in curve.name else 1e-14
+        check((curve.x, curve.y), name, at, room=float(room))
         assert curve.x[0] == (times[1] if curve.figure == "step-sizes" else run.t[0])
         assert curve.x[-1] == run.t[-1] and np.all(np.diff(curve.x) * np.sign(run.t[-1] - run.t[0]) > 0.0)
+        assert " on " not in curve.name or curve.name in ("shoulder on upper", "elbow on lower")
+    assert set(page_parts.figures(page)) >= {*CURVES, "motion"}
+    # those of joints and forces: what is not zero at all times, without accelerations
+    own = {
+        (name, quantity)
+        for kind in (run.joints, run.forces)
+        for name, each in kind.items()
+        for quantity, (unit, _) in each.units.items()
+        if not unit.endswith("/s^2") and np.any(getattr(each, quantity) != 0.0)
+    }
+    shown = set()
+    for curve in (curve for curve in every if curve.figure not in CURVES):
+        label = curve.label.partition(" [")[0].replace(" ", "_")
+        quantity, _, component = label.rpartition("_") if label[-2:-1] == "_" else (label, "", "")
+        # between its steps a run is known to a few tolerances
+        check((curve.x, curve.y), (curve.name, quantity, component), at, 1e-4, 1e-8)
+        shown.add((curve.name, quantity))
+    assert shown == own != set()
 
 
 def test_the_animation_shows_both_ends_of_both_bars(run, at, page):
@@ -277,26 +235,19 @@ def test_the_animation_shows_both_ends_of_both_bars(run, at, page):
             ends = state.position + state.orientation.apply([(-1.0, 0, 0), (1.0, 0, 0)])
             for end in ends if name == "upper" else ends[:1]:
                 assert np.linalg.norm(points[k] - end, axis=1).min() < 1e-4 * size
-
-
-def test_the_animation_begins_as_it_is_drawn_without_its_script(run, page):
-    """Lines at the first moment, and the paths of the centres of mass."""
-    _, points = page_parts.motion(page)
+    # it begins as it is drawn without its script: lines at the first moment, and the paths of the centres of mass
     spec = page_parts.figures(page)["motion"]
     lines = [trace for trace in spec["data"] if "path" not in trace["name"]]
     drawn = np.concatenate([page_parts.points(trace) for trace in lines])
     drawn = drawn[np.isfinite(drawn).all(axis=1)]  # between two lines is nothing
-    np.testing.assert_allclose(drawn, points[0], rtol=0, atol=1e-4 * np.ptp(points))
+    np.testing.assert_allclose(drawn, points[0], rtol=0, atol=1e-4 * size)
     assert sum(trace["showlegend"] for trace in lines) == len({trace["name"] for trace in lines})
     paths = {trace["text"]: page_parts.points(trace) for trace in spec["data"] if trace not in lines}
     assert {*paths} == {"upper", "lower"}
     for name, path in paths.items():
-        body = next(body for body in run.problem.system.bodies if body.name == name)
-        state = run.states[name]
-        centres = state.position + state.orientation.apply(np.array(body.center_of_mass))
-        for centre in (centres[0], centres[-1]):
-            assert np.linalg.norm(path - centre, axis=1).min() < 1e-4 * np.ptp(points)
-        assert np.abs(np.ptp(path, axis=0) - np.ptp(centres, axis=0)).max() < 0.05 * np.ptp(points)
+        centres = run.states[name].center_of_mass
+        assert max(np.linalg.norm(path - centre, axis=1).min() for centre in (centres[0], centres[-1])) < 1e-4 * size
+        assert np.abs(np.ptp(path, axis=0) - np.ptp(centres, axis=0)).max() < 0.05 * size
     limits = [spec["layout"]["scene"][f"{axis}axis"]["range"] for axis in "xyz"]
     assert all(low <= points[..., k].min() and points[..., k].max() <= high for k, (low, high) in enumerate(limits))
 
@@ -304,15 +255,15 @@ def test_the_animation_begins_as_it_is_drawn_without_its_script(run, page):
 def test_every_table_of_a_page_is_that_of_the_run(run, at, page):
     tables = page_parts.tables(page)
     assert set(tables) == {"states", "unknowns", "work", "reactions", "events", "mechanism"}
-    seen = times_of_states(run)
+    ends = run.t if run.steps is None else run.steps.t
+    seen = run.t if len(run.t) >= 300 else np.union1d(run.t, np.linspace(ends[0], ends[-1], 300))
+    seen = (seen if seen[0] == run.t[0] else seen[::-1]).tolist()
     for body, what, component, _, *numbers in tables["states"]:
-        k = "xyz".find(component) if component in "xyz" else int(component) - (what == "angular velocity")
-        column = np.array([at(float(t)).body(body)[what][k] for t in seen])
-        if what == "quaternion":
-            first, last = (abs(float(n)) for n in numbers[:2])
-            assert close(first, abs(column[0]), 1.0) and close(last, abs(column[-1]), 1.0)
-            continue
-        right = (column[0], column[-1], column.min(), column.max())
+        name = WORDS.get(what, what).replace(" ", "_")
+        column = np.array([at(t, body, name, component) for t in seen])
+        right = [column[0], column[-1], column.min(), column.max()]
+        if name == "orientation":  # of which both signs are one rotation
+            numbers, right = [abs(float(number)) for number in numbers[:2]], right[:2]
         assert all(close(n, r, np.abs(column).max() + 1e-14, 1e-5) for n, r in zip(numbers, right, strict=True))
     assert len(tables["states"]) == 26
     for (label, *numbers), name, column in zip(tables["unknowns"], run.problem.labels, run.y.T, strict=True):
@@ -322,171 +273,67 @@ def test_every_table_of_a_page_is_that_of_the_run(run, at, page):
     counts = [stats.steps, stats.rejected, stats.evaluations, stats.jacobians, stats.factorisations]
     for row, count in zip(tables["work"], [*counts, stats.projections, stats.restarts], strict=True):
         assert (float(row[1]) if count >= 0 else row[1]) == (count if count >= 0 else "1.7e308")
-        if count >= 0:
-            assert close(row[2], count / stats.steps, 0.0, 1e-15)
+        assert count < 0 or close(row[2], count / stats.steps, 0.0, 1e-15)
     for joint, body, force, force_at, torque, torque_at, _ in tables["reactions"]:
         for value, time, what in ((force, force_at, "force"), (torque, torque_at, "torque")):
-            sizes = np.array([np.linalg.norm(at(float(t)).reaction(joint, body)[what]) for t in seen])
-            assert close(value, sizes.max(), 1e-3, 1e-5)
+
+            def size(t: float, owner: str = f"{joint} on {body}", what: str = what) -> float:
+                return float(np.linalg.norm([at(t, owner, what, axis) for axis in "xyz"]))
+
+            largest = max(map(size, seen))
+            assert close(value, largest, 1e-3, 1e-5)
             if float(value) == 0.0:  # at all times
-                assert time == "1.7e308" and sizes.max() < 1e-7
-                continue
-            assert close(np.linalg.norm(at(float(time)).reaction(joint, body)[what]), sizes.max(), 1e-3, 1e-5)
+                assert time == "1.7e308" and largest < 1e-7
+            else:
+                assert close(size(float(time)), largest, 1e-3, 1e-5)
     assert [(row[0], row[1]) for row in tables["reactions"]] == [
         ("shoulder", "ground"), ("shoulder", "upper"), ("elbow", "upper"), ("elbow", "lower"),
     ]  # fmt: skip
     assert [float(row[2]) for row in tables["events"]] == run.events[0].t.tolist()
 
 
-def times_of_states(run: rbdae.Solution) -> np.ndarray:
-    """Those at which a page knows the motion, in the order of the run: its own, and for curves between its steps."""
-    ends = run.t if run.steps is None else run.steps.t
-    every = run.t if len(run.t) >= 300 else np.union1d(run.t, np.linspace(ends[0], ends[-1], 300))
-    return every if every[0] == run.t[0] else every[::-1]
-
-
-# ---------------------------------------------------------------- pictures
-
-LETTERS = {"x": 0, "y": 1, "z": 2}
-
-
-def right_of_picture(
-    heading: str, row: str, label: str, run: rbdae.Solution, at: Any
-) -> Callable[[float], float] | None:
-    """What a curve of a picture must show at a time."""
-    letters = label.replace("$", "").replace("\\Omega", "").replace("_", "")
-    joint, _, body = row.partition("\non ")
-    body = body.partition("\n")[0]
-    start = float(run.t[0])
-    table: dict[str, Callable[[float], float]] = {
-        "position [m]": lambda t: at(t).body(row)["position"][LETTERS[letters[-1]]],
-        "centre of mass [m]": lambda t: at(t).body(row)["center_of_mass"][LETTERS[letters[-1]]],
-        "velocity [m/s]": lambda t: at(t).body(row)["velocity"][LETTERS[letters[-1]]],
-        "orientation: unit quaternion [1]": lambda t: abs(at(t).body(row)["quaternion"][int(letters[-1])]),
-        "angular velocity in the body frame [rad/s]":
-            lambda t: at(t).body(row)["angular velocity"][int(letters[-1]) - 1],
-        "reaction force [N]": lambda t: at(t).reaction(joint, body)["force"][LETTERS[letters[-1]]],
-        "reaction torque [N m]": lambda t: at(t).reaction(joint, body)["torque"][LETTERS[letters[-1]]],
-        "linear momentum [kg m/s]": lambda t: at(t).momentum("linear")[LETTERS[letters[-1]]],
-        "angular momentum about the origin [kg m$^2$/s]": lambda t: at(t).momentum("angular")[LETTERS[letters[-1]]],
-        "drift: violation of constraints [SI]": lambda t: at(t).drift(letters),
-        "energy [J]": lambda t: work_of(run, t, at) if letters == "work" else at(t).energy(letters),
-        "balance of energy [J]": lambda t: at(t).energy("total") - at(start).energy("total")
-        - run.energy.work[at(t).row],
-        "step size [s]": lambda t: step_before(run, t),
-    }  # fmt: skip
-    return table[heading]
-
-
-def step_before(run: rbdae.Solution, t: float) -> float:
-    times = run.t if run.steps is None else run.steps.t
-    k = int(np.flatnonzero(times == t)[0])
-    assert k > 0
-    return abs(float(times[k] - times[k - 1]))
+# ---------------------------------------------------------------- pictures and tables
 
 
 def test_every_curve_of_a_picture_is_that_of_the_run(run, at):
     pytest.importorskip("matplotlib")
     from rbdae.show import QUANTITIES
 
-    figure = run.plot(quantities=[name for name in QUANTITIES if name not in ("joints", "forces")])
-    headings, rows, count = {}, {}, 0
+    figure = run.plot(quantities=QUANTITIES)
+    headings, row, count = {}, "", 0
+    legends = {axis.get_title(loc="left"): axis.get_legend() for axis in figure.axes if axis.get_title(loc="left")}
     for axis in figure.axes:  # a column's heading stands over its first row, a row's name beside its first column
-        spec = axis.get_subplotspec()
-        lone = axis.get_title(loc="left") in ("energy [J]", "balance of energy [J]") or spec.rowspan.start >= 4
-        here = axis.get_title(loc="left") or headings.get(spec.colspan.start)
-        headings[spec.colspan.start] = here
-        row = axis.get_ylabel() or ("" if lone else rows.get(spec.rowspan.start, ""))
-        rows[spec.rowspan.start] = row
-        labels = first_labels(figure, axis, here)
-        for line, label in zip([line for line in axis.lines if len(line.get_xdata()) > 2], labels, strict=False):
-            x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-            right = right_of_picture(here, row, label, run, at)
-            size = float(np.nanmax(np.abs(y)))
-            few = [len(x) // 2, len(x) - 1] if label == "work" else range(0, len(x), max(1, len(x) // 12))
-            for k in few:
-                value = abs(y[k]) if here.startswith("orientation") else y[k]
-                if not np.isnan(value):
-                    # between its steps a run is known to a few tolerances
-                    tolerance = 1e-12 if label != "work" and run.steps is None else 1e-4
-                    assert close(value, right(float(x[k])), size + 1e-2, tolerance), (here, row, label, x[k])
-            count += 1
-    assert count >= 2 * (3 + 4 + 3 + 3 + 3) + 2 * 6 + 5 + 6 + 2 + 1
-
-
-def test_every_curve_of_a_picture_of_joints_and_forces_is_that_of_the_run(run):
-    pytest.importorskip("matplotlib")
-    headings, name, count = {}, "", 0
-    for axis in run.plot(quantities=["joints", "forces"]).axes:
         column = axis.get_subplotspec().colspan.start
-        headings[column] = axis.get_title(loc="left") or headings[column]
-        name = axis.get_ylabel() or name
-        quantity = headings[column].partition(" [")[0].replace(" ", "_")
-        for k, line in enumerate(axis.lines):
-            x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-            if len(x) > 2:
-                few = [0, len(x) // 2, len(x) - 1]
-                right = np.array([run.problem.quantity(f"{name}.{quantity}", x[i], run(x[i])) for i in few])
-                right = right[:, k] if right.ndim == 2 else right
-                np.testing.assert_allclose(y[few], right, rtol=1e-4, atol=1e-4 * np.abs(y).max() + 1e-12)
-                count += 1
-    assert count >= len(run.joints) + len(run.forces)
+        heading = headings[column] = axis.get_title(loc="left") or headings[column]
+        row = axis.get_ylabel() or row
+        what = heading.partition(" [")[0].replace(" ", "_")
+        names = {"centre_of_mass": "center_of_mass", "orientation:_unit_quaternion": "orientation"}
+        names |= {"angular_velocity_in_the_body_frame": "angular_velocity"}
+        names |= {"reaction_force": "force", "reaction_torque": "torque"}
+        labels = [text.get_text() for text in legends[heading].get_texts()]  # a legend is there once for its column
+        for line, label in zip([line for line in axis.lines if len(line.get_xdata()) > 2], labels, strict=False):
+            component = letter if (letter := label.strip("$")[-1]) in "xyz0123" else ""
+            owner = row.replace("\non ", " on ").partition("\n")[0]
+            name = of_system(heading, label) if heading in SYSTEM else (owner, names.get(what, what), component)
+            named = name[0] in run.joints or name[0] in run.forces
+            xy = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            # between its steps a run is known to a few tolerances
+            check(xy, name, at, 1e-4 if named or run.steps is not None else 1e-12, 1e-8 if named else 1e-2)
+            count += 1
+    assert count >= 2 * (3 + 4 + 3 + 3 + 3) + 2 * 6 + 5 + 6 + 2 + 1 + len(run.joints) + len(run.forces)
 
 
-def first_labels(figure: Any, axis: Any, heading: str) -> list[str]:
-    """The names of curves, which a legend has once for its column."""
-    for other in figure.axes:
-        if other.get_title(loc="left") == heading:
-            return [text.get_text() for text in other.get_legend().get_texts()]
-    raise AssertionError(heading)
-
-
-# ---------------------------------------------------------------- tables
-
-
-def right_of_column(name: str, run: rbdae.Solution, at: Any) -> Callable[[float], float]:
-    """What a column must have, by its name."""
-    what = name.split(" [")[0]
-    if what in run.problem.labels:
-        k = list(run.problem.labels).index(what)
-        return lambda t: at(t).y[k]
-    if " on " in what:
-        joint, _, rest = what.partition(" on ")
-        body, quantity, component = rest.split(".")
-        return lambda t: at(t).reaction(joint, body)[quantity]["xyz".index(component)]
-    first, quantity, *component = what.split(".")
-    if first == "energy":
-        if quantity in ("work", "balance"):
-            start = float(run.t[0])
-
-            def change(t: float) -> float:
-                return at(t).energy("total") - at(start).energy("total")
-
-            if quantity == "work":
-                return lambda t: change(t) - run.energy.balance[at(t).row]
-            return lambda t: change(t) - run.energy.work[at(t).row]
-        return lambda t: at(t).energy(quantity)
-    if first == "momentum":
-        return lambda t: at(t).momentum(quantity)["xyz".index(component[0])]
-    if first == "drift":
-        return lambda t: at(t).drift(quantity)
-    if first in run.joints or first in run.forces:
-        part = ("xyz123".index(component[0]) % 3,) if component else ()
-        return lambda t: float(np.asarray(run.problem.quantity(f"{first}.{quantity}", t, at(t).y))[part])
-    key = quantity.replace("_", " ")
-    shift = {"angular velocity": 1, "quaternion": 0}.get(key)
-    k = "xyz".index(component[0]) if shift is None else int(component[0]) - shift
-    return lambda t: at(t).body(first)[key][k]
-
-
-def check_columns(names: list[str], values: np.ndarray, run: rbdae.Solution, at: Any) -> None:
+def check_columns(names: list[str], values: np.ndarray, run: rbdae.Solution, at: Right) -> None:
+    """Columns such as "upper.position.x [m]" or "elbow on lower.force.x [N]"."""
     assert len(set(names)) == len(names)
+    few = slice(None, None, max(1, len(run.t) // 12))
     for name, column in zip(names, values.T, strict=True):
-        few = slice(None, None, max(1, len(run.t) // 12))
-        right = np.array([right_of_column(name, run, at)(float(t)) for t in run.t[few]])
-        shown = column[few]
-        if ".quaternion." in name:
-            shown, right = np.abs(shown), np.abs(right)
+        label = name.split(" [")[0]
+        owner, _, rest = (label, "", "") if label in run.problem.labels else label.partition(".")
+        what, _, component = rest.partition(".")
+        what = WORDS.get(what, what)
+        shown = np.abs(column[few]) if what == "orientation" else column[few]
+        right = np.array([at(float(t), owner, what, component, own=True) for t in run.t[few]])
         assert np.allclose(shown, right, rtol=1e-12, atol=1e-11 * max(1.0, np.abs(column).max())), name
 
 

@@ -122,7 +122,8 @@ def test_pages(back, tmp_path):
     curves = [page_parts.curves(page) for page in pages]
     for one, other in zip(*curves, strict=True):
         assert (one.figure, one.name, one.label) == (other.figure, other.name, other.label)
-        kind = "quaternion" if one.figure == "orientations" else one.name
+        kinds = {"orientations": "quaternion", "step-sizes": "step"}
+        kind = "balance" if "of energy" in one.label else kinds.get(one.figure, one.name)
         check_curves(kind, (one.x, one.y), (other.x, other.y))
     tables, others = map(page_parts.tables, pages)
     for row, other in zip(tables["states"], others["states"], strict=True):

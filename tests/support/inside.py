@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from rbdae import _folders, _forks, _on_disk, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
-from rbdae._frozen import fill, twin
+from rbdae._frozen import field_names, fill, twin
 from rbdae._show import brief
 from rbdae.actuators import network as block_evaluation
 from rbdae.actuators import network as block_network
@@ -186,13 +185,11 @@ from rbdae.solving import (
     segments,
     singular,
 )
-from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
+from rbdae.solving.segments import compiled_watch
 from rbdae.study import comparing as study_comparing
 from rbdae.study import stored as study_stored
-from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
-from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
+from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
-from rbdae_adapters.toolkit import options as toolkit_options
 
 __all__ = [
     "ALMOST",
@@ -209,7 +206,6 @@ __all__ = [
     "SCHEMES",
     "AlgebraicUnknowns",
     "CompiledProjection",
-    "CompiledWatch",
     "ConstantMass",
     "Content",
     "Coordinate",
@@ -282,6 +278,7 @@ __all__ = [
     "factor_tables",
     "family",
     "features",
+    "field_names",
     "files_of_code",
     "fill",
     "filled",
@@ -357,7 +354,6 @@ __all__ = [
     "open_numbers",
     "opened",
     "operations",
-    "option_table",
     "other_python",
     "outputs_of_problem",
     "owners",
@@ -378,7 +374,6 @@ __all__ = [
     "quantities",
     "quantity_event",
     "quasi_velocities",
-    "radau5_dae",
     "reactions",
     "record_nothing",
     "recorded_factors",
@@ -425,7 +420,6 @@ __all__ = [
     "text_of_elements",
     "text_of_rhs_elements",
     "timed",
-    "toolkit_options",
     "traced",
     "traced_kernels",
     "tree_elements",
@@ -1115,19 +1109,6 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
 def passages(t: Vec, s: Vec) -> Vec:
     """Zeros of the smallest singular value s (m,), which has no sign, between its times."""
     return np.array([time for _, time in singular._passages(t, s[:, None], 1e-3)])
-
-
-def option_table(package: str, method: str) -> dict[str, Any]:
-    """Options of a solver by name, and what checks each."""
-    modules = {"assimulo": "rbdae_adapters.assimulo._adapter", "scikits.odes": "rbdae_adapters.scikits_odes._adapter"}
-    house = import_module("rbdae_adapters").ADAPTERS
-    table: dict[str, Any] = import_module(modules.get(package, house[package]))._OPTIONS
-    return table if package == "scipy" else table[method]
-
-
-def radau5_m1(problem: rbdae.Problem) -> int:
-    """How many equations RADAU5 leaves out of its linear algebra."""
-    return radau5_dae._Stacked(problem, radau5_dae.Counts()).m1
 
 
 # ---------------------------------------------------------------- elements

@@ -17,13 +17,15 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from inside import chart_functions, option_table, show
+from inside import chart_functions, show
 from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae import drives, forces, joints, models, rotations, solving, study
 from rbdae.rotations import CHARTS, quaternions
 from rbdae_papers import closed_form, kinematics
+from rbdae_papers.norm_multipliers import norm_multipliers
+from rbdae_papers.null_space.benefits import skeel_condition
 
 NUMBERS = {"int", "zero", "negative", "float32"}
 
@@ -270,34 +272,6 @@ def _screw(name: str) -> Any:
     return kinematics.screw(np.eye(3), (1, 0, 0))
 
 
-OPTION_ROLES = {
-    "positive": POSITIVE,
-    "limit": also(POSITIVE, "infinite"),
-    "not_negative": NOT_NEGATIVE,
-    "count": COUNT,
-    "count_or_zero": _role("count", "int", "zero"),
-    "flag": FLAG,
-    "fraction": _role("fraction", "float32"),
-    "weight": _role("weight", "zero", "float32"),
-    "bounds": _role("two bounds", "two numbers"),
-    "word": TEXT,
-    "check": TEXT,  # of one_of
-}
-"""By the names of the checks of `rbdae_adapters.toolkit.options`."""
-
-
-def _options() -> Iterator[tuple[str, Call]]:
-    """Each option of each solver that has a check of its own."""
-    for package in ("scipy", "sksundae", "solve_dae", "assimulo", "scikits.odes"):
-        for method in solving.adapter(package).methods:
-            form = "index-0" if "ode" in method.kinds else "overdetermined"
-            for option, check in option_table(package, method.name).items():
-                if (kind := check.__name__) in OPTION_ROLES and not method.fixed_step:
-                    given = _solve(f"{package}:{method.name}", form) | {option: None}
-                    call = Call(rbdae.solve, given, {option: optional(OPTION_ROLES[kind])})
-                    yield f"solve {package}:{method.name} {option}", call
-
-
 def _solve(solver: str, form: str = "index-0") -> dict[str, Any]:
     given = {"problem": problem(form), "t_span": (0.0, 0.01), "solver": solver, "rtol": 1e-4, "atol": 1e-4}
     return given | {"t_eval": [0.0, 0.005]}
@@ -419,8 +393,8 @@ def _of_systems() -> dict[str, Call]:
         "load": _call(
             rbdae.load, {"path": path(), "problem": problem()}, "", path=also(THING, "text"), problem=optional(THING)),
         "scaled_atol": _call(rbdae.scaled_atol, {"problem": problem(), "tolerance": 1e-6}, "problem tolerance"),
-        "norm_multipliers": _call(rbdae.norm_multipliers, {"problem": rates, "t": 0.0, "y": rates.y0}, "problem t y"),
-        "skeel_condition": _call(rbdae.skeel_condition, {"A": np.diag([1.0, 2.0])}, A=_role("matrix")),
+        "norm_multipliers": _call(norm_multipliers, {"problem": rates, "t": 0.0, "y": rates.y0}, "problem t y"),
+        "skeel_condition": _call(skeel_condition, {"A": np.diag([1.0, 2.0])}, A=_role("matrix")),
         "adapter": _call(solving.adapter, {"package": "scipy"}),
         "find_method": _call(solving.find_method, {"solver": "scipy:RK45"}),
         "solvers_for": _call(solving.solvers_for, {"problem": problem()}, "problem"),
@@ -516,7 +490,6 @@ def calls() -> dict[str, Call]:
         **_calculations(kinematics, "kinematics"),
         **_calculations(quaternions, "quaternions"),
         **_charts(),
-        **dict(_options()),
     }
 
 

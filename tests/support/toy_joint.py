@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +11,6 @@ from rbdae.joints import AbstractAxialJoint, Dot1, Dot2, FreeMotion
 
 
 @final
-@attrs.frozen(eq=False)
 class PinInSlot(AbstractAxialJoint):
     """A pin of `b` in a slot of `a`: it slides along normal_a and turns about axis_a; four equations.
 
@@ -28,6 +26,8 @@ class PinInSlot(AbstractAxialJoint):
     normal_a, normal_b : (3,) array_like, optional
         The direction of the slot, across axis_a; a direction across axis_b.
     """
+
+    __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
 

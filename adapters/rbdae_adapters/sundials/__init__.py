@@ -1,6 +1,6 @@
 """SUNDIALS' IDA and CVODE without Python between their steps.
 
-The shared libraries are those that are there: of scikit-sundae's wheel, of sundials4py's, of the system (`_library`).
+The shared libraries are those that are there: of scikit-sundae's wheel, or of the system (`_library`).
 Callbacks are machine functions (`_shims`), IDA's linear solver is our factors (`rbdae.machine.factors`), the loop is
 that of `rbdae.machine.loops`. A run stays in machine code from its start to its end. It comes back where an event
 changes its sign and where a switch may be due; a progress function is called after every step. The steps are the same

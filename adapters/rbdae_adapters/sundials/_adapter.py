@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._check import count, show
 from rbdae.adapter import (
     AbstractAdapter,
     Method,
@@ -24,38 +25,28 @@ from rbdae_adapters._sundials import MAX_STEPS, first_step, least_tolerance, tol
 from rbdae_adapters.sundials import _library
 from rbdae_adapters.sundials._integrator import KRYLOV, Integrator
 from rbdae_adapters.sundials._run import MultistepRun
-from rbdae_adapters.toolkit import Recorder, free_loop, stepwise_loop, take_options, usable
-from rbdae_adapters.toolkit import options as check
+from rbdae_adapters.toolkit import Recorder, loops, take_options, usable
 
-_COMMON: dict[str, check.Check] = {
-    "library": check.anything,
-    "first_step": check.not_negative,
-    "min_step": check.not_negative,
-    "max_step": check.limit,
-    "max_order": check.count,
-    "max_num_steps": check.count,
-    "max_nonlin_iters": check.count,
-    "max_conv_fails": check.count,
-    "max_err_test_fails": check.count,
-    "nonlin_conv_coef": check.positive,
-    "lband": check.count_or_zero,
-    "uband": check.count_or_zero,
-    "krylov_dim": check.count,
-    "nthreads": check.count,
+_COMMON = (
+    "library", "linsolver", "first_step", "min_step", "max_step", "max_order", "max_num_steps", "max_nonlin_iters",
+    "max_conv_fails", "max_err_test_fails", "nonlin_conv_coef", "krylov_dim",
+)  # fmt: skip
+_OPTIONS = {"ida": (*_COMMON, "suppress_alg"), "cvode": (*_COMMON, "lmm")}
+_CHOICES = {
+    "linsolver": ("factors", "dense", *KRYLOV),
+    "lmm": ("adams", "bdf"),
+    "suppress_alg": (True, False),
 }
-_DIRECT = ("dense", "band", "superlu_mt", "klu")
-_OPTIONS = {
-    "ida": {
-        **_COMMON,
-        "linsolver": check.one_of("factors", *_DIRECT, *KRYLOV),
-        "suppress_alg": check.flag,
-    },
-    "cvode": {
-        **_COMMON,
-        "linsolver": check.one_of("factors", "dense", "band", *KRYLOV),
-        "lmm": check.one_of("adams", "bdf"),
-    },
-}
+
+
+def _options(given: Mapping[str, Any], method: str) -> dict[str, Any]:
+    """The user's options; numbers are checked by SUNDIALS, which is told them."""
+    out = take_options(given, _OPTIONS[method], f"sundials:{method}")
+    for name, known in _CHOICES.items():
+        if name in out and out[name] not in known:
+            listed = ", ".join(map(repr, known))
+            raise ValueError(f"sundials:{method}: {name} must be one of {listed}, got {show(out[name])}; choose one")
+    return out
 
 
 @final
@@ -120,7 +111,7 @@ class SundialsAdapter(AbstractAdapter):
         """Machine functions, consistent values and SUNDIALS' tolerances; `options` are those of a run."""
         from rbdae_adapters.sundials._integrator import machine
 
-        given = take_options(options, _OPTIONS[method], f"sundials:{method}")
+        given = _options(options, method)
         library = _library.library(given.pop("library", None))
         implicit = method == "ida"
         if implicit:
@@ -135,10 +126,10 @@ class SundialsAdapter(AbstractAdapter):
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the two."""
         began = time.perf_counter()
-        options = take_options(request.options, _OPTIONS[method.name], f"sundials:{method.name}")
+        options = _options(request.options, method.name)
         library = _library.library(options.pop("library", None))
         implicit = method.name == "ida"
-        max_steps = options.pop("max_num_steps", MAX_STEPS)
+        max_steps = count("sundials", "max_num_steps", options.pop("max_num_steps", MAX_STEPS))
         request = usable(problem, request, least_tolerance(problem))
         rtol, atol = request.rtol, request.atol
         if implicit:
@@ -159,10 +150,10 @@ class SundialsAdapter(AbstractAdapter):
 
         # States are projected within the steps of CVODE's BDF, between those of the others
         within = not implicit and options.get("lmm") == "bdf"
-        inside = free_loop.inside(problem, request)
+        inside = loops.inside(problem, request)
         try:
             if inside is None:
-                return stepwise_loop.run(stepwise, problem, request, max_steps)
+                return loops.stepwise(stepwise, problem, request, max_steps)
             y0, correction, watch, events = *inside, inside.events
             made_here = integrator(y0, correction if within else None)
             if within and request.t_eval is None:
@@ -170,7 +161,7 @@ class SundialsAdapter(AbstractAdapter):
             one = MultistepRun(
                 made_here, implicit, request, y0, max_steps, correction=correction, watch=watch, within=within
             )
-            return free_loop.run(one, request, began, events)
+            return loops.free(one, request, began, events)
         finally:
             for each in made:
                 each.close()

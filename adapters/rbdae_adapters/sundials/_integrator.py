@@ -19,7 +19,7 @@ from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Li
 from rbdae_adapters.sundials._shims import shims
 
 KRYLOV = {"spgmr": "SPGMR", "spbcgs": "SPBCGS", "sptfqmr": "SPTFQMR"}
-_CSC, _LEFT = 0, 1
+_LEFT = 1
 _ADAMS, _BDF = 1, 2
 
 
@@ -277,7 +277,11 @@ class Integrator:
                 continue
             if not self._has(setter):
                 raise Unsupported(f"this SUNDIALS has no {self._prefix}{setter}; leave {name} out")
-            self._call(setter, kind(value))
+            try:
+                number = kind(value)
+            except TypeError as error:
+                raise TypeError(f"sundials: {name}={value!r} is no {kind.__name__}: {error}") from None
+            self._call(setter, number)
         if self._implicit and options.get("suppress_alg"):
             identity, _ = self._objects.vector(np.asarray(self._problem.differential, dtype=float))
             self._call("SetId", identity)
@@ -291,13 +295,11 @@ class Integrator:
             try:
                 self._own()
             except Unsupported:
-                self._dense("dense", options)
+                self._dense()
         elif name == "factors":
             self._own()
-        elif name in ("dense", "band"):
-            self._dense(name, options)
-        elif name in ("superlu_mt", "klu"):
-            self._sparse(name, options)
+        elif name == "dense":
+            self._dense()
         else:
             self._krylov(name, options)
 
@@ -348,7 +350,7 @@ class Integrator:
         try:
             self._factors()
         except ArithmeticError:  # no pivots at the start: SUNDIALS looks for its own at each state
-            self._dense("dense", {})
+            self._dense()
             return
         one = self._objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
         solve = self._code.address("solve" if self._implicit else "ratessolve")
@@ -377,62 +379,16 @@ class Integrator:
         w[[at.VALUES, at.ENTRIES]] = values.ctypes.data, len(rows)
         return rows.astype(np.int64), columns.astype(np.int64)
 
-    def _dense(self, name: str, options: Mapping[str, Any]) -> None:
-        library, objects, n = self.library, self._objects, INDEX(self._problem.n)
+    def _dense(self) -> None:
+        library, objects, n = self.library, self._objects, self._problem.n
         rows, columns = self._entries()
-        if name == "dense":
-            matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", n, n, objects.context)
-            places = columns * self._problem.n + rows
-        else:
-            upper, lower = int(np.max(columns - rows, initial=0)), int(np.max(rows - columns, initial=0))
-            for key, needed in (("uband", upper), ("lband", lower)):
-                if options.get(key) is not None and options[key] < needed:
-                    raise Unsupported(
-                        f"sundials: {key}={options[key]} leaves out entries of the Jacobian, whose {key} is {needed}; "
-                        f"leave {key} out, or take linsolver='dense'"
-                    )
-            upper, lower = options.get("uband") or upper, options.get("lband") or lower
-            matrix = objects.made(
-                "matrix", "SUNBandMatrix", "SUNMatDestroy", n, INDEX(upper), INDEX(lower), objects.context
-            )
-            width = library.call("SUNBandMatrix_LDim", INDEX, matrix) & 0xFFFFFFFF
-            stored = library.call("SUNBandMatrix_StoredUpperBandwidth", INDEX, matrix) & 0xFFFFFFFF
-            places = columns * width + rows - columns + stored
-        self._held(places)
+        matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
+        places = self._held(columns * n + rows)
         self.words[at.PLACES] = places.ctypes.data
-        self.words[at.MATRIX_DATA] = library.address("SUNDenseMatrix_Data" if name == "dense" else "SUNBandMatrix_Data")
-        kind = "SUNLinSol_Dense" if name == "dense" else "SUNLinSol_Band"
-        self._attach(objects.made("solver", kind, "SUNLinSolFree", self._y, matrix, objects.context), matrix)
+        self.words[at.MATRIX_DATA] = library.address("SUNDenseMatrix_Data")
+        solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
+        self._attach(solver, matrix)
         self._jacobian("scatter" if self._implicit else "scatterrates")
-
-    def _sparse(self, name: str, options: Mapping[str, Any]) -> None:
-        library, objects, w = self.library, self._objects, self.words
-        kind = {"superlu_mt": "SUNLinSol_SuperLUMT", "klu": "SUNLinSol_KLU"}[name]
-        if not self._implicit:
-            raise Unsupported(
-                f"sundials:cvode with linsolver={name!r}: Jacobians of right-hand sides are dense; take 'dense'"
-            )
-        if not library.has(kind):
-            raise Unsupported(
-                f"the SUNDIALS of library={library.name!r} has no {kind}; leave linsolver out, or take another library"
-            )
-        n = INDEX(self._problem.n)
-        entries = len(self._entries()[0])
-        pattern = self._problem.sparsity
-        pointers, indices = (self._held(a.astype(library.index)) for a in (pattern.indptr, pattern.indices))
-        matrix = objects.made(
-            "matrix", "SUNSparseMatrix", "SUNMatDestroy", n, n, INDEX(entries), INT(_CSC), objects.context
-        )
-        w[at.MATRIX_DATA] = library.address("SUNSparseMatrix_Data")
-        w[[at.INDEX_POINTERS, at.INDEX_VALUES]] = (
-            library.address("SUNSparseMatrix_IndexPointers"),
-            library.address("SUNSparseMatrix_IndexValues"),
-        )
-        w[[at.POINTER_TABLE, at.VALUE_TABLE]] = pointers.ctypes.data, indices.ctypes.data
-        w[[at.POINTER_BYTES, at.VALUE_BYTES]] = pointers.nbytes, indices.nbytes
-        given = (self._y, matrix, INT(options.get("nthreads", 1))) if name == "superlu_mt" else (self._y, matrix)
-        self._attach(objects.made("solver", kind, "SUNLinSolFree", *given, objects.context), matrix)
-        self._jacobian("sparse")
 
     def _krylov(self, name: str, options: Mapping[str, Any]) -> None:
         """With our factors as preconditioner, of IDA."""

@@ -1,8 +1,8 @@
-"""The shared libraries of SUNDIALS that are there already: in scikit-sundae's wheel, in sundials4py's, the system's.
+"""The shared libraries of SUNDIALS that are there already: in scikit-sundae's wheel, or the system's.
 
-Nothing is compiled and nothing assumed: the version and the size of `sunindextype` are asked of the library, tables of
-operations are found by the addresses of exported functions. Every object that is made here is counted (`alive`) and
-freed by `Objects.close`.
+Nothing is compiled. The library says its version, whose headers say where the operations of a linear solver are.
+Numbers are to be of double precision; indices may have any size. Every object that is made here is counted (`alive`)
+and freed by `Objects.close`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import contextlib
 import ctypes
 import ctypes.util
 import glob
-import importlib.metadata
 import importlib.util
 import os
 import threading
@@ -27,20 +26,31 @@ from rbdae import _forks
 from rbdae._arrays import Vec
 from rbdae.adapter import MissingSolver, Unsupported
 
-NAMES = ("scikit-sundae", "sundials4py", "system")
+NAMES = ("scikit-sundae", "system")
 """Where libraries are looked for, in this order."""
 
 OLDEST = (6, 0)
 """The first version with contexts."""
 
+_PLACES = (((7, 6), (2, 8)), ((7, 5), (1, 8)), (OLDEST, (1, 7)))
+"""In a linear solver since a version, by its headers: the pointer to its table of operations, and `setup` in there,
+which `solve` follows; `gettype` is the first. 7.5 has `setoptions` before them, 7.6 `python` before the table."""
+
 POINTER, REAL, INT, LONG, INDEX = ctypes.c_void_p, ctypes.c_double, ctypes.c_int, ctypes.c_long, ctypes.c_int64
 
 _MODULES = (
-    "core", "generic", "nvecserial", "sunmatrixdense", "sunmatrixband", "sunmatrixsparse", "sunlinsoldense",
-    "sunlinsolband", "sunlinsolspgmr", "sunlinsolspbcgs", "sunlinsolsptfqmr", "sunlinsolsuperlumt", "sunlinsolklu",
-    "sunnonlinsolnewton", "ida", "cvode",
+    "core", "generic", "nvecserial", "sunmatrixdense", "sunlinsoldense", "sunlinsolspgmr", "sunlinsolspbcgs",
+    "sunlinsolsptfqmr", "sunnonlinsolnewton", "ida", "cvode",
 )  # fmt: skip
-_NEEDED = ("SUNContext_Create", "N_VNew_Serial", "IDACreate", "CVodeCreate", "SUNLinSolNewEmpty", "SUNDenseMatrix")
+_NEEDED = (
+    "SUNDIALSGetVersionNumber",
+    "SUNContext_Create",
+    "N_VNew_Serial",
+    "IDACreate",
+    "CVodeCreate",
+    "SUNLinSolNewEmpty",
+    "SUNDenseMatrix",
+)
 
 _LIVE: weakref.WeakSet[Objects] = weakref.WeakSet()
 
@@ -58,7 +68,7 @@ class Library:
     ----------
     name, files : what was asked for, and where it was found
     version : (major, minor, patch)
-    index_bytes : the size of `sunindextype`
+    places : see `_PLACES`
     """
 
     def __init__(self, name: str, files: list[str]) -> None:
@@ -75,15 +85,8 @@ class Library:
             raise MissingSolver(
                 f"the SUNDIALS of library={name!r} is {'.'.join(map(str, self.version))}; 6.0 or later is needed"
             )
-        with Objects(self) as objects:
-            self._check_reals(objects)
-            self.index_bytes = self._asked_index(objects)
-            self.operations = self._asked_operations(objects)
-
-    @property
-    def index(self) -> Any:
-        """The dtype of indices."""
-        return np.int32 if self.index_bytes == 4 else np.int64
+        self.places = next(places for first, places in _PLACES if self.version[:2] >= first)
+        self._check_places()
 
     def has(self, name: str) -> bool:
         """Whether a function is exported."""
@@ -114,55 +117,22 @@ class Library:
     # ------------------------------------------------------------ what it is
 
     def _asked_version(self) -> tuple[int, int, int]:
-        if not self.has("SUNDIALSGetVersionNumber"):
-            return self._version_of_package()
         parts = [INT() for _ in range(3)]
         label = ctypes.create_string_buffer(32)
         self.call("SUNDIALSGetVersionNumber", INT, *(POINTER(ctypes.addressof(p)) for p in (*parts, label)), INT(32))
         major, minor, patch = (part.value for part in parts)
         return major, minor, patch
 
-    def _version_of_package(self) -> tuple[int, int, int]:
-        """The version of sundials4py, whose shared object does not export SUNDIALS' own function, is SUNDIALS'."""
-        try:
-            text = importlib.metadata.version(self.name)
-            major, minor, patch = (int(number) for number in text.split(".")[:3])
-        except (importlib.metadata.PackageNotFoundError, ValueError):
-            raise MissingSolver(f"the SUNDIALS of library={self.name!r} does not say its version") from None
-        return major, minor, patch
-
-    def _check_reals(self, objects: Objects) -> None:
-        v, values = objects.vector(np.zeros(2))
-        self.call("N_VConst", None, REAL(2.5), v)
-        if values.tolist() != [2.5, 2.5]:
-            raise MissingSolver(f"the SUNDIALS of library={self.name!r} has no double precision; take another library")
-
-    def _asked_index(self, objects: Objects) -> int:
-        """A sparse matrix made of a dense one with entries (0, 0) and (0, 1) has the pointers 0, 1, 2."""
-        dense = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(2), INDEX(2), objects.context)
-        data = self.call("SUNDenseMatrix_Data", POINTER, dense)
-        (REAL * 4).from_address(data)[:] = [1.0, 0.0, 1.0, 0.0]
-        sparse = objects.made("matrix", "SUNSparseFromDenseMatrix", "SUNMatDestroy", dense, REAL(0.0), INT(0))
-        at = self.call("SUNSparseMatrix_IndexPointers", POINTER, sparse)
-        for width in (ctypes.c_int32, ctypes.c_int64):
-            if list((width * 3).from_address(at)) == [0, 1, 2]:
-                return ctypes.sizeof(width)
-        raise MissingSolver(f"the indices of library={self.name!r} have neither 32 nor 64 bits; take another library")
-
-    def _asked_operations(self, objects: Objects) -> dict[str, int]:
-        """The place of the table of operations of a linear solver, in pointers, and the places in it."""
-        dense = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), objects.context)
-        vector, _ = objects.vector(np.zeros(1))
-        solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", vector, dense, objects.context)
-        names = {what: f"SUNLinSol{what}_Dense" for what in ("GetType", "Solve", "Setup")}
-        wanted = {what: self.address(name) for what, name in names.items()}
-        for at in range(1, 4):
-            table = (POINTER * 4).from_address(solver.value)[at]
-            if table and table != objects.context.value:
-                entries = list((POINTER * 15).from_address(table))
-                if wanted["Solve"] in entries:
-                    return {"table": at} | {what: entries.index(where) for what, where in wanted.items()}
-        raise MissingSolver(f"the linear solvers of library={self.name!r} are not those that are known; take another")
+    def _check_places(self) -> None:
+        """Whether the operations of a linear solver are where the headers of this version have them."""
+        with Objects(self) as objects:
+            dense = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), objects.context)
+            vector, _ = objects.vector(np.zeros(1))
+            solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", vector, dense, objects.context)
+            table, setup = self.places
+            entries = (POINTER * 16).from_address((POINTER * 3).from_address(solver.value)[table] or 0)
+            if entries[setup] != self.address("SUNLinSolSetup_Dense"):
+                raise MissingSolver(f"the linear solvers of library={self.name!r} are not those of SUNDIALS' headers")
 
 
 @final
@@ -229,15 +199,13 @@ class Objects:
 
     def linear_solver(self, setup: int, solve: int) -> Any:
         """A direct linear solver with these functions of machine code."""
-        library, places = self.library, self.library.operations
+        library, (place, first) = self.library, self.library.places
         out = POINTER(library.call("SUNLinSolNewEmpty", POINTER, self.context))
         if not out.value:
             raise MemoryError("SUNLinSolNewEmpty has made nothing")
         self._note("solver", lambda: library.call("SUNLinSolFreeEmpty", None, out))
-        table = (POINTER * 4).from_address(out.value)[places["table"]] or 0
-        entries: Any = (POINTER * 15).from_address(table)
-        entries[places["Solve"]], entries[places["Setup"]] = solve, setup
-        entries[places["GetType"]] = library.address("SUNLinSolGetType_Dense")
+        entries: Any = (POINTER * 16).from_address((POINTER * 3).from_address(out.value)[place] or 0)
+        entries[0], entries[first], entries[first + 1] = library.address("SUNLinSolGetType_Dense"), setup, solve
         return out
 
 
@@ -265,19 +233,6 @@ def _in_folder(folder: Path) -> list[str]:
     return files
 
 
-def _sundials4py() -> list[str]:
-    spec = importlib.util.find_spec("sundials4py")
-    if spec is None:
-        return []
-    if spec.origin is not None and not spec.origin.endswith(".py"):
-        return [spec.origin]
-    for folder in spec.submodule_search_locations or ():
-        found = sorted(glob.glob(os.path.join(folder, "*.so")) + glob.glob(os.path.join(folder, "*.pyd")))
-        if found:
-            return found
-    return []
-
-
 def _system() -> list[str]:
     found = (ctypes.util.find_library(f"sundials_{name}") for name in _MODULES)
     return [file for file in found if file]
@@ -286,8 +241,6 @@ def _system() -> list[str]:
 def _files(name: str) -> list[str]:
     if name == "scikit-sundae":
         return _wheel("sksundae", "scikit_sundae.libs")
-    if name == "sundials4py":
-        return _sundials4py()
     if name == "system":
         return _system()
     path = Path(name)
@@ -315,7 +268,6 @@ def _made(name: str) -> Library | MissingSolver:
 
 _LACKING = {
     "scikit-sundae": "scikit-sundae is not installed; pip install scikit-sundae",
-    "sundials4py": "sundials4py is not installed; pip install sundials4py (Python 3.12 or later)",
     "system": "the system has no SUNDIALS; install Debian's libsundials-dev, or pip install scikit-sundae",
 }
 

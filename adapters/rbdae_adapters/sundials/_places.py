@@ -18,12 +18,6 @@ from __future__ import annotations
     VALUES,
     PLACES,
     ENTRIES,
-    INDEX_POINTERS,
-    INDEX_VALUES,
-    POINTER_TABLE,
-    VALUE_TABLE,
-    POINTER_BYTES,
-    VALUE_BYTES,
     FACTORS,
     FACTORS_CONTEXT,
     FACTORS_MEMORY,
@@ -47,9 +41,9 @@ from __future__ import annotations
     HISTORY,
     ORDER_WORD,
     SIZE,
-) = range(43)
+) = range(37)
 """Functions of SUNDIALS and machine functions are addresses; DIRECTION, BAD_T, GAMMA (1 / gamma, in the problem's own
-time) and TIME are doubles; N, BAD, ENTRIES and the two numbers of bytes are whole numbers; all else is where
+time) and TIME are doubles; N, BAD and ENTRIES are whole numbers; all else is where
 memory begins."""
 
 MESSAGE_BYTES = 512

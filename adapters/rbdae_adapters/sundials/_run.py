@@ -10,10 +10,10 @@ from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import MULTISTEP
 from rbdae.problem.contract import CompiledProjection, CompiledWatch
-from rbdae_adapters._sundials import CVODE_REASONS, IDA_REASONS, gave_up
+from rbdae_adapters._sundials import REASONS, gave_up
 from rbdae_adapters.sundials._integrator import Integrator
 from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
-from rbdae_adapters.toolkit.free_loop import not_projected
+from rbdae_adapters.toolkit.loops import not_projected
 
 _MARGIN = 1e-12
 """Relative distance of times."""
@@ -21,7 +21,7 @@ _MARGIN = 1e-12
 
 @final
 class MultistepRun:
-    """A loop, its integrator, and the end of it, see `rbdae_adapters.toolkit.loop_run`."""
+    """A loop, its integrator, and the end of it, see `rbdae_adapters.toolkit.loops.Run`."""
 
     continues = False
 
@@ -39,7 +39,6 @@ class MultistepRun:
         watch: CompiledWatch | None = None,
     ) -> None:
         self._integrator = integrator
-        self._reasons = IDA_REASONS if implicit else CVODE_REASONS
         self._correction = correction
         self._projector = request.projector
         self.loop = Loop(
@@ -67,7 +66,7 @@ class MultistepRun:
             integrator.check()
             if self._is_bad(t):
                 raise GaveUp(Reason.NOT_FINITE, f"{self._words()}; {integrator.what} is not finite", integrator.bad)
-            raise gave_up(self._reasons, loop.s.code, integrator.said())
+            raise gave_up(REASONS, loop.s.code, integrator.said())
         if status == at.STANDS_STILL and self._is_bad(t):
             raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite", integrator.bad)
         if status == at.NOT_PROJECTED:
@@ -88,10 +87,6 @@ class MultistepRun:
 
     def _words(self) -> str:
         return f"return code {self.loop.s.code}: {self._integrator.said()}"
-
-    def replace(self, t: float, y: Vec) -> None:
-        """Continue from another state, which moves the recent history along."""
-        self.loop.replace(y)
 
     def dense(self) -> Dense:
         """The dense output of the last step."""

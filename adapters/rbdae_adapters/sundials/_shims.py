@@ -8,6 +8,7 @@ returns is what SUNDIALS wants: 0, 1 where a shorter step may help, -1 where an 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,22 +70,32 @@ def _name(function: Any) -> str:
     return f"@{symbol(function)}"
 
 
-def _load(**places: tuple[str, int]) -> str:
-    """Values out of the array %u: the type and the place of each."""
-    lines = []
-    for name, (kind, place) in places.items():
-        lines += [f"  %{name}.p = getelementptr i64, ptr %u, i64 {place}", f"  %{name} = load {kind}, ptr %{name}.p"]
-    return "\n".join(lines)
+_PLACE = re.compile(r"%([A-Z][A-Z_]*)\b")
+_KINDS = {"DIRECTION": "double", "GAMMA": "double", "N": "i64", "ENTRIES": "i64"}
+"""Of places; all others are pointers."""
 
 
-def _looked_at(result: str, then: str) -> str:
+def _loaded(text: str) -> str:
+    """Functions whose text has %NAME for the value at the place `_places.NAME` of the array %u: they load it first."""
+    out = []
+    for part in re.split(r"(?m)^(?=define )", text):
+        head = re.match(r"define [^{]*\{\n(?:  %u = .*\n)?", part)
+        loads = ""
+        for name in sorted(name for name in set(_PLACE.findall(part)) if hasattr(at, name)):
+            loads += f"  %{name}.p = getelementptr i64, ptr %u, i64 {getattr(at, name)}\n"
+            loads += f"  %{name} = load {_KINDS.get(name, 'ptr')}, ptr %{name}.p\n"
+        out.append(part if head is None else head.group() + loads + part[head.end() :])
+    return "".join(out)
+
+
+def _looked_at(n: str, result: str, then: str) -> str:
     """The text that follows a call with the status %s that has filled n numbers: all is well at the label `then`."""
     return f"""  %bad = icmp ne i32 %s, 0
   br i1 %bad, label %raised, label %look
 raised:
   ret i32 -1
 look:
-  %good = call i1 {_name(finite)}(i64 %n, ptr {result})
+  %good = call i1 {_name(finite)}(i64 {n}, ptr {result})
   br i1 %good, label %{then}, label %nan
 nan:
   %b = call i32 @notfinite(ptr %u, double %t)
@@ -105,57 +116,38 @@ define internal i32 @notfinite(ptr %u, double %t) nounwind {{
 
 ; rates as the problem has them, in its own time
 define internal ptr @own(ptr %u, ptr %d) nounwind {{
-{_load(dir=("double", at.DIRECTION), n=("i64", at.N), scratch=("ptr", at.SCRATCH))}
-  %back = fcmp olt double %dir, 0.0
+  %back = fcmp olt double %DIRECTION, 0.0
   br i1 %back, label %mirrored, label %same
 mirrored:
-  call void {_name(opposite)}(i64 %n, ptr %d, ptr %scratch)
-  ret ptr %scratch
+  call void {_name(opposite)}(i64 %N, ptr %d, ptr %SCRATCH)
+  ret ptr %SCRATCH
 same:
   ret ptr %d
 }}
 
 define i32 @residual(double %t, ptr %yy, ptr %yp, ptr %rr, ptr %u) nounwind {{
-{
-    _load(
-        array=("ptr", at.ARRAY),
-        f=("ptr", at.FUNCTION),
-        x=("ptr", at.CONTEXT),
-        n=("i64", at.N),
-        dir=("double", at.DIRECTION),
-    )
-}
-  %y = call ptr %array(ptr %yy)
-  %z = call ptr %array(ptr %yp)
-  %r = call ptr %array(ptr %rr)
+  %y = call ptr %ARRAY(ptr %yy)
+  %z = call ptr %ARRAY(ptr %yp)
+  %r = call ptr %ARRAY(ptr %rr)
   %d = call ptr @own(ptr %u, ptr %z)
-  %own = fmul double %t, %dir
-  %s = call i32 %f(ptr %x, double %own, ptr %y, ptr %d, double 0.0, ptr %r)
-{_looked_at("%r", "done")}
+  %own = fmul double %t, %DIRECTION
+  %s = call i32 %FUNCTION(ptr %CONTEXT, double %own, ptr %y, ptr %d, double 0.0, ptr %r)
+{_looked_at("%N", "%r", "done")}
 done:
   ret i32 0
 }}
 
 define i32 @rates(double %t, ptr %yy, ptr %rr, ptr %u) nounwind {{
-{
-    _load(
-        array=("ptr", at.ARRAY),
-        f=("ptr", at.FUNCTION),
-        x=("ptr", at.CONTEXT),
-        n=("i64", at.N),
-        dir=("double", at.DIRECTION),
-    )
-}
-  %y = call ptr %array(ptr %yy)
-  %r = call ptr %array(ptr %rr)
-  %own = fmul double %t, %dir
-  %s = call i32 %f(ptr %x, double %own, ptr %y, ptr null, double 0.0, ptr %r)
-{_looked_at("%r", "turn")}
+  %y = call ptr %ARRAY(ptr %yy)
+  %r = call ptr %ARRAY(ptr %rr)
+  %own = fmul double %t, %DIRECTION
+  %s = call i32 %FUNCTION(ptr %CONTEXT, double %own, ptr %y, ptr null, double 0.0, ptr %r)
+{_looked_at("%N", "%r", "turn")}
 turn:
-  %back = fcmp olt double %dir, 0.0
+  %back = fcmp olt double %DIRECTION, 0.0
   br i1 %back, label %mirrored, label %done
 mirrored:
-  call void {_name(opposite)}(i64 %n, ptr %r, ptr %r)
+  call void {_name(opposite)}(i64 %N, ptr %r, ptr %r)
   ret i32 0
 done:
   ret i32 0
@@ -163,132 +155,74 @@ done:
 
 ; the entries of dF/dy + c dF/dyp, or of df/dy, to %w
 define internal i32 @filled(double %t, double %c, ptr %y, ptr %z, ptr %w, ptr %u) nounwind {{
-{_load(f=("ptr", at.JACOBIAN), x=("ptr", at.JACOBIAN_CONTEXT), dir=("double", at.DIRECTION), n=("i64", at.ENTRIES))}
-  %own = fmul double %t, %dir
-  %owned = fmul double %c, %dir
-  %s = call i32 %f(ptr %x, double %own, ptr %y, ptr %z, double %owned, ptr %w)
-{_looked_at("%w", "done")}
+  %own = fmul double %t, %DIRECTION
+  %owned = fmul double %c, %DIRECTION
+  %s = call i32 %JACOBIAN(ptr %JACOBIAN_CONTEXT, double %own, ptr %y, ptr %z, double %owned, ptr %w)
+{_looked_at("%ENTRIES", "%w", "done")}
 done:
   ret i32 0
 }}
 
 define i32 @scatter(double %t, double %c, ptr %yy, ptr %yp, ptr %rr, ptr %J, ptr %u, ptr %1, ptr %2, ptr %3) nounwind {{
-{
-    _load(
-        array=("ptr", at.ARRAY),
-        data=("ptr", at.MATRIX_DATA),
-        w=("ptr", at.VALUES),
-        places=("ptr", at.PLACES),
-        n=("i64", at.ENTRIES),
-    )
-}
-  %y = call ptr %array(ptr %yy)
-  %z = call ptr %array(ptr %yp)
+  %y = call ptr %ARRAY(ptr %yy)
+  %z = call ptr %ARRAY(ptr %yp)
   %d = call ptr @own(ptr %u, ptr %z)
-  %m = call ptr %data(ptr %J)
-  %s = call i32 @filled(double %t, double %c, ptr %y, ptr %d, ptr %w, ptr %u)
-  call void {_name(scattered)}(i64 %n, ptr %places, ptr %w, double 1.0, ptr %m)
+  %m = call ptr %MATRIX_DATA(ptr %J)
+  %s = call i32 @filled(double %t, double %c, ptr %y, ptr %d, ptr %VALUES, ptr %u)
+  call void {_name(scattered)}(i64 %ENTRIES, ptr %PLACES, ptr %VALUES, double 1.0, ptr %m)
   ret i32 %s
 }}
 
 define i32 @scatterrates(double %t, ptr %yy, ptr %fy, ptr %J, ptr %u, ptr %1, ptr %2, ptr %3) nounwind {{
-{
-    _load(
-        array=("ptr", at.ARRAY),
-        data=("ptr", at.MATRIX_DATA),
-        w=("ptr", at.VALUES),
-        places=("ptr", at.PLACES),
-        n=("i64", at.ENTRIES),
-        dir=("double", at.DIRECTION),
-    )
-}
-  %y = call ptr %array(ptr %yy)
-  %m = call ptr %data(ptr %J)
-  %s = call i32 @filled(double %t, double 0.0, ptr %y, ptr null, ptr %w, ptr %u)
-  call void {_name(scattered)}(i64 %n, ptr %places, ptr %w, double %dir, ptr %m)
-  ret i32 %s
-}}
-
-define i32 @sparse(double %t, double %c, ptr %yy, ptr %yp, ptr %rr, ptr %J, ptr %u, ptr %1, ptr %2, ptr %3) nounwind {{
-{
-    _load(
-        array=("ptr", at.ARRAY),
-        data=("ptr", at.MATRIX_DATA),
-        pointers=("ptr", at.INDEX_POINTERS),
-        values=("ptr", at.INDEX_VALUES),
-        pt=("ptr", at.POINTER_TABLE),
-        vt=("ptr", at.VALUE_TABLE),
-        pn=("i64", at.POINTER_BYTES),
-        vn=("i64", at.VALUE_BYTES),
-    )
-}
-  %y = call ptr %array(ptr %yy)
-  %z = call ptr %array(ptr %yp)
-  %d = call ptr @own(ptr %u, ptr %z)
-  %m = call ptr %data(ptr %J)
-  %ip = call ptr %pointers(ptr %J)
-  %iv = call ptr %values(ptr %J)
-  call void @llvm.memcpy.p0.p0.i64(ptr %ip, ptr %pt, i64 %pn, i1 false)
-  call void @llvm.memcpy.p0.p0.i64(ptr %iv, ptr %vt, i64 %vn, i1 false)
-  %s = call i32 @filled(double %t, double %c, ptr %y, ptr %d, ptr %m, ptr %u)
+  %y = call ptr %ARRAY(ptr %yy)
+  %m = call ptr %MATRIX_DATA(ptr %J)
+  %s = call i32 @filled(double %t, double 0.0, ptr %y, ptr null, ptr %VALUES, ptr %u)
+  call void {_name(scattered)}(i64 %ENTRIES, ptr %PLACES, ptr %VALUES, double %DIRECTION, ptr %m)
   ret i32 %s
 }}
 
 ; factors of a problem: where pivots do not serve any more, they are chosen again
 define internal i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u) nounwind {{
-{
-    _load(
-        f=("ptr", at.FACTORS),
-        x=("ptr", at.FACTORS_CONTEXT),
-        m=("ptr", at.FACTORS_MEMORY),
-        repair=("ptr", at.REPAIR),
-        dir=("double", at.DIRECTION),
-    )
-}
-  %own = fmul double %t, %dir
-  %owned = fmul double %c, %dir
-  %s = call i32 %f(ptr %x, double %own, ptr %y, ptr %d, double %owned, ptr %m)
+  %own = fmul double %t, %DIRECTION
+  %owned = fmul double %c, %DIRECTION
+  %s = call i32 %FACTORS(ptr %FACTORS_CONTEXT, double %own, ptr %y, ptr %d, double %owned, ptr %FACTORS_MEMORY)
   switch i32 %s, label %raised [i32 0, label %done
                                 i32 {PIVOTS}, label %again]
 raised:
   ret i32 -1
 again:
-  %r = call i32 %repair(ptr null, double %own, ptr %y, ptr %d, double %owned, ptr null)
+  %r = call i32 %REPAIR(ptr null, double %own, ptr %y, ptr %d, double %owned, ptr null)
   ret i32 %r
 done:
   ret i32 0
 }}
 
 define i32 @factors(double %t, double %c, ptr %yy, ptr %yp, ptr %rr, ptr %J, ptr %u, ptr %1, ptr %2, ptr %3) nounwind {{
-{_load(array=("ptr", at.ARRAY))}
-  %y = call ptr %array(ptr %yy)
-  %z = call ptr %array(ptr %yp)
+  %y = call ptr %ARRAY(ptr %yy)
+  %z = call ptr %ARRAY(ptr %yp)
   %d = call ptr @own(ptr %u, ptr %z)
   %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
   ret i32 %s
 }}
 
 define i32 @precondition(double %t, ptr %yy, ptr %yp, ptr %rr, double %c, ptr %u) nounwind {{
-{_load(array=("ptr", at.ARRAY))}
-  %y = call ptr %array(ptr %yy)
-  %z = call ptr %array(ptr %yp)
+  %y = call ptr %ARRAY(ptr %yy)
+  %z = call ptr %ARRAY(ptr %yp)
   %d = call ptr @own(ptr %u, ptr %z)
   %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
   ret i32 %s
 }}
 
 define internal i32 @solved(ptr %b, ptr %x, ptr %u) nounwind {{
-{_load(f=("ptr", at.SOLVE), c=("ptr", at.SOLVE_CONTEXT), m=("ptr", at.FACTORS_MEMORY))}
-  %s = call i32 %f(ptr %c, double 0.0, ptr %m, ptr %b, double 0.0, ptr %x)
+  %s = call i32 %SOLVE(ptr %SOLVE_CONTEXT, double 0.0, ptr %FACTORS_MEMORY, ptr %b, double 0.0, ptr %x)
   ret i32 %s
 }}
 
 define i32 @preconditioned(
   double %t, ptr %yy, ptr %yp, ptr %rr, ptr %bb, ptr %xx, double %c, double %tol, ptr %u
 ) nounwind {{
-{_load(array=("ptr", at.ARRAY))}
-  %x = call ptr %array(ptr %xx)
-  %b = call ptr %array(ptr %bb)
+  %x = call ptr %ARRAY(ptr %xx)
+  %b = call ptr %ARRAY(ptr %bb)
   %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
   ret i32 %s
 }}
@@ -299,9 +233,8 @@ define i32 @setup(ptr %S, ptr %A) nounwind {{
 
 define i32 @solve(ptr %S, ptr %A, ptr %xx, ptr %bb, double %tol) nounwind {{
   %u = load ptr, ptr %S
-{_load(array=("ptr", at.ARRAY))}
-  %x = call ptr %array(ptr %xx)
-  %b = call ptr %array(ptr %bb)
+  %x = call ptr %ARRAY(ptr %xx)
+  %b = call ptr %ARRAY(ptr %bb)
   %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
   ret i32 %s
 }}
@@ -310,13 +243,12 @@ define i32 @solve(ptr %S, ptr %A, ptr %xx, ptr %bb, double %tol) nounwind {{
 define i32 @ratesfactors(
   double %t, ptr %yy, ptr %fy, ptr %A, i32 %jok, ptr %fresh, double %gamma, ptr %u, ptr %1, ptr %2, ptr %3
 ) nounwind {{
-{_load(array=("ptr", at.ARRAY), dir=("double", at.DIRECTION))}
   store i32 1, ptr %fresh
-  %y = call ptr %array(ptr %yy)
-  %z = call ptr %array(ptr %fy)
+  %y = call ptr %ARRAY(ptr %yy)
+  %z = call ptr %ARRAY(ptr %fy)
   %d = call ptr @own(ptr %u, ptr %z)
   %c = fdiv double 1.0, %gamma
-  %owned = fmul double %c, %dir
+  %owned = fmul double %c, %DIRECTION
   %p = getelementptr i64, ptr %u, i64 {at.GAMMA}
   store double %owned, ptr %p
   %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
@@ -325,35 +257,22 @@ define i32 @ratesfactors(
 
 define i32 @ratessolve(ptr %S, ptr %A, ptr %xx, ptr %bb, double %tol) nounwind {{
   %u = load ptr, ptr %S
-{_load(array=("ptr", at.ARRAY), n=("i64", at.N), c=("double", at.GAMMA))}
-  %x = call ptr %array(ptr %xx)
-  %b = call ptr %array(ptr %bb)
+  %x = call ptr %ARRAY(ptr %xx)
+  %b = call ptr %ARRAY(ptr %bb)
   %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
-  call void {_name(scaled)}(i64 %n, double %c, ptr %x)
+  call void {_name(scaled)}(i64 %N, double %GAMMA, ptr %x)
   ret i32 %s
 }}
 
 define i32 @projection(double %t, ptr %yy, ptr %cc, double %eps, ptr %ee, ptr %u) nounwind {{
-{
-    _load(
-        array=("ptr", at.ARRAY),
-        near=("ptr", at.NEAR),
-        x=("ptr", at.NEAR_CONTEXT),
-        info=("ptr", at.INFO),
-        out=("ptr", at.PROJECTED),
-        anywhere=("ptr", at.ANYWHERE),
-        n=("i64", at.N),
-        dir=("double", at.DIRECTION),
-    )
-}
-  %y = call ptr %array(ptr %yy)
-  %c = call ptr %array(ptr %cc)
-  %own = fmul double %t, %dir
-  %s = call i32 %near(ptr %x, double %own, ptr %y, ptr %info, double 0.0, ptr %out)
+  %y = call ptr %ARRAY(ptr %yy)
+  %c = call ptr %ARRAY(ptr %cc)
+  %own = fmul double %t, %DIRECTION
+  %s = call i32 %NEAR(ptr %NEAR_CONTEXT, double %own, ptr %y, ptr %INFO, double 0.0, ptr %PROJECTED)
   %served = icmp eq i32 %s, 0
   br i1 %served, label %look, label %ask
 look:
-  %offp = getelementptr double, ptr %out, i64 %n
+  %offp = getelementptr double, ptr %PROJECTED, i64 %N
   %off = load double, ptr %offp
   %on = fcmp oeq double %off, 0.0
   br i1 %on, label %nothing, label %counts
@@ -363,16 +282,16 @@ counts:
   %does = fcmp oeq double %counted, 1.0
   br i1 %does, label %take, label %ask
 ask:
-  %a = call i32 %anywhere(ptr null, double %own, ptr %y, ptr %info, double 0.0, ptr %out)
+  %a = call i32 %ANYWHERE(ptr null, double %own, ptr %y, ptr %INFO, double 0.0, ptr %PROJECTED)
   %bad = icmp ne i32 %a, 0
   br i1 %bad, label %raised, label %take
 raised:
   ret i32 1
 take:
-  call void {_name(correction)}(i64 %n, ptr %y, ptr %out, ptr %c)
+  call void {_name(correction)}(i64 %N, ptr %y, ptr %PROJECTED, ptr %c)
   ret i32 0
 nothing:
-  call void {_name(correction)}(i64 %n, ptr %y, ptr %y, ptr %c)
+  call void {_name(correction)}(i64 %N, ptr %y, ptr %y, ptr %c)
   ret i32 0
 }}
 
@@ -392,24 +311,14 @@ def _step(name: str, call: str) -> str:
     """A function of a loop: a step, another state, or a derivative, by %c."""
     return f"""
 define i32 @{name}(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-{
-        _load(
-            array=("ptr", at.ARRAY),
-            n=("i64", at.N),
-            mem=("ptr", at.INTEGRATOR),
-            yy=("ptr", at.STATE),
-            yp=("ptr", at.RATES),
-        )
-    }
-  %bytes = mul i64 %n, 8
-  %at = call ptr %array(ptr %yy)
+  %bytes = mul i64 %N, 8
+  %at = call ptr %ARRAY(ptr %STATE)
   %other = fcmp olt double %c, 0.0
   br i1 %other, label %replaced, label %further
 further:
   %derivative = fcmp ogt double %c, 0.5
   br i1 %derivative, label %derived, label %step
 step:
-{_load(solver=("ptr", at.STEP), orderof=("ptr", at.ORDER))}
   %time = getelementptr i64, ptr %u, i64 {at.TIME}
   %order = getelementptr i64, ptr %u, i64 {at.ORDER_WORD}
   %s = {call}
@@ -418,7 +327,7 @@ step:
   %s.double = sitofp i32 %s to double
   %out1 = getelementptr double, ptr %out, i64 1
   store double %s.double, ptr %out1
-  %o = call i32 %orderof(ptr %mem, ptr %order)
+  %o = call i32 %ORDER(ptr %INTEGRATOR, ptr %order)
   %q = load i32, ptr %order
   %q.double = sitofp i32 %q to double
   %out2 = getelementptr double, ptr %out, i64 2
@@ -426,31 +335,23 @@ step:
   call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %at, i64 %bytes, i1 false)
   ret i32 0
 derived:
-{_load(dky=("ptr", at.DERIVATIVE), vector=("ptr", at.DERIVATIVE_VECTOR))}
   %k.double = fsub double %c, 1.0
   %k = fptosi double %k.double to i32
-  %v = call i32 %dky(ptr %mem, double %t, i32 %k, ptr %vector)
-  %from = call ptr %array(ptr %vector)
+  %v = call i32 %DERIVATIVE(ptr %INTEGRATOR, double %t, i32 %k, ptr %DERIVATIVE_VECTOR)
+  %from = call ptr %ARRAY(ptr %DERIVATIVE_VECTOR)
   call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %from, i64 %bytes, i1 false)
   ret i32 %v
 replaced:
-{_load(latest=("ptr", at.HISTORY))}
-  call void @llvm.memcpy.p0.p0.i64(ptr %latest, ptr %y, i64 %bytes, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %HISTORY, ptr %y, i64 %bytes, i1 false)
   ret i32 0
 }}
 """
 
 
-_TEXT = (
+_TEXT = _loaded(
     _COMMON
-    + _step(
-        "ida",
-        "call i32 %solver(ptr %mem, double %t, ptr %time, ptr %yy, ptr %yp, i32 2)",
-    )
-    + _step(
-        "cvode",
-        "call i32 %solver(ptr %mem, double %t, ptr %yy, ptr %time, i32 2)",
-    )
+    + _step("ida", "call i32 %STEP(ptr %INTEGRATOR, double %t, ptr %time, ptr %STATE, ptr %RATES, i32 2)")
+    + _step("cvode", "call i32 %STEP(ptr %INTEGRATOR, double %t, ptr %STATE, ptr %time, i32 2)")
 )
 
 

@@ -32,22 +32,19 @@ its own.
 ======================== ==============================================================================
 """
 
-from rbdae_adapters.toolkit.events import Dense as Dense
-from rbdae_adapters.toolkit.events import Event as Event
-from rbdae_adapters.toolkit.options import take_options as take_options
-from rbdae_adapters.toolkit.recorder import MAX_STALLED as MAX_STALLED
-from rbdae_adapters.toolkit.recorder import RESTART_FACTOR as RESTART_FACTOR
-from rbdae_adapters.toolkit.recorder import Recorder as Recorder
-from rbdae_adapters.toolkit.stepper import AbstractStepper as AbstractStepper
-from rbdae_adapters.toolkit.stepper import GaveUp as GaveUp
-from rbdae_adapters.toolkit.stepper import drive as drive
-from rbdae_adapters.toolkit.tolerances import atol_vector as atol_vector
-from rbdae_adapters.toolkit.tolerances import first_step as first_step
-from rbdae_adapters.toolkit.tolerances import leaves_error_test as leaves_error_test
-from rbdae_adapters.toolkit.tolerances import loosened as loosened
-from rbdae_adapters.toolkit.tolerances import multipliers as multipliers
-from rbdae_adapters.toolkit.tolerances import relaxed_atol as relaxed_atol
-from rbdae_adapters.toolkit.tolerances import usable as usable
+from rbdae_adapters.toolkit.events import Dense, Event
+from rbdae_adapters.toolkit.options import take_options
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, Recorder
+from rbdae_adapters.toolkit.stepper import AbstractStepper, GaveUp, drive
+from rbdae_adapters.toolkit.tolerances import (
+    atol_vector,
+    first_step,
+    leaves_error_test,
+    loosened,
+    multipliers,
+    relaxed_atol,
+    usable,
+)
 
 __all__ = [
     "MAX_STALLED",

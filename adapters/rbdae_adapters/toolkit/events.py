@@ -1,4 +1,4 @@
-"""Events: zeros of functions of the state, in scipy's convention.
+"""Events: zeros of functions of the state within accepted steps, in scipy's convention.
 
 What holds at the start is no event until it has been left; what is reached at the end is one. Both to `AT_ENDS`: by how
 rounding falls, a function may have left zero at the start, or not have reached it at the end.
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae._check import count, number
+from rbdae.adapter import ProjectionError, Request, StateProjector
 
 Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""
@@ -170,4 +171,95 @@ class Event:
         )
 
 
-__all__ = ["AT_ENDS", "Dense", "Event", "NotFinite", "refuse_not_finite"]
+def project(projector: StateProjector, t: float, y: Vec) -> bool:
+    """Project in place; constraints that are not numbers are not a matter of tolerances."""
+    before = y.copy()
+    try:
+        changed = bool(projector(t, y))
+    except ProjectionError:
+        if not np.isfinite(projector.drift(t, before)):
+            raise NotFinite("the constraints are not finite", t) from None
+        raise
+    refuse_not_finite("the projected state", t, y)
+    return changed
+
+
+@final
+class Step:
+    """An accepted step: its end `t`, the state `y` there, and its dense output, made when first asked for."""
+
+    __slots__ = ("_dense", "_interpolant", "t", "y")
+
+    def __init__(self, t: float, y: Vec, interpolant: Callable[[], Dense] | None) -> None:
+        self.t, self.y = t, y
+        self._interpolant = interpolant
+        self._dense: Dense | None = None
+
+    def at(self, s: float) -> Vec:
+        """The state at a time inside the step, before any projection."""
+        if self._dense is None:
+            if self._interpolant is None:
+                raise RuntimeError(f"no interpolant, and t = {s!r} is inside a step that ends at {self.t!r}")
+            self._dense = self._interpolant()
+        y = np.array(self._dense(s), dtype=float).reshape(-1)
+        refuse_not_finite("the dense output", s, y)
+        return y
+
+    def cut(self, t_end: float) -> None:
+        """End the step at `t_end` if it reaches beyond."""
+        if self.t > t_end:
+            self.t, self.y = t_end, self.at(t_end)
+
+
+@final
+class Events:
+    """The events of a run.
+
+    Attributes
+    ----------
+    each : the functions
+    t, y : times and projected states of each so far
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.each = [Event.of(f) for f in request.events]
+        self._projector, self._span = request.projector, (request.t0, request.t_end)
+        self.t: list[list[float]] = [[] for _ in self.each]
+        self.y: list[list[Vec]] = [[] for _ in self.each]
+
+    def find(
+        self, step: Step, began: float, before: list[float], after: list[float], reach: list[float | None]
+    ) -> tuple[float, Vec] | None:
+        """Note the events in a step; time and state of the one that ends the run.
+
+        Parameters
+        ----------
+        began : the time at which the step began
+        before, after : the values at both ends
+        reach : of each event in the step, see `Event`
+        """
+        ends = began, step.t
+        found: list[tuple[float, int]] = []
+        for k, event in enumerate(self.each):
+            found += [(t, k) for t in event.times(ends, (before[k], after[k]), reach[k], step.at, self._span)]
+        for s, k in sorted(found):
+            y = step.y.copy() if s >= step.t else step.at(s)
+            if s < step.t and self._projector is not None:
+                project(self._projector, s, y)
+            self.y[k].append(y)
+            self.t[k].append(s)
+            if 0 < self.each[k].terminal <= len(self.t[k]):
+                return s, y
+        return None
+
+    def collected(self, n: int) -> dict[str, Any]:
+        """Times and states of the events, as an `Outcome` of n unknowns has them."""
+        return {
+            "t_events": [np.array(ts, dtype=float) for ts in self.t],
+            "y_events": [
+                np.array(ys[: len(ts)], dtype=float).reshape(len(ts), n) for ts, ys in zip(self.t, self.y, strict=True)
+            ],
+        }
+
+
+__all__ = ["AT_ENDS", "Dense", "Event", "Events", "NotFinite", "Step", "project", "refuse_not_finite"]

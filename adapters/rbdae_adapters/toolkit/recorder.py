@@ -9,9 +9,8 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, StateProjector, Stats, Steps
-from rbdae_adapters.toolkit.accepted import Step
-from rbdae_adapters.toolkit.events import Dense, Event, NotFinite, refuse_not_finite
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
+from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step, project, refuse_not_finite
 
 RESTART_FACTOR = 10.0
 """A multistep code restarts when the constraints have drifted by more than this times its tolerance."""
@@ -20,19 +19,6 @@ MAX_STALLED = 50
 """A run ends after this number of consecutive steps that do not move the time."""
 
 _EPS = float(np.finfo(float).eps)
-
-
-def project(projector: StateProjector, t: float, y: Vec) -> bool:
-    """Project in place; constraints that are not numbers are not a matter of tolerances."""
-    before = y.copy()
-    try:
-        changed = bool(projector(t, y))
-    except ProjectionError:
-        if not np.isfinite(projector.drift(t, before)):
-            raise NotFinite("the constraints are not finite", t) from None
-        raise
-    refuse_not_finite("the projected state", t, y)
-    return changed
 
 
 def restart_drift(request: Request) -> float:
@@ -101,14 +87,11 @@ class Recorder:
         self._step_ts: list[float] = []
         self._step_ys: list[Vec] = []
         self._next_output = 0
-        self._events = [Event.of(f) for f in request.events]
-        self._counts = [0] * len(self._events)
-        self._t_events: list[list[float]] = [[] for _ in self._events]
-        self._y_events: list[list[Vec]] = [[] for _ in self._events]
+        self._events = Events(request)
         if request.begun is not None:
             request.begun(self.outcome)
         self.y0: Vec = np.array(problem.y0, dtype=float)
-        self._values = [0.0] * len(self._events)
+        self._values: list[float] = []
         try:
             self._start(request)
         except NotFinite as error:
@@ -120,7 +103,7 @@ class Recorder:
         if request.t_eval is not None:
             for t in self._outputs_until(request.t0):
                 self._record(t, y)
-        self._values = [e.number(request.t0, y) for e in self._events]
+        self._values = [e.number(request.t0, y) for e in self._events.each]
 
     @property
     def done(self) -> bool:
@@ -177,8 +160,7 @@ class Recorder:
             stats=self.stats,
             detail=self.detail,
             detail_time=self._detail_time,
-            t_events=[np.array(ts, dtype=float) for ts in self._t_events],
-            y_events=[self._rows(ys[: len(ts)]) for ts, ys in zip(self._t_events, self._y_events, strict=True)],
+            **self._events.collected(self._n),
             stopped=self.t,
             rtol=self.request.rtol,
             atol=self.request.atol,
@@ -201,15 +183,15 @@ class Recorder:
         self.stats.steps += 1
         refuse_not_finite("the state", step.t, step.y)
         step.cut(self.request.t_end)
-        unprojected = step.y.copy() if self._events else step.y
         goes_back = self._correct(step)
-        event = self._find_events(step) if self._events else None
-        self._output(step, unprojected, event)
+        event = self._find_events(step) if self._events.each else None
+        end = (step.t, step.y) if event is None else event
+        self._output(step, *end)
         self._last_step = step.t - self.t
-        self.t = step.t if event is None else event
+        self.t = end[0]
         if self.request.advance is not None:
             self.request.advance(self.t)
-        self._end(step, event)
+        self._end(step, event is not None)
         goes_back = goes_back and not self.done
         if goes_back and not self._one_step:
             self.stats.restarts += 1
@@ -223,37 +205,24 @@ class Recorder:
         drifted = self._one_step or projector.drift(step.t, step.y) > self.restart_drift
         return project(projector, step.t, step.y) and drifted
 
-    def _find_events(self, step: Step) -> float | None:
-        """Record the events in the step; returns the time of the one that ends the run."""
-        before, span = self._values, (self.request.t0, self.request.t_end)
-        self._values = [e.number(step.t, step.y) for e in self._events]
-        reach = [None if e.reach is None else e.reach() for e in self._events]
-        found: list[tuple[float, int]] = []
-        for k, event in enumerate(self._events):
-            values = before[k], self._values[k]
-            found += [(t, k) for t in event.times((self.t, step.t), values, reach[k], step.at, span)]
-        for s, k in sorted(found):
-            self._counts[k] += 1
-            self._y_events[k].append(step.y.copy() if s >= step.t else self._projected(s, step.at(s)))
-            self._t_events[k].append(s)
-            if self._events[k].terminal and self._counts[k] >= self._events[k].terminal:
-                return s
-        return None
+    def _find_events(self, step: Step) -> tuple[float, Vec] | None:
+        """Record the events in the step; returns time and state of the one that ends the run."""
+        events, before = self._events, self._values
+        self._values = [e.number(step.t, step.y) for e in events.each]
+        reach = [None if e.reach is None else e.reach() for e in events.each]
+        return events.find(step, self.t, before, self._values, reach)
 
-    def _output(self, step: Step, unprojected: Vec, event: float | None) -> None:
-        """Record the step, and the outputs up to its end, or up to the event that ends the run."""
+    def _output(self, step: Step, t: float, y: Vec) -> None:
+        """Record the end of the step, or the event that ends the run in it, and the outputs until then."""
         if self.request.t_eval is not None:
-            for s in self._outputs_until(step.t if event is None else event):
+            for s in self._outputs_until(t):
                 self._record(s, step.y.copy() if s == step.t else self._projected(s, step.at(s)))
-        if event is None:
-            self._record_step(step.t, step.y)
-        else:
-            self._record_step(event, self._projected(event, step.at(event) if event < step.t else unprojected))
+        self._record_step(t, y)
 
-    def _end(self, step: Step, event: float | None) -> None:
+    def _end(self, step: Step, at_event: bool) -> None:
         """Whether, and why, the run ends with this step."""
         request = self.request
-        if event is not None:
+        if at_event:
             self.reason = Reason.EVENT
         elif self.t >= request.t_end:
             self.reason = Reason.FINISHED
@@ -293,4 +262,4 @@ class Recorder:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)
 
 
-__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project"]
+__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder"]

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._check import count
 from rbdae.adapter import Outcome, Reason, Stats
 from rbdae_adapters.toolkit.events import Dense
 from rbdae_adapters.toolkit.recorder import Recorder
@@ -65,7 +66,7 @@ class AbstractStepper(ABC):
 def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None = None) -> Outcome:
     """Step until the end of the interval, a terminal event, the limit on steps, or until the solver gives up."""
     if max_steps is not None:
-        recorder.max_steps = max_steps
+        recorder.max_steps = count("solve", "the limit on steps", max_steps)
     try:
         while not recorder.done:
             t, state = stepper.step()

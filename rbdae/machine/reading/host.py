@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from inspect import get_annotations
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.machine import language, reading
-from rbdae.machine.function import MachineFunction
+from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
 from rbdae.machine.module import NoMachineCode
@@ -27,8 +28,8 @@ _PROGRAM = Program(
         motion.angular_velocities,
         sums.energies,
         sums.momenta,
+        loads.multipliers,
         loads.reactions,
-        loads.unmoved,
         coordinates.coordinates,
         collocation.collocate,
         collocation.along,
@@ -56,9 +57,8 @@ def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
         functions = callables(_PROGRAM, _LEVEL, made_of=made_of, prototype=ctypes.PYFUNCTYPE)
     except NoMachineCode:
         functions = _PROGRAM.plain()
-    else:
-        functions = tuple(map(_with_addresses, functions))
-    return dict(zip(_PROGRAM.entries, functions, strict=True))
+        return dict(zip(_PROGRAM.entries, map(_with_functions, functions), strict=True))
+    return dict(zip(_PROGRAM.entries, map(_with_addresses, functions), strict=True))
 
 
 def _with_addresses(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,9 +68,37 @@ def _with_addresses(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _with_functions(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same in plain Python, which calls C functions through ctypes."""
+
+    def called(address: int) -> Callable[..., int]:
+        run = PROTOTYPE(address)
+        return lambda context, t, y, yd, c, out: run(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+
+    functions = [k for k, kind in enumerate(get_annotations(function).values()) if kind == "Function"]
+
+    def call(*arguments: Any) -> Any:
+        return function(*(called(a) if k in functions else a for k, a in enumerate(arguments)))
+
+    return call
+
+
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call one of the native functions with numbers and contiguous arrays."""
     return _functions()[function](*arguments)
+
+
+def call_rows(native: Callable[..., Any], functions: Sequence[MachineFunction], t: Vec, *arguments: Any) -> None:
+    """Call a native function whose first arguments are machine functions, and the number of rows, with times t (m,).
+
+    Raises what a Python function behind one of them has raised.
+    """
+    pairs = [number for each in functions for number in (each.address, each.context)]
+    done = call(native, *pairs, len(t), *arguments)
+    if done < len(t):
+        for each in functions:
+            each.check()
+        raise RuntimeError(f"machine code has failed at t = {t[done]!r}, and nobody knows why")
 
 
 def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
@@ -81,12 +109,5 @@ def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out:
     first, *more = inputs
     second = more[0] if more else first
     for part in slices(len(t), first.shape[1] + second.shape[1] + out.shape[1]):
-        y, yd, here = first[part], second[part], out[part]
-        m = len(here)
-        done = call(
-            rows.each_row, function.address, function.context, m, t[part], y, y.shape[1], yd, yd.shape[1], here,
-            here.shape[1],
-        )  # fmt: skip
-        if done < m:
-            function.check()
-            raise RuntimeError(f"machine code has failed at t = {t[part][done]!r}, and nobody knows why")
+        y, yd, here, times = first[part], second[part], out[part], t[part]
+        call_rows(rows.each_row, [function], times, times, y, y.shape[1], yd, yd.shape[1], here, here.shape[1])

@@ -1,0 +1,862 @@
+"""Assimulo: Hairer and Wanner's Fortran codes, ODASSL for overdetermined systems, LSODAR and the Euler methods.
+
+- Radau5ODE, Dopri5, RodasODE, LSODAR and the Euler methods run through Assimulo's classes and loop (`_run_class`). Our
+  Jacobian is called by Radau5ODE, RodasODE, LSODAR and ImplicitEuler.
+- Radau5DAE: Assimulo's class drops the user's Jacobian and doubles all unknowns, (y, y'), with index classes 1 and 2;
+  so it gives up at index 3, and at index 2 with tight tolerances. Here the same compiled RADAU5 gets the equations in
+  another form (`_Stacked`). Options keep Assimulo's names.
+- ODASSL is called step by step without Assimulo's loop, which has no dense output (`_Odassl`). It never calls a user's
+  Jacobian: it takes finite differences of the residual. It tests no errors of multipliers (`algvar` 0 in the native
+  object). Index 3 is not offered: it works on the heavy top, but its corrector fails at the start of stiffer models.
+
+A projected state goes back into all of them without a restart: into the one-step methods through the Fortran
+code's own array, with Dopri5's first stage evaluated again; into ODASSL and LSODAR as the zeroth difference of their
+history, which moves the recent history along, as CVODE's own projection does. With LSODAR errors become a third
+of those without projection on the average; at one tolerance they may be larger (docs/decisions.md, "Projection with
+multistep codes").
+
+Not offered: RungeKutta34, which rejects no steps, GLIMDA, and Assimulo's SUNDIALS solvers (see scikits.odes).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, Literal, final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Mat, Vec
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Unsupported
+from rbdae_adapters.toolkit import (
+    AbstractStepper,
+    Dense,
+    GaveUp,
+    Recorder,
+    atol_vector,
+    drive,
+    first_step,
+    multipliers,
+    take_options,
+    usable,
+)
+
+_RADAU = ("inith", "newt", "thet", "fnewt", "quot1", "quot2", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac")
+_OPTIONS = {
+    "Radau5DAE": _RADAU,
+    "Radau5ODE": _RADAU,
+    "ODASSL": ("inith", "maxh", "maxord", "max_steps"),
+    "Dopri5": ("inith", "safe", "fac1", "fac2", "maxh", "maxsteps", "beta"),
+    "RodasODE": ("inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"),
+    "LSODAR": ("maxh", "maxordn", "maxords", "maxsteps", "usejac"),
+    "ExplicitEuler": (),
+    "ImplicitEuler": ("newt", "usejac"),
+}
+"""Assimulo's classes take any attribute, and check the values of these."""
+_NATIVE_OPTIONS = {"ODASSL": ("inith", "maxh")}
+"""Of its class, whose `maxord` refuses what it should take, and which counts no steps."""
+
+_MAX_STEPS = 100_000
+"""Assimulo's default for Radau5 and Dopri5, for the others too."""
+
+_ODE = frozenset({"ode"})
+
+
+@final
+class AssimuloAdapter(AbstractAdapter):
+    """Assimulo, see the module's docstring."""
+
+    package = "assimulo"
+    install = "pip install assimulo-testing"
+    methods = (
+        Method(
+            "Radau5DAE",
+            frozenset({"dae", "ode"}),
+            frozenset({1, 2, 3}),
+            one_step=True,
+            summary="RADAU5 (Radau IIA, order 5); analytic Jacobian, which Assimulo's own class drops",
+            shared_state="radau5",
+            coarse_output=True,
+        ),
+        Method(
+            "ODASSL",
+            frozenset({"overdetermined", "dae", "ode"}),
+            frozenset({1, 2}),
+            summary="BDF for overdetermined and square DAEs; never calls a user's Jacobian (finite differences)",
+            shared_state="odassl",
+            untested=frozenset({1}),
+            overdetermined_indices=frozenset({0, 2}),  # index 1: its elimination is singular (`overdetermined-1`)
+        ),
+        Method(
+            "Radau5ODE",
+            _ODE,
+            one_step=True,
+            summary="RADAU5 (Radau IIA, order 5), analytic Jacobian",
+            shared_state="radau5",
+            coarse_output=True,
+        ),
+        Method(
+            "RodasODE",
+            _ODE,
+            one_step=True,
+            summary="RODAS (Rosenbrock, order 4), analytic Jacobian",
+            shared_state="rodas",
+        ),
+        Method(
+            "Dopri5",
+            _ODE,
+            one_step=True,
+            summary="DOPRI5 (Dormand-Prince 5(4)), explicit",
+            shared_state="dopri5",
+        ),
+        Method("LSODAR", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian", shared_state="odepack"),
+        Method(
+            "ExplicitEuler", _ODE, one_step=True, fixed_step=True, summary="explicit Euler, fixed step, for comparison"
+        ),
+        Method(
+            "ImplicitEuler",
+            _ODE,
+            one_step=True,
+            fixed_step=True,
+            summary="implicit Euler, fixed step, analytic Jacobian, for comparison",
+        ),
+    )
+
+    def version(self) -> str | None:
+        """The distribution's version."""
+        if importlib.util.find_spec("assimulo") is None:
+            return None
+        return self._version
+
+    @functools.cached_property  # it reads the lists of files of all distributions
+    def _version(self) -> str:
+        """The version of the distribution that has the package: Modelon's wheels have a name of their own."""
+        names = importlib.metadata.packages_distributions().get("assimulo", [])
+        return importlib.metadata.version(names[0]) if names else "unknown"
+
+    def native(
+        self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+    ) -> Any:
+        """An `Explicit_Problem`, an `Implicit_Problem` (Radau5DAE) or an `Overdetermined_Problem` (ODASSL).
+
+        Each has `jac` in the class's signature, and `options`: attributes of the solver, tolerances, limits and the
+        first step among them, for ``setattr(solver, name, value)``; `options` that are given are added. The latter two
+        have `algvar`, 0 for multipliers, and ``unknowns(y, yd)``, the unknowns of `problem`. At index 2 Radau5DAE's
+        class has the multipliers in yd, see `implicit_problem`; index 3 is beyond it.
+        """
+        given = take_options(
+            options, _NATIVE_OPTIONS.get(method, _OPTIONS[method]), f"the native form of assimulo:{method}"
+        )
+        counts = Counts()
+        if method == "Radau5DAE":
+            if problem.index == 3:
+                raise Unsupported(
+                    f"Assimulo's own Radau5DAE has no index class for {problem.formulation}; take a form of index 2, "
+                    "or rbdae.solve, which calls RADAU5 in another way"
+                )
+            native = implicit_problem(problem, counts, classed=True)
+            given = _radau_settings(problem, counts, rtol) | given
+        elif method == "ODASSL":
+            native = implicit_problem(problem, counts, "Overdetermined_Problem")
+            given = {"inith": first_step(problem, rtol)} | given
+        else:
+            native = explicit_problem(problem, rhs(problem, counts), rhs_jacobian(problem, counts))
+            given = _class_settings(problem, method, rtol) | given
+        if method != "ExplicitEuler":
+            given |= {"rtol": rtol, "atol": np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)}
+        native.options = given
+        return native
+
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
+        """Run one of the methods."""
+        options = take_options(request.options, _OPTIONS[method.name], f"assimulo:{method.name}")
+        if method.name == "Radau5DAE":
+            return _run_radau5(problem, method, request, options)
+        if method.name == "ODASSL":
+            return _run_odassl(problem, request, options)
+        return _run_class(problem, method, request, options)
+
+
+# ---------------------------------------------------------------- the package
+
+
+Codes = dict[int, tuple[Reason, str]]
+
+HAIRER: Codes = {
+    -2: (Reason.TOO_MANY_STEPS, "larger nmax is needed"),
+    -3: (Reason.STEP_TOO_SMALL, "step size becomes too small"),
+    -4: (Reason.SINGULAR, "matrix is repeatedly singular"),
+    -5: (Reason.NOT_FINITE, "the equations are not finite beyond this time"),  # the only case that we report
+}
+DOPRI5: Codes = HAIRER | {-4: (Reason.STEP_TOO_SMALL, "problem is probably stiff (interrupted)")}
+RADAU5_SAYS = {
+    "Maximal number of steps": Reason.TOO_MANY_STEPS,
+    "Stepsize too small": Reason.STEP_TOO_SMALL,
+    "Matrix is repeatedly singular": Reason.SINGULAR,
+    "Repeated unexpected step rejections": Reason.NOT_FINITE,  # the only case that we report
+}
+"""Messages of Radau5ODE from Assimulo 3.3 on, which has return codes of its own."""
+LSODAR: Codes = {
+    -1: (Reason.TOO_MANY_STEPS, "excess work done"),
+    -2: (Reason.STEP_TOO_SMALL, "excess accuracy requested"),
+    -4: (Reason.ERROR_TEST, "repeated error test failures"),
+    -5: (Reason.NOT_CONVERGED, "repeated convergence failures"),
+}
+ODASSL: Codes = {
+    -1: (Reason.TOO_MANY_STEPS, "a large amount of work has been expended"),
+    -2: (Reason.STEP_TOO_SMALL, "the error tolerances are too stringent"),
+    -6: (Reason.ERROR_TEST, "repeated error test failures on the last attempted step"),
+    -7: (Reason.NOT_CONVERGED, "the corrector could not converge"),
+    -8: (Reason.SINGULAR, "the matrix of partial derivatives is singular"),
+    -9: (Reason.NOT_CONVERGED, "the corrector could not converge, with repeated error test failures"),
+    -10: (Reason.NOT_CONVERGED, "the corrector could not converge because ires was -1"),
+}
+
+
+@functools.cache
+def module(name: str) -> ModuleType:
+    """A module of Assimulo."""
+    return importlib.import_module(f"assimulo.{name}")
+
+
+def finite(values: Vec) -> bool:
+    """Whether all are finite. The Fortran codes do not ask: a NaN makes their step size a NaN."""
+    return bool(values.dot(values) < np.inf) or bool(np.isfinite(values).all())
+
+
+def surrender(code: int, codes: Codes, *, name: str) -> GaveUp:
+    """The reason behind a return code, which Fortran calls `name`."""
+    reason, meaning = codes.get(code, (Reason.SOLVER, "no reason known"))
+    return GaveUp(reason, f"{meaning} ({name} {code})")
+
+
+def surrender_of_class(error: Exception, codes: Codes) -> GaveUp:
+    """The reason behind one of Assimulo's exceptions, most of which tell a flag only."""
+    text = str(error) or type(error).__name__
+    for words, reason in RADAU5_SAYS.items():
+        if words in text:
+            return GaveUp(reason, text)
+    numbers = re.findall(r"-\d+", str(getattr(error, "value", text)))
+    reason, meaning = codes.get(int(numbers[-1]), (Reason.SOLVER, "")) if numbers else (Reason.SOLVER, "")
+    return GaveUp(reason, f"{text} ({meaning})" if meaning and meaning not in text else text)
+
+
+def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
+    """Set options by way of Assimulo's own checks."""
+    for option, value in options.items():
+        try:
+            setattr(solver, option, value)
+        except Exception as error:
+            raise ValueError(f"assimulo:{name} refuses {option}={value!r}: {error}") from None
+
+
+# ---------------------------------------------------------------- its problem classes, with our equations in them
+
+
+class Counts:
+    """Calls of our functions: Assimulo's own counts are lost when it gives up."""
+
+    __slots__ = ("evaluations", "jacobians")
+
+    def __init__(self) -> None:
+        self.evaluations = 0
+        self.jacobians = 0
+
+
+def rhs(problem: Solvable, counts: Counts) -> Callable[..., Vec]:
+    """``rhs(t, y)``, a new array."""
+    n, fill = problem.n, problem.callbacks.rhs
+
+    def fun(t: float, y: Vec, sw: Any = None) -> Vec:
+        counts.evaluations += 1
+        out = np.empty(n)
+        fill(t, y, out)
+        return out
+
+    return fun
+
+
+def rhs_jacobian(problem: Solvable, counts: Counts) -> Callable[..., Mat]:
+    """``jac(t, y)``, a new array in Fortran's order."""
+    n, callbacks = problem.n, problem.callbacks  # asking for the Jacobian allocates memory of its size
+
+    def jac(t: float, y: Vec, sw: Any = None) -> Mat:
+        counts.jacobians += 1
+        out = np.empty((n, n), order="F")
+        callbacks.rhs_jacobian(t, y, out)
+        return out
+
+    return jac
+
+
+def residual(problem: Solvable, counts: Counts) -> Callable[[float, Vec, Vec], Vec]:
+    """``res(t, y, yd)``, a new array."""
+    rows, fill = problem.n_equations, problem.callbacks.residual
+
+    def res(t: float, y: Vec, yd: Vec) -> Vec:
+        counts.evaluations += 1
+        out = np.empty(rows)
+        fill(t, y, yd, out)
+        return out
+
+    return res
+
+
+def explicit_problem(
+    problem: Solvable, right_hand_side: Callable[[float, Vec], Vec], jacobian: Callable[[float, Vec], Mat]
+) -> Any:
+    """An `Explicit_Problem` of these functions."""
+    native = module("problem").Explicit_Problem(right_hand_side, problem.y0.copy(), problem.t0)
+    native.jac = jacobian
+    native.name = problem.formulation
+    return native
+
+
+def implicit_problem(
+    problem: Solvable,
+    counts: Counts,
+    kind: Literal["Implicit_Problem", "Overdetermined_Problem"] = "Implicit_Problem",
+    *,
+    classed: bool = False,
+) -> Any:
+    """A problem of this kind with our residual and Jacobian.
+
+    If it is `classed`, its index classes are those that Assimulo's Radau5DAE knows, which stacks (y, y') and says that
+    y is of class 1 and y' of class 2 ([HW96], section VII.3). Multipliers of index 2 belong to the latter: they are
+    derivatives then, of unknowns of their own that begin with zero (as in `hiller-anantharaman`), so that
+    F(t, y, y') = 0 keeps its equations.
+    """
+    differential = np.asarray(problem.differential)
+    moved = ~differential & (np.asarray(problem.variable_index) >= 2) & classed
+    evaluate, fill, shape = residual(problem, counts), problem.callbacks.jacobian, (problem.n_equations, problem.n)
+
+    def unknowns(y: Any, yd: Any) -> Vec:
+        out: Vec = np.where(moved, yd, y)
+        return out
+
+    def res(t: float, y: Vec, yd: Vec, sw: Any = None) -> Vec:
+        return evaluate(t, unknowns(y, yd), yd)
+
+    def jac(c: float, t: float, y: Vec, yd: Vec, sw: Any = None) -> Mat:
+        counts.jacobians += 1
+        out = np.empty(shape)
+        fill(t, unknowns(y, yd), yd, c, out)
+        out[:, moved] *= c
+        return out
+
+    y0, yd0 = np.where(moved, 0.0, problem.y0), np.where(moved, problem.y0, problem.yd0)
+    native = getattr(module("problem"), kind)(res, y0, yd0, problem.t0)
+    native.jac, native.name, native.unknowns = jac, problem.formulation, unknowns
+    native.algvar = [int(x) for x in differential | moved]
+    return native
+
+
+# ---------------------------------------------------------------- Radau5DAE
+
+
+INDEX_3_MARGIN = 1e-3
+"""Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
+
+GROWTH = 2.0
+"""Largest growth of a step where equations constrain velocities or positions, unless the user gives `fac2`.
+
+RADAU5 may accept the first Newton iterate of a step because the iteration of the step before has converged well. Where
+steps grow eightfold (its own default), as from its small first ones, this estimate is wrong by two powers of ten and
+more: the step ends off its constraint by many tolerances, and from there velocities would have to jump in any step,
+however short. The first iterate is farthest from the last one where a constraint moves, by a drive. The estimate is the
+rate theta of the step before to the power 0.8, and theta grows with the square of the step: it cannot be too small for
+theta below GROWTH^-10, here 1e-3."""
+
+NEWTON = 1e-3
+"""Newton's tolerance there, in tolerances, unless the user gives `fnewt`; RADAU5's own is up to 0.015. With
+GROWTH = 2.5 and RADAU5's own some runs of driven pendulums collapse, with this one and GROWTH = 2 none of 960."""
+
+_LEAST_TOLERANCE = 1e-10
+"""Tightest tolerance of index-3 forms, before the margin."""
+
+
+@final
+class _Stacked:
+    """F(t, y, y') = 0 as M Y' = f(t, Y) for RADAU5, Y = (y, derivatives of differential unknowns) by index class.
+
+    The derivative of an unknown of class k is of class k + 1 where some equations have no derivative and no algebraic
+    unknown: these determine derivatives only once they are differentiated. So it is above index 1, and in
+    `hiller-anantharaman`, whose multipliers are derivatives.
+
+    Attributes
+    ----------
+    m1 : RADAU5's M1: how many equations at the beginning are Y_i' = Y_(i + m1), whose rows are neither stored nor
+        factorised (IWORK(9), IWORK(10)); 0 if the index classes order the unknowns otherwise
+    solved : the number of the other equations, to which the Jacobian and the diagonal of M belong
+    """
+
+    def __init__(self, problem: Solvable, counts: Counts) -> None:
+        n = problem.n
+        differential = np.flatnonzero(problem.differential)
+        algebraic = np.flatnonzero(~problem.differential)
+        self._residual = residual(problem, counts)
+        self._jacobian = problem.callbacks.jacobian
+        self._counts = counts
+        self._by_y, self._by_yd = np.empty((n, n)), np.empty((n, n))
+        known = np.maximum(problem.variable_index, 1)
+        constrained = problem.index > 1 or (problem.kind == "dae" and self._constrains(problem))
+        rates = np.minimum(known[differential] + int(constrained), 3)
+        classes = np.concatenate([known[differential], rates, known[algebraic]])
+        order = np.argsort(classes, kind="stable")
+        self.n = n
+        self.constrained = constrained
+        self.size = len(order)
+        self.groups = [int(np.sum(classes == k)) for k in (1, 2, 3)]
+        self._source: Ints = np.concatenate([differential, n + differential, algebraic])[order]
+        at = np.argsort(order)
+        many = len(differential)
+        self._y, self._rate = at[:many], at[many : 2 * many]
+        self._rows = np.setdiff1d(np.arange(self.size), self._y)
+        leading = np.array_equal(self._y, np.arange(many)) and np.array_equal(self._rate, np.arange(many, 2 * many))
+        self.m1 = many if leading else 0
+        self.solved = self.size - self.m1
+        mass = np.zeros((1, self.size))
+        mass[0, self._y] = 1.0
+        self.mass: Mat = mass[:, self.m1 :]
+        self._both = np.zeros(2 * n)
+
+    def stack(self, y: Vec, yd: Vec) -> Vec:
+        """Y of y and y'."""
+        return np.asarray(np.concatenate([y, yd])[self._source])
+
+    def unstack(self, stacked: Vec) -> Vec:
+        """y, as a view that the next call overwrites."""
+        self._both[self._source] = stacked
+        return self._both[: self.n]
+
+    def put_back(self, stacked: Vec, y: Vec) -> None:
+        """Make `y` that of `stacked`, which keeps its derivatives."""
+        self.unstack(stacked)[:] = y
+        stacked[:] = self._both[self._source]
+
+    def fun(self, t: float, stacked: Vec) -> Vec:
+        """f(t, Y)."""
+        y = self.unstack(stacked)
+        out = np.empty(self.size)
+        out[self._y] = stacked[self._rate]
+        out[self._rows] = self._residual(t, y, self._both[self.n :])
+        return out
+
+    def jac(self, t: float, stacked: Vec) -> Mat:
+        """df/dY of the last `solved` equations."""
+        y = self.unstack(stacked)
+        self._differentiate(t, y, self._both[self.n :])
+        out = np.zeros((self.solved, self.size), order="F")
+        if not self.m1:
+            out[self._y, self._rate] = 1.0
+        out[self._rows - self.m1] = np.hstack([self._by_y, self._by_yd])[:, self._source]
+        return out
+
+    def _constrains(self, problem: Solvable) -> bool:
+        """Whether an equation has no derivative and no algebraic unknown."""
+        self._differentiate(problem.t0, problem.y0, problem.yd0)
+        direct = np.hstack([self._by_yd[:, problem.differential], self._by_y[:, ~problem.differential]])
+        return not direct.any(axis=1).all()
+
+    def _differentiate(self, t: float, y: Vec, yd: Vec) -> None:
+        """dF/dy and dF/dyd."""
+        self._counts.jacobians += 1
+        self._jacobian(t, y, yd, 0.0, self._by_y)
+        self._jacobian(t, y, yd, 1.0, self._by_yd)
+        self._by_yd -= self._by_y
+
+
+def _work_arrays(known: Any, stacked: _Stacked) -> tuple[Vec, Any]:
+    """RADAU5's WORK and IWORK from Assimulo's options; its documentation counts from 1."""
+    size, solved = stacked.size, stacked.solved
+    real = np.zeros(size * (solved + 12) + solved * (1 + 3 * solved) + 20)
+    real[1:9] = (
+        known.safe,
+        known.thet,
+        known.fnewt,
+        known.quot1,
+        known.quot2,
+        known.maxh,
+        known.fac1,
+        known.fac2,
+    )
+    whole = np.zeros(3 * size + 20, dtype=np.int32)
+    whole[1], whole[2] = known.maxsteps, known.newt
+    whole[4:7] = stacked.groups
+    whole[8] = whole[9] = stacked.m1
+    return real, whole
+
+
+def _radau_functions(stacked: _Stacked, recorder: Recorder, lib: Any) -> tuple[Callable[..., Any], ...]:
+    """FCN, JAC and SOLOUT of RADAU5; f2py passes as many arguments as a signature shows."""
+    size = stacked.size
+
+    def fun(t: float, state: Vec) -> Any:
+        out = stacked.fun(t, state)
+        if finite(out):
+            return out, [0]
+        return np.zeros(size), [-1]  # tries a smaller step
+
+    def jac(t: float, state: Vec) -> Any:
+        return stacked.jac(t, state)
+
+    def step(t: float, state: Vec, cont: Vec) -> int:
+        y = stacked.unstack(state).copy()
+
+        def dense(s: float) -> Vec:
+            return stacked.unstack(np.array([lib.contr5(i, s, cont) for i in range(1, size + 1)])).copy()
+
+        if recorder.accept(t, y, lambda: dense):
+            stacked.put_back(state, y)
+        return -1 if recorder.done else 1
+
+    def solout(nr: int, told: float, t: float, state: Vec, cont: Vec, werr: Vec, lrc: int, irtrn: int) -> Any:
+        return step(t, state, cont)
+
+    return fun, jac, solout
+
+
+def _tolerances(problem: Solvable, request: Request) -> tuple[float, Vec]:
+    rtol, atol = request.rtol, atol_vector(problem, request)
+    margin = INDEX_3_MARGIN if problem.index == 3 else 1.0
+    return margin * rtol, margin * atol
+
+
+def _radau_settings(problem: Solvable, counts: Counts, rtol: float) -> dict[str, Any]:
+    """Attributes of Assimulo's class for those who call it, of which Newton's and the growth are for constraints."""
+    out: dict[str, Any] = {"inith": first_step(problem, rtol), "maxsteps": _MAX_STEPS}
+    return out | ({"fac2": GROWTH, "fnewt": NEWTON} if _Stacked(problem, counts).constrained else {})
+
+
+def _run_radau5(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+    """Run RADAU5."""
+    counts = Counts()
+    request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
+    recorder = Recorder(problem, request, one_step=True)
+    stacked = _Stacked(problem, counts)
+    rtol, atol = _tolerances(problem, request)
+    # Assimulo's class checks the options and knows their defaults
+    known = module("solvers").Radau5DAE(implicit_problem(problem, counts))
+    if stacked.constrained:
+        options = {"fac2": GROWTH, "fnewt": NEWTON} | options
+    configure(known, method.name, options)
+    # Its own 0.01 s is accepted unseen where classes loosen what would see the error.
+    own_step = stacked.constrained and "inith" not in options
+    # At index 3 rounding is divided by the square of the step: one of order 1 may never be accepted.
+    order = 3 if problem.index == 3 else 1
+    inith = first_step(problem, request.rtol, order) if own_step else known.inith
+    if request.first_step is not None and "inith" not in options:
+        inith = request.first_step
+    lib = module("lib.radau5")
+    fun, jac, solout = _radau_functions(stacked, recorder, lib)
+    size = stacked.size
+    full_matrix = (stacked.solved, stacked.solved)  # of the Jacobian: the bandwidths MLJAC and MUJAC
+    diagonal_mass = (1, 0, 0)
+    arguments = (
+        fun,
+        request.t0,
+        stacked.stack(recorder.y0, problem.yd0),
+        request.t_end,
+        inith,
+        np.full(size, rtol),
+        stacked.stack(atol, atol),
+        1,  # tolerances are vectors
+        jac,
+        int(options.get("usejac", True)),
+        *full_matrix,
+        lambda am: stacked.mass,
+        *diagonal_mass,
+        solout,
+        1,  # with dense output
+        *_work_arrays(known, stacked),
+    )
+    _, _, _, whole, flag = lib.radau5(*arguments)
+    if flag < 0:
+        end = surrender(flag, HAIRER, name="flag")
+        recorder.fail(end.reason, end.detail)
+    stats = recorder.stats
+    stats.rejected, stats.factorisations = int(whole[17]), int(whole[18])
+    stats.evaluations, stats.jacobians = counts.evaluations, counts.jacobians
+    return recorder.outcome()
+
+
+# ---------------------------------------------------------------- ODASSL
+
+
+_UNTESTED = 1e7
+"""Tolerance that takes an unknown out of the error test."""
+
+_LEAST_RTOL = 1e-12
+"""Relative tolerance that sizes are counted with where it is smaller: shifts are not to cost digits."""
+
+_FIXED_REALS = 40
+"""Numbers at the start of RWORK; the residual, errors and weights follow, then the history."""
+
+
+@final
+class _Odassl(AbstractStepper):
+    """ODASSL in its intermediate-output mode, which returns after each step and interpolates within it."""
+
+    def __init__(self, problem: Solvable, request: Request, recorder: Recorder, options: dict[str, Any]) -> None:
+        n, rows = problem.n, problem.n_equations
+        self._counts = Counts()
+        self._call = module("lib.odassl").odassl
+        self._res = self._residual(problem)
+        self._rows, self._n = rows, n
+        loose = multipliers(problem)
+        self._loose, self._relative, self._absolute = loose, request.rtol, atol_vector(problem, request)
+        self._size = np.where(loose, 0.0, self._absolute / max(request.rtol, _LEAST_RTOL))
+        self._rtol = np.where(loose, _UNTESTED, 0.0)
+        self._real = np.zeros(_FIXED_REALS + 8 * n + rows**2 + 3 * rows)
+        self._whole = np.zeros(22 + rows, dtype=np.int32)
+        self._info = np.zeros(15, dtype=np.int32)
+        self._info[1] = 1  # tolerances are vectors
+        self._info[2] = 1  # return after each step
+        self._info[3] = 1  # and never step beyond
+        self._real[0] = request.t_end
+        # its own, a change of half a tolerance, is so small that A2 A1^-1 A2^T of the multipliers is lost in rounding
+        options = {"inith": first_step(problem, request.rtol)} | options
+        for option, at, number in (("maxh", 6, 1), ("inith", 7, 2)):
+            if options.get(option):  # 0 leaves it to the package
+                self._info[at], self._real[number] = 1, float(options[option])
+        if "maxord" in options:
+            self._info[8], self._whole[2] = 1, int(options["maxord"])
+        zeroth_difference = _FIXED_REALS + rows + 2 * n
+        self._latest = slice(zeroth_difference, zeroth_difference + n)
+        self._t, self._told, self._t_end = request.t0, request.t0, request.t_end
+        self._y, self._yd = recorder.y0.copy(), np.array(problem.yd0, dtype=float)
+        self._shift = self._away(self._y)
+
+    def _away(self, y: Vec) -> Vec:
+        """A shift of small unknowns, by twice their size."""
+        return np.where(np.abs(y) < self._size, 2.0 * self._size, 0.0)
+
+    def _residual(self, problem: Solvable) -> Any:
+        evaluate = residual(problem, self._counts)
+
+        def res(t: float, z: Vec, yd: Vec) -> Vec:  # f2py passes as many arguments as it sees
+            out: Vec = evaluate(t, z - self._shift, yd)
+            if not finite(out):
+                raise GaveUp(Reason.NOT_FINITE, "the residual is not finite", t)
+            return out
+
+        return res
+
+    def _advance(self, t: float, target: float, info: Any, real: Vec, whole: Any, shift: Vec) -> Any:
+        return self._call(
+            self._res,
+            self._rows,
+            self._n,
+            t,
+            self._y + shift,
+            self._yd.copy(),
+            target,
+            info,
+            self._rtol,
+            np.where(self._loose, _UNTESTED, self._relative * np.abs(self._y) + self._absolute),
+            real,
+            whole,
+            lambda *_: None,
+        )
+
+    def step(self) -> tuple[float, Vec]:
+        self._told = self._t
+        if (np.abs(self._y + self._shift) < 0.5 * self._size).any():
+            shift = self._away(self._y)
+            self._real[self._latest] += shift - self._shift
+            self._shift = shift
+        self._t, z, self._yd, _, self._info, flag, self._real, self._whole = self._advance(
+            self._t, self._t_end, self._info, self._real, self._whole, self._shift
+        )
+        self._y = z - self._shift
+        if flag < 0:
+            raise surrender(flag, ODASSL, name="idid")
+        return self._t, self._y
+
+    def interpolant(self) -> Dense:
+        info, real, whole, told = self._info.copy(), self._real.copy(), self._whole.copy(), self._told
+        shift = self._shift
+
+        # Asked for a time inside the last step, ODASSL interpolates and does nothing else.
+        def at(s: float) -> Vec:
+            if s == told:  # it refuses the time that it stands at
+                s = np.nextafter(s, np.inf)
+            z: Vec = self._advance(told, s, info.copy(), real.copy(), whole.copy(), shift)[1]
+            return z - shift
+
+        return at
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._y = y.copy()
+        self._real[self._latest] = y + self._shift
+
+    def finish(self, stats: Stats) -> None:
+        stats.evaluations = self._counts.evaluations
+        stats.jacobians = int(self._whole[12])
+        stats.factorisations = int(self._whole[12])
+        stats.rejected = int(self._whole[13] + self._whole[14])
+
+
+def _run_odassl(problem: Solvable, request: Request, options: dict[str, Any]) -> Outcome:
+    """Run ODASSL."""
+    max_steps = options.pop("max_steps", None)
+    recorder = Recorder(problem, request, one_step=True)
+    stepper = _Odassl(problem, request, recorder, options)
+    return drive(stepper, recorder, max_steps=max_steps)
+
+
+# ---------------------------------------------------------------- Assimulo's classes
+
+
+_TAKES_JACOBIAN = frozenset({"Radau5ODE", "RodasODE", "LSODAR", "ImplicitEuler"})
+_ADAPTIVE = frozenset({"Radau5ODE", "RodasODE", "Dopri5", "LSODAR"})
+_CODES = {"LSODAR": LSODAR, "Dopri5": DOPRI5}
+_ALMOST = 1e-9
+"""A last step of fixed size that ends nearer to the end of the run than this part of a step ends there."""
+
+_LSODAR_LATEST = 20
+"""LSODAR's real array holds the latest state from here on, the zeroth difference of its history."""
+
+
+@functools.cache
+def _reporting(name: str) -> type:
+    """Assimulo's class `name` whose accepted steps go to a `Recorder` and nowhere else."""
+    base: Any = getattr(module("solvers"), name)
+
+    class Reporting(base):  # type: ignore[misc]  # the base is known at run time only
+        recorder: Recorder
+
+        def report_solution(self, t: float, y: Vec, opts: Any) -> bool:
+            """Called after each accepted step; returns whether to leave the solver."""
+            recorder = self.recorder
+            self.altered = False
+            step, left = recorder.request.step, recorder.request.t_end - t
+            if step is not None and 0.0 < left < _ALMOST * step:
+                t += left  # rounding of the sum of steps
+            self.t, self.y = t, np.array(y)
+            back = recorder.accept(t, self.y, lambda: self.interpolate)
+            if recorder.done:
+                return True
+            if back and name == "LSODAR":
+                self._RWORK[_LSODAR_LATEST : _LSODAR_LATEST + len(y)] = self.y
+            elif back:
+                y[:] = self.y  # the solver's own memory
+                self.altered = True
+            return False
+
+    if name != "Dopri5":
+        return Reporting
+
+    class ReportingDopri5(Reporting):
+        # The signature is spelled out because f2py asks for it.
+        def _solout(self, nrsol: int, told: float, t: float, y: Vec, cont: Vec, lrc: int, irtrn: int) -> int:
+            flag: int = super()._solout(nrsol, told, t, y, cont, lrc, 1)
+            # 2 makes DOPRI5 evaluate the first stage again.
+            return 2 if self.altered and flag >= 0 else flag
+
+    return ReportingDopri5
+
+
+def _functions(
+    problem: Solvable, name: str, recorder: Recorder, counts: Counts
+) -> tuple[Callable[[float, Vec], Vec], Callable[[float, Vec], Mat]]:
+    """Right-hand side and Jacobian; f2py passes as many arguments as a signature shows."""
+    evaluate, differentiate = rhs(problem, counts), rhs_jacobian(problem, counts)
+
+    def fun(t: float, y: Vec) -> Vec:
+        out: Vec = evaluate(t, y)
+        if not finite(out):
+            if name == "Radau5ODE":
+                raise module("exception").AssimuloRecoverableError  # tries a smaller step
+            recorder.fail(Reason.NOT_FINITE, "the right-hand side is not finite", t)
+            raise FloatingPointError  # leaves the solver; the outcome is set
+        return out
+
+    def jac(t: float, y: Vec) -> Mat:
+        out: Mat = differentiate(t, y)
+        return out
+
+    return fun, jac
+
+
+def _solver(
+    problem: Solvable, native: Any, method: Method, request: Request, recorder: Recorder, options: dict[str, Any]
+) -> Any:
+    """Assimulo's class for `native`, with everything that was asked for."""
+    name = method.name
+    solver: Any = _reporting(name)(native)
+    solver.verbosity = 50
+    solver.report_continuously = True
+    if name == "LSODAR":  # it counts its own limit in each step from zero
+        recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
+    if name in _TAKES_JACOBIAN:
+        options.setdefault("usejac", True)
+    if name == "RodasODE":
+        options.setdefault("maxsteps", _MAX_STEPS)
+    if method.one_step and not method.fixed_step and request.first_step is not None:
+        # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
+        options.setdefault("inith", request.first_step)
+    if method.fixed_step:
+        solver.h = request.step
+    if name != "ExplicitEuler":
+        solver.rtol, solver.atol = request.rtol, atol_vector(problem, request)
+    configure(solver, name, options)
+    return solver
+
+
+def _class_settings(problem: Solvable, name: str, rtol: float) -> dict[str, Any]:
+    """Attributes of Assimulo's class for those who call it."""
+    out: dict[str, Any] = {"usejac": True} if name in _TAKES_JACOBIAN else {}
+    if name in _ADAPTIVE:
+        out["maxsteps"] = _MAX_STEPS
+    if name in _ADAPTIVE and name != "LSODAR":
+        out["inith"] = first_step(problem, rtol)
+    return out
+
+
+def _finish(stats: Stats, solver: Any, name: str, *, gave_up: bool) -> None:
+    """Assimulo's counts, which are lost when it gives up."""
+    stats.rejected = -1 if gave_up or name == "LSODAR" else int(solver.statistics["nerrfails"])
+    if not gave_up and name in ("Radau5ODE", "RodasODE"):
+        stats.factorisations = int(solver.statistics["nlus"])
+
+
+def _run_class(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+    """Run one of Assimulo's classes."""
+    name = method.name
+    counts = Counts()
+    recorder = Recorder(problem, request, one_step=True)
+    native = explicit_problem(problem, *_functions(problem, name, recorder, counts))
+    native.y0 = recorder.y0.copy()
+    native.handle_result = lambda solver, t, y: None
+
+    def handle_event(solver: Any, info: Any) -> None:
+        if recorder.done:
+            raise module("exception").TerminateSimulation
+
+    native.handle_event = handle_event
+    solver = _solver(problem, native, method, request, recorder, options)
+    solver.recorder = recorder
+    try:
+        solver.simulate(request.t_end)
+    except Exception as error:
+        own = isinstance(error, (module("exception").AssimuloException, FloatingPointError)) or type(error) is Exception
+        if not own:
+            raise
+        end = surrender_of_class(error, _CODES.get(name, HAIRER))
+        recorder.fail(end.reason, end.detail)
+        _finish(recorder.stats, solver, name, gave_up=True)
+    else:
+        _finish(recorder.stats, solver, name, gave_up=False)
+    recorder.stats.evaluations, recorder.stats.jacobians = counts.evaluations, counts.jacobians
+    return recorder.outcome()
+
+
+ADAPTER = AssimuloAdapter()
+
+__all__ = ["ADAPTER", "AssimuloAdapter"]

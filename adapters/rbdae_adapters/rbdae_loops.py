@@ -1,0 +1,636 @@
+"""Solvers of this package itself: one-step methods whose loops are machine code.
+
+A run in which nothing is asked of Python stays in machine code from its start to its end, with projection, switches and
+events of quantities where there is code of the model for them (`toolkit.loops.free`). All else is asked after every
+accepted step (`toolkit.loops.stepwise`), by the tools that all adapters share. Both take the same steps.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NoReturn, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae._check import NoSolution
+from rbdae._frozen import changed, refuse_copies
+from rbdae._version import __version__
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
+from rbdae.machine.function import trampoline
+from rbdae.machine.loops import fixed_memory, memory
+from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
+from rbdae.machine.loops.fixed_host import FixedLoop
+from rbdae.machine.loops.host import USUAL, Controls, Loop
+from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
+from rbdae.problem.contract import CompiledFunction
+from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp, loops, take_options
+from rbdae_adapters.toolkit.loops import Inside, not_projected
+
+_ADAPTIVE = ("first_step", "max_step", "max_steps", "safety", "shrink", "grow", "beta")
+_FIXED_STEP = ("variant", "order", "composition", "tolerance", "max_iterations", "max_steps")
+_BOUNDS = {
+    "first_step": (0.0, math.inf),
+    "max_step": (0.0, math.inf),
+    "safety": (0.0, 1.0),
+    "shrink": (0.0, 1.0),
+    "tolerance": (0.0, 1.0),
+    "grow": (1.0, math.inf),
+    "beta": (0.0, math.inf),
+}
+"""Of options that are numbers. Both ends of `grow` and `beta` are possible, and no limit of `max_step`."""
+
+
+def _options(given: Mapping[str, Any], known: tuple[str, ...], who: str) -> dict[str, Any]:
+    """The user's options, checked: no package does it here."""
+    out = take_options(given, known, who)
+    for name, value in out.items():
+        if name in ("max_steps", "max_iterations"):
+            _check.count(who, name, value)
+        elif name in _BOUNDS and not (name == "max_step" and isinstance(value, float) and value == math.inf):
+            low, high = _BOUNDS[name]
+            number = _check.number(who, name, value)
+            if not low <= number < high or (number == low and name not in ("grow", "beta")):
+                raise ValueError(f"{who}: {name} must be between {low:g} and {high:g}, got {number!r}; leave it out")
+    return out
+
+
+def _check_choice(who: str, name: str, value: object, known: Iterable[object]) -> None:
+    if not any(type(value) is type(each) and value == each for each in known):
+        listed = ", ".join(map(repr, known))
+        raise ValueError(f"{who}: {name} must be one of {listed}, got {_check.show(value)}; choose one")
+
+
+_HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiated", "hamiltonian-eliminated")
+"""Momenta as unknowns, and no further multipliers: the schemes take their state, and no equation of theirs."""
+
+
+@cache
+def _one_step(method: OneStep) -> Method:
+    summary = f"{method.tableau.summary}, explicit, its loop in machine code"
+    return Method(method.name, frozenset({"ode"}), one_step=True, summary=summary)
+
+
+_ODEX = Method("odex", frozenset({"ode"}), one_step=True, summary=f"{ODEX.summary}, its loop in machine code")
+
+_FIXED = (
+    Method(
+        "energy-momentum",
+        frozenset({"ode", "dae"}),
+        indices=frozenset({1, 2, 3}),
+        one_step=True,
+        fixed_step=True,
+        summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM; order 2",
+        pairings=frozenset((f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")),
+    ),
+    Method(
+        "variational",
+        frozenset({"ode", "dae"}),
+        indices=frozenset({1, 2, 3}),
+        one_step=True,
+        fixed_step=True,
+        summary="keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight; order 2",
+        pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
+    ),
+    Method(
+        "simo-wong",
+        frozenset({"ode"}),
+        one_step=True,
+        fixed_step=True,
+        summary="keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy; order 2",
+        pairings=frozenset({("index-0", "quaternion", "angular")}),
+    ),
+    Method(
+        "midpoint",
+        frozenset({"ode"}),
+        one_step=True,
+        fixed_step=True,
+        summary="mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings; order 2",
+        pairings=frozenset({("index-0", "quaternion", "angular")}),
+    ),
+)
+"""Methods of fixed step size."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NativeProblem:
+    """The functions and values that a loop of one's own needs, in C, in machine code or in Python.
+
+    Parameters
+    ----------
+    function : the right-hand side as a machine function: `address` of ``int32 f(void* context, double t, const double*
+        y, const double* yd, double c, double* out)``, which does not read yd and c, `context`, and `check`, to be
+        called after a result that is not 0; of methods of fixed step size the three functions of a step, `newton`,
+        `advance` and `predict` (`rbdae.machine.loops.fixed`), and `n_unknowns` of a step
+    t0, y0 : the start, shape (n,)
+    method : the method's name
+    """
+
+    function: CompiledFunction | Any
+    t0: float
+    y0: Vec
+    method: str
+
+
+@final
+class LoopsAdapter(AbstractAdapter):
+    """One-step methods in machine code, see the module's docstring."""
+
+    package = "rbdae"
+    install = "pip install rbdae"
+
+    @property
+    def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
+        """The methods that have a tableau, and those of fixed step size."""
+        return (*map(_one_step, METHODS.values()), _ODEX, *_FIXED)
+
+    def version(self) -> str | None:
+        """The version of rbdae."""
+        return __version__
+
+    def native(self, problem: Solvable, method: str, **options: Any) -> NativeProblem:
+        """The right-hand side as a machine function, and the start; of fixed-step methods the functions of a step.
+
+        Raises
+        ------
+        rbdae.adapter.Unsupported
+            for options, and for models that the method cannot take
+        """
+        take_options(options, (), f"the native form of rbdae:{method}")
+        if method in SCHEMES:
+            scheme = next(iter(SCHEMES[method].values()))
+            return NativeProblem(functions_of(problem, scheme, method), problem.t0, problem.y0.copy(), method)
+        return NativeProblem(right_hand_side(problem), problem.t0, problem.y0.copy(), method)
+
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
+        """Run one of the methods."""
+        began = time.perf_counter()
+        if method.name in SCHEMES:
+            return _run_fixed(problem, method.name, request, began)
+        scheme, options = self._scheme(method, request)
+        function = right_hand_side(problem, request.direction)
+        inside = loops.inside(problem, request)
+        if inside is not None:
+            one = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
+            return loops.free(one, request, began, inside.events)
+        beside = {name: value for name, value in options.items() if name != "max_steps"}
+        return loops.stepwise(
+            lambda recorder: OneStepRun(scheme, function, request, recorder.y0, beside, stepwise=True),
+            problem,
+            request,
+            options.get("max_steps"),
+        )
+
+    def stepper(self, problem: Solvable, method: Method, request: Request) -> LoopStepper | None:
+        """A run of a method with a tableau, or of ODEX, that its owner continues; None for methods of fixed step size,
+        and where a projection or a switch is asked in Python."""
+        if method.name in SCHEMES or request.events or request.watch is not None:
+            return None
+        scheme, options = self._scheme(method, request)
+        inside = loops.inside(problem, changed(request, each_step=False))
+        if inside is None:
+            return None
+        function = right_hand_side(problem)
+        run = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
+        return LoopStepper(run, inside.y0, options.get("max_step", math.inf), keeps=request.keep_steps)
+
+    def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
+        """A method and its options, checked."""
+        scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
+        known = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
+        return scheme, request.options and _options(request.options, known, f"rbdae:{method.name}")
+
+    def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
+        """The work of the steps of methods with a fixed step size: forces times increments, multipliers times what
+        drives prescribe. For schemes that keep energy it is what the energy changes by."""
+        return _work(problem, method, options, steps, times) if method in SCHEMES else None
+
+
+# ---------------------------------------------------------------- the right-hand side as a machine function
+
+
+def right_hand_side(problem: Solvable, direction: float = 1.0) -> CompiledFunction:
+    """The machine function of a problem, in its own time, or its Python function as one, of which `direction` says what
+    time it has."""
+    machine: Any = getattr(problem.callbacks, "machine", None)
+    if machine is not None:
+        made: CompiledFunction = machine("rhs")
+        return made
+    rhs, n = problem.callbacks.rhs, problem.n
+
+    def own(t: float, y: Vec, out: Vec) -> None:
+        rates = np.empty(n)
+        rhs(direction * t, y.copy(), rates)  # a user may keep what he is given
+        np.multiply(direction, rates, out=out)
+
+    return trampoline(own, "tyo", {"y": (n,), "out": (n,)})
+
+
+# ---------------------------------------------------------------- methods with an error estimate
+
+
+NEAR = 1e-8
+"""Relative distance of times: what was not finite there is the reason of an end here."""
+
+
+def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
+    """How steps are chosen, from the options of the user."""
+    if request.first_step is not None:
+        return Controls(**dict(options) | {"first_step": request.first_step})
+    return Controls(**options) if options else USUAL
+
+
+@final
+class OneStepRun:
+    """A loop, its function, and the end of it, see `toolkit.loops.Run`."""
+
+    continues = True
+
+    def __init__(
+        self,
+        method: OneStep | Extrapolation,
+        function: CompiledFunction,
+        request: Request,
+        y0: Vec,
+        options: Mapping[str, Any],
+        *,
+        stepwise: bool,
+        inside: Inside | None = None,
+    ) -> None:
+        self.function = function
+        self._projector = request.projector
+        self._correction = correction = None if inside is None else inside.correction
+        watch = None if inside is None else inside.watch
+        self.loop = Loop(
+            method,
+            function,
+            (request.t0, request.t_end),
+            y0,
+            request.rtol,
+            request.atol,
+            controls_of(request, options),
+            times=None if stepwise else request.t_eval,
+            stepwise=stepwise,
+            max_stalled=MAX_STALLED,
+            correction=correction,
+            watch=watch,
+            direction=request.direction,
+        )
+
+    def failed(self, status: int) -> None:
+        """Raise the exception behind a status, or make the loop reject its last attempt, or raise `GaveUp`."""
+        loop = self.loop
+        if status == memory.CALLBACK_NOT_FINITE:
+            try:
+                self.function.check()
+            except Exception:
+                loop.s.shrink = 1  # the function cannot take what is no number, and need not
+                return
+        if status in (memory.CALLBACK, memory.CALLBACK_NOT_FINITE):
+            self.function.check()
+            raise GaveUp(Reason.SOLVER, "a callback has failed")
+        if status == memory.NOT_PROJECTED:
+            tried = self.loop.s.t_tried
+            raise not_projected(self._correction, self._projector, tried, self.loop.y)
+        raise self._surrender(status)
+
+    def _surrender(self, status: int) -> GaveUp:
+        loop = self.loop
+        s, t = loop.s, loop.t
+        if status == memory.TOO_MANY:
+            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
+        if status == memory.DENSE_NOT_FINITE:
+            k = s.outputs
+            late = float("nan") if loop.times is None else loop.times[k]
+            return GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
+        if status == memory.PROJECTED_NOT_FINITE:
+            return GaveUp(Reason.NOT_FINITE, "the projected state is not finite", s.t_tried)
+        bad = s.bad_t
+        near = s.bad or abs(bad - t) <= NEAR * max(1.0, abs(t))
+        if status == memory.RATES_NOT_FINITE or (s.ever_bad and near):
+            return GaveUp(Reason.NOT_FINITE, "the right-hand side is not finite", bad)
+        if status == memory.STANDS_STILL:
+            return GaveUp(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
+        if status == memory.TOO_SMALL:
+            return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
+        raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+
+    def dense(self) -> Dense:
+        """The dense output of the last step."""
+        if status := self.loop.prepare():
+            self.function.check()
+            raise RuntimeError(f"the dense output came back with {status}")
+        at_time: Dense = self.loop.at
+        return at_time
+
+    def finish(self, stats: Stats) -> None:
+        """The loop's counts."""
+        s = self.loop.s
+        stats.rejected, stats.evaluations = s.rejected, s.evaluations
+        stats.jacobians = stats.factorisations = 0
+        if self._correction is not None and self._projector is not None:
+            self._correction.collect()
+            stats.projections = self._projector.count
+
+
+_BUDGET = 1 << 16
+"""Evaluations between two pauses, in which Python sees signals."""
+
+
+@final
+class LoopStepper:
+    """A `rbdae.adapter.Stepper`.
+
+    Parameters
+    ----------
+    run : begins where this does, at y0
+    max_step : the longest step, infinity for the whole of each call
+    keeps : whether accepted steps are kept
+    """
+
+    def __init__(self, run: OneStepRun, y0: Vec, max_step: float, *, keeps: bool) -> None:
+        self._run, self._max_step, self._keeps = run, max_step, keeps
+        self._loop = loop = run.loop
+        loop.s.budget = _BUDGET
+        loop.y[:] = y0  # the end of a step that is none yet
+        self._began = time.perf_counter()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    @property
+    def t(self) -> float:
+        """The time that it has reached."""
+        return self._loop.t
+
+    @property
+    def y(self) -> Vec:
+        """The state there; a copy."""
+        return self._loop.y.copy()
+
+    def advance(self, t_end: float) -> tuple[Reason, str]:
+        """Continue to a later time."""
+        loop, s = self._loop, self._loop.s
+        s.t_end = t_end
+        s.h_max = min(self._max_step, t_end - s.t_new)
+        try:
+            while (status := loop.run()) != memory.FINISHED:
+                if status == memory.FULL:
+                    loop.grow(keep=self._keeps)
+                elif status == memory.PAUSED:
+                    s.budget = _BUDGET
+                else:
+                    self._run.failed(status)
+        except GaveUp as end:
+            return end.reason, end.detail if end.t is None else f"{end.detail} at t = {end.t:.9g}"
+        except NoSolution as error:
+            return Reason.NOT_CONVERGED, str(error)
+        return Reason.FINISHED, ""
+
+    def mark(self) -> tuple[float, Vec, int]:
+        """Where it stands: the time, the state, and the steps so far."""
+        return self.t, self.y, self._loop.s.rows
+
+    def back(self, mark: tuple[float, Vec, int]) -> None:
+        """Stand again where `mark` was made; the size of the next step is chosen as at a start."""
+        loop, s = self._loop, self._loop.s
+        s.t_new, y, rows = mark
+        s.rows = rows if self._keeps else 1
+        loop.restart(y)
+        loop.y[:] = y
+        s.h = 0.0
+
+    def disturbed(self) -> None:
+        """Evaluate the right-hand side again at the present state."""
+        self._loop.s.stale = 1
+
+    def steps(self) -> Steps:
+        """The start and all accepted steps; copies, since the rows grow in place. None if they are not kept."""
+        t, y = self._loop.steps()
+        if not self._keeps:
+            return Steps(t[:0].copy(), y[:0].copy())
+        return Steps(t.copy(), y.copy())
+
+    def stats(self) -> Stats:
+        """The cost so far."""
+        out = Stats(steps=self._loop.s.steps, seconds=time.perf_counter() - self._began)
+        self._run.finish(out)
+        return out
+
+
+# ---------------------------------------------------------------- methods of fixed step size
+
+
+TOLERANCE = 1e-8
+"""Relative size of the last correction, which is applied: Newton's method squares it."""
+
+MOST = 30
+"""Iterations in one step."""
+
+HALF_A_TURN = 1e50
+"""Of the loop's last size: what a step gets that turns a body by half a turn (`rbdae.kernels.conserving.steps`)."""
+
+SCHEMES: Mapping[str, Mapping[str, str]] = {
+    "energy-momentum": {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"},
+    "variational": {"quat-vi": "QUAT.VI"},
+    "simo-wong": {"algo-c1": "ALGO.C1", "energy-momentum": "ALGO.C1 (energy)"},
+    "midpoint": {
+        "rodrigues": "MIDPOINT",
+        "conformal": "MIDPOINT (conformal)",
+        "average-momentum": "MIDPOINT (310)",
+        "average-velocity": "MIDPOINT (326)",
+    },
+}
+"""The schemes of a method by the names of its variants; the first one is the default."""
+
+UNSOLVABLE: Mapping[str, str] = {
+    "variational": "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond "
+    "step * Omega = 1; ",
+}
+"""Why a step of a method may have no solution."""
+
+
+SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
+"""Schemes whose composition has order six, without joints; the last two have the steps of the first ones."""
+
+DIRECTORS = "DIR.EM"
+"""The scheme in director momenta."""
+
+NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
+"""Schemes whose steps of the size -h do not undo those of the size h."""
+
+
+def _of_fixed_step(given: Mapping[str, Any], method: str) -> dict[str, Any]:
+    """The options of a method of this kind, checked."""
+    out = _options(given, _FIXED_STEP, f"rbdae:{method}")
+    for name, known in (("variant", SCHEMES[method]), ("order", ORDERS), ("composition", COMPOSITIONS)):
+        if name in out:
+            _check_choice(f"rbdae:{method}", name, out[name], known)
+    return out
+
+
+@final
+class FixedRun:
+    """A loop and the end of it, see `toolkit.loops.Run`."""
+
+    continues = False
+
+    def __init__(
+        self, problem: Solvable, method: str, request: Request, y0: Vec, options: Mapping[str, Any], *, stepwise: bool
+    ) -> None:
+        assert request.step is not None
+        variants = SCHEMES[method]
+        scheme = variants[options.get("variant", next(iter(variants)))]
+        self.functions = functions_of(problem, scheme, method)
+        self.step, self.method = request.step, method
+        self.loop = FixedLoop(
+            self.functions,
+            (request.t0, request.t_end),
+            y0,
+            request.step,
+            weights=weights_of(self.functions, method, options),
+            tolerance=options.get("tolerance", TOLERANCE),
+            most=options.get("max_iterations", MOST),
+            max_steps=None if stepwise else options.get("max_steps"),
+            times=None if stepwise else request.t_eval,
+            stepwise=stepwise,
+            direction=request.direction,
+        )
+
+    def failed(self, status: int) -> None:
+        """Raise why the loop cannot continue: the exception of a user's function, or `GaveUp`."""
+        self.functions.check()
+        s = self.loop.s
+        number = s.steps + int(s.t == s.t_new)  # else a state within the last one has no solution
+        if status == fixed_memory.TOO_MANY:
+            raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
+        where = f"step {number} of {self.step:.3g} s: "
+        remedy = UNSOLVABLE.get(self.method, "") + "take a smaller step="
+        if status == fixed_memory.NOT_CONVERGED:
+            if s.correction > HALF_A_TURN:
+                said = f"body {self._fastest()!r} comes to half a turn, where the scheme has no step"
+            else:
+                said = (
+                    f"after {s.most} iterations a correction is still {s.correction:.2g} of the increment, or "
+                    "a balance of momentum lacks as much"
+                )
+            raise GaveUp(Reason.NOT_CONVERGED, f"{where}{said}; {remedy}")
+        if status == fixed_memory.NOT_FINITE:
+            raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
+        raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+
+    def _fastest(self) -> str:
+        """The body that turns most in the unknowns of the last step or its stages."""
+        stages = self.loop.unknowns()
+        turns: tuple[tuple[str, int], ...] = self.functions.turns
+        return max(turns, key=lambda turn: float(np.abs(stages[:, turn[1] : turn[1] + 3]).max()))[0]
+
+    def dense(self) -> Dense:
+        """The dense output of the last step; `GaveUp` where the step to a state within it has no solution."""
+
+        def at_time(t: float) -> Vec:
+            y = self.loop.at(t)
+            if self.loop.within != fixed_memory.DONE:
+                self.failed(self.loop.within)
+            return y
+
+        return at_time
+
+    def finish(self, stats: Stats) -> None:
+        """The loop's counts: an iteration evaluates a residual and a Jacobian, and factorises it."""
+        n = self.loop.s.iterations
+        stats.evaluations = stats.jacobians = stats.factorisations = n
+        stats.rejected = 0
+
+
+def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple[float, ...]:
+    """The stages of a step: one, or those of ``order=4`` or ``6``, which is 4 if a composition is asked for."""
+    scheme = functions.scheme
+    order = options.get("order", 4 if "composition" in options else 2)
+    if order > 2 and scheme in NOT_SYMMETRIC:
+        raise Unsupported(
+            f"rbdae:{method}: order={order} is composed of steps that lead back with the opposite size, and those of "
+            f"{scheme} do not; choose another variant="
+        )
+    if order > 4:
+        reason = ""
+        if scheme == DIRECTORS:
+            reason = "in directors momenta off the tangent space change their sign in every step"
+        elif scheme not in SIXTH:
+            reason = f"it is verified for the steps of QUAT.EM and QUAT.EM-R alone, not for those of {scheme}"
+        elif functions.n_rows:
+            reason = "with joints velocities off the tangent space change their sign in every step"
+        if reason:
+            raise Unsupported(f"rbdae:{method} has no order=6 here: {reason}; take order=4")
+    return weights(options.get("composition", COMPOSITIONS[0]), order)
+
+
+def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
+    """The machine functions of a scheme, or of what it is in directors."""
+    found: Any = getattr(problem.callbacks, "steps", None)
+    if found is None:
+        raise Unsupported(f"rbdae:{method} needs a problem of rbdae.formulate; formulate the system first")
+    try:
+        return found(scheme)
+    except ValueError as error:
+        raise Unsupported(f"rbdae:{method}: {error}") from error
+
+
+def _run_fixed(problem: Solvable, method: str, request: Request, began: float) -> Outcome:
+    """Run a method; in machine code from the start to the end if nothing is asked of Python after each step."""
+    options = _of_fixed_step(request.options, method)
+    if request.projector is not None:
+        raise Unsupported(
+            f"rbdae:{method} keeps positions on the constraints by itself, and a projection would change energy and "
+            "momentum, which it keeps, too; leave out projection="
+        )
+    if not (request.events or request.each_step or request.watch is not None):
+        return loops.free(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
+    return loops.stepwise(
+        lambda recorder: FixedRun(problem, method, request, recorder.y0, options, stepwise=True),
+        problem,
+        request,
+        options.get("max_steps"),
+    )
+
+
+def _work(problem: Any, method: str, said: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
+    """The work of what has no potential in the steps of a run, at times within it, see `rbdae.adapter`. The unknowns of
+    the steps are found again as in the run. None if a step has no solution: then these are not the states of a run."""
+    options = {name: ast.literal_eval(said[name]) for name in _FIXED_STEP if name in said}
+    variants = SCHEMES[method]
+    scheme = variants[options.get("variant", next(iter(variants)))]
+    functions = functions_of(problem, scheme, method)
+    step = ast.literal_eval(said["step"])
+    direction = -1.0 if steps.t[-1] < steps.t[0] else 1.0
+    own = direction * steps.t
+    loop = FixedLoop(
+        functions,
+        (float(own[0]), float(own[-1])),
+        steps.y[0],
+        step,
+        weights=weights_of(functions, method, options),
+        tolerance=options.get("tolerance", TOLERANCE),
+        most=options.get("max_iterations", MOST),
+        stepwise=True,
+        direction=direction,
+    )
+    sizes = np.diff(own)
+    sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
+    function = problem.callbacks.work_of_steps(scheme)
+    status, out = loop.works(function, own, steps.y, sizes, direction * times)
+    functions.check()
+    function.check()
+    return out if status == fixed_memory.FINISHED else None
+
+
+ADAPTER = LoopsAdapter()
+
+__all__ = ["ADAPTER", "LoopsAdapter", "NativeProblem"]

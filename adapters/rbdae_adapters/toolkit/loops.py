@@ -1,0 +1,376 @@
+"""Runs of loops in machine code: some stay there from start to end (`free`), others come back to Python after every
+accepted step (`stepwise`), where a `Recorder` does what it does for all packages. Both take the same steps.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, StateProjector, Stats, Steps
+from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
+from rbdae.machine.loops import shared as at
+from rbdae.machine.loops import watching
+from rbdae.machine.quantity_events import in_turn
+from rbdae.problem.contract import CompiledProjection, CompiledWatch
+from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step
+from rbdae_adapters.toolkit.recorder import Recorder
+from rbdae_adapters.toolkit.stepper import AbstractStepper, GaveUp, drive
+
+_LEAST = 5e-324
+"""The smallest number above zero: with it as a bound, zero is out of bounds."""
+
+
+class Run(Protocol):
+    """A loop and the end of it.
+
+    Attributes
+    ----------
+    loop : a `rbdae.machine.loops.host.Loop` or `rbdae.machine.loops.fixed_host.FixedLoop`
+    continues : whether the loop can begin again from another state of the same unknowns, see `Loop.restart`
+    """
+
+    loop: Any
+    continues: bool
+
+    def failed(self, status: int) -> None:
+        """Raise the exception behind a word of the loop, or `GaveUp`, or make the loop try again."""
+
+    def dense(self) -> Dense:
+        """The dense output of the last step."""
+
+    def finish(self, stats: Stats) -> None:
+        """The loop's counts."""
+
+
+# ---------------------------------------------------------------- after every step in Python
+
+
+@final
+class _Stepper(AbstractStepper):
+    def __init__(self, run: Run, request: Request) -> None:
+        self._run, self._loop = run, run.loop
+        self._advance = request.advance
+        self._work = (time.perf_counter(), 0)
+
+    def step(self) -> tuple[float, Vec]:
+        loop = self._loop
+        loop.s.rows = 0
+        while True:
+            status = loop.run()
+            if loop.s.rows:
+                return loop.t, loop.y
+            if status == at.PAUSED:
+                self._work = loop.paused(self._work)
+                if self._advance is not None and not loop.s.bad:
+                    self._advance(loop.t)
+            else:
+                self._run.failed(status)
+
+    def interpolant(self) -> Dense:
+        return self._run.dense()
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._loop.replace(y)
+
+    def finish(self, stats: Stats) -> None:
+        self._run.finish(stats)
+
+
+def stepwise(make: Callable[[Recorder], Run], problem: Solvable, request: Request, max_steps: int | None) -> Outcome:
+    """Run with everything that a `Recorder` does; `make` makes the run from the start that the recorder gives."""
+    recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
+    one = make(recorder)
+    outcome = drive(_Stepper(one, request), recorder)
+    outcome.next_step = one.loop.s.h
+    return outcome
+
+
+# ---------------------------------------------------------------- from start to end in machine code
+
+
+class Inside(NamedTuple):
+    """A start, and what is done in machine code after accepted steps; a watch of events is that of switches, too."""
+
+    y0: Vec
+    correction: CompiledProjection | None
+    watch: CompiledWatch | EventWatch | None
+
+    @property
+    def events(self) -> EventWatch | None:
+        """The watch, if there are events."""
+        return self.watch if isinstance(self.watch, EventWatch) else None
+
+
+def inside(problem: Solvable, request: Request) -> Inside | None:
+    """The work of a run in machine code after its steps. None where Python has to be asked, or if the start cannot be
+    projected, or events have no number there, which is said then."""
+    if request.each_step:
+        return None
+    watch: Any = None
+    if request.watch is not None:
+        watch = _machine(request.watch)
+        if watch is None:
+            return None
+    y0, correction = problem.y0, None
+    if request.projector is not None:
+        correction, y0 = _machine(request.projector), problem.y0.copy()
+        if correction is None:
+            return None
+        try:
+            correction.start(request.t0, y0)
+        except ProjectionError:
+            return None
+        if not np.isfinite(y0).all():
+            return None
+    try:
+        return Inside(y0, correction, EventWatch(request, y0, watch) if request.events else watch)
+    except NotFinite:
+        return None
+
+
+def _machine(what: Any) -> Any:
+    """Its form for machine code; None if there is none."""
+    make = getattr(what, "machine", None)
+    return None if make is None else make()
+
+
+def not_projected(correction: CompiledProjection | None, projector: StateProjector | None, t: float, y: Vec) -> GaveUp:
+    """Why a projection in a loop has failed at a time; constraints that are not numbers are not a matter of
+    tolerances. Raises what a user's function has raised."""
+    assert correction is not None and projector is not None
+    try:
+        correction.anywhere.check()
+    except ProjectionError as error:
+        if math.isfinite(projector.drift(t, y)):
+            return GaveUp(Reason.PROJECTION, str(error))
+        return GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t)
+    return GaveUp(Reason.SOLVER, "a projection has failed")
+
+
+@final
+class EventWatch:
+    """A `CompiledWatch` of events, and of what is watched besides: the loop comes back where an event changes its sign.
+    An event is two measures that stay above or below zero: its value, and its reach within the step. Where one does
+    not, `end` finds its zeros as a `Recorder` does.
+
+    Parameters
+    ----------
+    request : with events; those of quantities have their values as machine code
+    y0 : (n,), the state at the start, projected
+    base : the watch of switches, if there are any
+
+    Attributes
+    ----------
+    measure, n_measured, memory : of a `CompiledWatch`
+    n_events : how many events there are: twice as many of the measures, the last ones
+    events : with times and states of each so far
+    stopped : where an event has ended the run, or where it was when one could not be asked
+    """
+
+    def __init__(self, request: Request, y0: Vec, base: CompiledWatch | None) -> None:
+        self._request, self._base = request, base
+        self.events = Events(request)
+        self.n_events = len(self.events.each)
+        self._first = 0 if base is None else base.n_measured
+        self.n_measured = self._first + 2 * self.n_events
+        self.stopped: float | None = None
+        self._looked = 0
+        self.measure = self._measure(request, len(y0))
+        self.memory = np.zeros(watching.size(self.n_measured))
+        self._own = own = watching.places(self.memory, self.n_measured)
+        if base is not None:
+            theirs = watching.places(base.memory, self._first)
+            own.low[: self._first], own.high[: self._first] = theirs.low, theirs.high
+        own.values[self._first :] = 2 * [event.number(request.t0, y0) for event in self.events.each]
+        self._bound()
+
+    def _measure(self, request: Request, n: int) -> MachineFunction:
+        """All measures: events that are one machine function as they are, others by Python."""
+        theirs = None if self._base is None else self._base.measure
+        together = _together(request)
+        if together is not None:
+            # the switch comes last: where its measures cannot be had, it is asked, and the events are there
+            base: Any = [] if theirs is None else [(theirs, None, None, 0)]
+            return in_turn([(together, None, None, self._first), *base])
+        first, direction, n_events = self._first, request.direction, self.n_events
+        call = None if theirs is None else PROTOTYPE(theirs.address)
+        none = np.zeros(1)
+
+        def measured(t: float, y: Vec, out: Vec) -> None:
+            if call is not None and theirs is not None:
+                own, result = np.array(y), np.zeros(first)
+                if call(theirs.context, t, own.ctypes.data, none.ctypes.data, 0.0, result.ctypes.data) != 0:
+                    result[:] = np.nan  # the switch is to be asked
+                out[:first] = result
+            for k, event in enumerate(self.events.each, first):
+                out[k] = event.number(direction * t, y)
+                out[k + n_events] = out[k] if event.reach is None else event.reach()
+
+        return trampoline(measured, "tyo", {"y": (n,), "out": (self.n_measured,)})
+
+    def _bound(self) -> None:
+        """Events stay on their side of zero; one that is zero is asked about after the next step."""
+        own, k = self._own, self._first
+        values = np.tile(own.values[k : k + self.n_events], 2)
+        own.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
+        own.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
+
+    def end(self, one: Run) -> bool:
+        """Note the events in the last step, once; whether one of them ends the run, whose rows then end there.
+
+        Raises what a function of the user has raised, and `GaveUp` for what is not a number: then the step is not among
+        the rows.
+        """
+        loop = one.loop
+        if self._looked == loop.s.steps:
+            return False
+        self._looked = loop.s.steps
+        try:
+            self.measure.check()
+            if self._quiet(loop.t):
+                return False
+            found = self._found(one)
+        except BaseException as error:
+            self.stopped = loop.began
+            loop.drop()
+            if isinstance(error, NotFinite):
+                raise GaveUp(Reason.NOT_FINITE, str(error), error.t) from None
+            if isinstance(error, ProjectionError):
+                raise GaveUp(Reason.PROJECTION, str(error)) from None
+            raise
+        self._bound()
+        if found is not None:
+            self.stopped = found[0]
+            loop.cut(*found)
+        return found is not None
+
+    def _quiet(self, t: float) -> bool:
+        """Whether the loop has asked for something else."""
+        own, k = self._own, self._first
+        bounds = zip(own.low[k:].tolist(), own.values[k:].tolist(), own.high[k:].tolist(), strict=True)
+        return t < self._request.t_end and all(low <= value <= high for low, value, high in bounds)
+
+    def _found(self, one: Run) -> tuple[float, Vec] | None:
+        k, n, loop, events = self._first, self.n_events, one.loop, self.events
+        before, after = self._own.before[k : k + n].tolist(), self._own.values[k : k + n].tolist()
+        for event, value in zip(events.each, after, strict=True):
+            if value != value:
+                raise event.nan(loop.t)
+        measured = self._own.values[k + n :].tolist()
+        reach = [None if event.reach is None else measured[i] for i, event in enumerate(events.each)]
+        return events.find(Step(loop.t, loop.y.copy(), one.dense), loop.began, before, after, reach)
+
+
+def _together(request: Request) -> MachineFunction | None:
+    """The one machine function that has the values of all events, then their reaches; None if there is none."""
+    found = [getattr(event, "quantity", None) for event in request.events]
+    group = getattr(found[0], "group", None)
+    if group is None or [each and (each.group, each.place) for each in found] != [(group, k) for k in range(group.n)]:
+        return None
+    machine: MachineFunction | None = group.machine
+    return machine
+
+
+@final
+class _FreeRun:
+    """A run, what was collected of it, and what it asks on the way."""
+
+    def __init__(self, one: Run, request: Request, began: float, watch: EventWatch | None) -> None:
+        self.one, self.request, self.watch = one, request, watch
+        self.keeps = request.keep_steps or request.t_eval is None
+        # events are asked in the unknowns of the first segment
+        self.continued = getattr(request.watch, "continued", None) if one.continues and watch is None else None
+        self._began = began
+        self._last: Outcome | None = None
+        self._before = 0  # steps until the loop has begun again
+
+    def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
+        """Everything so far, or at the end."""
+        if self._last is not None:
+            return self._last  # Ctrl-C has come after the end
+        loop, request, watch = self.one.loop, self.request, self.watch
+        stats = Stats(steps=self._before + loop.s.steps, seconds=time.perf_counter() - self._began)
+        self.one.finish(stats)
+        t, y = loop.steps() if self.keeps else loop.outputs()
+        steps = None
+        if request.t_eval is not None and self.keeps:
+            steps = Steps(t, y)
+            t, y = loop.outputs()
+        found = {"t_events": [], "y_events": []} if watch is None else watch.events.collected(loop.n)
+        stopped = loop.t if watch is None or watch.stopped is None else watch.stopped
+        return Outcome(
+            t, y, reason, stats, detail,
+            **found, stopped=stopped, rtol=request.rtol, atol=request.atol, steps=steps, next_step=loop.s.h,
+            detail_time=at,
+        )  # fmt: skip
+
+    def ended(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
+        """The outcome, which stays; the memory is handed back."""
+        self._last = self.outcome(reason, detail, at)
+        self.one.loop.release()
+        return self._last
+
+    def asked(self) -> Reason | None:
+        """Look at the last state, as the loop has asked: why the run ends there, or None if it continues."""
+        one, request, loop = self.one, self.request, self.one.loop
+        if self.watch is not None and self.watch.end(one):
+            self.advance(self.watch.stopped)
+            return Reason.EVENT
+        t, y = loop.t, loop.y.copy()
+        if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
+            return None  # limits come before switches
+        if request.watch is None or not request.watch(t, y):
+            return None
+        other = None if self.continued is None else self.continued(t, y)
+        if other is None:
+            return Reason.INTERRUPTED
+        self._before += loop.s.steps
+        loop.restart(other)
+        self.advance(t)
+        return None
+
+    def last(self) -> Reason | None:
+        """Why the run ends at its end, if not for that: an event there, which the loop may not have asked about."""
+        ends = self.watch is not None and self.one.loop.s.steps > 0 and self.watch.end(self.one)
+        return Reason.EVENT if ends else None
+
+    def advance(self, t: float | None) -> None:
+        """Say where the run is."""
+        if self.request.advance is not None and t is not None:
+            self.request.advance(t)
+
+
+def free(one: Run, request: Request, began: float, watch: EventWatch | None = None) -> Outcome:
+    """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`. The events
+    are those that the run watches."""
+    loop, this = one.loop, _FreeRun(one, request, began, watch)
+    if request.begun is not None:
+        request.begun(this.outcome)
+    work = (began, 0)
+    try:
+        while True:
+            status = loop.run()
+            if status == at.FINISHED:
+                return this.ended(this.last() or Reason.FINISHED)
+            if status == at.FULL:
+                loop.grow(keep=this.keeps)
+            elif status == at.PAUSED:
+                work = loop.paused(work)
+                this.advance(loop.t)
+            elif status == at.ASKED:
+                reason = this.asked()
+                if reason is not None:
+                    return this.ended(reason)
+            else:
+                one.failed(status)
+    except GaveUp as end:
+        return this.ended(end.reason, end.detail, end.t)
+
+
+__all__ = ["EventWatch", "Inside", "Run", "free", "inside", "not_projected", "stepwise"]
