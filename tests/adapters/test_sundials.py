@@ -53,7 +53,7 @@ def test_what_is_asked_of_a_library(name):
 def test_a_library_that_is_not_as_its_headers_say(monkeypatch):
     """One whose operations are in other places is refused before anything is written there."""
     there = sundials_library.library()
-    monkeypatch.setattr(sundials_library, "_PLACES", (((6, 0), (there.places[0], there.places[1] - 1)),))
+    monkeypatch.setattr(sundials_library, "PLACES", (((6, 0), (there.places[0], there.places[1] - 1)),))
     with pytest.raises(MissingSolver, match="headers"):
         sundials_library.Library(there.name, there.files)
     gc.collect()

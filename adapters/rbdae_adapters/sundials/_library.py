@@ -32,7 +32,7 @@ NAMES = ("scikit-sundae", "system")
 OLDEST = (6, 0)
 """The first version with contexts."""
 
-_PLACES = (((7, 6), (2, 8)), ((7, 5), (1, 8)), (OLDEST, (1, 7)))
+PLACES = (((7, 6), (2, 8)), ((7, 5), (1, 8)), (OLDEST, (1, 7)))
 """In a linear solver since a version, by its headers: the pointer to its table of operations, and `setup` in there,
 which `solve` follows; `gettype` is the first. 7.5 has `setoptions` before them, 7.6 `python` before the table."""
 
@@ -68,7 +68,7 @@ class Library:
     ----------
     name, files : what was asked for, and where it was found
     version : (major, minor, patch)
-    places : see `_PLACES`
+    places : see `PLACES`
     """
 
     def __init__(self, name: str, files: list[str]) -> None:
@@ -85,7 +85,7 @@ class Library:
             raise MissingSolver(
                 f"the SUNDIALS of library={name!r} is {'.'.join(map(str, self.version))}; 6.0 or later is needed"
             )
-        self.places = next(places for first, places in _PLACES if self.version[:2] >= first)
+        self.places = next(places for first, places in PLACES if self.version[:2] >= first)
         self._check_places()
 
     def has(self, name: str) -> bool:
