@@ -242,7 +242,10 @@ def _times(solution: Any, fps: float, duration: float | None, speed: float | Non
     frames = np.linspace(t[0], t[-1], count)
     if kept:
         return frames, np.linspace(t[0], t[-1], _TRAIL * (count - 1) + 1)
-    return t[np.abs(frames[:, None] - t).argmin(axis=1)], t  # between its times such a run is not known
+    # a run that kept no steps is known only at its own times: those next to the frames
+    rising = t[:: sense(t)]
+    after = np.clip(np.searchsorted(rising, frames), 1, max(len(t) - 1, 1))
+    return rising[np.where(frames - rising[after - 1] < rising[after] - frames, after - 1, after)], t
 
 
 @final
