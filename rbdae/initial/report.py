@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -36,24 +35,18 @@ def warn_of_changes(assembly: Assembly) -> None:
 
 def of_positions(model: Model, motion: BodyMotion, g: Vec) -> str:
     """The joint with the largest of the gaps g (rows,) of a motion of the reference points, and what disagrees."""
-    k = _worst(model, g / model.scales.sizes(model.scales.length))
-    joint = model.system.joints[k]
+    k, kind, gaps = _worst(model, g)
+    joint, (a, b) = model.system.joints[k], model.joints[k].bodies
     R = np.concatenate([rotation_matrices(motion.p), np.eye(3)[None]])
     x = np.concatenate([motion.x, np.zeros((1, 3))])
-    a, b = model.joints[k].bodies
-    rows = dict(_rows(model, k, g))
     apart = x[b] + R[b] @ model.joints[k].points[1] - x[a] - R[a] @ model.joints[k].points[0]
-    primitive = max(rows, key=lambda each: float(np.max(np.abs(rows[each]) / _size(model, each, k))))
-    return f"joint {joint.name!r}: {_said(joint, joint.primitives()[primitive], rows[primitive], apart, R[a], R[b])}"
+    return f"joint {joint.name!r}: {_said(joint, kind, gaps, apart, R[a], R[b])}"
 
 
 def of_velocities(model: Model, rates: Vec) -> str:
     """The joint with the largest of the rates of its gaps (rows,)."""
-    k = _worst(model, rates / model.scales.sizes(model.scales.length))
-    rows = dict(_rows(model, k, rates))
-    primitive = max(rows, key=lambda each: float(np.max(np.abs(rows[each]) / _size(model, each, k))))
-    kind = model.system.joints[k].primitives()[primitive]
-    size = float(np.linalg.norm(rows[primitive]))
+    k, kind, gaps = _worst(model, rates)
+    size = float(np.linalg.norm(gaps))
     said = {
         Coincidence: f"velocities of the points differ by {size:.3g} m/s",
         Dot1: f"angular velocities disagree by {size:.3g} rad/s",
@@ -62,25 +55,14 @@ def of_velocities(model: Model, rates: Vec) -> str:
     return f"joint {model.joints[k].name!r}: {said.get(type(kind), 'velocities along the rod disagree')}"
 
 
-def _worst(model: Model, gaps: Vec) -> int:
-    """The number of the joint with the largest of these gaps."""
-    at = int(np.argmax(np.abs(gaps)))
-    ends = np.cumsum([sum(int(model.primitives["n"][i]) for i in joint.primitives) for joint in model.joints])
-    return int(np.searchsorted(ends, at, side="right"))
-
-
-def _rows(model: Model, k: int, g: Vec) -> Iterator[tuple[int, Vec]]:
-    """The gaps of each primitive of a joint, by its number in it."""
-    counts = model.primitives["n"]
-    row = int(counts[: model.joints[k].primitives.start].sum())
-    for number, i in enumerate(model.joints[k].primitives):
-        yield number, g[row : row + int(counts[i])]
-        row += int(counts[i])
-
-
-def _size(model: Model, number: int, k: int) -> Vec:
-    sizes = dict(_rows(model, k, model.scales.sizes(model.scales.length)))
-    return sizes[number]
+def _worst(model: Model, gaps: Vec) -> tuple[int, Primitive, Vec]:
+    """The number of the joint with the largest gap over its size, the primitive that has it, and its gaps."""
+    at = int(np.argmax(np.abs(gaps / model.scales.sizes(model.scales.length))))
+    ends = np.cumsum(model.primitives["n"])
+    i = int(np.searchsorted(ends, at, side="right"))
+    k = next(k for k, joint in enumerate(model.joints) if i in joint.primitives)
+    kind = model.system.joints[k].primitives()[i - model.joints[k].primitives.start]
+    return k, kind, gaps[ends[i] - model.primitives["n"][i] : ends[i]]
 
 
 def _said(joint: AbstractJoint, kind: Primitive, g: Vec, apart: Vec, Ra: Mat, Rb: Mat) -> str:

@@ -298,7 +298,7 @@ def energy(shown: View) -> list[Panel]:
     if isinstance(balance, str):
         balance = np.asarray(run.energy.total) - run.energy.total[0]
         label, name = "change of energy [J]", f"{_CHANGE}; work is not known"
-    return [Panel("energy [J]", curves), Panel(label, (Curve(name, run.t, balance),))]
+    return [Panel("energy [J]", curves), Panel(label, (Curve(name, run.t, balance, len(names)),))]
 
 
 def drift(shown: View) -> list[Panel]:

@@ -322,9 +322,21 @@ def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
         panels, zero = _on_bodies(shown, found, "joints").by_component(every=shown.every)
         left += [f"reaction {label}" for label in zero]
         if panels:
-            yield diagram(part.anchor, panels, shown.over, caption)
+            yield diagram(part.anchor, panels, shown.over, caption + _shared(shown, part.name, joints))
     yield from _zero(left, "rounding")
     yield _table_of_reactions(shown)
+
+
+def _shared(shown: View, what: str, joints: tuple[str, ...]) -> str:
+    """A sentence on the components in space that are not unique."""
+    parts = []
+    for joint in joints:
+        reaction = shown.smooth.reactions[joint][moving_side(shown.smooth, joint)]
+        if not is_unique(reaction, shown.plane_of_reactions):
+            sure = getattr(reaction, f"unique_{what}_in_space")
+            loose = [axis for axis, each in zip("xyz", sure, strict=True) if not each]
+            parts += [f"{', '.join(loose)} of {joint}"] if loose else []
+    return f" Not unique, of least norm: {'; '.join(parts)}." if parts else ""
 
 
 def _on_bodies(shown: View, found: Group, owner: str) -> Group:

@@ -11,10 +11,11 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.problem.observables import TABLE, with_unit
 from rbdae.problem.problem import Problem
-from rbdae.show.plane import Plane, PlaneChoice, plane_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from rbdae.show.plane import Plane, PlaneChoice
 
 _Columns = Iterator[tuple[str, Vec]]
 
@@ -43,6 +44,8 @@ def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False)
         import pandas
     except ImportError:
         raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
+    from rbdae.show.plane import plane_of
+
     if run.problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
     flat = plane_of(run, plane, "to_pandas")

@@ -10,20 +10,21 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, NoReturn, Protocol, cast, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
-from rbdae._frozen import changed
+from rbdae._frozen import changed, refuse_copies
 from rbdae._signals import Pending
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats, Steps
-from rbdae.problem.contract import Solvable, StateProjector, Switch
+from rbdae.machine.loops import watching as at
+from rbdae.machine.quantity_events import in_turn
+from rbdae.problem.contract import CompiledFunction, CompiledWatch, Quiet, Solvable, StateProjector, Switch
 from rbdae.problem.moving import Moving, moving
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import ChartPolicy
-from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.solving.events import RunEvents
 from rbdae.solving.watch import Watch, run_once
 
@@ -210,6 +211,40 @@ class _SwitchWatch:
         if self.due:
             self.state = (t, y.copy())
         return bool(self.due)
+
+
+@final
+class _Measures:
+    """The measures that switches watch, for loops in machine code, which come back where a switch may be due: the
+    function and the memory of `rbdae.machine.loops.watching`, of one run.
+
+    Attributes
+    ----------
+    measure : CompiledFunction
+    n_measured : int
+    memory : (4 n_measured,)
+    """
+
+    def __init__(self, measure: CompiledFunction, low: Vec, high: Vec) -> None:
+        self.measure, self.n_measured = measure, len(low)
+        self.memory = np.zeros(at.size(self.n_measured))
+        places = at.places(self.memory, self.n_measured)
+        places.low[:], places.high[:] = low, high
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+
+def compiled_watch(quiets: Sequence[Quiet | None]) -> _Measures | None:
+    """The watch of some switches; None where one has to be asked after every step."""
+    known = [quiet for quiet in quiets if quiet is not None]
+    if not known or len(known) < len(quiets):
+        return None
+    starts = np.cumsum([0, *(quiet.n for quiet in known)]).tolist()
+    calls = [(cast(Any, quiet.measure), None, None, k) for quiet, k in zip(known, starts, strict=False)]
+    measure = known[0].measure if len(known) == 1 else in_turn(calls)
+    low, high = (np.concatenate([np.full(q.n, getattr(q, name)) for q in known]) for name in ("low", "high"))
+    return _Measures(measure, low, high)
 
 
 def _always() -> None:

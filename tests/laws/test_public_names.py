@@ -42,7 +42,7 @@ PACKAGES = [
             "formulations",
             "models",
             "study",
-            "plotting",
+            "show",
             "rotations.quaternions",
         )
     ),

@@ -185,7 +185,7 @@ from rbdae.solving import (
     segments,
     singular,
 )
-from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
+from rbdae.solving.segments import compiled_watch
 from rbdae.study import comparing as study_comparing
 from rbdae.study import stored as study_stored
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
@@ -206,7 +206,6 @@ __all__ = [
     "SCHEMES",
     "AlgebraicUnknowns",
     "CompiledProjection",
-    "CompiledWatch",
     "ConstantMass",
     "Content",
     "Coordinate",
