@@ -97,7 +97,6 @@ def test_every_public_callable_has_an_invalid_call(module):
     public = [n for n in public if callable(getattr(module, n)) and not n.startswith(("Abstract", "Any", "Solver"))]
     other = {
         "UserElement",
-        "MotionLaw",
         "FunctionBlock",
         "StateElement",
         "FreeMotion",

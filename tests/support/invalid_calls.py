@@ -450,13 +450,11 @@ def _of_problem(
 
 
 def _of_problems() -> Iterator[tuple[str, Call]]:
-    angle, numbers, rates = {"quantity": "hinge.angle"}, also(THING, "dict"), rates_problem()
+    angle, numbers = {"quantity": "hinge.angle"}, also(THING, "dict")
     for name in ("natural", "states", "joints", "forces", "energy", "momentum", "constraints", "log_determinant"):
         yield _of_problem(name)
     for name in ("rates", "multipliers", "reactions", "input_jacobian"):
         yield _of_problem(name)
-    for name in ("pi", "eta"):
-        yield _of_problem(name, form="hamiltonian-eliminated")
     yield _of_problem("residual", "t y yd", "index-2")
     yield _of_problem("jacobian", "t y yd c", "index-2")
     yield _of_problem("sparse_jacobian", "t y yd c", "index-2")
@@ -475,7 +473,6 @@ def _of_problems() -> Iterator[tuple[str, Call]]:
     yield _of_problem("quantity", "t y quantity", given=angle)
     yield _of_problem("gradient", "t y quantity", given=angle, y=STATE)
     yield _of_problem("event_function", "quantity", given={**angle, "above": 1.0}, above=NUMBER)
-    yield "Problem.norm_defect", _call(rates.norm_defect, {"t": 0.0, "y": rates.y0}, "t y")
 
 
 @cache
