@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze, twin
-from rbdae._pickles import check_pickles
 from rbdae.actuators.block import Block
 from rbdae.actuators.described import sort_of
 from rbdae.actuators.sampled import Sampled
@@ -87,9 +86,6 @@ class System:
         return out
 
     def __getstate__(self) -> dict[str, Any]:
-        for what, parts in (("joint", self._joints), ("force", self._forces)):
-            for name, part in parts.items():
-                check_pickles(f"{what} {name!r}", part)
         return {name: getattr(self, name) for name in self.__slots__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from rbdae import _check
@@ -12,8 +13,9 @@ from rbdae.papers.item import Item, Settings
 from rbdae.papers.showing import show
 
 
-def show_papers(given: argparse.Namespace) -> int:
-    """The command; 0, or 1 if a number is not as expected."""
+def main(arguments: Sequence[str]) -> int:
+    """The command with the arguments after its name; 0, or 1 if a number is not as expected."""
+    given = _parser().parse_args(arguments)
     bench = bool(given.solver or given.form)
     for form in given.form or ():
         if form not in FORMS:
@@ -27,6 +29,19 @@ def show_papers(given: argparse.Namespace) -> int:
     folder: Path = given.out
     how = Settings(given.quick, given.solver, tuple(given.form) if given.form else None)
     return 0 if show(items, dict(PAPERS), folder, how) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    out = argparse.ArgumentParser(prog="rbdae papers", description=__doc__)
+    out.add_argument("--only", nargs="+", metavar="NAME", help="items by their names; --list shows them")
+    out.add_argument("--paper", metavar="PAPER", help=f"{', '.join(PAPERS)}; default: all")
+    out.add_argument("--list", action="store_true", help="list the items and what the papers say")
+    out.add_argument("--quick", action="store_true", help="shorter and fewer runs, about a second an item")
+    out.add_argument("--solver", metavar="PACKAGE:METHOD", help="run by this solver what any solver can run")
+    out.add_argument("--form", nargs="+", metavar="FORM", help=f"only these forms: {', '.join(FORMS)}")
+    out.add_argument("--example", choices=("A", "B", "C"), help="only what runs this example of [NS]")
+    out.add_argument("--out", type=Path, default=Path("results/papers"), metavar="DIR", help="for pictures and tables")
+    return out
 
 
 def chosen(
@@ -57,4 +72,4 @@ def chosen(
     return [known[name] for name in dict.fromkeys(names or known)]
 
 
-__all__ = ["chosen", "show_papers"]
+__all__ = ["chosen", "main"]

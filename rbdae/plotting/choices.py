@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from rbdae import _check
-from rbdae._letters import wrong_in_heading
 
 T = TypeVar("T")
 
@@ -41,9 +40,8 @@ def heading(what: str, value: object) -> str:
         for half of a surrogate pair, and for mathtext that cannot be read
     """
     given = text(what, value)
-    wrong = wrong_in_heading(given)
-    if wrong is not None:
-        raise ValueError(f"{what} must not {wrong[0]}, got {_check.show(given)}; {wrong[1]}")
+    if any("\ud800" <= letter <= "\udfff" for letter in given):
+        raise ValueError(f"{what} must not have half of a surrogate pair, got {_check.show(given)}; remove it")
     from matplotlib.mathtext import MathTextParser
 
     if (given.count("$") - given.count(r"\$")) % 2 == 0 and "$" in given:

@@ -12,7 +12,6 @@ from typing import Any, Literal, final
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._callers import level_outside
 from rbdae._frozen import changed, made
 from rbdae._names import SolverName
 from rbdae._signals import Deferred, Pending
@@ -156,9 +155,7 @@ def solve(
         run.carry(error)
         raise
     if not solution.success and solution.reason is not Reason.KEYBOARD:
-        warnings.warn(
-            f"the run did not reach its end: {solution.message}", FailedRunWarning, stacklevel=level_outside()
-        )
+        warnings.warn(f"the run did not reach its end: {solution.message}", FailedRunWarning, stacklevel=2)
     return solution
 
 

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import pwd
+import re
 import shutil
 import signal
 import stat
@@ -201,7 +202,7 @@ def environments(folder: Path) -> dict[str, tuple[dict[str, str], str]]:
         "empty": ({"HOME": "", "XDG_CACHE_HOME": "", "RBDAE_CACHE_DIR": ""}, "no home folder"),
         "relative": ({"HOME": "home", "XDG_CACHE_HOME": "cache"}, "no home folder"),
         "home": ({"HOME": str(folder / "home"), "XDG_CACHE_HOME": ""}, ""),
-        "relative XDG": ({"HOME": str(folder / "home2"), "XDG_CACHE_HOME": "./x"}, ""),
+        "relative XDG": ({"HOME": str(folder / "home2"), "XDG_CACHE_HOME": "./x"}, "no home folder"),
         "XDG": ({"XDG_CACHE_HOME": str(folder / "xdg")}, ""),
         "a file": ({"RBDAE_CACHE_DIR": str(file)}, "cannot be kept in"),
         "no folders there": ({"RBDAE_CACHE_DIR": "/proc/no/such/folder"}, "cannot be kept in"),
@@ -308,7 +309,7 @@ def test_the_command_shows_and_clears_the_cache(empty, capsys):
         path.touch()
     assert main(["cache"]) == 0
     shown = capsys.readouterr().out
-    assert "machine code                  3 entries     0.0 MB" in shown
+    assert re.search(r"machine code +3 entries +0\.0 MB", shown)
     assert main(["cache", "--clear"]) == 0
     assert "removed" in capsys.readouterr().out
     assert sorted(p for p in empty.rglob("*") if p.is_file()) == sorted(mine)

@@ -84,14 +84,14 @@ def test_a_system_is_taken_as_well_as_a_function(mechanism, name, capsys):
 @pytest.mark.parametrize(
     "target, message",
     [
-        ("{}", "say which function: {}:NAME; it defines law, bar, local"),
-        ("{}:", "has no function ''; it defines law, bar"),
-        ("{}:baar", "did you mean 'bar'"),
-        ("{}:nothing", "returned None, no rbdae.System; is `return system` missing?"),
+        ("{}", "give {}:NAME, it defines law, bar, local"),
+        ("{}:", "has no function ''"),
+        ("{}:baar", "has no function 'baar'"),
+        ("{}:nothing", "returned None, no rbdae.System"),
         ("{}:number", "is 3, no function"),
         ("{}:broken", "broken() raised ZeroDivisionError: division by zero"),
         ("{}:leaves", "ended the program (exit code 3)"),
-        ("{}:needs", "without arguments, or with defaults for all (missing a required argument: 'length')"),
+        ("{}:needs", "needs() raised TypeError: needs() missing 1 required positional argument: 'length'"),
         ("{}:bar", "has no end time of its own; say --t-end"),
         ("other.py:bar", "the file other.py does not exist"),
         ("bar", "for a mechanism of your own FILE.py:FUNCTION"),
@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_own_line(mechanism, tmp_
     "arguments, message",
     [
         (["--plot", "x.xyz"], "--plot: x.xyz has the ending '.xyz'; pictures can be"),
-        (["--plot", "x"], "has no ending"),
+        (["--plot", "x"], "has the ending ''"),
         (["--report", "x.pdf"], "html"),
         (["--csv", "mechanism_of_mine.py"], "would write over mechanism_of_mine.py, the file of the mechanism"),
         (["--csv", "no/folder.csv"], "--csv: there is no folder no"),
@@ -191,9 +191,9 @@ def test_compare_writes_what_it_finds(mechanism, capsys, tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--formulations", "index-3", "--solvers", "scipy:RK45"], "no case is left: index-3 is a DAE of index 3"),
+        (["--formulations", "index-3", "--solvers", "scipy:RK45"], "no case is left of index-3 (dae, index 3)"),
         (["--processes", "0"], "--processes must be at least 1"),
-        (["--option", "max_step=1"], "put the solver before the name"),
+        (["--option", "max_step=1"], "put the solver before it"),
         (["--option", "scipy:RK23:max_step=1"], "not among the solvers"),
         (["--limit", "-1"], "limit must be positive"),
         (["--resume", "no/folder/x"], "--resume: there is no folder"),
@@ -204,13 +204,8 @@ def test_compare_refuses_before_it_runs(mechanism, arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_compare_in_processes_refuses_what_cannot_be_sent_there(mechanism, capsys):
-    assert main(["compare", f"{mechanism}:local", *FEW, "--processes", "2"]) == 2
-    assert "force 'wind': its force" in (said := capsys.readouterr().err) and "cannot be pickled" in said
-
-
 def test_a_study_of_a_file_runs_in_processes(mechanism, tmp_path):
-    command = [sys.executable, "-m", "rbdae", "compare", f"{mechanism}:bar", *FEW, "--processes", "2"]
+    command = [sys.executable, "-m", "rbdae", "compare", f"{mechanism}:local", *FEW, "--processes", "2"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert "1 runs, 0 failed" in ended.stdout
@@ -248,8 +243,7 @@ def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
         (["there_is_none.json", "--model", "pendulum"], "leave --model"),
         (["there_is_none.npz", "--out", "page.pdf"], "must end with .html"),
         (["there_is_none.npz", "--out", "nowhere/page.html"], "there is no folder nowhere"),
-        (["there_is_none.npz", "page.html"], "Type: rbdae report there_is_none.npz --out page.html"),
-        (["there_is_none.json", "--title", "A crank"], "--hold and --title out"),
+        (["there_is_none.json", "--title", "A crank"], "--title out"),
     ],
 )
 def test_report_refuses_what_it_cannot_read_or_write(arguments, message, capsys, tmp_path, monkeypatch):

@@ -74,7 +74,7 @@ def test_a_last_line_without_its_end_is_run_again(stored, tmp_path):
 
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/zero"])
 def test_a_device_is_no_file_to_resume_from(path):
-    with pytest.raises(ValueError, match="is no regular file, so nothing can be read back; name another one"):
+    with pytest.raises(OSError, match="is no file; name one"):
         rbdae.compare(rbdae.models.heavy_top(), T_END, formulations=["null-space"], solvers=["scipy:RK45"], resume=path)
 
 
@@ -116,13 +116,12 @@ def vars_of(errors: study.Errors) -> list[float]:
 @pytest.mark.parametrize(
     "name, said",
     [
-        ("a\0b", r"must not have control characters.*remove '\\x00'"),
-        ("a\nb", r"must not have control characters.*remove '\\n'"),
-        ("\x1b[31mred", r"control characters.*remove '\\x1b'"),
-        ("\ud800", r"half of a surrogate pair.*remove '\\ud800'"),
-        ("a\u2028b", r"line ends.*remove '\\u2028'"),
-        (20_000 * "x", r"more than 200 characters.*it has 20000, shorten it"),
-        (" \t ", "must not be empty.*name it"),
+        ("a\0b", r"remove '\\x00'"),
+        ("a\nb", r"remove '\\n'"),
+        ("\ud800", r"remove '\\ud800'"),
+        ("a\u2028b", r"remove '\\u2028'"),
+        (20_000 * "x", "200 letters.*it has 20000"),
+        ("  ", "must not be empty"),
     ],
 )
 @pytest.mark.parametrize("what", ["body", "joint", "force"])
@@ -228,7 +227,7 @@ def test_a_device_is_written_to_as_it_is():
 @pytest.mark.parametrize("path", ["", "a\0b", "\ud800.html", 3, None])
 def test_what_is_no_name_of_a_file_is_refused(path, compared):
     for write in (compared.to_csv, compared.to_json, compared.report, study.Comparison.from_json):
-        with pytest.raises((TypeError, ValueError), match=r"(must be the name of a file|no file's name can have)"):
+        with pytest.raises((TypeError, ValueError), match="must be the name of a file"):
             write(path)
 
 
@@ -280,7 +279,7 @@ def winds(tmp_path, monkeypatch) -> str:
     [
         ("divides", "raised ZeroDivisionError: float division by zero", "return (1.0 / (1.0 if t < 0.1 else 0.0)"),
         ("wrong", "raised ValueError: the wind is too strong", 'raise ValueError("the wind is too strong")'),
-        ("leaves", "ended the program (exit code 3) in the run", "raise SystemExit(3)"),
+        ("leaves", "ended the program (exit code 3)", "raise SystemExit(3)"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "compare"])
@@ -288,7 +287,7 @@ def test_an_exception_of_the_user_is_told_with_its_line(winds, capsys, law, said
     chosen = ["--formulations", "index-0", "--solvers", "scipy:RK45"] if command == "compare" else []
     assert main([command, f"{winds}:with_{law}", "--t-end", "1", *chosen]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"rbdae: {winds}: {law} {said}")
+    assert told.startswith(f"rbdae: {winds}: its code {said}")
     assert re.search(rf'File "{winds}", line \d+, in {law}\n    ' + re.escape(line), told)
     assert "Traceback" not in told and len(told.splitlines()) <= 7
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-import inside
 import numpy as np
 import pytest
 
 import rbdae
 from rbdae import study
-from rbdae.adapter import MissingSolver, Stats
+from rbdae.adapter import Stats
 from rbdae.study import Case, Comparison, Errors, Row
 
 T_END = 0.4
@@ -92,37 +92,41 @@ def test_a_failed_run_becomes_a_row_with_the_reason(reference):
     upright = rbdae.models.heavy_top(tilt=0.0)
     singular = study.run(upright, Case("index-0", "euler-313", "angular", "scipy:RK45", 1e-6), reference, limit=10.0)
     assert "gimbal lock" in singular.failure
-    text = study.table(Comparison(reference, (row, singular)))
-    assert "  1: given up after its limit" in text and "2 runs, 2 failed" in text
+    found = Comparison(reference, (row, singular))
+    assert "  1: given up after its limit" in str(found) and "2 runs, 2 failed" in str(found)
     with pytest.raises(ValueError, match="no run got to the end"):
-        study.work_precision(Comparison(reference, (row, singular)))
+        found.plot()
 
 
 def test_counts_that_a_package_does_not_report_are_dashes(reference):
     case = Case("index-0", "quaternion", "angular", "scipy:RK45", 1e-6)
     row = Row(case, Errors(1e-3, 1e-4, 1e-5), 0.0, 0.0, 0.0, Stats(evaluations=7, jacobians=-1))
-    line = study.table(Comparison(reference, (row,))).splitlines()[-2]
+    found = Comparison(reference, (row,))
+    (line,) = (line for line in str(found).splitlines() if line.startswith("  scipy:RK45"))
     assert line.split()[5:8] == ["7", "-", "0"]
-
-
-def test_the_picture_has_a_curve_for_each_form_and_solver(comparison):
-    pytest.importorskip("matplotlib")
-    figure = comparison.plot()
-    curves = {(r.case.form, r.case.solver) for r in comparison.rows}
-    for axis in figure.axes:
-        assert len(axis.lines) == min(len(curves), 10)
-        assert all(len(line.get_xdata()) == 3 for line in axis.lines)
-        assert len({(line.get_color(), line.get_marker()) for line in axis.lines}) == len(axis.lines)
+    assert found.frame["jacobians"].isna().tolist() == [True] and found.frame["evaluations"].tolist() == [7]
 
 
 def test_an_executor_gives_the_same_rows(reference):
+    """Equal cases are one."""
     case = Case("null-space", "quaternion", "angular", "scipy:DOP853", 1e-6)
     with ThreadPoolExecutor(1) as executor:
         theirs = study.compare_cases(
             rbdae.models.heavy_top(), T_END, [case, case], reference=reference, executor=executor
         )
     mine = study.compare_cases(rbdae.models.heavy_top(), T_END, [case], reference=reference)
-    assert [row.errors for row in theirs.rows] == [mine.rows[0].errors]  # equal cases are one
+    assert [row.errors for row in theirs.rows] == [mine.rows[0].errors]
+
+
+def test_functions_without_a_name_reach_other_processes():
+    """The model has a lambda, which pickle alone cannot send."""
+    case = Case("null-space", "quaternion", "angular", "rbdae:dopri5", 1e-4)
+    system = rbdae.models.driven_pendulum()
+    given = {"reference": study.reference(system, 0.05), "repeats": 1}
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        theirs = study.compare_cases(system, 0.05, [case], executor=executor, **given)
+    mine = study.compare_cases(system, 0.05, [case], **given)
+    assert theirs.rows[0].failure == "" and theirs.rows[0].errors == mine.rows[0].errors
 
 
 def test_an_executor_gets_the_forms_by_turns(reference):
@@ -143,15 +147,6 @@ def test_an_executor_gets_the_forms_by_turns(reference):
         )
     assert executor.forms == ("null-space", "index-0") * 2
     assert [row.case for row in found.rows] == cases
-
-
-def test_what_goes_to_another_process_can_be_pickled(reference):
-    system, exact = pickle.loads(pickle.dumps((rbdae.models.linked_bodies(), reference)))
-    assert [body.name for body in system.bodies] == ["first", "second"]
-    assert exact.t_end == T_END
-    assert len(pickle.loads(pickle.dumps(study.run)).__name__)
-    problem = rbdae.formulate(system, "index-2")
-    assert np.array_equal(problem.y0, rbdae.formulate(rbdae.models.linked_bodies(), "index-2").y0)
 
 
 def test_every_case_makes_sense_and_none_is_missing():
@@ -183,18 +178,8 @@ def test_unknown_names_are_refused(arguments, message):
 
 
 def test_a_reference_of_another_end_time_is_refused(reference):
-    with pytest.raises(ValueError, match=r"belongs to t = 0\.4, the runs end at 1"):
+    with pytest.raises(ValueError, match=r"0\.4.*1\.0"):
         study.compare_cases(rbdae.models.heavy_top(), 1.0, [], reference=reference)
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    from rbdae_adapters import sksundae
-
-    inside.forget_packages(monkeypatch)
-    monkeypatch.setattr(sksundae.SksundaeAdapter, "version", lambda self: None)
-    with pytest.raises(MissingSolver, match="pip install scikit-sundae"):
-        study.cases(solvers=["sksundae:ida"])
-    assert "sksundae:ida" not in study.installed_solvers()
 
 
 # ---------------------------------------------------------------- what a study says, and what it refuses
@@ -305,11 +290,11 @@ def test_redundant_joints_and_options_belong_to_the_cases():
         ({"tolerances": []}, "tolerances must not be empty"),
         (
             {"rotations": ["euler-313"], "velocities": ["coordinate"]},
-            "no form has rotation euler-313; velocity coordinate; with another rotation there are quaternion",
+            "no form has rotation euler-313 with velocity coordinate",
         ),
         (
             {"formulations": ["index-3"], "solvers": ["scipy:RK45"]},
-            "index-3 is a DAE of index 3, but scipy:RK45 takes ode; choose solvers from .*sksundae:ida",
+            r"index-3 \(dae, index 3\): scipy:RK45 takes ode",
         ),
         ({"solvers": ["scipy:RK45"], "options": {"scipy:RK23": {}}}, "'scipy:RK23', which is not among the solvers"),
         ({"options": {"scipy:RK45": {"jac": print}}, "solvers": ["scipy:RK45"]}, "option jac of scipy:RK45 must be"),
