@@ -31,14 +31,14 @@ def run_compare(given: argparse.Namespace) -> int:
     if given.processes < 1:
         raise ValueError(f"--processes must be at least 1, got {given.processes}; 1 runs in this process")
     found = target(given.model)
-    t_end = end_of(found, given.t_end)
+    given.t_end = end_of(found, given.t_end)
     cases = study.cases(**of(given, study.cases) | {"hold": hold_of(given), "options": options})
     print(f"{found.summary}: {len(cases)} cases", flush=True)
     interrupted = False
     try:
         with _executor(given.processes) as executor:
             how = of(given, study.compare_cases)
-            compared = study.compare_cases(found.system, t_end, cases, executor=executor, **how)
+            compared = study.compare_cases(found.system, chosen=cases, executor=executor, **how)
     except KeyboardInterrupt as error:
         so_far = getattr(error, "comparison", None)
         if not isinstance(so_far, study.Comparison) or not so_far.rows:

@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _refused(error: BaseException, typed: Sequence[str], given: argparse.Namespace) -> int:
     """Say what went wrong in a line, or with the user's line that raised it; errors of the library itself go on."""
     file = Path(str(getattr(given, "model", None)).rpartition(":")[0])
-    frames = traceback.extract_tb(error.__traceback__)
-    if file.suffix == ".py" and any(Path(frame.filename).resolve() == file.resolve() for frame in frames):
+    files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
+    if file.suffix == ".py" and "\0" not in str(file) and file.resolve() in files:
         print(f"rbdae: {file}: its code {told(error, file)}", file=sys.stderr)
         return 2
     if not isinstance(error, (*_INPUT, *_RUN)):

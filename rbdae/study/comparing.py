@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,9 +199,9 @@ def compare_cases(
         rows = tuple(replace(done[case], same=same[case]) for case in todo if case in done)
         return Comparison(exact, rows, provenance, len(todo) - len(left))
 
-    shared = (system, exact, seconds, most)
+    one = partial(run, system, exact=exact, limit=seconds, repeats=most)
     try:
-        for row in _shown(_rows(shared, [(case, same[case]) for case in left], executor), len(left), progress):
+        for row in _shown(_rows(one, left, executor), len(left), progress):
             done[row.case] = row
             if file is not None:
                 file.append(row)
@@ -210,26 +211,18 @@ def compare_cases(
     return compared()
 
 
-_Shared = tuple[System, Reference, float, int]
-"""Arguments of all runs: system, reference, limit and the most repetitions."""
-
-
-def _rows(shared: _Shared, chosen: Sequence[tuple[Case, tuple[str, ...]]], executor: Executor | None) -> Iterator[Row]:
+def _rows(one: Callable[[Case], Row], chosen: Sequence[Case], executor: Executor | None) -> Iterator[Row]:
     """Runs in this process, or as they are finished in others. What has not begun is cancelled if anything raises."""
-    system, exact, limit, repeats = shared
     if executor is None:
-        for case, same in chosen:
-            yield run(system, case, exact, limit, repeats, same)
+        yield from map(one, chosen)
         return
-    futures: list[Future[Row]] = []
+    here = isinstance(executor, ThreadPoolExecutor)
+    call: Callable[[Case], Row] = one if here else partial(_run_there, _packed(one))
     # forms by turns: runs that begin together do not compile the same code
-    by_turns = sorted(chosen, key=lambda pair: (pair[0].method, pair[0].knob))
+    by_turns = sorted(chosen, key=lambda case: (case.method, case.knob))
+    futures: list[Future[Row]] = []
     try:
-        if isinstance(executor, ThreadPoolExecutor):
-            futures += (executor.submit(run, system, case, exact, limit, repeats, same) for case, same in by_turns)
-        else:
-            content = _packed(shared)
-            futures += (executor.submit(_run_there, content, case, same) for case, same in by_turns)
+        futures += (executor.submit(call, case) for case in by_turns)
         for future in as_completed(futures):
             yield future.result()
     except BaseException:
@@ -238,20 +231,20 @@ def _rows(shared: _Shared, chosen: Sequence[tuple[Case, tuple[str, ...]]], execu
         raise
 
 
-def _packed(shared: _Shared) -> bytes:
-    """The arguments of all runs for other processes, with users' functions that have no name there."""
+def _packed(one: Callable[[Case], Row]) -> bytes:
+    """A function of a case for other processes, with the users' functions that have no name there."""
     try:
         import cloudpickle  # type: ignore[import-untyped]
     except ImportError:
         raise ImportError("an executor of processes needs cloudpickle: run `pip install cloudpickle`") from None
-    out: bytes = cloudpickle.dumps(shared)
+    out: bytes = cloudpickle.dumps(one)
     return out
 
 
-def _run_there(content: bytes, case: Case, same: tuple[str, ...]) -> Row:
+def _run_there(content: bytes, case: Case) -> Row:
     """A run in another process."""
-    system, exact, limit, repeats = pickle.loads(content)
-    return run(system, case, exact, limit, repeats, same)
+    row: Row = pickle.loads(content)(case)
+    return row
 
 
 def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:

@@ -88,7 +88,6 @@ def run(
     exact: Reference,
     limit: float = LIMIT,
     repeats: int = REPEATS,
-    same: tuple[str, ...] = (),
 ) -> Row:
     """One run; what goes wrong becomes the row's `failure`.
 
@@ -102,16 +101,15 @@ def run(
     system, case, exact : what to run, and the reference that it is measured against
     limit : seconds on the wall after which the run is given up
     repeats : the largest number of timed runs
-    same : goes to the row
     """
     nothing = (None, math.nan, math.nan, math.nan, Stats())
     try:
-        return replace(_row(system, case, exact, limit, repeats), same=same)
+        return _row(system, case, exact, limit, repeats)
     except OutOfTimeError as error:
-        return Row(case, *nothing, str(error), f"given up after its limit of {limit:g} s", 1, same, limit)
+        return Row(case, *nothing, str(error), f"given up after its limit of {limit:g} s", given_up_after=limit)
     except Exception as error:  # of a user's force, or a package: one case must not cost the others
         plain = isinstance(error, (ValueError, ProjectionError)) and str(error)
-        return Row(case, *nothing, str(error) if plain else f"{type(error).__name__}: {error}", same=same)
+        return Row(case, *nothing, str(error) if plain else f"{type(error).__name__}: {error}")
 
 
 def _row(system: System, case: Case, exact: Reference, limit: float, repeats: int) -> Row:

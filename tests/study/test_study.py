@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import pickle
 import time
@@ -9,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import wheel
 
 import rbdae
 from rbdae import study
@@ -37,17 +39,6 @@ def comparison(reference):
     )
 
 
-def test_the_two_references_agree(reference):
-    assert reference.agreement.largest < 1e-11
-
-
-def test_each_row_is_measured_against_another_formulation(reference):
-    first, second = reference.states
-    assert reference.against("null-space") is second
-    assert reference.against("hamiltonian-eliminated") is first
-    assert reference.against("index-2") is first
-
-
 def test_errors_are_small_and_follow_the_tolerance(comparison):
     # index-0 in angular velocities is the null-space form, in spatial ones it is not: 5 forms in two rotations
     assert len(comparison.rows) == 5 * 2 * 2 * 3
@@ -72,6 +63,7 @@ def test_errors_measure_what_they_say(reference):
     assert np.isclose(faster.velocity, 1e-3, rtol=1e-9) and faster.position == 0.0
     y[:4] = [np.cos(0.5), np.sin(0.5), 0.0, 0.0]
     assert np.isclose(study.errors(study.final_state(turned, 0.0, y), initial).orientation, np.pi / 3 - 1.0, rtol=1e-9)
+    assert reference.agreement.largest < 1e-11
     assert exact.position.shape == (1, 3) and exact.orientation.shape == (1, 4)
     assert np.isclose(np.linalg.norm(exact.position), 0.1)
 
@@ -127,26 +119,6 @@ def test_functions_without_a_name_reach_other_processes():
         theirs = study.compare_cases(system, 0.05, [case], executor=executor, **given)
     mine = study.compare_cases(system, 0.05, [case], **given)
     assert theirs.rows[0].failure == "" and theirs.rows[0].errors == mine.rows[0].errors
-
-
-def test_an_executor_gets_the_forms_by_turns(reference):
-    """Processes that begin together would compile the same code twice."""
-
-    class Recording(ThreadPoolExecutor):
-        forms = ()
-
-        def submit(self, fn, /, *arguments):
-            self.forms += (arguments[1].formulation,)
-            return super().submit(fn, *arguments)
-
-    forms = ("null-space", "quaternion", "angular"), ("index-0", "quaternion", "coordinate")
-    cases = [Case(*form, "scipy:DOP853", tolerance) for form in forms for tolerance in (1e-3, 1e-4)]
-    with Recording(1) as executor:
-        found = study.compare_cases(
-            rbdae.models.heavy_top(), T_END, cases, reference=reference, executor=executor, repeats=1
-        )
-    assert executor.forms == ("null-space", "index-0") * 2
-    assert [row.case for row in found.rows] == cases
 
 
 def test_every_case_makes_sense_and_none_is_missing():
@@ -237,15 +209,6 @@ def test_forms_without_constraints_are_one_equation_and_run_once(model, t_end):
     rates = [rbdae.formulate(system, f).rhs(0.0, y) for f in sorted(ONE_ODE)]
     for other in rates[1:]:
         np.testing.assert_allclose(other, rates[0], rtol=1e-13, atol=1e-13)
-
-
-def test_forms_that_differ_are_all_run():
-    chosen = {"rotations": ["quaternion"], "solvers": ["sksundae:ida"], "tolerances": [1e-4], "repeats": 1}
-    exact = study.reference(rbdae.models.linked_bodies(), 0.01)
-    found = rbdae.compare(rbdae.models.linked_bodies(), 0.01, reference=exact, velocities=["angular"], **chosen)
-    assert len(found.rows) == 10 and not any(row.same for row in found.rows)
-    top = rbdae.compare(rbdae.models.heavy_top(), 0.01, velocities=["coordinate"], **chosen)
-    assert len(top.rows) == 11 and not any(row.same for row in top.rows)
 
 
 def test_references_that_disagree_are_refused_with_the_remedy():
@@ -381,3 +344,91 @@ def test_velocities_are_relative_to_those_of_the_centres():
     end = reference.states[0]
     assert end.sizes is not None
     np.testing.assert_array_less(np.linalg.norm(end.velocity), end.sizes[1] * (1.0 + 1e-9))
+
+
+# ---------------------------------------------------------------- the error of a quantity; singular sets
+
+GIVEN = {
+    "formulations": ["index-0"],
+    "rotations": ["quaternion"],
+    "velocities": ["angular"],
+    "solvers": ["rbdae:dopri5"],
+    "repeats": 1,
+}
+
+
+def test_the_error_is_that_of_the_angle_with_its_turns(tmp_path):
+    system, pin = wheel.wheel()
+    found = rbdae.compare(
+        system, 5.0, tolerances=[1e-3, 1e-6], quantity=pin.angle, resume=tmp_path / "s.jsonl", **GIVEN
+    )
+    assert found.reference.quantity == "revolute-1.angle"
+    for row in found.rows:
+        run = rbdae.solve(
+            rbdae.formulate(system, "index-0"), (0.0, 5.0), solver="rbdae:dopri5", rtol=row.case.tolerance,
+            atol=row.case.tolerance,
+        )  # fmt: skip
+        wanted = abs(run.joints["revolute-1"].angle[-1] - wheel.angle(5.0)) / wheel.angle(5.0)
+        assert wanted < 1.0 and np.isclose(row.errors.quantity, wanted, rtol=1e-3, atol=1e-12)
+        assert row.errors.largest == row.errors.quantity != row.errors.position
+    text = str(found)
+    assert "is that of revolute-1.angle" in text and f"{found.rows[0].errors.quantity:.1e}" in text
+    again = study.Comparison.from_json(found.to_json(tmp_path / "s.json"))
+    assert again.rows == found.rows and again.reference.quantity == "revolute-1.angle"
+    assert found.reference.axis == "error of revolute-1.angle, relative, at t = 5 s"
+    assert json.loads((tmp_path / "s.json").read_text())["reference"]["quantity"] == "revolute-1.angle"
+    resumed = rbdae.compare(
+        system, 5.0, tolerances=[1e-3, 1e-6], quantity="revolute-1.angle", resume=tmp_path / "s.jsonl", **GIVEN
+    )
+    assert resumed.resumed == 2 and resumed.rows == found.rows
+    own = study.Reference.from_solutions(run, quantity="revolute-1.angle")
+    assert np.isnan(own.agreement.largest) and own.states[0].quantity[1] == pytest.approx(wheel.angle(5.0), rel=1e-4)
+    with pytest.raises(ValueError, match=r"errors of the quantity = '', the study to 'revolute-1\.angle'"):
+        rbdae.compare(system, 5.0, quantity=pin.angle, reference=study.Reference.from_solutions(run), **GIVEN)
+
+
+def test_quantities_that_there_are_not_are_refused():
+    system, pin = wheel.wheel()
+    with pytest.raises(ValueError, match=r"unknown quantity 'pin\.angle'"):
+        rbdae.compare(system, 5.0, quantity="pin.angle", **GIVEN)
+    other = rbdae.joints.Revolute(system.ground, system.bodies[0])
+    with pytest.raises(ValueError, match=r"unknown quantity 'of another system\.angle'"):
+        rbdae.compare(system, 5.0, quantity=other.angle, **GIVEN)
+    assert pin.angle.label == "Revolute.angle"
+
+
+def spinning() -> rbdae.System:
+    """A body that begins in the gimbal lock of Euler's angles, and turns by more than half a turn."""
+    system = rbdae.System(gravity=(0, 0, -9.81))
+    system.add_body("a", mass=1.0, inertia=(0.8, 0.6, 0.5), angular_velocity=(5.0, 6.0, 0.3))
+    return system
+
+
+ONE = {"formulations": ["index-0"], "solvers": ["scipy:DOP853"], "tolerances": [1e-8], "velocities": ["angular"]}
+
+
+def test_every_rotation_can_be_compared_from_any_start(tmp_path):
+    rotations = ["quaternion", "euler-313", "bryant-321"]
+    stopped = rbdae.compare(spinning(), 1.0, rotations=rotations, **ONE)
+    failures = {row.case.rotation: row.failure for row in stopped.rows}
+    assert "reference='start'" in failures["euler-313"] and not failures["quaternion"]
+    found = rbdae.compare(spinning(), 1.0, rotations=rotations, on_singularity="switch", **ONE)
+    assert all(row.errors is not None and row.errors.largest < 1e-6 for row in found.rows), str(found)
+    assert [row.case.reference for row in found.rows] == ["space", "start", "start"]
+    found.to_json(tmp_path / "study.json")
+    again = study.Comparison.from_json(tmp_path / "study.json")
+    assert [row.case for row in again.rows] == [row.case for row in found.rows]
+
+
+def test_singular_positions_of_loops_are_counted(tmp_path):
+    """There a run may take another branch, and two forms may differ."""
+    mechanism, end = rbdae.models.n_four_bar(), 1.0
+    problem = rbdae.formulate(mechanism, "index-0", redundant="minimum-norm")
+    run = rbdae.solve(problem, (0.0, end), solver="scipy:DOP853", rtol=1e-6, atol=1e-6)
+    last = study.final_state(problem, end, run.y[-1])  # no reference: the count alone is asked for
+    case = study.Case("index-0", "quaternion", "angular", "scipy:DOP853", 1e-6, redundant="minimum-norm")
+    exact = study.Reference(end, (last, last), study.Errors(1e-12, 1e-12, 1e-12))
+    row = study.run(mechanism, case, exact, repeats=1)
+    assert row.singular == len(run.singular_times) > 0
+    study.Comparison(exact, (row,)).to_json(tmp_path / "study.json")
+    assert study.Comparison.from_json(tmp_path / "study.json").records()[0]["singular"] == row.singular
