@@ -62,8 +62,10 @@ class Comparison:
         except ImportError:
             raise ImportError("the table needs pandas: run `pip install pandas`, or use records()") from None
         out = pandas.DataFrame(self.records(), columns=list(COLUMNS))
-        counts = [name for name, about in COLUMNS.items() if about.startswith("number") or name == "evaluations"]
-        return out.astype(dict.fromkeys([*counts, "below_reference"], "Int64"))  # integers, though some are missing
+        # integers though some are missing, and numbers though all are
+        kinds = {name: "Int64" for name, about in COLUMNS.items() if about.startswith(("number", "1 if"))}
+        floats = dict.fromkeys(("step", "error", "error_quantity", "energy", "given_up_after"), "float64")
+        return out.astype(kinds | floats | {"evaluations": "Int64"})
 
     def to_pandas(self) -> Any:
         """The same as `frame`."""

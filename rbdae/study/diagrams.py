@@ -139,10 +139,17 @@ def _draw(axes: Sequence[Any], rows: Sequence[Row], number: int, dashes: int, la
 
 def _finished(axes: Sequence[Any], rows: Sequence[Row], reference: Reference, left_out: int) -> str:
     """Labels, grids and the band where errors mean nothing; returns a note on what is not shown."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     bottom, agreement = axes[0].get_ylim()[0], reference.agreement.largest
     for axis, (label, _) in zip(axes, cycle(WORK), strict=False):
         axis.set_xlabel(label)
         axis.grid(True, which="major", alpha=0.3)
+        low, high = axis.get_xlim()  # matplotlib's own numbers overlap where an axis spans few decades
+        subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 5.0 * low else (1.0, 2.0, 5.0) if high < 50.0 * low else (1.0,)
+        axis.xaxis.set_major_locator(LogLocator(subs=subs))
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter(NullFormatter())
         if bottom < agreement:
             axis.axhspan(bottom, agreement, color="0.9", zorder=0)
     axes[0].set_ylim(bottom=bottom)
