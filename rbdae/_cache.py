@@ -20,8 +20,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import platformdirs
-
 ENVIRONMENT = "RBDAE_CACHE_DIR"
 """The variable that has the folder of the cache."""
 
@@ -55,10 +53,12 @@ class Entry(NamedTuple):
 def user_cache() -> Path | None:
     """The folder for what rbdae keeps between processes: RBDAE_CACHE_DIR, or the platform's own; None if this user has
     no home. Relative folders do not count: they would be wherever a program happens to be started."""
-    for given in (os.environ.get(ENVIRONMENT, ""), platformdirs.user_cache_dir("rbdae", appauthor=False)):
-        if os.path.isabs(given):
-            return Path(given)
-    return None
+    given = os.environ.get(ENVIRONMENT, "")
+    if not os.path.isabs(given):
+        import platformdirs  # `import rbdae` needs none of it
+
+        given = platformdirs.user_cache_dir("rbdae", appauthor=False)
+    return Path(given) if os.path.isabs(given) else None
 
 
 def is_own(found: os.stat_result) -> bool:

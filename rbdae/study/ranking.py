@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from statistics import fmean
 from typing import final
 
@@ -99,13 +100,10 @@ class Target:
 
     def winners(self, what: str = "evaluations") -> dict[str, Place]:
         """For each solver its form with the least ``"evaluations"`` or ``"seconds"``."""
-        out: dict[str, Place] = {}
-        for place in self.places:
-            best = out.get(place.curve[1])
-            value = getattr(place, what)
-            if not math.isnan(value) and (best is None or value < getattr(best, what)):
-                out[place.curve[1]] = place
-        return out
+        counted = [place for place in self.places if not math.isnan(getattr(place, what))]
+        methods = dict.fromkeys(place.curve[1] for place in counted)
+        least = attrgetter(what)
+        return {name: min((p for p in counted if p.curve[1] == name), key=least) for name in methods}
 
 
 @final
