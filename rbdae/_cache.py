@@ -57,7 +57,8 @@ def user_cache() -> Path | None:
     if not os.path.isabs(given):
         import platformdirs  # `import rbdae` needs none of it
 
-        given = platformdirs.user_cache_dir("rbdae", appauthor=False)
+        with suppress(RuntimeError):  # of a user without a home; some versions return "~/.cache" then
+            given = platformdirs.user_cache_dir("rbdae", appauthor=False)
     return Path(given) if os.path.isabs(given) else None
 
 
