@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import unicodedata
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -15,7 +16,6 @@ import attrs
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Varied, Vec
-from rbdae._letters import wrong_in_name
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
@@ -207,15 +207,20 @@ def flag(owner: str, what: str, value: object) -> bool:
 
 
 def name(what: str, value: object, taken: Iterable[str]) -> str:
-    """A non-empty string that is not taken, and that every output can show (`rbdae._letters`)."""
+    """A non-empty string of at most 200 letters that is not taken, and that every output can show: markup and formulas
+    are escaped where they are written; control characters, line ends and halves of surrogate pairs cannot be."""
     if not isinstance(value, str):
         kind = type(value).__name__
         raise TypeError(
             f"the name of a {what} must be a string, got {show(value)} of type {kind}; pass e.g. '{what}-1'"
         )
-    if (wrong := wrong_in_name(value)) is not None:
-        given = repr(value) if len(value) < 100 else show(value)
-        raise ValueError(f"the name of a {what} must not {wrong[0]}, got {given}; {wrong[1]}, e.g. '{what}-1'")
+    unshown = sorted({letter for letter in value if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")})
+    if unshown or not value.strip() or len(value) > 200:
+        remedy = f"remove {', '.join(map(ascii, unshown))}" if unshown else f"it has {len(value)} letters"
+        raise ValueError(
+            f"the name of a {what} must not be empty, nor have more than 200 letters or control characters, got "
+            f"{show(value)}; {remedy}, name it e.g. '{what}-1'"
+        )
     if value in taken:
         raise ValueError(f"{what} {value!r}: the name is taken in this system; choose another one")
     return value

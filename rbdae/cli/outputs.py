@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import argparse
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
@@ -10,71 +10,60 @@ from pathlib import Path
 from typing import Any
 
 import rbdae
-from rbdae._files import harmless, is_special, replacing
-from rbdae.problem.observables import FORCES, JOINTS, STATES, further
+from rbdae._files import harmless, replacing
+from rbdae.problem.observables import further
 from rbdae.show import check_report
 
 
-def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: bool = False) -> None:
+def check_outputs(given: argparse.Namespace) -> None:
     """Refuse files that cannot be written, formats and packages that are not there.
-
-    Parameters
-    ----------
-    files : by the option that names them, such as ``"--csv"``
-    model : the mechanism's file, which must not be written over, or a model's name
-    progress : whether a bar is asked for
 
     Raises
     ------
     OSError, ValueError, ImportError
         with the option, the file and the remedy
     """
-    wanted = {option: path for option, path in files.items() if path is not None}
-    if "--save" in wanted:
-        wanted["--save"] = _trajectory(wanted["--save"])
-    for option, path in wanted.items():
-        _check_writable(option, path)
-        if path.resolve() == Path(model.rpartition(":")[0]).resolve():
+    options = {name: getattr(given, name, None) for name in ("plot", "save", "csv", "json", "resume", "report", "out")}
+    files = {f"--{name}": path for name, path in options.items() if path is not None}
+    for option, path in files.items():
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"{option}: there is no folder {path.parent} to write {path.name} to; make it first"
+            )
+        if path.is_dir():
+            raise IsADirectoryError(f"{option}: {path} is a folder; name a file")
+        if not os.access(path if path.exists() else folder, os.W_OK):
+            raise PermissionError(f"{option}: {path} cannot be written; name another file, or change its permissions")
+        if path.resolve() == Path(str(getattr(given, "model", None)).rpartition(":")[0]).resolve():
             raise ValueError(f"{option} would write over {path}, the file of the mechanism; name another file")
-        others = [o for o, p in wanted.items() if o != option and p.absolute() == path.absolute()]
-        if others:
-            raise ValueError(f"{option} and {others[0]} name the same file {path}; give two names")
-    if "--plot" in wanted:
-        _check_picture(wanted["--plot"])
-    if "--report" in wanted:
-        check_report(wanted["--report"])
-    if progress and importlib.util.find_spec("tqdm") is None:
-        raise ImportError("--progress needs tqdm, which is missing: run `pip install tqdm`, or leave it out")
+        if any(path.absolute() == other.absolute() for name, other in files.items() if name != option):
+            raise ValueError(f"{option} and another option name the same file {path}; give two names")
+    if "--save" in files and files["--save"].suffix not in ("", ".npz"):
+        raise ValueError(f"--save: {files['--save']} must end with .npz; for other formats see --csv and --report")
+    for option in {"--report", "--out"} & files.keys():
+        check_report(files[option])
+    for option, package in (
+        ("--plot", "matplotlib"),
+        ("--csv", "pandas"),
+        ("--json", "cattrs"),
+        ("--resume", "cattrs"),
+    ):
+        if option in files:
+            _check_package(option, package)
+    if getattr(given, "progress", False):
+        _check_package("--progress", "tqdm")
+    if "--plot" in files:
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        known, ending = sorted(FigureCanvasBase.get_supported_filetypes()), files["--plot"].suffix
+        if ending.lower()[1:] not in known:
+            raise ValueError(f"--plot: {files['--plot']} has the ending {ending!r}; pictures can be {', '.join(known)}")
 
 
-def _trajectory(path: Path) -> Path:
-    """The file that a trajectory is written to."""
-    if path.suffix not in ("", ".npz"):
-        raise ValueError(f"--save: {path} must end with .npz; for other formats see --csv and --report")
-    return path if path.suffix or is_special(path) else path.with_name(path.name + ".npz")
-
-
-def _check_writable(option: str, path: Path) -> None:
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{option}: there is no folder {path.parent} to write {path.name} to; make it first")
-    if path.is_dir():
-        raise IsADirectoryError(f"{option}: {path} is a folder; name a file")
-    # a new file is made in the folder, and takes the place of an old one
-    needed = [path] if is_special(path) else [folder, *([path] if path.exists() else [])]
-    if not all(os.access(each, os.W_OK) for each in needed):
-        raise PermissionError(f"{option}: {path} cannot be written; name another file, or change its permissions")
-
-
-def _check_picture(path: Path) -> None:
-    if importlib.util.find_spec("matplotlib") is None:
-        raise ImportError("--plot needs matplotlib, which is missing: run `pip install matplotlib`")
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if path.suffix.lower().removeprefix(".") not in known:
-        ending = f"has the ending {path.suffix!r}" if path.suffix else "has no ending"
-        raise ValueError(f"--plot: {path} {ending}; pictures can be {', '.join(known)}")
+def _check_package(option: str, package: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        raise ImportError(f"{option} needs {package}, which is missing: run `pip install {package}`, or leave it out")
 
 
 def write_all(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> None:
@@ -89,6 +78,7 @@ def write_all(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -
     OSError, ValueError
         of the first one that could not be written, when all others are
     """
+    os.environ.setdefault("MPLBACKEND", "Agg")
     failed: OSError | ValueError | None = None
     for what, (path, write) in files.items():
         if path is None:
@@ -104,13 +94,10 @@ def write_all(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
     """Times, the states of all bodies, the quantities of joints and forces, and observables that were registered: the
     columns of `Solution.to_pandas`. A name that a spreadsheet would evaluate has an apostrophe before it."""
-    lines = STATES, JOINTS, FORCES, *further(solution.problem)
-    columns = [column for each in lines for column in each.columns(getattr(solution, each.name))]
-    with replacing(path) as new, open(new, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        writer = csv.writer(file)
-        writer.writerow(["t [s]", *(harmless(name) for name, _ in columns)])
-        for k, t in enumerate(solution.t.tolist()):
-            writer.writerow([repr(t), *(repr(float(values[k])) for _, values in columns)])
+    names = ["states", "joints", "forces", *(each.name for each in further(solution.problem))]
+    frame = solution.to_pandas(names).rename(columns=harmless)
+    with replacing(path) as new:
+        frame.to_csv(new, index_label="t [s]", errors="backslashreplace")
     return path
 
 

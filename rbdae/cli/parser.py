@@ -1,10 +1,11 @@
-"""The commands and options that the command line understands."""
+"""The commands and options of the command line, each said once: names are those of the functions that take them."""
 
 from __future__ import annotations
 
 import argparse
 import ast
-from collections.abc import Iterable, Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +16,86 @@ from rbdae.rotations import CHARTS
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-_SYSTEM = "a name from `rbdae models`, or FILE.py:FUNCTION, a function that returns a rbdae.System"
-_EITHER = "`rbdae models` lists the models, `rbdae solvers` the solvers."
+_COMMANDS = {
+    "models": "list the mechanisms that can be run",
+    "solvers": "list the solvers, installed or not",
+    "run": "integrate a mechanism and print how it went",
+    "compare": "run a mechanism through formulations and solvers",
+    "report": "write a page for a browser about a run or comparison on disk",
+    "cache": "show what is kept on disk between processes: compiled code",
+}
+
+_MODEL = "a name from `rbdae models`, or FILE.py:FUNCTION, a function that returns a rbdae.System"
+_FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+_NAMES: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
+_FLAG: dict[str, Any] = {"action": "store_true"}
+_OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
+    ("model", "run compare", _MODEL, {"metavar": "MODEL"}),
+    ("file", "report", ".npz of `run --save`, or .json of `compare --json`", _FILE),
+    ("--model", "report", f"the mechanism of a run, for its motion and reactions: {_MODEL}", {}),
+    ("--formulation", "run", f"{', '.join(FORMULATIONS)} (default: null-space)", {"default": "null-space"}),
+    ("--formulations", "compare", f"default: all; {', '.join(FORMULATIONS)}", _NAMES),
+    ("--rotation", "run", f"{', '.join(CHARTS)} (default: quaternion)", {"default": "quaternion"}),
+    ("--rotations", "compare", f"default: all; {', '.join(CHARTS)}", _NAMES),
+    ("--velocity", "run", "angular or coordinate; hamiltonian forms have momentum", {}),
+    ("--velocities", "compare", "default: all; angular, coordinate or momentum", _NAMES),
+    ("--solver", "run", "package:method, see `rbdae solvers`; default: one that is installed and fits", {}),
+    ("--solvers", "compare", "default: all that are installed", _NAMES),
+    ("--option", "run", "an option of the solver's own, NAME=VALUE", {"action": "append", "default": []}),
+    ("--option", "compare", "of one solver's own, SOLVER:NAME=VALUE", {"action": "append", "default": []}),
+    ("--rtol", "run", "relative tolerance (default: 1e-8)", {"type": float, "default": 1e-8}),
+    ("--atol", "run", "absolute tolerance (default: the relative one)", {"type": float}),
+    (
+        "--tolerances",
+        "compare",
+        "rtol = atol of the runs (default: 1e-4 1e-6 1e-8)",
+        {"nargs": "+", "type": float, "metavar": "TOL", "default": [1e-4, 1e-6, 1e-8]},
+    ),
+    ("--step", "run", "step size, s; for fixed-step methods", {"type": float}),
+    ("--steps", "compare", "step sizes of fixed-step methods, s", {"nargs": "+", "type": float, "metavar": "S"}),
+    ("--t-end", "run compare", "end time, s, before 0 for a run back in time (default: the model's)", {"type": float}),
+    ("--reference", "run", "'start' centres rotation parameters at each body's start", {"default": "space"}),
+    (
+        "--redundant",
+        "run compare report",
+        "'minimum-norm' leaves joint equations out that follow from the others (default: 'error' refuses them)",
+        {"default": "error"},
+    ),
+    ("--hold", "run compare report", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
+    (
+        "--on-singularity",
+        "run compare",
+        "'switch' centres rotation parameters again where they come near a singularity (default: 'stop')",
+        {"default": "stop"},
+    ),
+    ("--projection", "run compare", "project accepted steps onto the constraints", _FLAG),
+    ("--processes", "compare", "run in this number of processes", {"type": int, "default": 1}),
+    ("--limit", "compare", "give a run up after so many seconds (60)", {"type": float, "default": 60.0}),
+    ("--repeats", "compare", "time short runs so many times at most (9)", {"type": int, "default": 9}),
+    ("--resume", "compare", "write each finished run to FILE, and continue it", _FILE),
+    ("--progress", "run compare", "show a bar (needs tqdm)", _FLAG),
+    ("--csv", "run compare", "write the states of all bodies over time, or a line for each run", _FILE),
+    ("--save", "run", "write the trajectory, .npz", _FILE),
+    ("--json", "compare", "write runs, reference, versions and machine", _FILE),
+    ("--report", "run compare", "write a page for a browser, .html", _FILE),
+    ("--plot", "run compare", "write a picture (needs matplotlib)", _FILE),
+    ("--out", "report", "the page, .html (default: FILE with the ending .report.html)", _FILE),
+    ("--title", "report", "the title of the page of a run, such as the mechanism's name", {}),
+    ("--clear", "cache", "remove it; it is made again when it is needed", _FLAG),
+]
+"""Of each option its name, the commands that take it, what it does, and its form."""
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    out = argparse.ArgumentParser(prog="rbdae", description=rbdae.__doc__, epilog=_EITHER)
+    help_of_all = "`rbdae models` lists the models, `rbdae solvers` the solvers."
+    out = argparse.ArgumentParser(prog="rbdae", description=rbdae.__doc__, epilog=help_of_all)
     out.add_argument("--version", action="version", version=f"rbdae {rbdae.__version__}")
     commands = out.add_subparsers(dest="command", required=True)
-    commands.add_parser("models", help="list the mechanisms that can be run")
-    commands.add_parser("solvers", help="list the solvers, installed or not")
-    _add_run(commands.add_parser("run", help="integrate a mechanism and print how it went", epilog=_EITHER))
-    _add_compare(
-        commands.add_parser("compare", help="run a mechanism through formulations and solvers", epilog=_EITHER)
-    )
-    cache = commands.add_parser("cache", help="show what is kept on disk between processes: compiled code")
-    cache.add_argument("--clear", action="store_true", help="remove it; it is made again when it is needed")
-    _add_report(commands.add_parser("report", help="write a page for a browser about a run or comparison on disk"))
+    each = {name: commands.add_parser(name, help=what, epilog=help_of_all) for name, what in _COMMANDS.items()}
+    for option, takers, what, form in _OPTIONS:
+        for command in takers.split():
+            each[command].add_argument(option, help=what, **form)
     for name, point in further_commands().items():
         commands.add_parser(name, help=f"a command of {point.module.partition('.')[0]}")
     return out
@@ -45,119 +108,10 @@ def further_commands() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group="rbdae.commands")}
 
 
-def _add_run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("model", metavar="MODEL", help=_SYSTEM)
-    run.add_argument("--formulation", default="null-space", help="index-3 ... index-0, null-space, hamiltonian, ...")
-    run.add_argument("--rotation", default="quaternion", help=_listed(CHARTS))
-    run.add_argument("--velocity", help="angular or coordinate; hamiltonian forms have momentum")
-    run.add_argument(
-        "--reference",
-        default="space",
-        metavar="WHERE",
-        help="'start' centres rotation parameters at each body's start (default: 'space')",
-    )
-    run.add_argument("--solver", help="package:method, see `rbdae solvers`; default: one that is installed and fits")
-    run.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver's own"
-    )
-    run.add_argument("--rtol", type=float, default=1e-8, help="relative tolerance (default: 1e-8)")
-    run.add_argument("--atol", type=float, help="absolute tolerance (default: the relative one)")
-    run.add_argument("--step", type=float, help="step size, s; for fixed-step methods")
-    _add_common(run)
-    run.add_argument("--csv", type=Path, metavar="FILE", help="write the states of all bodies over time")
-    run.add_argument("--save", type=Path, metavar="FILE", help="write the trajectory, .npz")
-
-
-def _add_compare(compare: argparse.ArgumentParser) -> None:
-    compare.add_argument("model", metavar="MODEL", help=_SYSTEM)
-    several: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
-    compare.add_argument("--formulations", **several, help=f"default: all; {_listed(FORMULATIONS)}")
-    compare.add_argument("--rotations", **several, help=f"default: all; {_listed(CHARTS)}")
-    compare.add_argument("--velocities", **several, help="default: all; angular, coordinate or momentum")
-    compare.add_argument("--solvers", **several, help="default: all that are installed")
-    compare.add_argument(
-        "--tolerances",
-        nargs="+",
-        type=float,
-        metavar="TOL",
-        default=[1e-4, 1e-6, 1e-8],
-        help="rtol = atol of the runs (default: 1e-4 1e-6 1e-8)",
-    )
-    compare.add_argument(
-        "--steps",
-        nargs="+",
-        type=float,
-        metavar="S",
-        help="step sizes of fixed-step methods, s; these have no tolerances",
-    )
-    compare.add_argument(
-        "--option", action="append", default=[], metavar="SOLVER:NAME=VALUE", help="an option of one of the solvers"
-    )
-    _add_common(compare)
-    compare.add_argument("--processes", type=int, default=1, metavar="N", help="run in this number of processes")
-    compare.add_argument("--limit", type=float, default=60.0, metavar="S", help="give a run up after S seconds (60)")
-    compare.add_argument("--repeats", type=int, default=9, metavar="N", help="time short runs N times at most (9)")
-    compare.add_argument("--resume", type=Path, metavar="FILE", help="write each finished run to FILE, and continue it")
-    compare.add_argument("--csv", type=Path, metavar="FILE", help="write a line for each run")
-    compare.add_argument("--json", type=Path, metavar="FILE", help="write runs, reference, versions and machine")
-
-
-def _add_report(report: argparse.ArgumentParser) -> None:
-    report.add_argument("file", type=Path, metavar="FILE", help=".npz of `run --save`, or .json of `compare --json`")
-    report.add_argument(
-        "--out", type=Path, metavar="PAGE", help="the page, .html (default: FILE with the ending .report.html)"
-    )
-    report.add_argument(
-        "--model", metavar="MODEL", help=f"the mechanism of a run, for its motion and reactions: {_SYSTEM}"
-    )
-    report.add_argument("--title", metavar="TEXT", help="the title of the page of a run, such as the mechanism's name")
-    report.add_argument("further", nargs="*", metavar="", help=argparse.SUPPRESS)
-    _add_assembly(report)
-
-
-_END = "end time, s, before 0 for a run back in time (default: the model's own; a file has none)"
-
-
-def _add_common(command: argparse.ArgumentParser) -> None:
-    """Add the options that a run and a comparison share."""
-    command.add_argument("--t-end", type=float, help=_END)
-    _add_assembly(command)
-    command.add_argument(
-        "--on-singularity",
-        default="stop",
-        metavar="WHAT",
-        help="'switch' centres rotation parameters again where they come near a singularity (default: 'stop')",
-    )
-    command.add_argument("--projection", action="store_true", help="project accepted steps onto the constraints")
-    command.add_argument("--progress", action="store_true", help="show a bar (needs tqdm)")
-    command.add_argument("--report", type=Path, metavar="FILE", help="write a page for a browser, .html")
-    command.add_argument("--plot", type=Path, metavar="FILE", help="write a picture (needs matplotlib)")
-
-
-def _add_assembly(command: argparse.ArgumentParser) -> None:
-    """How a mechanism is put together."""
-    command.add_argument(
-        "--redundant",
-        default="error",
-        metavar="WHAT",
-        help="'minimum-norm' leaves joint equations out that follow from the others (default: 'error' refuses them)",
-    )
-    command.add_argument(
-        "--hold",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="bodies that keep their place at the assembly; NAME:x, ...",
-    )
-
-
-def _listed(names: Iterable[str]) -> str:
-    """``"a, b or c"``."""
-    *some, last = names
-    return f"{', '.join(some)} or {last}"
-
-
-_PLACES = ("x", "y", "z", "position", "orientation")
+def of(given: argparse.Namespace, function: Callable[..., Any]) -> dict[str, Any]:
+    """The options that a function takes under the same name, and that were given or have a default."""
+    taken = inspect.signature(function).parameters
+    return {name: value for name, value in vars(given).items() if name in taken and value is not None}
 
 
 def with_numbers(typed: Sequence[str]) -> list[str]:
@@ -165,27 +119,27 @@ def with_numbers(typed: Sequence[str]) -> list[str]:
     exponent for options."""
     out: list[str] = []
     for word in typed:
-        if word.startswith("-") and _is_number(word) and out and out[-1].startswith("--") and "=" not in out[-1]:
+        if _is_negative(word) and out and out[-1].startswith("--") and "=" not in out[-1]:
             out[-1] += f"={word}"
         else:
             out.append(word)
     return out
 
 
-def _is_number(word: str) -> bool:
+def _is_negative(word: str) -> bool:
     try:
-        float(word)
+        return word.startswith("-") and float(word) <= 0.0
     except ValueError:
         return False
-    return True
 
 
 def hold_of(given: argparse.Namespace) -> list[str | tuple[str, str]]:
     """``NAME`` and ``NAME:x`` as `rbdae.formulate` takes them."""
     out: list[str | tuple[str, str]] = []
-    for item in given.hold:
+    for item in given.hold or ():
         name, colon, place = item.rpartition(":")
-        out.append((name, place) if colon and place in _PLACES else item)
+        is_place = colon and place in ("x", "y", "z", "position", "orientation")
+        out.append((name, place) if is_place else item)
     return out
 
 
@@ -206,4 +160,4 @@ def option_of(text: str, example: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-__all__ = ["hold_of", "option_of", "parser", "with_numbers"]
+__all__ = ["further_commands", "hold_of", "of", "option_of", "parser", "with_numbers"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 
 import rbdae
-from rbdae.cli.formulated import formulated, may_be_left_out
 from rbdae.cli.outputs import check_outputs
+from rbdae.cli.parser import hold_of
 from rbdae.cli.target import target
 from rbdae.rotations import CHARTS
-from rbdae.show import check_report
 from rbdae.solving.files import read_npz
 from rbdae.study import Comparison
 
@@ -24,52 +22,37 @@ def write_report(given: argparse.Namespace) -> int:
             f"report: {file} must end with .npz, as `rbdae run --save` writes it, or with .json, as "
             "`rbdae compare --json` does"
         )
-    if given.further:
-        raise ValueError(f"report: the page is named by --out. {_with_out(given)}")
-    page = file.with_suffix(".report.html") if given.out is None else given.out
-    check_report(page)
-    check_outputs({"--out": page}, str(file))
+    given.out = file.with_suffix(".report.html") if given.out is None else given.out
+    check_outputs(given)
     if file.suffix == ".npz":
-        written = _solution(given, file).report(page, title=given.title)
+        written = _solution(given, file).report(given.out, title=given.title)
+    elif given.title is not None or given.model is not None:
+        raise ValueError("report: a comparison has its mechanism with it; leave --model and --title out")
     else:
-        _refuse_a_model(given)
-        written = Comparison.from_json(file).report(page)
+        written = Comparison.from_json(file).report(given.out)
     print(f"report written to {written}")
     return 0
-
-
-def _with_out(given: argparse.Namespace) -> str:
-    """The line that was meant."""
-    page = given.further[-1]
-    words = [word for word in given.typed if word not in given.further]
-    return f"Type: rbdae {shlex.join([*words, '--out', page])}"
 
 
 def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
     """With a mechanism, if one is given: without, there are only the unknowns over time."""
     if given.model is None:
         return rbdae.load(file)
-    stored = read_npz(file)[1].get("problem")
-    if stored is None:
+    form = read_npz(file)[1].get("problem")
+    if form is None:
         raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
-    form = (target(given.model).system, stored["formulation"], stored["rotation"], stored["velocity"])
     # any start can be read so; the file says where the run had its centres
-    chart = CHARTS.get(stored["rotation"])
-    reference = "start" if chart is not None and chart.centre else "space"
+    chart = CHARTS.get(form["rotation"])
+    how = {name: form[name] for name in ("rotation", "velocity")} | {"hold": hold_of(given)}
+    how["reference"] = "start" if chart is not None and chart.centre else "space"
+    system = target(given.model).system
     try:
-        problem = formulated(*form, given.redundant, given, reference)
+        problem = rbdae.formulate(system, form["formulation"], redundant=given.redundant, **how)
     except ValueError as error:
-        if not may_be_left_out(error):
+        if "redundant='minimum-norm'" not in str(error):
             raise
-        problem = formulated(*form, "minimum-norm", given, reference)  # there is no run without
+        problem = rbdae.formulate(system, form["formulation"], redundant="minimum-norm", **how)  # as the run had it
     return rbdae.load(file, problem)
-
-
-def _refuse_a_model(given: argparse.Namespace) -> None:
-    if given.title is not None or given.model is not None or given.redundant != "error" or given.hold:
-        raise ValueError(
-            "report: a comparison has its mechanism with it; leave --model, --redundant, --hold and --title out"
-        )
 
 
 __all__ = ["write_report"]

@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
-from rbdae._callers import level_outside
 from rbdae.joints.base import AbstractJoint
 from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2, Primitive
 from rbdae.multibody.layout import BodyMotion
@@ -22,15 +21,14 @@ REMEDY = "correct them, leave them out to have them found, or say consistent='pr
 def warn_of_changes(assembly: Assembly) -> None:
     """One warning for all given values that had to change; none if there are none.
 
-    It points to the nearest line outside of this package, whatever the call went through, so that by Python's usual
-    filter many problems of one study give it once.
+    It points to the line that called `formulate`, so that by Python's usual filter a loop gives it once.
     """
     if assembly.changes:
         text = (
             f"the given initial values contradict the joints and were changed: {listed(assembly.changes)}; largest "
             f"gap: {assembly.disagreement}; {REMEDY}"
         )
-        warnings.warn(text, InitialValuesWarning, stacklevel=level_outside())
+        warnings.warn(text, InitialValuesWarning, stacklevel=3)
 
 
 def of_positions(model: Model, motion: BodyMotion, g: Vec) -> str:

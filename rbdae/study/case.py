@@ -19,8 +19,7 @@ Options: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 Redundant: TypeAlias = Literal["error", "minimum-norm"]
 OnSingularity: TypeAlias = Literal["stop", "switch"]
 
-_REDUNDANT = ("error", "minimum-norm")
-_ON_SINGULARITY = ("stop", "switch")
+_WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "switch")}
 
 
 @final
@@ -58,14 +57,20 @@ class Case:
     def __post_init__(self) -> None:
         if isinstance(self.formulation, Formulation) and self.formulation == FORMULATIONS.get(self.formulation.name):
             object.__setattr__(self, "formulation", self.formulation.name)
-        if not isinstance(self.redundant, str) or self.redundant not in _REDUNDANT:
-            raise _check.unknown("value of redundant", self.redundant, _REDUNDANT)
-        if not isinstance(self.on_singularity, str) or self.on_singularity not in _ON_SINGULARITY:
-            raise _check.unknown("value of on_singularity", self.on_singularity, _ON_SINGULARITY)
+        for name, words in _WORDS.items():
+            if getattr(self, name) not in words:
+                raise _check.unknown(f"value of {name}", getattr(self, name), words)
         hold = tuple(item if isinstance(item, str) else tuple(item) for item in check_hold(self.hold))
         object.__setattr__(self, "hold", hold)
         object.__setattr__(self, "projection", _projection(self.projection))
-        options = dict(_pairs(self.solver, self.options))
+        try:
+            named = sorted(dict(self.options).items())
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"options of {self.solver} must be a dict of names and values, got {_check.show(self.options)}; pass "
+                "e.g. {'max_step': 0.1}"
+            ) from None
+        options = {name: _plain(f"option {name} of {self.solver}", value) for name, value in named}
         step = options.pop("step", None) if self.step is None else self.step
         if step is not None:
             step = _check.positive("Case", "step", step, "give the size of a step in seconds, e.g. 1e-3")
@@ -119,22 +124,8 @@ def _projection(given: Projection | bool | None) -> Projection | None:
     return given
 
 
-def _pairs(solver: str, options: Options) -> tuple[tuple[str, Option], ...]:
-    """Options in one order, with values that can be compared, stored and sent to other processes."""
-    try:
-        named = dict(options)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"options of {solver} must be a dict of names and values, got {_check.show(options)}; pass e.g. "
-            "{'max_step': 0.1}"
-        ) from None
-    for name in named:
-        if not isinstance(name, str):
-            raise TypeError(f"options of {solver}: a name must be a string, got {_check.show(name)}; quote it")
-    return tuple((name, _plain(f"option {name} of {solver}", named[name])) for name in sorted(named))
-
-
 def _plain(what: str, value: Any) -> Option:
+    """An option that can be compared, stored and sent to other processes."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (list, tuple)):

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from rbdae import _check
 from rbdae.adapter import Method
 from rbdae.formulations import FORMULATIONS, Formulation, pairings
@@ -51,27 +49,26 @@ def cases(
     Raises
     ------
     TypeError, ValueError
-        for names that do not exist, with the nearest ones; for what is no list; and where nothing is left, with what
-        excluded everything
+        for names that do not exist, with the nearest ones; for what is no list; and where nothing is left
     rbdae.adapter.MissingSolver
         for a solver whose package is not installed
     """
     forms = [*FORMULATIONS.values()] if formulations is None else _forms(formulations)
-    known = pairings_of(forms)
-    wanted = {
-        "formulation": None if formulations is None else [str(form) for form in forms],
-        "rotation": _known("rotation", rotations, CHARTS),
-        "velocity": _known("velocity", velocities, {v for _, _, v in pairings()}),
+    charts = _known("rotation", "rotations", rotations, CHARTS)
+    speeds = _known("velocity", "velocities", velocities, {v for _, _, v in pairings()})
+    methods = {
+        name: find_method(name)[1]
+        for name in (installed_solvers() if solvers is None else _names("solvers", solvers, "scipy:DOP853"))
     }
-    chosen = installed_solvers() if solvers is None else _unique(_names("solvers", solvers))
-    methods = {name: find_method(name)[1] for name in chosen}
-    _, charts, speeds = wanted.values()
-    selected = [p for p in known if (charts is None or p[1] in charts) and (speeds is None or p[2] in speeds)]
-    if not selected:
-        raise ValueError(_without_pairing(wanted, forms))
-    sizes = _sizes("tolerances", tolerances, "1e-6, 1e-8", 1.0)
-    own = _options(options, methods)
-    knobs = _knobs(sizes, None if steps is None else _sizes("steps", steps, "1e-2, 5e-3"), methods, own)
+    own = dict(options or {})
+    for name in own:
+        if name not in methods:
+            raise ValueError(
+                f"options are given for {_check.show(name)}, which is not among the solvers: {', '.join(methods)}; "
+                "correct the name, or leave the options out"
+            )
+    knobs = _knobs(_sizes("tolerances", tolerances, 1.0), steps, methods, own)
+    selected = [p for p in pairings_of(forms) if p[1] in charts and p[2] in speeds]
     found = [
         Case(f, r, v, name, tolerance, redundant, hold, projection, own.get(name, ()), on_singularity, step)
         for f, r, v in selected
@@ -79,96 +76,47 @@ def cases(
         if method.accepts(f.kind, f.index, (f.name, r, v))
         for tolerance, step in knobs[name]
     ]
+    if not selected:
+        raise ValueError(
+            f"no case is left: of {', '.join(map(str, forms))} no form has rotation {' or '.join(charts)} with "
+            f"velocity {' or '.join(speeds)}; rbdae.pairings() lists all forms"
+        )
     if not found:
-        raise ValueError(_without_solver({str(f): f for f, _, _ in selected}, list(methods)))
+        kinds = ", ".join(sorted({f"{f} ({f.kind}, index {f.index})" for f, _, _ in selected}))
+        takes = ", ".join(f"{s.name} takes {s.takes}" for s in known_solvers() if s.name in methods)
+        raise ValueError(f"no case is left of {kinds}: {takes}; `rbdae solvers` lists what each solver takes")
     return found
 
 
-def _options(options: Mapping[str, Options] | None, methods: Iterable[str]) -> dict[str, Options]:
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        raise TypeError(
-            f"options must be a dict by the names of solvers, got {_check.show(options)}; pass e.g. "
-            "{'scipy:DOP853': {'max_step': 0.1}}"
-        )
-    methods = list(methods)
-    for name in options:
-        if name not in methods:
-            raise ValueError(
-                f"options are given for {_check.show(name)}, which is not among the solvers: {', '.join(methods)}; "
-                "correct the name, or leave the options out"
-            )
-    return dict(options)
-
-
-def _without_pairing(wanted: Mapping[str, list[str] | None], forms: list[Formulation]) -> str:
-    """Why no form has all that was chosen, with the nearest one that has most of it."""
-    chosen = "; ".join(f"{what} {' or '.join(names)}" for what, names in wanted.items() if names is not None)
-    remedies = []
-    known = [(str(f), c, v) for f, c, v in pairings_of(dict.fromkeys([*FORMULATIONS.values(), *forms]))]
-    for number, what in enumerate(wanted):
-        others = [p for p in known if all(w is None or p[k] in w for k, w in enumerate(wanted.values()) if k != number)]
-        if others:
-            found = ", ".join(dict.fromkeys(p[number] for p in others))
-            remedies.append(f"with another {what} there are {found}")
-    return f"no case is left: no form has {chosen}; {'; '.join(remedies) or 'rbdae.pairings() lists all forms'}"
-
-
-def _without_solver(forms: Mapping[str, Formulation], methods: list[str]) -> str:
-    """Why no solver takes any of the forms."""
-    infos = {s.name: s for s in known_solvers()}
-    forms_said = ", ".join(
-        f"{name} is {'an ODE' if f.kind == 'ode' else f'{_ARTICLE[f.kind]} of index {f.index}'}"
-        for name, f in sorted(forms.items())
-    )
-    takes = ", ".join(f"{name} takes {infos[name].takes}" for name in methods)
-    able = [
-        s.name
-        for s in infos.values()
-        if s.available and any(find_method(s.name)[1].accepts(f.kind, f.index) for f in forms.values())
-    ]
-    remedy = f"choose solvers from {', '.join(able)}" if able else "`rbdae solvers` says how to install others"
-    return f"no case is left: {forms_said}, but {takes}; {remedy}"
-
-
-_ARTICLE = {"dae": "a DAE", "overdetermined": "an overdetermined DAE"}
-
-
 def _knobs(
-    tolerances: list[float], steps: list[float] | None, methods: Mapping[str, Method], own: Mapping[str, Options]
+    tolerances: list[float], steps: Iterable[float] | None, methods: Mapping[str, Method], own: Mapping[str, Options]
 ) -> dict[str, list[tuple[float, float | None]]]:
     """For each solver the tolerances and step sizes that it runs with; None for the steps that it chooses itself."""
+    sizes = None if steps is None else _sizes("steps", steps, math.inf)
     fixed = [name for name, method in methods.items() if method.fixed_step]
-    if steps is not None and not fixed:
+    if sizes is not None and not fixed:
         raise ValueError(
             f"cases: steps are those of fixed-step methods, but {', '.join(methods)} choose their own; leave steps out"
         )
     out: dict[str, list[tuple[float, float | None]]] = {name: [(size, None) for size in tolerances] for name in methods}
     for name in fixed:
-        in_options = "step" in dict(own.get(name, ()))
-        if in_options == (steps is not None):
+        if ("step" in dict(own.get(name, ()))) == (sizes is not None):
             raise ValueError(
-                f"cases: {name} takes steps of fixed size, "
-                + ("which are given twice, as steps and among its options" if in_options else "and none is given")
-                + "; pass steps=[1e-2, 5e-3], in seconds"
+                f"cases: {name} takes steps of fixed size; give them once, by steps=[1e-2, 5e-3], in seconds, or as "
+                "its option 'step'"
             )
-        out[name] = [(min(tolerances), step) for step in steps] if steps else [(min(tolerances), None)]
+        out[name] = [(min(tolerances), step) for step in sizes] if sizes else [(min(tolerances), None)]
     return out
 
 
-def _sizes(what: str, given: Iterable[float], example: str, below: float = math.inf) -> list[float]:
+def _sizes(what: str, given: Iterable[float], below: float) -> list[float]:
     """Positive numbers, the largest first."""
-    # an iterator would be used up by the first form
-    if isinstance(given, (str, bytes, dict, np.ma.MaskedArray)) or not isinstance(given, Iterable):
-        raise TypeError(f"{what} must be a list of numbers, got {_check.show(given)}; pass e.g. [{example}]")
-    listed = list(given)
-    if not listed:
-        raise ValueError(f"{what} must not be empty, got []; pass e.g. [{example}]")
-    sizes = [_check.positive("cases", what, value, f"pass e.g. [{example}]") for value in listed]
-    for size in sizes:
-        if size >= below:
-            raise ValueError(f"cases: {what} must be below {below:g}, got {size!r}; pass e.g. [{example}]")
+    if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable):
+        raise TypeError(f"{what} must be a list of numbers, got {_check.show(given)}; pass e.g. [1e-2, 1e-3]")
+    sizes = [_check.positive("cases", what, value, "pass e.g. [1e-2, 1e-3]") for value in given]
+    if not sizes or max(sizes) >= below:
+        wanted = "must not be empty" if not sizes else f"must be below {below:g}"
+        raise ValueError(f"{what} {wanted}, got {sizes}; pass e.g. [1e-2, 1e-3]")
     return sorted(set(sizes), reverse=True)
 
 
@@ -177,50 +125,39 @@ def installed_solvers() -> list[str]:
     return [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
 
 
-_EXAMPLES = {
-    "formulations": "index-1",
-    "rotations": "quaternion",
-    "velocities": "angular",
-    "solvers": "scipy:DOP853",
-}
-
-
-def _forms(given: Iterable[str | Formulation]) -> list[Formulation]:
+def _forms(given: Iterable[Any]) -> list[Formulation]:
     """Formulations by name or as values, each once, in the order of the table."""
-    own = {}
-    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping, np.ndarray)):
-        listed = [*given]
-        own = {str(form): form for form in listed if isinstance(form, Formulation)}
-        given = [str(form) if isinstance(form, Formulation) else form for form in listed]
-    forms = {own.get(name) or named(name) for name in _names("formulations", given)}
+    listed = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    own = {str(form): form for form in listed if isinstance(form, Formulation)}
+    names = (
+        given if isinstance(given, str) else [str(each) if isinstance(each, Formulation) else each for each in listed]
+    )
+    forms = {own.get(name) or named(name) for name in _names("formulations", names, "index-1")}
     order = [*FORMULATIONS]
     return sorted(forms, key=lambda f: (order.index(f.name) if f.name in order else len(order), str(f)))
 
 
-def _names(what: str, names: Iterable[Any]) -> list[str]:
-    """A list of strings that is not empty; a string is one name, and no list of letters."""
+def _known(what: str, plural: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Known names, each once; all of them for None."""
+    if names is None:
+        return sorted(known)
+    wanted = _names(plural, names, next(iter(known)))
+    for name in wanted:
+        if name not in known:
+            raise _check.unknown(what, name, sorted(known))
+    return wanted
+
+
+def _names(what: str, names: Iterable[Any], example: str) -> list[str]:
+    """Strings, each once, at least one; a single string is refused, as it is a list of letters."""
     if isinstance(names, str):
         raise TypeError(f"{what} must be a list of strings, got {_check.show(names)}; pass [{names!r}]")
     given = _check.names(what, names)
     if not given:
         raise ValueError(
-            f"{what} must not be empty, got []; pass e.g. ['{_EXAMPLES[what]}'], or leave it out for all there are"
+            f"{what} must not be empty, got []; pass e.g. [{example!r}], or leave it out for all there are"
         )
-    return given
-
-
-def _unique(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
-
-
-def _known(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str] | None:
-    if names is None:
-        return None
-    wanted, known = _names({"velocity": "velocities"}.get(what, f"{what}s"), names), sorted(known)
-    for name in wanted:
-        if name not in known:
-            raise _check.unknown(what, name, known)
-    return _unique(wanted)
+    return list(dict.fromkeys(given))
 
 
 __all__ = ["TOLERANCES", "cases", "installed_solvers"]

@@ -6,11 +6,12 @@ computed at 1e-13. Two formulations compute one each, and their difference says 
 
 from __future__ import annotations
 
-from collections import Counter
+import pickle
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed
-from contextlib import contextmanager
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,12 @@ from rbdae.study import references
 from rbdae.study.case import Case, OnSingularity, Options, Redundant
 from rbdae.study.choosing import TOLERANCES, cases
 from rbdae.study.comparison import Comparison
-from rbdae.study.input import check_executor, check_system, checked_cases, checked_quantity, checked_reference
-from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, quiet, run, warm_up
+from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.provenance import Provenance
 from rbdae.study.references import Reference, checked_end, refuse_disagreement
 from rbdae.study.same_equations import representatives
-from rbdae.study.stored import ResultsFile, checked_path, study_key
-from rbdae.system import System
+from rbdae.study.stored import ResultsFile
+from rbdae.system import System, name_in
 
 
 def compare(
@@ -96,8 +96,8 @@ def compare(
         if no reference can be computed
     rbdae.adapter.MissingSolver
         for a solver whose package is not installed
-    pickle.PicklingError
-        with an executor of processes, for a system with a function that cannot be pickled, with its name
+    ImportError
+        without cattrs for `resume`, and without cloudpickle for an executor of processes
     OSError
         for a file that cannot be read or written
     KeyboardInterrupt
@@ -111,7 +111,7 @@ def compare(
     >>> [row.failure for row in found.rows]
     ['', '', '']
     """
-    check_system(system)
+    _check_system(system)
     chosen = cases(
         formulations,
         rotations,
@@ -160,121 +160,103 @@ def compare_cases(
     TypeError, ValueError
         as `compare`; for a reference that belongs to another end time, and for an empty list
     """
-    check_system(system)
+    _check_system(system)
     end = checked_end("compare", t_end)
-    label = checked_quantity(quantity, system)
-    given = checked_reference(reference, end, system, label)
-    wanted = checked_cases(chosen)
+    label = _label(quantity, system)
+    given = _checked_reference(reference, end, system, label)
+    wanted = _checked_cases(chosen)
     _check.flag("compare", "progress", progress)
     seconds = _check.positive("compare", "limit", limit, "give seconds")
     most = _check.count("compare", "repeats", repeats)
-    check_executor(executor, system)
-    path = None if resume is None else checked_path(resume)
-    with quiet():
-        leaders = representatives(system, wanted)
-    todo = [case for case in wanted if leaders[case] == case]
+    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
+        raise TypeError(
+            f"executor must be a concurrent.futures.Executor, got {_check.show(executor)}; pass e.g. "
+            "ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('spawn')), or leave it out"
+        )
     provenance = Provenance.of(system, {case.solver for case in wanted})
     file = None
-    if path is not None:
-        about = (wanted[0].redundant, wanted[0].hold, wanted[0].projection, *([label] if label else []))
-        file = ResultsFile(path, study_key(provenance.fingerprint, end, given, about))
-        given = _stored_reference(file, end, system, label) or given
+    if resume is not None:
+        first = wanted[0]
+        about = (end, first.redundant, first.hold, first.projection, label)
+        file = ResultsFile(resume, provenance.fingerprint, given, about)
+        given = _checked_reference(file.reference, end, system, label) or given
+    with warnings.catch_warnings():  # of a system, they are given by the reference, once
+        warnings.simplefilter("ignore")
+        leaders = representatives(system, wanted)
     exact = _reference(system, end, wanted, given, seconds, label)
-    done = {} if file is None else _usable(file.rows, seconds)
+    todo = [case for case in wanted if leaders[case] == case]
+    same = {
+        leader: tuple(str(case.formulation) for case in wanted if leaders[case] == leader != case) for leader in todo
+    }
+    done = {} if file is None else file.usable_rows(seconds)
     left = [case for case in todo if case not in done]
-    _check_options(system, left, end)
+    for case in {(case.solver, case.options): case for case in left if case.options}.values():
+        warm_up(system, case, end, steps=1)  # its adapter refuses by name what it does not have
     if file is not None:
         file.begin(exact, provenance)
-    same = _same(leaders)
-    calls = [(system, case, exact, seconds, most, same[case]) for case in _in_turns(left, executor)]
-
-    def finished(row: Row) -> None:
-        done[row.case] = row
-        if file is not None:
-            file.append(row)
 
     def compared() -> Comparison:
         rows = tuple(replace(done[case], same=same[case]) for case in todo if case in done)
         return Comparison(exact, rows, provenance, len(todo) - len(left))
 
+    one = partial(run, system, exact=exact, limit=seconds, repeats=most)
     try:
-        _run_all(calls, executor, progress, finished)
+        for row in _shown(_rows(one, left, executor), len(left), progress):
+            done[row.case] = row
+            if file is not None:
+                file.append(row)
     except KeyboardInterrupt as error:
         error.comparison = compared()  # type: ignore[attr-defined]
         raise
     return compared()
 
 
-def _stored_reference(file: ResultsFile, t_end: float, system: System, quantity: str) -> Reference | None:
-    """The reference of a file, which belongs to the study if nobody has changed it."""
-    try:
-        return checked_reference(file.reference, t_end, system, quantity)
-    except ValueError as error:
-        raise ValueError(f"{file.path}: {error}, or name another file for resume") from None
-
-
-def _run_all(
-    calls: Sequence[tuple[Any, ...]], executor: Executor | None, progress: bool, finished: Callable[[Row], object]
-) -> None:
-    """Runs in this process or in others. `finished` gets each row as soon as it is there, in any order; what has not
-    begun is cancelled if anything raises."""
-    with _bar(len(calls), progress) as advance:
-        if executor is None:
-            for call in calls:
-                finished(run(*call))
-                advance()
-            return
-        futures: list[Future[Row]] = []
-        try:
-            futures += (executor.submit(run, *call) for call in calls)
-            for future in as_completed(futures):
-                finished(future.result())
-                advance()
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            raise
-
-
-@contextmanager
-def _bar(total: int, progress: bool) -> Iterator[Callable[[], object]]:
-    """A function to call after each run; it does nothing without progress, or without tqdm."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        progress = False
-    if not progress:
-        yield lambda: None
-        return
-    with tqdm(total=total, desc="runs", mininterval=1.0) as bar:
-        yield bar.update
-
-
-def _in_turns(cases: Sequence[Case], executor: Executor | None) -> list[Case]:
-    """The cases, for an executor with their forms by turns: what begins together does not compile the same code."""
+def _rows(one: Callable[[Case], Row], chosen: Sequence[Case], executor: Executor | None) -> Iterator[Row]:
+    """Runs in this process, or as they are finished in others. What has not begun is cancelled if anything raises."""
     if executor is None:
-        return list(cases)
-    before = Counter[str]()
-    turns: list[tuple[int, Case]] = []
-    for case in cases:
-        turns.append((before[case.form], case))
-        before[case.form] += 1
-    return [case for _, case in sorted(turns, key=lambda turn: turn[0])]
+        yield from map(one, chosen)
+        return
+    here = isinstance(executor, ThreadPoolExecutor)
+    call: Callable[[Case], Row] = one if here else partial(_run_there, _packed(one))
+    # forms by turns: runs that begin together do not compile the same code
+    by_turns = sorted(chosen, key=lambda case: (case.method, case.knob))
+    futures: list[Future[Row]] = []
+    try:
+        futures += (executor.submit(call, case) for case in by_turns)
+        for future in as_completed(futures):
+            yield future.result()
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        raise
 
 
-def _same(leaders: Mapping[Case, Case]) -> dict[Case, tuple[str, ...]]:
-    """The other formulations that each run stands for."""
-    out: dict[Case, tuple[str, ...]] = {leader: () for leader in leaders.values()}
-    for case, leader in leaders.items():
-        if case != leader:
-            out[leader] = (*out[leader], str(case.formulation))
+def _packed(one: Callable[[Case], Row]) -> bytes:
+    """A function of a case for other processes, with the users' functions that have no name there."""
+    try:
+        import cloudpickle  # type: ignore[import-untyped]
+    except ImportError:
+        raise ImportError("an executor of processes needs cloudpickle: run `pip install cloudpickle`") from None
+    out: bytes = cloudpickle.dumps(one)
     return out
 
 
-def _usable(rows: Mapping[Case, Row], limit: float) -> dict[Case, Row]:
-    """Stored runs, without those that were given up after a shorter time."""
-    again = {case for case, row in rows.items() if row.given_up_after is not None and row.given_up_after < limit}
-    return {case: row for case, row in rows.items() if case not in again}
+def _run_there(content: bytes, case: Case) -> Row:
+    """A run in another process."""
+    row: Row = pickle.loads(content)(case)
+    return row
+
+
+def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:
+    """Rows with a bar on standard error, if it is asked for and tqdm is installed."""
+    if not progress:
+        return rows
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return rows
+    bar: Iterable[Row] = tqdm(rows, total=total, desc="runs", mininterval=1.0)
+    return bar
 
 
 def _reference(
@@ -282,24 +264,79 @@ def _reference(
 ) -> Reference:
     """The reference; a computed one must be good enough."""
     first = wanted[0]
-    # what is wrong with the system is said before anything runs, and once
+    # mistakes in the system are said before anything runs, and once
     formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"))
     if given is not None:
         return given
-    with quiet():
-        out = references.reference(
-            system, t_end, redundant=first.redundant, hold=first.hold, projection=first.projection, limit=10.0 * limit,
-            quantity=quantity,
-        )  # fmt: skip
+    options: dict[str, Any] = {name: getattr(first, name) for name in ("redundant", "hold", "projection")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        out = references.reference(system, t_end, **options, limit=10.0 * limit, quantity=quantity)
     refuse_disagreement(out, min(case.tolerance for case in wanted))
     return out
 
 
-def _check_options(system: System, left: Sequence[Case], t_end: float) -> None:
-    """A first step with the options of each solver: its adapter refuses by name what it does not have."""
-    tried: dict[tuple[str, Any], Case] = {(case.solver, case.options): case for case in left if case.options}
-    for case in tried.values():
-        warm_up(system, case, t_end, steps=1)
+# ---------------------------------------------------------------- arguments
+
+
+def _check_system(system: System) -> None:
+    """Refuse what is no system with bodies."""
+    if not isinstance(system, System):
+        raise TypeError(
+            f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
+            "rbdae.System()"
+        )
+    if not system.bodies:
+        raise ValueError(f"compare: system has no bodies, got {_check.show(system)}; add some with add_body")
+
+
+def _label(quantity: Quantity | str | None, system: System) -> str:
+    """The label of a quantity of the system; "" for None."""
+    if quantity is None:
+        return ""
+    label: object = quantity
+    if isinstance(quantity, Quantity):
+        label = f"{name_in(system, quantity.owner) or 'of another system'}.{quantity.name}"
+    parts: list[Any] = [*system.joints, *system.forces]
+    known = sorted(
+        f"{each.name}.{name}" for each in parts for name, one in each.quantities.items() if not one.components
+    )
+    if label not in known:
+        raise _check.unknown("quantity", label, known)
+    return str(label)
+
+
+def _checked_reference(
+    reference: Reference | Solution | None, t_end: float, system: System, quantity: str
+) -> Reference | None:
+    """A reference of the system at the end of the runs, for errors of a quantity if there is one."""
+    if reference is None:
+        return None
+    if isinstance(reference, Solution):
+        reference = Reference.from_solutions(reference, quantity=quantity)
+    if not isinstance(reference, Reference):
+        raise TypeError(
+            f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}; leave it "
+            "out to have it computed"
+        )
+    for what, own, wanted in (
+        ("the time t", reference.t_end, t_end),
+        ("errors of the quantity", reference.quantity, quantity),
+        ("the number of bodies", len(reference.states[0].position), len(system.bodies)),
+    ):
+        if own != wanted:
+            raise ValueError(f"the reference belongs to {what} = {own!r}, the study to {wanted!r}; make a new one")
+    return reference
+
+
+def _checked_cases(chosen: Sequence[Case]) -> list[Case]:
+    """Cases, each once, and at least one."""
+    given = list(chosen) if isinstance(chosen, Iterable) else []
+    if not given or not all(isinstance(case, Case) for case in given):
+        raise (TypeError if given or not isinstance(chosen, Iterable) else ValueError)(
+            f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; rbdae.study.cases() makes one"
+        )
+    return list(dict.fromkeys(given))
 
 
 __all__ = ["compare", "compare_cases"]

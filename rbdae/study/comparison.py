@@ -1,8 +1,7 @@
-"""The result of a study: rows in the order of their cases, as a table, records, files, a picture, and in words."""
+"""The result of a study: one table, as a data frame, text, files, a picture, a page, and in words."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
 from rbdae._files import checked, harmless, replacing
-from rbdae.study.columns import COLUMNS, Record, record
+from rbdae.study.diagrams import picture
 from rbdae.study.one_run import Row
-from rbdae.study.pictures import work_precision
 from rbdae.study.provenance import Provenance
 from rbdae.study.ranking import Curve, Ranking, rank
 from rbdae.study.references import Reference
-from rbdae.study.stored import DAMAGED, fault, packed, signed, unpacked, verified
-from rbdae.study.tables import table
+from rbdae.study.stored import packed, signed, unpacked, verified
+from rbdae.study.table import COLUMNS, Record, record, text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,17 +42,34 @@ class Comparison:
     resumed: int = 0
 
     def __str__(self) -> str:
-        return f"{table(self, reasons=False)}{self._load()}\n\n{self.ranking()}"
-
-    def _load(self) -> str:
-        about = self.provenance
-        if about is None or not about.load:
-            return ""
-        return f"\nload: at the start {about.load[0]:.2g} processes wanted one of {about.cores} cores"
+        return f"{text(self.rows, self.reference)}\n\n{self.ranking()}"
 
     def __repr__(self) -> str:
         failed = sum(bool(row.failure) for row in self.rows)
         return f"Comparison(t_end={self.reference.t_end:g}, {len(self.rows)} runs, {failed} failed)"
+
+    @property
+    def frame(self) -> Any:
+        """The runs as a `pandas.DataFrame` with the columns of `rbdae.study.COLUMNS`.
+
+        Raises
+        ------
+        ImportError
+            without pandas
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("the table needs pandas: run `pip install pandas`, or use records()") from None
+        out = pandas.DataFrame(self.records(), columns=list(COLUMNS))
+        # integers though some are missing, and numbers though all are
+        kinds = {name: "Int64" for name, about in COLUMNS.items() if about.startswith(("number", "1 if"))}
+        floats = dict.fromkeys(("step", "error", "error_quantity", "energy", "given_up_after"), "float64")
+        return out.astype(kinds | floats | {"evaluations": "Int64"})
+
+    def to_pandas(self) -> Any:
+        """The same as `frame`."""
+        return self.frame
 
     def records(self) -> list[Record]:
         """One flat dict for each row, with the columns of `rbdae.study.COLUMNS`."""
@@ -71,9 +86,9 @@ class Comparison:
         Raises
         ------
         TypeError, ValueError
-            for errors that are no list of numbers between 0 and 1
+            for errors that are no list of positive numbers
         """
-        return rank(self, errors)
+        return rank(self.rows, errors)
 
     def plot(self, curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None) -> Figure:
         """Work-precision picture: error over evaluations and over seconds, at most ten curves in a panel.
@@ -91,7 +106,7 @@ class Comparison:
         ValueError
             if no run reached the end, and for curves that are not there, or too many
         """
-        return work_precision(self, curves)
+        return picture(self.rows, self.reference, curves)
 
     def report(self, path: str | Path) -> Path:
         """Write one HTML file that opens without a network: the ranking in words, interactive work-precision diagrams,
@@ -113,19 +128,17 @@ class Comparison:
         OSError, TypeError, ValueError
             for a path that it cannot be written to
         """
-        from rbdae.show import check_report
         from rbdae.study.page import report_comparison
 
-        return report_comparison(self, check_report(path))
+        return report_comparison(self.rows, self.reference, self.provenance, self.resumed, path)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write the records as CSV, with a line of names; returns the path. A text that a spreadsheet would evaluate
-        has an apostrophe before it."""
+        """Write `frame` as CSV, with a line of names; returns the path. A text that a spreadsheet would evaluate has an
+        apostrophe before it."""
         target = checked("to_csv: path", path, "results.csv")
-        with replacing(target) as new, open(new, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-            writer = csv.DictWriter(file, list(COLUMNS))
-            writer.writeheader()
-            writer.writerows({name: harmless(value) for name, value in row.items()} for row in self.records())
+        frame = self.frame.map(harmless)
+        with replacing(target) as new:
+            frame.to_csv(new, index=False, errors="backslashreplace")
         return target
 
     def to_json(self, path: str | Path) -> Path:
@@ -156,32 +169,15 @@ class Comparison:
         ValueError
             for a file of another kind, or one that is damaged
         """
-        file = checked("from_json: path", path, "results.json")
+        content = checked("from_json: path", path, "results.json").read_bytes()
         try:
-            return unpacked(verified(file.read_text(encoding="utf-8"), _FORMAT), cls)
-        except DAMAGED as error:
-            raise ValueError(
-                f"{file}: it is no comparison that to_json wrote, or it is damaged ({fault(error)}); write it again"
-            ) from None
-
-    @property
-    def frame(self) -> Any:
-        """The runs as a `pandas.DataFrame` with the columns of `rbdae.study.COLUMNS`.
-
-        Raises
-        ------
-        ImportError
-            without pandas
-        """
-        try:
-            import pandas
+            return unpacked(verified(content, _FORMAT), cls)
         except ImportError:
-            raise ImportError("frame needs pandas: run `pip install pandas`, or use records()") from None
-        return pandas.DataFrame(self.records(), columns=list(COLUMNS))
-
-    def to_pandas(self) -> Any:
-        """The same as `frame`."""
-        return self.frame
+            raise
+        except Exception as error:  # json, cattrs and our own classes have a dozen kinds for damaged content
+            raise ValueError(
+                f"{path}: it is no comparison that to_json wrote, or it is damaged ({str(error)[:300]}); write it again"
+            ) from error
 
 
 __all__ = ["Comparison"]

@@ -6,9 +6,9 @@ import contextlib
 import math
 import statistics
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 
@@ -20,16 +20,7 @@ from rbdae.problem.projection import ProjectionError
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
-from rbdae.study.provenance import load_averages
-from rbdae.study.references import (
-    Errors,
-    OutOfTimeError,
-    Reference,
-    deadline,
-    errors,
-    final_state,
-    quantity_at_end,
-)
+from rbdae.study.references import Errors, OutOfTimeError, Reference, deadline, errors, state_at_end
 from rbdae.system import System
 
 LIMIT = 60.0
@@ -43,9 +34,6 @@ _SHORT = 0.2
 
 _AT_LEAST = 3
 """Timed runs of a short case."""
-
-_DISTURBED = 0.1
-"""Share of a time that may be lost to other processes."""
 
 _WARM_UP = 20
 """Steps of the run that loads kernels and packages."""
@@ -62,16 +50,14 @@ class Row:
     errors : at the end; None if the run did not reach it
     position_drift, velocity_drift : largest violation of the constraints over the run, SI units
     energy_error : largest `EnergyOfRun.balance`, relative to the largest kinetic energy
-    stats : counts and seconds: those of the solver alone, after first steps that loaded all it needs; where a case was
-        timed several times, their medians. `seconds` is processor time, `wall_seconds` that of a clock on the wall
+    stats : counts and seconds of the solver, after first steps that loaded all it needs; where a case was timed several
+        times, their medians. `seconds` is processor time, `wall_seconds` the time on the wall
     failure : why there is no result, or empty
     reason : the failure without times and numbers: the same for all runs that failed for one reason
     timed : how many runs were timed
     given_up_after : the limit of a run that took too long, s (on the wall); None for all others
     same : names of other formulations whose equations are the same, so that this run is theirs, too
     singular : how many singular positions of loops the run passed; -1 where it has no states
-    load : processes that wanted a processor of the machine in the minute before the run's end (`os.getloadavg`), this
-        one included; not a number where the system does not tell
     """
 
     case: Case
@@ -85,24 +71,11 @@ class Row:
     timed: int = 1
     same: tuple[str, ...] = ()
     given_up_after: float | None = None
-    load: float = math.nan
     singular: int = -1
 
     def __post_init__(self) -> None:
         if self.failure and not self.reason:
             object.__setattr__(self, "reason", self.failure)
-
-
-class Rows(Protocol):
-    """The source of a table or a picture: rows and their reference, for example a `Comparison`."""
-
-    @property
-    def reference(self) -> Reference:
-        """The reference of all rows."""
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """The rows in the order of their cases."""
 
 
 class _Warm(Exception):
@@ -115,45 +88,36 @@ def run(
     exact: Reference,
     limit: float = LIMIT,
     repeats: int = REPEATS,
-    same: tuple[str, ...] = (),
 ) -> Row:
     """One run; what goes wrong becomes the row's `failure`.
 
     A problem is formulated for every run. Some steps that are not counted come first, so that no time contains the
-    loading of kernels and packages. Times are the thread's processor time, which other processes hardly change; time on
-    the wall and the machine's load stand beside it. Runs below 0.2 s are repeated until their times add up to that, at
-    least three and at most `repeats` times; the median counts, of those that other processes have hardly disturbed.
+    loading of kernels and packages. Times are the thread's processor time, which other processes hardly change. Runs
+    below 0.2 s are repeated until their times add up to that, at least three and at most `repeats` times; the median
+    counts.
 
     Parameters
     ----------
     system, case, exact : what to run, and the reference that it is measured against
     limit : seconds on the wall after which the run is given up
     repeats : the largest number of timed runs
-    same : goes to the row
     """
+    nothing = (None, math.nan, math.nan, math.nan, Stats())
     try:
-        out = replace(_row(system, case, exact, limit, repeats), same=same)
+        return _row(system, case, exact, limit, repeats)
     except OutOfTimeError as error:
-        reason = f"given up after its limit of {limit:g} s"
-        out = Row(case, None, np.nan, np.nan, np.nan, Stats(), str(error), reason, 1, same, limit)
+        return Row(case, *nothing, str(error), f"given up after its limit of {limit:g} s", given_up_after=limit)
     except Exception as error:  # of a user's force, or a package: one case must not cost the others
         plain = isinstance(error, (ValueError, ProjectionError)) and str(error)
-        said = str(error) if plain else f"{type(error).__name__}: {error}"
-        out = Row(case, None, np.nan, np.nan, np.nan, Stats(), said, same=same)
-    return replace(out, load=load_averages()[0])
+        return Row(case, *nothing, str(error) if plain else f"{type(error).__name__}: {error}")
 
 
 def _row(system: System, case: Case, exact: Reference, limit: float, repeats: int) -> Row:
     solution, timed = _timed(system, case, exact.t_end, limit, repeats)
     drift, energy = solution.drift, solution.energy
-    scale = float(np.max(energy.kinetic)) or 1.0
     reached = None
     if solution.success:
-        found = replace(
-            final_state(solution.problem_at(exact.t_end), exact.t_end, solution.y[-1]),
-            quantity=quantity_at_end(solution, exact.quantity),
-        )
-        reached = errors(found, exact.against(named(case.formulation).name))
+        reached = errors(state_at_end(solution, exact.quantity), exact.against(named(case.formulation).name))
         if not math.isfinite(reached.largest):
             raise ValueError(f"the errors at the end are not finite: {reached}")
     return Row(
@@ -161,7 +125,7 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
         reached,
         float(np.max(drift.position)),
         float(np.max(drift.velocity)),
-        float(np.max(np.abs(energy.balance))) / scale,
+        float(np.max(np.abs(energy.balance)) / (np.max(energy.kinetic) or 1.0)),
         solution.stats,
         "" if solution.success else solution.message,
         "" if solution.success else solution.reason.value,
@@ -173,35 +137,17 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
 def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int) -> tuple[Solution, int]:
     """A run with the medians of the times, and how many there were."""
     warm_up(system, case, t_end)
-    solution = _once(system, case, t_end, limit)
-    all_stats = [solution.stats]
-    while (
-        solution.success
-        and len(all_stats) < repeats
-        and min(stats.seconds for stats in all_stats) < _SHORT
-        and (len(all_stats) < _AT_LEAST or sum(stats.seconds for stats in all_stats) < _SHORT)
-        and sum(stats.wall_seconds for stats in all_stats) < limit
-    ):
-        all_stats.append(_once(system, case, t_end, limit).stats)
-    times, walls = ([getattr(stats, name) for stats in all_stats] for name in ("seconds", "wall_seconds"))
-    losses = [wall - processor for wall, processor in zip(walls, times, strict=True)]
-    stats = replace(solution.stats, seconds=median_of(times, losses), wall_seconds=statistics.median(walls))
-    return replace(solution, stats=stats), len(times)
-
-
-def _once(system: System, case: Case, t_end: float, limit: float) -> Solution:
-    """A run of a new problem."""
-    return solve_case(_formulated_again(system, case), case, t_end, deadline(limit))
-
-
-def median_of(times: Sequence[float], losses: Sequence[float]) -> float:
-    """The median of the times that were hardly disturbed; where all were, the least disturbed one.
-
-    `losses` are the seconds of each in which the processor was given to other processes, which leave their own data in
-    its caches.
-    """
-    quiet = [seconds for seconds, lost in zip(times, losses, strict=True) if lost <= _DISTURBED * seconds]
-    return statistics.median(quiet) if quiet else min(zip(losses, times, strict=True))[1]
+    times: list[float] = []
+    walls: list[float] = []
+    while True:
+        solution = solve_case(_formulated_again(system, case), case, t_end, deadline(limit))
+        times.append(solution.stats.seconds)
+        walls.append(solution.stats.wall_seconds)
+        enough = min(times) >= _SHORT or (len(times) >= _AT_LEAST and sum(times) >= _SHORT)
+        if not solution.success or len(times) >= repeats or enough or sum(walls) >= limit:
+            break
+    median = replace(solution.stats, seconds=statistics.median(times), wall_seconds=statistics.median(walls))
+    return replace(solution, stats=median), len(times)
 
 
 def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> None:
@@ -218,32 +164,17 @@ def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> 
         solve_case(_formulated_again(system, case), case, t_end, count)
 
 
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """A context without warnings: `formulate` gives them once for a study, not again for each of its runs."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
 def formulated(system: System, case: Case) -> Problem:
     """A problem of its own for one run."""
-    names: Any = (case.formulation, case.rotation, case.velocity)  # checked by formulate: types know those of rbdae
-    form, rotation, velocity = names
-    return formulate(
-        system,
-        form,
-        rotation=rotation,
-        velocity=velocity,
-        redundant=case.redundant,
-        hold=case.hold,
-        reference=case.reference,
-    )
+    names: Any = {"rotation": case.rotation, "velocity": case.velocity}  # checked by formulate
+    form: Any = case.formulation
+    return formulate(system, form, **names, redundant=case.redundant, hold=case.hold, reference=case.reference)
 
 
 def _formulated_again(system: System, case: Case) -> Problem:
     """The same, without the warnings that whoever began the study has had."""
-    with quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return formulated(system, case)
 
 
@@ -263,4 +194,4 @@ def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[f
     )
 
 
-__all__ = ["LIMIT", "REPEATS", "Row", "Rows", "formulated", "quiet", "run", "solve_case", "warm_up"]
+__all__ = ["LIMIT", "REPEATS", "Row", "formulated", "run", "warm_up"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
+from rbdae.show import check_report
 from rbdae.show.page import (
     FAR,
     Block,
@@ -15,118 +15,98 @@ from rbdae.show.page import (
     Items,
     Page,
     Section,
-    Table,
     Text,
-    Tone,
     Value,
     command,
     table,
     versions,
     write,
 )
-from rbdae.study.columns import COLUMNS, Record
-from rbdae.study.diagrams import costs, work_precision
-from rbdae.study.one_run import Rows
-from rbdae.study.pictures import curves_of
+from rbdae.study.diagrams import figures
+from rbdae.study.one_run import Row
 from rbdae.study.provenance import Provenance
-from rbdae.study.ranking import Curve, Ranking
-from rbdae.study.tables import preface, shared_equations
+from rbdae.study.ranking import Curve, Ranking, rank
+from rbdae.study.references import Reference
+from rbdae.study.table import COLUMNS, preface, record, shared_equations
 
 _FIRST = ("formulation", "rotation", "velocity", "solver", "tolerance", "error", "evaluations", "seconds", "steps")
-_LAST = ("failure",)
 _LISTED = 6
 """Runs that are named for one failure."""
 
-
-class Study(Rows, Protocol):
-    """A study that a report is made of, for example a `Comparison`."""
-
-    @property
-    def provenance(self) -> Provenance | None:
-        """Mechanism, versions, machine and date."""
-
-    @property
-    def resumed(self) -> int:
-        """How many rows were there from an earlier start."""
-
-    def records(self) -> list[Record]:
-        """A flat dict for each row."""
-
-    def ranking(self) -> Ranking:
-        """The form and solver that are the best."""
+_TARGETS = {
+    "error": "of the end state, relative",
+    "form": "formulation, rotation, velocity",
+    "solver": "",
+    "seconds": "of the processor, interpolated between the tolerances whose errors enclose this one",
+    "evaluations": "interpolated likewise",
+    "energy": "largest error of the balance of its loosest run that is so exact, relative",
+    "position drift": "of that run",
+    "tolerance": "of that run; of a fixed-step method its step, s",
+}
 
 
-def report_comparison(study: Study, target: Path) -> Path:
-    """Write the report of a comparison to a file, from `rbdae.show.check_report`."""
-    ranking, drawn = study.ranking(), curves_of(study.rows)
-    curves = [curve for curve in dict.fromkeys(row.case.curve for row in study.rows) if curve in drawn]
-    sections = [Section("Summary", tuple(_summary(study, ranking)))]
-    if curves:
-        sections += [
-            Section("Work and precision", (work_precision(study, curves),)),
-            Section("Energy and drift", (costs(study, curves),)),
-        ]
-    if any(target.places for target in ranking.targets):
-        sections.append(Section("Cost of an error", (_targets(ranking),)))
-    sections.append(Section("Runs", tuple(_runs(study, curves))))
-    if ranking.failures:
-        sections.append(Section("Failures", (_failures(ranking),)))
-    sections.append(Section("How it was made", tuple(_made(study))))
-    return write(_page(study, sections), target)
+def report_comparison(
+    rows: Sequence[Row], reference: Reference, about: Provenance | None, resumed: int, path: str | Path
+) -> Path:
+    """Write the report of a comparison; see `Comparison.report`."""
+    target = check_report(path)
+    ranking = rank(rows)
+    curves, precision, costs = figures(rows, reference)
+    blocks = {
+        "Summary": _summary(rows, reference, ranking),
+        "Work and precision": [precision] if curves else [],
+        "Energy and drift": [costs] if curves else [],
+        "Cost of an error": _targets(ranking),
+        "Runs": _runs(rows, reference, curves),
+        "Failures": _failures(ranking),
+        "How it was made": _made(about, resumed),
+    }
+    sections = [Section(heading, tuple(inside)) for heading, inside in blocks.items()]
+    failed = sum(bool(row.failure) for row in rows)
+    forms, solvers = ({getattr(row.case, what) for row in rows} for what in ("form", "method"))
+    under = f"{len(forms)} forms, {len(solvers)} solvers, to t = {reference.t_end:g} s"
+    if about is not None and about.bodies:
+        under += f"; bodies {', '.join(about.bodies[:6])}" + (", ..." if len(about.bodies) > 6 else "")
+    page = Page(
+        f"Comparison of {len(rows)} runs",
+        under,
+        f"{failed} failed" if failed else "all reached the end",
+        "good" if not failed else "failure" if failed == len(rows) else "warning",
+        tuple(section for section in sections if section.blocks),
+    )
+    return write(page, target)
 
 
-def _page(study: Study, sections: Sequence[Section]) -> Page:
-    failed = sum(bool(row.failure) for row in study.rows)
-    forms = {row.case.form for row in study.rows}
-    solvers = {row.case.method for row in study.rows}
-    under = f"{len(forms)} forms, {len(solvers)} solvers, to t = {study.reference.t_end:g} s"
-    if study.provenance is not None and study.provenance.bodies:
-        names = study.provenance.bodies
-        under += f"; bodies {', '.join(names[:6])}" + (", ..." if len(names) > 6 else "")
-    verdict = f"{failed} failed" if failed else "all reached the end"
-    tone: Tone = "good" if not failed else "failure" if failed == len(study.rows) else "warning"
-    return Page(f"Comparison of {len(study.rows)} runs", under, verdict, tone, tuple(sections))
-
-
-def _summary(study: Study, ranking: Ranking) -> Iterator[Block]:
-    words = str(Ranking(ranking.targets, ()))
-    for heading, items in _paragraphs(words.splitlines()):
-        yield Text(heading)
-        if items:
-            yield Items(items)
-    failed = sum(len(failure.cases) for failure in ranking.failures)
+def _summary(rows: Sequence[Row], reference: Reference, ranking: Ranking) -> Iterator[Block]:
+    yield from _paragraphs(str(Ranking(ranking.targets)).splitlines())
+    failed = sum(bool(row.failure) for row in rows)
     if failed:
-        reasons = len(ranking.failures)
-        yield Text(
-            f"{failed} of {len(study.rows)} runs failed, for {reasons} {'reasons' if reasons > 1 else 'reason'}: see "
-            "Failures.",
-            "warning",
-        )
-    for heading, items in _paragraphs(shared_equations(study)):
-        yield Text(heading)
-        yield Items(items)
-    yield Text(" ".join(preface(study.reference)))
+        reasons = f"{len(ranking.failures)} {'reasons' if len(ranking.failures) > 1 else 'reason'}"
+        yield Text(f"{failed} of {len(rows)} runs failed, for {reasons}: see Failures.", "warning")
+    yield from _paragraphs(shared_equations(rows))
+    yield Text(" ".join(preface(reference)))
 
 
-def _paragraphs(text: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Sentences, and the indented ones below each."""
-    heading, items = "", list[str]()
+def _paragraphs(text: Iterable[str]) -> Iterator[Block]:
+    """Sentences, and lists of the indented ones below them."""
+    items: list[str] = []
     for line in [*text, ""]:
         if line.startswith(" "):
             items.append(line.strip())
-        else:
-            if heading:
-                yield heading, tuple(items)
-            heading, items = line, []
+            continue
+        if items:
+            yield Items(tuple(items))
+            items = []
+        if line:
+            yield Text(line)
 
 
-def _targets(ranking: Ranking) -> Table:
-    """The table of what every form and solver takes to an error, interpolated."""
+def _targets(ranking: Ranking) -> Iterator[Block]:
+    """The work that every form and solver takes to an error, interpolated."""
     rows: list[tuple[Value, ...]] = [
         (
             target.error,
-            place.curve[0],
-            place.curve[1],
+            *place.curve,
             place.seconds,
             round(place.evaluations) if place.evaluations == place.evaluations else None,
             place.energy,
@@ -136,98 +116,65 @@ def _targets(ranking: Ranking) -> Table:
         for target in ranking.targets
         for place in target.places
     ]
-    head = {
-        "error": "of the end state, relative",
-        "form": "formulation, rotation, velocity",
-        "solver": "",
-        "seconds": "of the processor, interpolated between the tolerances whose errors enclose this one",
-        "evaluations": "interpolated likewise",
-        "energy": "largest error of the balance of its loosest run that is so exact, relative",
-        "position drift": "of that run",
-        "tolerance": "of that run; of a fixed-step method its step, s",
-    }
-    return table("targets", head, rows, 3)
+    if rows:
+        yield table("targets", _TARGETS, rows, 3)
 
 
-def _runs(study: Study, curves: Sequence[Curve]) -> Iterator[Block]:
+def _runs(rows: Sequence[Row], reference: Reference, curves: Sequence[Curve]) -> Iterator[Block]:
     """All runs, with those columns in which they differ."""
-    records = study.records()
-    order = [*_FIRST, *(name for name in COLUMNS if name not in (*_FIRST, *_LAST, "reason")), *_LAST]
-    values = {name: {record[name] for record in records} - {"", None} for name in order}
-    alike = [name for name in order if name not in _FIRST and len(values[name]) == 1 and name != "failure"]
-    alike = [name for name in alike if all(record[name] not in ("", None) for record in records)]
+    records = [record(row, reference) for row in rows]
+    order = [*_FIRST, *(name for name in COLUMNS if name not in (*_FIRST, "failure", "reason")), "failure"]
+    values = {name: {each[name] for each in records} for name in order}
+    alike = [name for name in order[len(_FIRST) : -1] if len(values[name]) == 1 and not values[name] & {"", None}]
     if alike:
-        yield Text(
-            "The same in all runs: " + ", ".join(f"{_named(k)} = {_shown(k, records[0][k])}" for k in alike) + "."
-        )
-    used = [name for name in order if values[name] and name not in alike]
-    bounds = _bounds(study)
-    rows = [
-        tuple(_bounded(record[name], bounds.get(name), _shown(name, record[name])) for name in used)
-        for record in records
-    ]
-    numbers = {curve: number for number, curve in enumerate(curves)}
-    of_rows = tuple(-1 if row.errors is None else numbers[row.case.curve] for row in study.rows)
+        yield Text("The same in all runs: " + ", ".join(f"{_named(k)} = {records[0][k]}" for k in alike) + ".")
+    used = [name for name in order if values[name] - {"", None} and name not in alike]
+    agreement = reference.agreement
+    bounds = {f"error_{name}": getattr(agreement, name) for name in ("position", "orientation", "velocity")}
+    bounds["error"] = agreement.largest
+    cells = [[_bounded(each[name], bounds.get(name)) for name in used] for each in records]
+    numbers = tuple(-1 if row.errors is None else curves.index(row.case.curve) for row in rows)
     head = {_named(name): COLUMNS[name] for name in used}
-    yield table("runs", head, rows, 3, curves=of_rows, figure="work-precision costs" if curves else "")
+    yield table("runs", head, cells, 3, curves=numbers, figure="work-precision costs" if curves else "")
 
 
 def _named(column: str) -> str:
-    return {
-        "below_reference": "below reference",
-        "drift_position": "position drift",
-        "drift_velocity": "velocity drift",
-    }.get(column, column.replace("_", " "))
+    kind, _, what = column.partition("_")
+    return f"{what} drift" if kind == "drift" else column.replace("_", " ")
 
 
-def _shown(name: str, value: Value) -> Value:
-    if name == "below_reference" and value is not None:
-        return "yes" if value else "no"
-    return value
-
-
-def _bounds(study: Study) -> dict[str, float]:
-    """The bounds of the errors: what the references are good for."""
-    agreement = study.reference.agreement
-    parts_of_it = {f"error_{name}": getattr(agreement, name) for name in ("position", "orientation", "velocity")}
-    return {"error": agreement.largest} | parts_of_it
-
-
-def _bounded(value: Value, bound: float | None, shown: Value) -> Value | Cell:
-    """An error; below its bound that bound, and of a run without one that it failed."""
-    if bound is not None and value is None:
+def _bounded(value: Value, bound: float | None) -> Value | Cell:
+    """The value; of an error the bound that it is below, and of a run without one that it failed."""
+    if bound is None:
+        return value
+    if value is None:
         return Cell("failed", FAR)
-    if bound is None or not isinstance(value, float) or not value < bound:
-        return shown
-    return Cell(f"<{bound:.0e}", repr(value))
+    return Cell(f"<{bound:.0e}", repr(value)) if isinstance(value, float) and value < bound else value
 
 
-def _failures(ranking: Ranking) -> Table:
+def _failures(ranking: Ranking) -> Iterator[Block]:
     rows: list[tuple[Value, ...]] = []
     for failure in ranking.failures:
         named = [f"{row.case.form} with {row.case.method} at {row.case.at}" for row in failure.cases]
         more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
         rows.append((len(failure.cases), failure.reason, "; ".join(named[:_LISTED]) + more))
-    return table("failures", {"runs": "", "reason": "without times and numbers", "which": ""}, rows)
+    if rows:
+        yield table("failures", {"runs": "", "reason": "without times and numbers", "which": ""}, rows)
 
 
-def _made(study: Study) -> Iterator[Block]:
+def _made(about: Provenance | None, resumed: int) -> Iterator[Block]:
     if command():
         yield Text("The report was written by")
         yield Code(command())
-    about = study.provenance
     if about is None:
         yield Text("The comparison was put together by hand: the versions that ran it are not known.")
         yield Facts(versions({}))
         return
-    pairs = list(about.versions.items())
-    pairs += [("machine", about.machine), ("date", about.date), ("mechanism", f"fingerprint {about.fingerprint}")]
-    if about.load:
-        averages = ", ".join(f"{value:.2g}" for value in about.load)
-        pairs.append(("load", f"{averages} processes over 1, 5 and 15 minutes at the start, for {about.cores} cores"))
-    if study.resumed:
-        pairs.append(("resumed", f"{study.resumed} runs are from the file of an earlier start"))
+    pairs = [*about.versions.items(), ("machine", about.machine), ("date", about.date)]
+    pairs.append(("mechanism", f"fingerprint {about.fingerprint}"))
+    if resumed:
+        pairs.append(("resumed", f"{resumed} runs are from the file of an earlier start"))
     yield Facts(tuple(pairs))
 
 
-__all__ = ["Study", "report_comparison"]
+__all__ = ["report_comparison"]

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import datetime
-import math
 import os
 import platform
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Self, final
 
 from rbdae._version import __version__
+from rbdae.laws.content import content_hash
 from rbdae.solving.registry import adapter
-from rbdae.study.fingerprint import fingerprint
 from rbdae.system import System
 
-_PACKAGES = ("numpy", "scipy", "llvmlite")
+
+def fingerprint(system: System) -> str:
+    """24 hexadecimal digits of all that a mechanism is, the users' functions with their code; the same in every process
+    of one version of Python for the same mechanism.
+
+    Raises
+    ------
+    TypeError
+        for a function or an object of the user's whose content cannot be read
+    """
+    return content_hash(system)
 
 
 @final
@@ -26,14 +37,11 @@ class Provenance:
 
     Attributes
     ----------
-    fingerprint : of the mechanism, by its content: other names of bodies make no other mechanism
+    fingerprint : of the mechanism, by its content
     bodies : their names
     versions : of Python, rbdae, numpy, scipy, llvmlite and the solver packages
     machine : operating system, processor and number of cores
     date : start of the study, UTC, ISO 8601
-    cores : how many processors there are; 0 if that is not known
-    load : averages over 1, 5 and 15 minutes of the processes that wanted one, at the start of the study; empty where
-        the system does not tell
     """
 
     fingerprint: str
@@ -41,14 +49,12 @@ class Provenance:
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: str = ""
     date: str = ""
-    cores: int = 0
-    load: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, system: System, solvers: Iterable[str]) -> Self:
         """Here and now."""
         versions = {"python": platform.python_version(), "rbdae": __version__}
-        versions |= {package: metadata.version(package) for package in _PACKAGES}
+        versions |= {package: metadata.version(package) for package in ("numpy", "scipy", "llvmlite")}
         for package in sorted({solver.partition(":")[0] for solver in solvers} - {"scipy"}):
             versions[package] = adapter(package).version() or ""
         return cls(
@@ -57,30 +63,16 @@ class Provenance:
             versions,
             f"{platform.platform()}, {_processor()}, {os.cpu_count()} cores",
             datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            os.cpu_count() or 0,
-            tuple(value for value in load_averages() if math.isfinite(value)),
         )
-
-
-def load_averages() -> tuple[float, float, float]:
-    """Processes that want a processor, averages over 1, 5 and 15 minutes; not a number where the system does not
-    tell."""
-    try:
-        return os.getloadavg()
-    except (AttributeError, OSError):  # Windows has no such function
-        return math.nan, math.nan, math.nan
 
 
 def _processor() -> str:
     """The processor's name, as far as the system tells."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
 
 
-__all__ = ["Provenance", "load_averages"]
+__all__ = ["Provenance", "fingerprint"]

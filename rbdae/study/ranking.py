@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
+from statistics import fmean
 from typing import final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae.study.one_run import Row, Rows
+from rbdae.study.one_run import Row
 
 Curve = tuple[str, str]
 """Form and method, as `Case.curve`."""
 
 _TARGETS = (1e-3, 1e-6, 1e-9)
-_SMALLEST = 1e-16
 _DRIFT = 1e-13
 """Drift that is rounding."""
 
@@ -99,13 +100,10 @@ class Target:
 
     def winners(self, what: str = "evaluations") -> dict[str, Place]:
         """For each solver its form with the least ``"evaluations"`` or ``"seconds"``."""
-        out: dict[str, Place] = {}
-        for place in self.places:
-            best = out.get(place.curve[1])
-            value = getattr(place, what)
-            if not math.isnan(value) and (best is None or value < getattr(best, what)):
-                out[place.curve[1]] = place
-        return out
+        counted = [place for place in self.places if not math.isnan(getattr(place, what))]
+        methods = dict.fromkeys(place.curve[1] for place in counted)
+        least = attrgetter(what)
+        return {name: min((p for p in counted if p.curve[1] == name), key=least) for name in methods}
 
 
 @final
@@ -133,17 +131,39 @@ class Ranking:
 
     def __str__(self) -> str:
         said = [_sentence(target) for target in self.targets] or ["No run got to the end."]
-        return "\n".join([*said, *failure_lines(self.failures)])
+        return "\n".join([*said, *_failure_lines(self.failures)])
 
 
-def rank(comparison: Rows, errors: Iterable[float] | None = None) -> Ranking:
-    """See `Comparison.ranking`."""
-    curves: dict[Curve, list[Row]] = {}
-    for row in comparison.rows:
+def curves_of(rows: Iterable[Row]) -> dict[Curve, list[Row]]:
+    """Rows that reached the end, by form and solver; of each the loosest tolerance, or the largest step, first."""
+    out: dict[Curve, list[Row]] = {}
+    for row in rows:
         if row.errors is not None:
-            curves.setdefault(row.case.curve, []).append(row)
+            out.setdefault(row.case.curve, []).append(row)
+    return {curve: sorted(found, key=lambda row: -row.case.knob) for curve, found in out.items()}
+
+
+def error_of(row: Row) -> float:
+    """The largest error of a run, at least rounding."""
+    return math.nan if row.errors is None else max(row.errors.largest, 1e-16)
+
+
+def rank(rows: Iterable[Row], errors: Iterable[float] | None = None) -> Ranking:
+    """See `Comparison.ranking`."""
+    rows = list(rows)
+    curves = curves_of(rows)
     wanted = _default(list(curves.values())) if errors is None else _checked(errors)
-    return Ranking(tuple(_target(curves, error) for error in wanted), failures(comparison.rows))
+    targets = []
+    for error in wanted:
+        places = {curve: _place(curve, found, error) for curve, found in curves.items()}
+        reached = sorted((p for p in places.values() if p is not None), key=lambda p: p.seconds)
+        targets.append(Target(error, tuple(reached), tuple(c for c, found in places.items() if found is None)))
+    failed = [row for row in rows if row.failure]
+    reasons = Counter(row.reason for row in failed).most_common()
+    return Ranking(
+        tuple(targets),
+        tuple(Failure(reason, tuple(row for row in failed if row.reason == reason)) for reason, _ in reasons),
+    )
 
 
 def _checked(errors: Iterable[float]) -> list[float]:
@@ -153,11 +173,6 @@ def _checked(errors: Iterable[float]) -> list[float]:
     if not found:
         raise ValueError("errors must not be empty, got []; pass e.g. [1e-6], or leave it out")
     return sorted(set(found), reverse=True)
-
-
-def error_of(row: Row) -> float:
-    """The largest error of a run, at least rounding."""
-    return math.nan if row.errors is None else max(row.errors.largest, _SMALLEST)
 
 
 def _default(curves: Sequence[Sequence[Row]]) -> list[float]:
@@ -171,15 +186,8 @@ def _default(curves: Sequence[Sequence[Row]]) -> list[float]:
     return found or [10.0 ** math.ceil(math.log10(half))]
 
 
-def _target(curves: dict[Curve, list[Row]], error: float) -> Target:
-    places = {curve: place(curve, rows, error) for curve, rows in curves.items()}
-    reached = sorted((p for p in places.values() if p is not None), key=lambda p: p.seconds)
-    return Target(error, tuple(reached), tuple(curve for curve, found in places.items() if found is None))
-
-
-def place(curve: Curve, rows: Sequence[Row], error: float) -> Place | None:
+def _place(curve: Curve, ordered: Sequence[Row], error: float) -> Place | None:
     """Interpolated work of one curve to an error; None if no run has one so small."""
-    ordered = sorted(rows, key=lambda row: -row.case.knob)
     number = next((k for k, row in enumerate(ordered) if error_of(row) <= error), None)
     if number is None:
         return None
@@ -204,15 +212,6 @@ def _between(a: float, b: float, share: float) -> float:
     if a <= 0.0 or b <= 0.0:
         return math.nan
     return math.exp((1.0 - share) * math.log(a) + share * math.log(b))
-
-
-def failures(rows: Iterable[Row]) -> tuple[Failure, ...]:
-    """Failed runs by their reasons, the most frequent one first."""
-    failed = [row for row in rows if row.failure]
-    counts = Counter(row.reason for row in failed)
-    return tuple(
-        Failure(reason, tuple(row for row in failed if row.reason == reason)) for reason, _ in counts.most_common()
-    )
 
 
 # ---------------------------------------------------------------- words
@@ -249,35 +248,81 @@ def _again(place: Place, fastest: Place) -> str:
     return "the same" if place == fastest else place.name
 
 
-_MOST = 6
-"""Forms that are listed for one failure."""
-
-
-def failure_lines(found: Sequence[Failure]) -> list[str]:
-    """A line for each reason, with a count and the runs."""
-    if not found:
-        return []
+def _failure_lines(found: Sequence[Failure]) -> list[str]:
+    """A line for each reason, with a count, and a line for each form with its solvers, at most six."""
     total = sum(len(failure.cases) for failure in found)
-    out = [f"{total} runs failed:" if total > 1 else "One run failed:"]
+    out = [f"{total} runs failed:" if total > 1 else "One run failed:"] if found else []
     for failure in found:
         out.append(f"  {len(failure.cases)}: {failure.reason}")
-        groups = _grouped(failure.cases)
-        out += [f"     {text}" for text in groups[:_MOST]]
-        if len(groups) > _MOST:
-            out.append(f"     and {len(groups) - _MOST} more forms")
+        groups = _by_form(failure.cases)
+        out += [f"     {text}" for text in groups[:6]]
+        if len(groups) > 6:
+            out.append(f"     and {len(groups) - 6} more forms")
     return out
 
 
-def _grouped(cases: Sequence[Row]) -> list[str]:
+def _by_form(rows: Iterable[Row]) -> list[str]:
     """Form: solvers (tolerances or steps)."""
     out = []
-    for form, rows in groupby(sorted(cases, key=lambda row: row.case.form), key=lambda row: row.case.form):
+    for form, of_form in groupby(sorted(rows, key=lambda row: row.case.form), key=lambda row: row.case.form):
         methods: dict[str, list[str]] = {}
-        for row in rows:
+        for row in of_form:
             methods.setdefault(row.case.method, []).append(row.case.at)
         listed = "; ".join(f"{name} at {', '.join(at)}" for name, at in methods.items())
         out.append(f"{form}: {listed}")
     return out
 
 
-__all__ = ["Failure", "Place", "Ranking", "Target", "failure_lines", "failures", "rank"]
+def multiples(target: Target, to: str, operations: Mapping[str, int] | None = None) -> str:
+    """The work that an error takes as multiples of that of one form, solver by solver, as a table.
+
+    A line for each form that shares solvers with `to`, the best one first: its evaluations as multiples, a dash where
+    it does not reach the error, "alone" where `to` does not; then their geometric mean, that of seconds, and the
+    operations of an evaluation.
+
+    Parameters
+    ----------
+    target : of a `Ranking`
+    to : the form whose evaluations are 1, as `Case.form`
+    operations : of an evaluation, by form; None for no such column
+    """
+    every = [*(place.curve for place in target.places), *target.beyond]
+    methods = sorted(method for form, method in every if form == to)
+    forms = dict.fromkeys(form for form, method in every if method in methods)
+    counts = {place.curve: place.evaluations for place in target.places}
+    heads = [*methods, "mean", "seconds", *([] if operations is None else ["operations"])]
+    lines: list[tuple[int, float, str, list[str]]] = []
+    for form in forms:
+        work, time = target.ratios(form, to), target.ratios(form, to, "seconds")
+        cells = [_multiple(work.get(method), counts.get((form, method))) for method in methods]
+        means = [mean_ratio(work), mean_ratio(time)]
+        cells += ["-" if math.isnan(mean) else f"x {mean:.2f}" for mean in means]
+        cells += [] if operations is None else [str(operations.get(form, "-"))]
+        lines.append((cells.count("-"), means[0], form, cells))
+    # names of solvers are split over lines, the last one at the bottom
+    split = [head.replace(":", ":\n").replace(" (", "\n(").split("\n") for head in ("", *heads)]
+    deep = max(map(len, split))
+    above = [[""] * (deep - len(name)) + name for name in split]
+    rows = [*map(list, zip(*above, strict=True)), *([form, *cells] for *_, form, cells in sorted(lines))]
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    text = [[f"{row[0]:{widths[0]}}", *(f"{row[k]:>{widths[k]}}" for k in range(1, len(row)))] for row in rows]
+    return "\n".join("".join(cells).rstrip() for cells in text)
+
+
+def mean_ratio(ratios: Mapping[str, float]) -> float:
+    """The geometric mean of ratios, of those that are numbers; not a number if there is none."""
+    finite = [math.log(ratio) for ratio in ratios.values() if 0.0 < ratio < math.inf]
+    return math.exp(fmean(finite)) if finite else math.nan
+
+
+def _multiple(ratio: float | None, count: float | None) -> str:
+    """A multiple; the count itself for the form that all are compared with."""
+    if ratio is None or math.isinf(ratio):
+        return "-"
+    if ratio == 0.0:
+        return "alone"
+    return f"{count:.0f}" if ratio == 1.0 and count is not None else f"x {ratio:.2f}"
+
+
+__all__ = ["Curve", "Failure", "Place", "Ranking", "Target", "curves_of", "error_of"]
+__all__ += ["mean_ratio", "multiples", "rank"]

@@ -1,14 +1,22 @@
-"""Final states that runs are measured against: those of two formulations at 1e-13, and their difference."""
+"""Motions at the end of runs, how far they are apart, and the reference that the runs of a study are measured against.
+
+A computed reference is the final state of two formulations at 1e-13, and their difference.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Self, final
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
+
+import numpy as np
 
 from rbdae import _check
+from rbdae._arrays import Mat, Vec
 from rbdae._names import FormulationName, RotationName
+from rbdae._stacks import to_rotation
 from rbdae.initial.formulate import formulate
 from rbdae.initial.given import Hold
 from rbdae.problem.problem import Problem
@@ -16,7 +24,6 @@ from rbdae.problem.projection import Projection
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Redundant
-from rbdae.study.final_states import Errors, FinalState, end_of, errors, final_state, quantity_at_end
 from rbdae.system import System
 
 REFERENCES: tuple[tuple[FormulationName, RotationName], ...] = (
@@ -25,11 +32,112 @@ REFERENCES: tuple[tuple[FormulationName, RotationName], ...] = (
 )
 """Formulation and rotation of the two references; a row is measured against one of another formulation."""
 
-COMPUTED = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
-"""Where the states of a computed reference are from."""
+_COMPUTED = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
 
-_REFERENCE_SOLVER = "scipy:DOP853"
-_REFERENCE_TOLERANCE = 1e-13
+_REST = 1e-3
+"""What moves by less than this part of the model's length, or of a radian, in the time of the run counts as resting:
+its errors are relative to that motion, as they are rounding over rounding else."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FinalState:
+    """Motion at the end; each row is a body, in the order of addition.
+
+    Attributes
+    ----------
+    position, velocity : (n, 3), of the centres of mass in space, m and m/s
+    orientation : (n, 4) unit quaternions, scalar first
+    angular_velocity : (n, 3), in the body frames, rad/s
+    sizes : largest norms of positions, velocities and angular velocities over the run, to which errors are relative (a
+        pendulum at its turning point has no velocity to relate to), but not less than those of a body that hardly
+        moves; None for the norms of this state
+    quantity : value of the quantity whose error counts, such as an angle with its turns, and its largest magnitude over
+        the run; None without one
+    """
+
+    position: Mat
+    orientation: Mat
+    velocity: Mat
+    angular_velocity: Mat
+    sizes: tuple[float, float, float] | None = None
+    quantity: tuple[float, float] | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Errors at the end, relative to the largest size over the run of what is measured; `orientation` is the largest
+    angle, rad; `velocity` the larger one of velocities and angular velocities; `quantity` of the study's quantity."""
+
+    position: float
+    orientation: float
+    velocity: float
+    quantity: float | None = None
+
+    @property
+    def largest(self) -> float:
+        """The error that counts: of the quantity, or else the worst of the three."""
+        return max(self.position, self.orientation, self.velocity) if self.quantity is None else self.quantity
+
+
+def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
+    """The motion of all bodies that belongs to the unknowns y at time t."""
+    states = problem.states(t, y).values()
+    return FinalState(
+        np.array([s.center_of_mass for s in states]),
+        np.array([np.roll(s.orientation.as_quat(), 1) for s in states]),
+        problem.natural(t, y)[:, 12:15],
+        np.array([s.angular_velocity for s in states]),
+    )
+
+
+def state_at_end(solution: Solution, quantity: str) -> FinalState:
+    """The last state of a run, with the value of a quantity, by its label; none for ""."""
+    t_end = float(solution.t[-1])
+    last = final_state(solution.problem_at(t_end), t_end, solution.y[-1])
+    if not quantity:
+        return last
+    values = np.asarray(solution.quantity(quantity), dtype=float)
+    return replace(last, quantity=(float(values[-1]), float(np.max(np.abs(values)))))
+
+
+def _exact(solution: Solution, quantity: str) -> FinalState:
+    """The last state of a run, with the sizes over the run."""
+    problem, states, t = solution.problem, list(solution.states.values()), solution.t
+    assert problem is not None
+    velocities = problem.natural(t, solution.y)[..., 12:15]  # of the centres, as in the last state
+    moving = (
+        [s.center_of_mass for s in states],
+        np.moveaxis(velocities, -2, 0),
+        [s.angular_velocity for s in states],
+    )
+    x, v, Om = (float(np.sqrt(np.max(np.sum(np.square(values), axis=(0, -1))))) for values in moving)
+    duration, length = abs(float(t[-1] - t[0])), solution.problem_at(float(t[-1])).model.scales.length
+    sizes = (max(x, _REST * length), max(v, _REST * length / duration), max(Om, _REST / duration))
+    return replace(state_at_end(solution, quantity), sizes=sizes)
+
+
+def errors(state: FinalState, exact: FinalState) -> Errors:
+    """How far `state` is from `exact`, relative to the sizes of `exact`."""
+    found, right = (to_rotation(s.orientation) for s in (state, exact))
+    moving = (exact.position, exact.velocity, exact.angular_velocity)
+    x, v, Om = exact.sizes or map(float, map(np.linalg.norm, moving))
+    quantity = None
+    if state.quantity is not None and exact.quantity is not None:
+        quantity = abs(state.quantity[0] - exact.quantity[0]) / (exact.quantity[1] or 1.0)
+    return Errors(
+        _relative(state.position, exact.position, x),
+        float(np.max((right.inv() * found).magnitude())),
+        max(
+            _relative(state.velocity, exact.velocity, v), _relative(state.angular_velocity, exact.angular_velocity, Om)
+        ),
+        quantity,
+    )
+
+
+def _relative(value: Mat, exact: Mat, size: float) -> float:
+    return float(np.linalg.norm(value - exact)) / (size or 1.0)
 
 
 @final
@@ -41,7 +149,7 @@ class Reference:
     ----------
     t_end : the time of the states, s
     states : of the two formulations of `REFERENCES`, or of runs of the user's own
-    agreement : the difference of the two; errors below it mean nothing. Not a number if there is one state alone
+    agreement : the difference of the two; errors below it mean nothing. Not a number if there is one state only
     about : where the states are from, in words
     quantity : the label of the quantity whose error counts, such as "pin.angle"; "" for the motion of all bodies
     """
@@ -49,7 +157,7 @@ class Reference:
     t_end: float
     states: tuple[FinalState, FinalState]
     agreement: Errors
-    about: str = COMPUTED
+    about: str = _COMPUTED
     quantity: str = ""
 
     @property
@@ -65,35 +173,35 @@ class Reference:
     @classmethod
     def from_solutions(cls, first: Solution, second: Solution | None = None, *, quantity: str = "") -> Self:
         """A reference made of runs that one trusts, by other formulations or solvers at tight tolerances; with a second
-        one it is known how far they agree. `quantity` is the label of that whose error counts, if it is not the motion.
+        one it is known how far they agree. `quantity` is the label of the quantity whose error counts, "" for the
+        motion.
 
         Raises
         ------
+        TypeError
+            for what is no solution
         ValueError
             for runs that failed, end at different times, or have other bodies
         """
-        given = [_finished(solution) for solution in (first, second) if solution is not None]
+        given = [solution for solution in (first, second) if solution is not None]
+        for solution in given:
+            if not isinstance(solution, Solution):
+                raise TypeError(
+                    f"a reference is made of rbdae.Solutions, got {_check.show(solution)}; pass what solve returned"
+                )
+            if not solution.success:
+                raise ValueError(f"a reference must have reached its end, but {solution.message}; give another run")
         times = [float(solution.t[-1]) for solution in given]
-        if times[0] != times[-1]:
-            raise ValueError(f"runs of a reference end at {times[0]:g} and {times[-1]:g}; give runs to one end time")
-        states = [end_of(solution, quantity) for solution in given]
-        if states[0].position.shape != states[-1].position.shape:
-            bodies = f"{len(states[0].position)} and {len(states[-1].position)} bodies"
-            raise ValueError(f"the runs of a reference have {bodies}; give runs of one system")
-        agreement = errors(*states) if len(states) == 2 else Errors(float("nan"), float("nan"), float("nan"))
+        states = [_exact(solution, quantity) for solution in given]
+        sizes = [len(state.position) for state in states]
+        if times[0] != times[-1] or sizes[0] != sizes[-1]:
+            raise ValueError(
+                f"runs of a reference end at {times} s with {sizes} bodies; give runs of one system to one end time"
+            )
+        agreement = errors(*states) if len(states) == 2 else Errors(math.nan, math.nan, math.nan)
         ends = [(solution.problem_at(times[0]), solution) for solution in given]
         about = " and ".join(f"{p.formulation} ({p.rotation}) by {s.solver} at {s.rtol:.0e}" for p, s in ends)
         return cls(times[0], (states[0], states[-1]), agreement, about, quantity)
-
-
-def _finished(solution: Solution) -> Solution:
-    if not isinstance(solution, Solution):
-        raise TypeError(
-            f"a reference is made of rbdae.Solutions, got {_check.show(solution)}; pass what solve returned"
-        )
-    if not solution.success:
-        raise ValueError(f"a reference must have reached its end, but {solution.message}; give another run")
-    return solution
 
 
 def reference(
@@ -115,7 +223,7 @@ def reference(
     redundant, hold : as `rbdae.formulate` takes them
     projection : as `rbdae.solve` takes it
     limit : seconds after which a run is given up
-    quantity : the label of that whose error counts, such as "pin.angle"
+    quantity : the label of the quantity whose error counts, such as "pin.angle"
 
     Raises
     ------
@@ -134,44 +242,32 @@ def reference(
 def _reference_state(
     problem: Problem, t_end: float, projection: Projection | bool | None, limit: float, quantity: str
 ) -> FinalState:
+    remedy = (
+        "shorten t_end, or pass reference=rbdae.study.Reference.from_solutions(...) with runs of your own that you "
+        "trust, for example of an implicit solver"
+    )
+    options: dict[str, Any] = {"solver": "scipy:DOP853", "rtol": 1e-13, "atol": 1e-13}
     try:
-        solution = solve(
-            problem,
-            (0.0, t_end),
-            solver=_REFERENCE_SOLVER,
-            rtol=_REFERENCE_TOLERANCE,
-            atol=_REFERENCE_TOLERANCE,
-            projection=projection,
-            progress=deadline(limit),
-        )
+        solution = solve(problem, (0.0, t_end), projection=projection, progress=deadline(limit), **options)
     except OutOfTimeError as error:
-        raise RuntimeError(f"no reference: {problem.formulation} by {_REFERENCE_SOLVER} was {error}; {_OWN}") from None
+        raise RuntimeError(f"no reference: {problem.formulation} was {error}; {remedy}") from None
     if not solution.success:
-        raise RuntimeError(f"no reference: {problem.formulation} by {solution.message}; {_OWN}")
-    return end_of(solution, quantity)
-
-
-_OWN = (
-    "shorten t_end, or pass reference=rbdae.study.Reference.from_solutions(...) with runs of your own that you trust, "
-    "for example of an implicit solver"
-)
-
-_LOOSE, _TIGHT = 1e-3, 1e-10
-_SHARE = 100.0
-"""A reference is refused if its two formulations differ by more than this multiple of the tightest tolerance: runs have
-errors of some tens of their tolerance, so no digit could be compared beyond. Within bounds: the last ones are those of
-rounding."""
+        raise RuntimeError(f"no reference: {problem.formulation} by {solution.message}; {remedy}")
+    return _exact(solution, quantity)
 
 
 def refuse_disagreement(found: Reference, tightest: float) -> None:
     """Refuse a reference that is no better than the runs that would be measured against it.
+
+    Runs have errors of some tens of their tolerance; so the two formulations may differ by a hundred times the tightest
+    one, but not by less than rounding, and not by more than 1e-3.
 
     Raises
     ------
     ValueError
         with both numbers and the remedy
     """
-    limit = min(max(_SHARE * tightest, _TIGHT), _LOOSE)
+    limit = min(max(100.0 * tightest, 1e-10), 1e-3)
     if not found.agreement.largest <= limit:
         names = " and ".join(name for name, _ in REFERENCES)
         raise ValueError(
@@ -207,18 +303,5 @@ def deadline(limit: float) -> Callable[[float], None]:
     return watch
 
 
-__all__ = [
-    "COMPUTED",
-    "REFERENCES",
-    "Errors",
-    "FinalState",
-    "OutOfTimeError",
-    "Reference",
-    "checked_end",
-    "deadline",
-    "errors",
-    "final_state",
-    "quantity_at_end",
-    "reference",
-    "refuse_disagreement",
-]
+__all__ = ["REFERENCES", "Errors", "FinalState", "OutOfTimeError", "Reference", "checked_end", "deadline"]
+__all__ += ["errors", "final_state", "reference", "refuse_disagreement", "state_at_end"]

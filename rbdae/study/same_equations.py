@@ -10,8 +10,7 @@ for all others by the residuals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,20 +22,11 @@ from rbdae.study.case import Case
 from rbdae.study.one_run import formulated
 from rbdae.system import System
 
-_STATES = 2
-_ROUNDING = 1e-12
-
 _FIRST = ("null-space", "index-1")
 """Which one of several is run: errors of the null-space form are measured against other equations."""
 
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Values:
-    """Residuals and right-hand sides of one form at some states."""
-
-    residual: Vec
-    rates: Vec | None
+_Values = dict[str | Formulation, dict[str, Vec]]
+"""Residuals, and right-hand sides of ODEs, at some states, by the form."""
 
 
 def representatives(system: System, chosen: Sequence[Case]) -> dict[Case, Case]:
@@ -45,10 +35,11 @@ def representatives(system: System, chosen: Sequence[Case]) -> dict[Case, Case]:
     able = [case for case in out if case.velocity == "angular"]
     if system.joints or len({case.formulation for case in able}) < 2:
         return out
-    values = _values(system, able)
-    first = {name: k for k, name in enumerate(_FIRST)}
+    # in quaternions: the chart does not matter
+    each = {case.formulation: replace(case, rotation="quaternion") for case in able}
+    values = {formulation: _at_random_states(formulated(system, case)) for formulation, case in each.items()}
     leaders: list[Case] = []
-    for case in sorted(able, key=lambda case: first.get(str(case.formulation), len(first))):
+    for case in sorted(able, key=lambda case: [*_FIRST, case.formulation].index(case.formulation)):
         for leader in leaders:
             if replace(case, formulation=leader.formulation) == leader and _same(case, leader, values):
                 out[case] = leader
@@ -58,34 +49,23 @@ def representatives(system: System, chosen: Sequence[Case]) -> dict[Case, Case]:
     return out
 
 
-def _values(system: System, able: Sequence[Case]) -> dict[str | Formulation, _Values]:
-    """The values by formulation, in quaternions: the chart does not matter."""
-    each = {case.formulation: replace(case, rotation="quaternion") for case in able}
-    return {formulation: _at_random_states(formulated(system, case)) for formulation, case in each.items()}
-
-
-def _at_random_states(problem: Problem) -> _Values:
+def _at_random_states(problem: Problem) -> dict[str, Vec]:
     rng = np.random.default_rng(0)
-    residuals, rates = [], []
-    for _ in range(_STATES):
+    found: dict[str, list[Vec]] = {"residual": [], "rhs": []}
+    for _ in range(2):
         y = problem.y0 * (1.0 + 0.01 * rng.standard_normal(problem.n)) + 0.01 * rng.standard_normal(problem.n)
-        residuals.append(problem.residual(problem.t0, y, rng.standard_normal(problem.n)))
+        found["residual"].append(problem.residual(problem.t0, y, rng.standard_normal(problem.n)))
         if problem.kind == "ode":
-            rates.append(problem.rhs(problem.t0, y))
-    return _Values(np.concatenate(residuals), np.concatenate(rates) if rates else None)
+            found["rhs"].append(problem.rhs(problem.t0, y))
+    return {name: np.concatenate(values) for name, values in found.items() if values}
 
 
-def _same(case: Case, leader: Case, values: dict[str | Formulation, _Values]) -> bool:
-    mine, theirs = values[case.formulation], values[leader.formulation]
-    if find_method(case.solver)[1].kinds == {"ode"}:
-        return _equal(mine.rates, theirs.rates)
-    return _equal(mine.residual, theirs.residual)
-
-
-def _equal(a: Vec | None, b: Vec | None) -> bool:
+def _same(case: Case, leader: Case, values: _Values) -> bool:
+    what = "rhs" if find_method(case.solver)[1].kinds == {"ode"} else "residual"
+    a, b = (values[each.formulation].get(what) for each in (case, leader))
     if a is None or b is None or a.shape != b.shape:
         return False
-    return bool(np.abs(a - b).max() <= _ROUNDING * np.abs(a).max())
+    return bool(np.abs(a - b).max() <= 1e-12 * np.abs(a).max())
 
 
 __all__ = ["representatives"]

@@ -16,11 +16,10 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Final, TypeVar, Union, final, get_args, get_origin
+from typing import Any, TypeVar, Union, final, get_args, get_origin
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._files import checked, is_special
 from rbdae._version import __version__
 from rbdae.formulations import Formulation
@@ -32,9 +31,6 @@ from rbdae.study.provenance import Provenance
 from rbdae.study.references import Reference
 
 T = TypeVar("T")
-
-DAMAGED: Final = (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RecursionError)
-"""What reading of a damaged record may raise."""
 
 _FORMAT = "rbdae study 1"
 _BEGINNING = b'{"format": "rbdae study '
@@ -60,7 +56,7 @@ def _converter() -> Any:
     out.register_structure_hook_func(_is_array, lambda x, _: np.array(x, dtype=np.float64))
     out.register_unstructure_hook_func(lambda kind: Formulation in get_args(kind), str)
     # unions belong to `Case`, which checks what it gets
-    out.register_structure_hook_func(lambda kind: len({*get_args(kind)} - {NoneType}) > 1 and _is_union(kind), _chosen)
+    out.register_structure_hook_func(_is_union, _chosen)
     return out
 
 
@@ -69,7 +65,7 @@ def _is_array(kind: Any) -> bool:
 
 
 def _is_union(kind: Any) -> bool:
-    return get_origin(kind) in (Union, UnionType)
+    return get_origin(kind) in (Union, UnionType) and len({*get_args(kind)} - {NoneType}) > 1
 
 
 def _chosen(value: Any, kind: Any) -> Any:
@@ -100,45 +96,49 @@ def verified(text: str | bytes, formats: str) -> dict[str, Any]:
 
     Raises
     ------
-    DAMAGED
+    ValueError
+        for a text that is no JSON object of this format, or was damaged
     """
-    given: dict[str, Any] = json.loads(text)
-    if given["format"] != formats:
-        raise ValueError(f"its format is {_check.show(given['format'])}")
-    if given.pop("digest") != _digest(given):
+    given = json.loads(text)
+    if not isinstance(given, dict) or given.get("format") != formats:
+        raise ValueError(f"it has not the format {formats!r}")
+    if given.pop("digest", None) != _digest(given):
         raise ValueError("it was damaged, or changed by hand")
     return given
 
 
-def _digest(content: Mapping[str, Any]) -> str:
-    """16 hexadecimal digits of what JSON writes, in which no two contents agree by chance."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def fault(error: Exception) -> str:
-    """The fault of a record, in a few words."""
-    said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-    return said if len(said) <= 300 else said[:297] + "..."
+def _digest(content: Any) -> str:
+    """24 hexadecimal digits of what JSON writes."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
 
 @final
 class ResultsFile:
     """The results of one study in a file.
 
+    Parameters
+    ----------
+    path : of the file, which is made with the first result
+    fingerprint, given, about : what the study is: its mechanism, its reference if there is one, and all that a computed
+        one depends on
+
     Attributes
     ----------
-    path : of the file
     reference : the one that is in the file, or None
     rows : finished runs by their cases
     """
 
-    def __init__(self, path: str | Path, key: str) -> None:
-        self.path = checked_path(path)
-        self._key = key
+    def __init__(self, path: str | Path, fingerprint: str, given: Reference | None, about: tuple[Any, ...]) -> None:
+        self.path = _checked_path(path)
+        self._key = _digest([_FORMAT, __version__, fingerprint, packed(given), repr(about)])
         self.reference: Reference | None = None
         self.rows: dict[Case, Row] = {}
         if self.path.exists():
             self._read()
+
+    def usable_rows(self, limit: float) -> dict[Case, Row]:
+        """Finished runs, without those that were given up after a shorter time, s."""
+        return {case: row for case, row in self.rows.items() if (row.given_up_after or limit) >= limit}
 
     def begin(self, reference: Reference, provenance: Provenance) -> None:
         """Write what all runs of the study share; does nothing if it is there."""
@@ -156,9 +156,7 @@ class ResultsFile:
         # unbuffered: one call of the operating system for a line
         with open(self.path, "ab", buffering=0) as file:
             if file.write(text) != len(text):
-                raise OSError(
-                    f"resume: {self.path} did not take a whole line: the disk is full; make room, and start again"
-                )
+                raise OSError(f"resume: {self.path} did not take a whole line: the disk is full; make room")
 
     def _read(self) -> None:
         """Read complete lines. A last line that a killed process left is cut off; empty lines count for nothing."""
@@ -184,30 +182,21 @@ class ResultsFile:
             else:
                 row = unpacked(given["run"], Row)
                 self.rows[row.case] = row
-        except DAMAGED as error:
+        except Exception as error:  # json, cattrs and our own classes have a dozen kinds for damaged content
             raise ValueError(
-                f"{self.path}, line {number}: it is no line of a study's results ({fault(error)}); name another "
+                f"{self.path}, line {number}: it is no line of a study's results ({str(error)[:300]}); name another "
                 "file for resume, or remove the line"
-            ) from None
+            ) from error
 
 
-def checked_path(path: str | Path) -> Path:
+def _checked_path(path: str | Path) -> Path:
     """A file that can be written; it is not made."""
     file = checked("resume", path, "results/run.jsonl")
-    if file.is_dir():
-        raise IsADirectoryError(f"resume: {file} is a folder; name a file in it, e.g. {file / 'run.jsonl'}")
+    if file.is_dir() or is_special(file):
+        raise IsADirectoryError(f"resume: {file} is no file; name one, e.g. {file / 'run.jsonl'}")
     if not file.absolute().parent.is_dir():
         raise FileNotFoundError(f"resume: there is no folder {file.parent} for {file.name}; make it first")
-    if is_special(file):
-        raise ValueError(f"resume: {file} is no regular file, so nothing can be read back; name another one")
     return file
 
 
-def study_key(fingerprint: str, t_end: float, given: Reference | None, about: tuple[Any, ...]) -> str:
-    """The key of a study; `about` is what its computed reference depends on besides."""
-    own = "computed" if given is None else json.dumps(packed(given))
-    text = json.dumps([_FORMAT, __version__, fingerprint, t_end, own, repr(about)])
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-__all__ = ["DAMAGED", "ResultsFile", "checked_path", "fault", "packed", "signed", "study_key", "unpacked", "verified"]
+__all__ = ["ResultsFile", "packed", "signed", "unpacked", "verified"]

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import pwd
+import re
 import shutil
 import signal
 import stat
@@ -192,7 +193,7 @@ def _nobody(uid: int) -> Any:
     raise KeyError(uid)
 
 
-def environments(folder: Path) -> dict[str, tuple[dict[str, str], str]]:
+def environments(folder: Path) -> dict[str, tuple[dict[str, str], str | None]]:
     """Variables that are set (HOME, XDG_CACHE_HOME and RBDAE_CACHE_DIR are not, otherwise), and what is said."""
     file = folder / "file"
     file.touch()
@@ -201,7 +202,7 @@ def environments(folder: Path) -> dict[str, tuple[dict[str, str], str]]:
         "empty": ({"HOME": "", "XDG_CACHE_HOME": "", "RBDAE_CACHE_DIR": ""}, "no home folder"),
         "relative": ({"HOME": "home", "XDG_CACHE_HOME": "cache"}, "no home folder"),
         "home": ({"HOME": str(folder / "home"), "XDG_CACHE_HOME": ""}, ""),
-        "relative XDG": ({"HOME": str(folder / "home2"), "XDG_CACHE_HOME": "./x"}, ""),
+        "relative XDG": ({"HOME": str(folder / "home2"), "XDG_CACHE_HOME": "./x"}, None),
         "XDG": ({"XDG_CACHE_HOME": str(folder / "xdg")}, ""),
         "a file": ({"RBDAE_CACHE_DIR": str(file)}, "cannot be kept in"),
         "no folders there": ({"RBDAE_CACHE_DIR": "/proc/no/such/folder"}, "cannot be kept in"),
@@ -229,7 +230,8 @@ def test_no_environment_is_an_error_or_leaves_something_behind(tmp_path, monkeyp
                     patch.setenv(variable, value)
                 warnings.simplefilter("always")
                 assert inside.number_of(100 + k) == inside.number_of(100 + k) == 100.0 + k, name
-            assert [said in str(w.message) for w in found] == ([True] if said else []), (name, list(map(str, found)))
+            if said is not None:  # some versions of platformdirs take a relative folder, which is not used then
+                assert [said in str(w.message) for w in found] == ([True] if said else []), (name, [*map(str, found)])
             assert not list(here.iterdir()), name
     inside.may_say_again()
 
@@ -308,7 +310,7 @@ def test_the_command_shows_and_clears_the_cache(empty, capsys):
         path.touch()
     assert main(["cache"]) == 0
     shown = capsys.readouterr().out
-    assert "machine code                  3 entries     0.0 MB" in shown
+    assert re.search(r"machine code +3 entries +0\.0 MB", shown)
     assert main(["cache", "--clear"]) == 0
     assert "removed" in capsys.readouterr().out
     assert sorted(p for p in empty.rglob("*") if p.is_file()) == sorted(mine)

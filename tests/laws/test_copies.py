@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cases
+import cloudpickle
 import inside
 import numpy as np
 import pytest
@@ -189,16 +190,20 @@ def test_functions_of_the_user_are_copied(build: Callable[[], rbdae.System], clo
     assert np.array_equal(twin.jacobian(0.4, y, y, 2.0), problem.jacobian(0.4, y, y, 2.0))
 
 
-def test_a_lambda_is_copied_in_its_process_and_refused_by_pickle():
-    problem = rbdae.formulate(disc(lambda hinge, body: Motor(hinge, torque=lambda t: 1.0 + t)), "index-2")
-    for value in (problem, problem.system):
-        with pytest.raises(Exception, match="<lambda>"):
-            pickle.dumps(value)
-    for clone in (copy.copy, copy.deepcopy):
-        twin = clone(problem)
-        assert np.array_equal(
-            twin.residual(0.4, problem.y0, problem.yd0), problem.residual(0.4, problem.y0, problem.yd0)
-        )
+LAMBDAS: dict[str, Callable[[], rbdae.System]] = {
+    "torque": lambda: disc(lambda hinge, body: Motor(hinge, torque=lambda t: 1.0)),
+    "force": lambda: disc(lambda hinge, body: Force(body, lambda t: (1.0, t, 0.0))),
+    "user": lambda: disc(lambda hinge, body: UserForce(body, lambda t, x, o: o.fill(0.0), _slope)),
+    "law": lambda: disc(law=(math.sin, math.cos, lambda t: -math.sin(t))),
+}
+
+
+@pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, lambda x: pickle.loads(cloudpickle.dumps(x))])
+@pytest.mark.parametrize("build", LAMBDAS.values(), ids=LAMBDAS)
+def test_lambdas_are_copied_and_sent_by_cloudpickle(build, clone):
+    problem = rbdae.formulate(build(), "index-2")
+    twin, y, yd = clone(problem), problem.y0, problem.yd0
+    assert np.array_equal(twin.residual(0.4, y, yd), problem.residual(0.4, y, yd))
 
 
 @pytest.mark.parametrize("code", ["generic", "traced"])

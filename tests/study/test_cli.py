@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import rbdae
+from rbdae import study
 from rbdae.adapter import Reason
 from rbdae.cli import main
 
@@ -19,13 +21,6 @@ def test_models_lists_every_model(capsys):
     for name in rbdae.models.MODELS:
         assert name in printed
     assert len(printed.splitlines()) == len(rbdae.models.MODELS)
-
-
-def test_solvers_lists_every_solver(capsys):
-    assert main(["solvers"]) == 0
-    printed = capsys.readouterr().out
-    for info in rbdae.solvers():
-        assert info.name in printed
 
 
 def test_run_prints_final_states_that_are_right(capsys):
@@ -54,19 +49,6 @@ def test_run_takes_every_choice(capsys, tmp_path):
     solution = rbdae.load(stored)
     assert solution.success and solution.t[-1] == 0.1
     assert solution.stats.projections > 0
-
-
-def test_run_chooses_a_solver_that_takes_the_formulation(capsys):
-    assert main(["run", "linked_bodies", "--formulation", "index-2", "--t-end", "0.01", "--rtol", "1e-5"]) == 0
-    printed = capsys.readouterr().out
-    assert "a DAE of index 2" in printed
-    assert "result" in printed and "reached the end" in printed
-
-
-def test_a_fixed_step_is_passed_on(capsys):
-    problem_step = ["run", "heavy_top", "--t-end", "0.01", "--solver", "scipy:RK45", "--step", "0.001"]
-    assert main(problem_step) == 2
-    assert "chooses its own steps" in capsys.readouterr().err
 
 
 def test_a_solver_that_gives_up_makes_the_exit_code_1(capsys, monkeypatch):
@@ -119,3 +101,234 @@ def test_as_a_program():
     assert ended.returncode == 2
     assert "did you mean 'heavy_top'" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+# ---------------------------------------------------------------- mechanisms in files, and what is written
+
+FILE = """
+import rbdae
+
+print("read")
+
+def law(t):
+    return 2.0
+
+def bar():
+    system = rbdae.System()
+    body = system.add_body("bar", mass=1.0, inertia=(0.1, 0.1, 0.01), position=(0.5, 0, 0))
+    hinge = rbdae.joints.Revolute(system.ground, body, at_b=(-0.5, 0, 0), axis_a=(0, 1, 0), axis_b=(0, 1, 0))
+    hinge = system.add_joint(hinge)
+    system.add_force(rbdae.forces.Motor(hinge, torque=law))
+    return system
+
+def local():
+    system = bar()
+    system.add_force(rbdae.forces.Force(system.bodies[0], lambda t: (1.0, 0.0, 0.0), name="wind"))
+    return system
+
+ready = bar()
+number = 3
+
+def nothing():
+    bar()
+
+def broken():
+    return 1 / len("")
+
+def leaves():
+    raise SystemExit(3)
+
+def needs(length):
+    return bar()
+"""
+
+
+@pytest.fixture
+def mechanism(tmp_path, monkeypatch):
+    """A file of the user's, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "mechanism_of_mine.py").write_text(FILE, encoding="utf-8")
+    yield "mechanism_of_mine.py"
+    sys.modules.pop("mechanism_of_mine", None)
+
+
+def test_run_takes_a_function_of_a_file_and_writes_its_states(mechanism, capsys, tmp_path):
+    arguments = ["run", f"{mechanism}:bar", "--t-end", "0.1", "--csv", "out.csv", "--option", "max_step=0.01"]
+    assert main(arguments) == 0
+    assert "mechanism_of_mine.py:bar" in capsys.readouterr().out
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
+    assert names[:4] == ["t [s]", "bar.position.x [m]", "bar.position.y [m]", "bar.position.z [m]"]
+    values = np.array(rows, dtype=float)
+    assert len(values) >= 11 and values[-1, 0] == 0.1  # ten steps of 0.01 s at least
+    module = sys.modules["mechanism_of_mine"]
+    problem = rbdae.formulate(module.bar(), "index-0")
+    exact = rbdae.solve(problem, (0.0, 0.1), solver="scipy:DOP853", rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(values[-1, 1:4], exact.states["bar"].position[-1], atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "target, message",
+    [
+        ("{}", "give {}:NAME, it defines law, bar, local"),
+        ("{}:", "has no function ''"),
+        ("{}:baar", "has no function 'baar'"),
+        ("{}:nothing", "returned None, no rbdae.System"),
+        ("{}:number", "is 3, no function"),
+        ("{}:broken", "broken() raised ZeroDivisionError: division by zero"),
+        ("{}:leaves", "ended the program (exit code 3)"),
+        ("{}:needs", "needs() raised TypeError: needs() missing 1 required positional argument: 'length'"),
+        ("{}:bar", "has no end time of its own; say --t-end"),
+        ("other.py:bar", "the file other.py does not exist"),
+        ("bar", "for a mechanism of your own FILE.py:FUNCTION"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_wrong_target_is_refused_with_what_to_type(mechanism, command, target, message, capsys):
+    assert main([command, target.format(mechanism)]) == 2
+    said = capsys.readouterr().err
+    assert message.format(mechanism) in said
+    assert said.startswith("rbdae: ") and "Traceback" not in said
+    if "broken" in target:  # the user's own line, and none of ours
+        assert 'return 1 / len("")' in said and "rbdae/cli" not in said
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_its_own_line(mechanism, tmp_path, capsys):
+    (tmp_path / "half_of_it.py").write_text("def bar(:\n", encoding="utf-8")
+    assert main(["run", "half_of_it.py:bar"]) == 2
+    assert "raised SyntaxError" in (said := capsys.readouterr().err) and "def bar(:" in said
+    (tmp_path / "json.py").write_text("def bar(): pass\n", encoding="utf-8")
+    assert main(["run", "json.py:bar"]) == 2
+    assert "another module 'json'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--plot", "x.xyz"], "--plot: x.xyz has the ending '.xyz'; pictures can be"),
+        (["--plot", "x"], "has the ending ''"),
+        (["--report", "x.pdf"], "html"),
+        (["--csv", "mechanism_of_mine.py"], "would write over mechanism_of_mine.py, the file of the mechanism"),
+        (["--csv", "no/folder.csv"], "--csv: there is no folder no"),
+        (["--csv", "."], "is a folder"),
+        (["--csv", "one.txt", "--plot", "one.txt"], "name the same file"),
+        (["--option", "max_step"], "--option must be like"),
+        (["--option", "max_stp=1"], "did you mean 'max_step'"),
+        (["--option", "max_step=fast"], "max_step must be"),
+        (["--redundant", "yes"], "unknown value of redundant 'yes'"),
+        (["--hold", "rod"], "no body 'rod'; the bodies are 'bar'"),
+    ],
+)
+def test_what_can_be_refused_is_refused_before_the_run(mechanism, arguments, message, capsys):
+    assert main(["run", f"{mechanism}:bar", "--t-end", "1e5", *arguments]) == 2  # the run would take for ever
+    said = capsys.readouterr()
+    assert message in said.err and "result" not in said.out
+
+
+@pytest.mark.parametrize("package, option", [("matplotlib", ["--plot", "x.png"]), ("tqdm", ["--progress"])])
+def test_a_missing_package_is_told_before_the_run(mechanism, package, option, capsys, monkeypatch):
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == package else find(name, *rest))
+    assert main(["run", f"{mechanism}:bar", "--t-end", "1e5", *option]) == 2
+    assert f"needs {package}, which is missing: run `pip install" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_redundant_joints_are_told_with_what_to_type(command, capsys):
+    assert main([command, "bricard", "--t-end", "0.01"]) == 2
+    assert f"Type: rbdae {command} bricard --t-end 0.01 --redundant minimum-norm" in capsys.readouterr().err
+
+
+def test_what_to_type_works_and_its_run_has_a_page(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    typed = ["run", "bricard", "--t-end", "0.01", "--hold", "rod1:position", "--save", "run.npz"]
+    assert main([*typed, "--redundant", "minimum-norm"]) == 0
+    assert main(["report", "run.npz", "--model", "bricard"]) == 0  # which knows what it left out
+    assert (tmp_path / "run.report.html").is_file()
+
+
+FEW = ["--formulations", "index-0", "--rotations", "quaternion", "--velocities", "angular", "--tolerances", "1e-4"]
+FEW += ["--t-end", "0.05", "--solvers", "scipy:RK45"]
+
+
+def test_compare_writes_what_it_finds(mechanism, capsys, tmp_path):
+    for package in ("matplotlib", "plotly", "itables"):
+        pytest.importorskip(package)
+    files = ["--csv", "c.csv", "--json", "c.json", "--plot", "c.png", "--resume", "c.jsonl"]
+    files = ["--report", "c.html", *files]
+    assert main(["compare", f"{mechanism}:bar", *FEW, "--option", "scipy:RK45:max_step=0.01", *files]) == 0
+    printed = capsys.readouterr().out
+    assert "1 cases" in printed and "scipy:RK45 (max_step=0.01)" in printed and "the fastest is index-0" in printed
+    found = study.Comparison.from_json(tmp_path / "c.json")
+    with open(tmp_path / "c.csv", newline="", encoding="utf-8") as file:
+        assert [row["solver"] for row in csv.DictReader(file)] == ["scipy:RK45"]
+    assert found.provenance.bodies == ("bar",) and (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["compare", f"{mechanism}:bar", *FEW, "--option", "scipy:RK45:max_step=0.01", *files[-2:]]) == 0
+    assert "1 runs were in c.jsonl" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--formulations", "index-3", "--solvers", "scipy:RK45"], "no case is left of index-3 (dae, index 3)"),
+        (["--processes", "0"], "--processes must be at least 1"),
+        (["--option", "max_step=1"], "put the solver before it"),
+        (["--option", "scipy:RK23:max_step=1"], "not among the solvers"),
+        (["--limit", "-1"], "limit must be positive"),
+        (["--resume", "no/folder/x"], "--resume: there is no folder"),
+    ],
+)
+def test_compare_refuses_before_it_runs(mechanism, arguments, message, capsys):
+    assert main(["compare", f"{mechanism}:bar", *FEW, *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_study_of_a_file_runs_in_processes(mechanism, tmp_path):
+    command = [sys.executable, "-m", "rbdae", "compare", f"{mechanism}:local", *FEW, "--processes", "2"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert "1 runs, 0 failed" in ended.stdout
+
+
+def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
+    """Of a run with and without its mechanism, and of a comparison."""
+    assert main(["run", f"{mechanism}:bar", "--t-end", "0.1", "--formulation", "index-1", "--save", "run.npz"]) == 0
+    assert main(["report", "run.npz"]) == 0
+    alone = (tmp_path / "run.report.html").read_text(encoding="utf-8")
+    assert main(["report", "run.npz", "--model", f"{mechanism}:bar", "--out", "whole.html", "--title", "A bar"]) == 0
+    whole = (tmp_path / "whole.html").read_text(encoding="utf-8")
+    assert "<title>A bar</title>" in whole and "Reactions" in whole and "Reactions" not in alone
+    study.compare(
+        rbdae.models.pendulum(),
+        0.05,
+        formulations=["index-0"],
+        rotations=["quaternion"],
+        velocities=["angular"],
+        solvers=["scipy:DOP853"],
+        tolerances=[1e-6],
+        repeats=1,
+    ).to_json(tmp_path / "study.json")
+    assert main(["report", "study.json"]) == 0
+    assert "scipy:DOP853" in (tmp_path / "study.report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["run.txt"], "must end with .npz"),
+        (["there_is_none.npz"], "there_is_none.npz"),
+        (["there_is_none.json"], "there_is_none.json"),
+        (["there_is_none.json", "--model", "pendulum"], "leave --model"),
+        (["there_is_none.npz", "--out", "page.pdf"], "must end with .html"),
+        (["there_is_none.npz", "--out", "nowhere/page.html"], "there is no folder nowhere"),
+        (["there_is_none.json", "--title", "A crank"], "--title out"),
+    ],
+)
+def test_report_refuses_what_it_cannot_read_or_write(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", *arguments]) == 2
+    assert message in capsys.readouterr().err

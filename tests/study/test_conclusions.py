@@ -28,7 +28,6 @@ def runs(form, evaluations, energy=1e-7, solvers=SOLVERS, errors=(1e-2, 1e-6)):
             0.0,
             energy,
             Stats(evaluations=round(evaluations * scale), steps=5, seconds=3e-3 * scale),
-            load=0.5,
         )
         for solver in solvers
         for k, (error, scale) in enumerate(zip(errors, (0.5, 2.0), strict=True))

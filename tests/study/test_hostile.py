@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import resource
@@ -39,43 +38,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> hostile.Stored:
         return hostile.stored(tmp_path_factory.mktemp("stored") / "study.jsonl")
 
 
-def test_a_stored_study_is_read_as_it_was_written(stored, tmp_path):
-    found = stored.again(tmp_path, stored.content)
-    assert found.rows == stored.rows and found.resumed == len(stored.rows) == 2
-
-
-def test_a_digit_that_changed_is_refused(stored, tmp_path):
-    lines = stored.content.splitlines(keepends=True)
-    digit = re.search(rb'"seconds": \d*\.\d*?([1-8])', lines[1])
-    assert digit is not None
-    place = digit.start(1)
-    lines[1] = lines[1][:place] + str(int(digit[1]) + 1).encode() + lines[1][place + 1 :]
-    with pytest.raises(ValueError, match=r"line 2: .*it was damaged, or changed by hand"):
-        stored.again(tmp_path, b"".join(lines))
-
-
-@pytest.mark.parametrize("nested", [b"[" * 100_000, b'{"format": ' + b"[" * 5000 + b"]" * 5000 + b"}"])
-def test_deep_nesting_is_refused(stored, tmp_path, nested):
-    with pytest.raises(ValueError, match=r"line 4: .*name another file"):
-        stored.again(tmp_path, stored.content + nested + b"\n")
-
-
-@pytest.mark.parametrize(
-    "change", [lambda c: c + b"\n", lambda c: c + b"\n \n\r\n", lambda c: c.replace(b"\n", b"\r\n")]
-)
-def test_what_an_editor_adds_is_nothing(stored, tmp_path, change):
-    assert stored.again(tmp_path, change(stored.content)).rows == stored.rows
-
-
 def test_a_last_line_without_its_end_is_run_again(stored, tmp_path):
     for missing in (1, 2):
         assert stored.again(tmp_path, stored.content[:-missing]).resumed == 1
-
-
-@pytest.mark.parametrize("path", ["/dev/null", "/dev/zero"])
-def test_a_device_is_no_file_to_resume_from(path):
-    with pytest.raises(ValueError, match="is no regular file, so nothing can be read back; name another one"):
-        rbdae.compare(rbdae.models.heavy_top(), T_END, formulations=["null-space"], solvers=["scipy:RK45"], resume=path)
 
 
 def test_options_may_be_infinite(tmp_path):
@@ -116,13 +81,12 @@ def vars_of(errors: study.Errors) -> list[float]:
 @pytest.mark.parametrize(
     "name, said",
     [
-        ("a\0b", r"must not have control characters.*remove '\\x00'"),
-        ("a\nb", r"must not have control characters.*remove '\\n'"),
-        ("\x1b[31mred", r"control characters.*remove '\\x1b'"),
-        ("\ud800", r"half of a surrogate pair.*remove '\\ud800'"),
-        ("a\u2028b", r"line ends.*remove '\\u2028'"),
-        (20_000 * "x", r"more than 200 characters.*it has 20000, shorten it"),
-        (" \t ", "must not be empty.*name it"),
+        ("a\0b", r"remove '\\x00'"),
+        ("a\nb", r"remove '\\n'"),
+        ("\ud800", r"remove '\\ud800'"),
+        ("a\u2028b", r"remove '\\u2028'"),
+        (20_000 * "x", "200 letters.*it has 20000"),
+        ("  ", "must not be empty"),
     ],
 )
 @pytest.mark.parametrize("what", ["body", "joint", "force"])
@@ -210,25 +174,10 @@ def test_a_failed_write_leaves_the_old_file(name, compared, tmp_path):
     assert os.listdir(tmp_path) == [name]
 
 
-def test_a_link_stays_a_link(compared, tmp_path):
-    (tmp_path / "there").mkdir()
-    link, target = tmp_path / "table.csv", tmp_path / "there" / "real.csv"
-    link.symlink_to(target)
-    assert compared.to_csv(link) == link
-    assert link.is_symlink() and target.stat().st_size > 100
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
-def test_a_device_is_written_to_as_it_is():
-    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
-        hostile.solved(hostile.system()).save("/dev/full")
-    assert not os.path.exists("/dev/full.npz")
-
-
 @pytest.mark.parametrize("path", ["", "a\0b", "\ud800.html", 3, None])
 def test_what_is_no_name_of_a_file_is_refused(path, compared):
     for write in (compared.to_csv, compared.to_json, compared.report, study.Comparison.from_json):
-        with pytest.raises((TypeError, ValueError), match=r"(must be the name of a file|no file's name can have)"):
+        with pytest.raises((TypeError, ValueError), match="must be the name of a file"):
             write(path)
 
 
@@ -280,7 +229,7 @@ def winds(tmp_path, monkeypatch) -> str:
     [
         ("divides", "raised ZeroDivisionError: float division by zero", "return (1.0 / (1.0 if t < 0.1 else 0.0)"),
         ("wrong", "raised ValueError: the wind is too strong", 'raise ValueError("the wind is too strong")'),
-        ("leaves", "ended the program (exit code 3) in the run", "raise SystemExit(3)"),
+        ("leaves", "ended the program (exit code 3)", "raise SystemExit(3)"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "compare"])
@@ -288,7 +237,7 @@ def test_an_exception_of_the_user_is_told_with_its_line(winds, capsys, law, said
     chosen = ["--formulations", "index-0", "--solvers", "scipy:RK45"] if command == "compare" else []
     assert main([command, f"{winds}:with_{law}", "--t-end", "1", *chosen]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"rbdae: {winds}: {law} {said}")
+    assert told.startswith(f"rbdae: {winds}: its code {said}")
     assert re.search(rf'File "{winds}", line \d+, in {law}\n    ' + re.escape(line), told)
     assert "Traceback" not in told and len(told.splitlines()) <= 7
 
@@ -311,10 +260,10 @@ def test_ctrl_c_writes_what_was_asked_for(winds, capsys):
 def test_ctrl_c_writes_the_finished_runs_of_a_study(monkeypatch, capsys, tmp_path):
     real, done = study.run, []
 
-    def stopped(*given: Any) -> study.Row:
+    def stopped(*given: Any, **how: Any) -> study.Row:
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(real(*given))
+        done.append(real(*given, **how))
         return done[-1]
 
     monkeypatch.setattr(inside.study_comparing, "run", stopped)
@@ -332,12 +281,3 @@ def test_one_file_that_cannot_be_written_costs_no_other(tmp_path, capsys, monkey
     assert main(["run", "heavy_top", "--t-end", "0.01", "--save", "/dev/full", "--csv", "run.csv"]) == 2
     assert "No space left on device: '/dev/full'" in capsys.readouterr().err
     assert Path("run.csv").stat().st_size > 400
-
-
-def test_results_that_were_changed_are_refused(compared, tmp_path):
-    path = compared.to_json(tmp_path / "study.json")
-    given = json.loads(path.read_text())
-    given["rows"][0]["stats"]["seconds"] *= 2.0
-    path.write_text(json.dumps(given))
-    with pytest.raises(ValueError, match=r"damaged, or changed by hand\); write it again"):
-        study.Comparison.from_json(path)

@@ -370,9 +370,7 @@ def made_up() -> study.Comparison:
                 stats = Stats(counts[0], 3 + k, counts[1], counts[2], seconds=f[4] * 2.0**k, wall_seconds=f[4] * 9.0**k)
                 errors = study.Errors(tolerance * f[5], 0.3 * tolerance * f[6], 0.2 * tolerance)
                 drift, energy = 1e-4 * 10.0 ** (-3 * k) * f[7], 1e-2 * 10.0 ** (-2 * k) * f[3]
-                rows.append(
-                    study.Row(case, errors, drift, 2.0 * drift, energy, stats, timed=k + 1, load=0.5 + k, singular=k)
-                )
+                rows.append(study.Row(case, errors, drift, 2.0 * drift, energy, stats, timed=k + 1, singular=k))
     reference = study.Reference(1.5, (state, state), study.Errors(1e-12, 2e-12, 3e-12))
     return study.Comparison(reference, tuple(rows))
 
@@ -412,7 +410,6 @@ def test_every_record_is_that_of_its_run():
         seconds=lambda r: r.stats.seconds,
         wall_seconds=lambda r: r.stats.wall_seconds,
         timed=lambda r: r.timed,
-        load=lambda r: r.load,
         evaluations=lambda r: r.stats.evaluations,
         jacobians=lambda r: r.stats.jacobians,
         steps=lambda r: r.stats.steps,

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _folders, _forks, _on_disk, input_motion, inputs
+from rbdae import _cache, _forks, input_motion, inputs
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
@@ -918,13 +918,13 @@ def machine_folder() -> Path:
 def may_say_again() -> None:
     """Forget what has been said once in this process, and that a cache could not be used."""
     entry_files.say_once.cache_clear()
-    _folders._say.cache_clear()
+    _cache._say.cache_clear()
 
 
 def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int, every: int) -> None:
     """Have the cache of machine code keep fewer files."""
-    monkeypatch.setattr(_on_disk, "MOST_FILES", most_files)
-    monkeypatch.setattr(_on_disk, "_EVERY", every)
+    monkeypatch.setattr(_cache, "MOST_FILES", most_files)
+    monkeypatch.setattr(_cache, "_EVERY", every)
 
 
 # ---------------------------------------------------------------- selections
