@@ -42,11 +42,11 @@ def test_a_name_that_is_not_there_gets_no_name_of_another_module():
 def test_joints_and_forces_are_told_apart():
     system = rbdae.models.pendulum()
     hinge = system.joints[0]
-    with pytest.raises(TypeError, match=r"add_force takes a force .* PrescribedAngle; use add_joint"):
+    with pytest.raises(TypeError, match=r"add_force takes a force .* got PrescribedAngle.*add_joint"):
         system.add_force(rbdae.drives.PrescribedAngle(hinge, LAW))
-    with pytest.raises(TypeError, match=r"add_force takes a force .* Revolute; use add_joint"):
+    with pytest.raises(TypeError, match=r"add_force takes a force .* got Revolute.*add_joint"):
         system.add_force(hinge)
-    with pytest.raises(TypeError, match=r"add_joint takes a joint .* Friction; use add_force"):
+    with pytest.raises(TypeError, match=r"add_joint takes a joint .* got Friction.*add_force"):
         system.add_joint(rbdae.forces.Friction(hinge, 0.1))
     with pytest.raises(TypeError, match=r"add_joint takes a joint .*got <class .*Revolute"):
         system.add_joint(rbdae.joints.Revolute)
