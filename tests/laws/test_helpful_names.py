@@ -97,7 +97,7 @@ def test_a_step_chooses_a_scheme_that_keeps_energy():
     form = rbdae.formulate(rbdae.models.gyro_top(), "hamiltonian", rotation="quaternion")
     run = rbdae.solve(form, (0.0, 0.01), step=1e-3)
     assert run.success and run.solver == "rbdae:energy-momentum"
-    with pytest.raises(Unsupported, match=r"none of them takes 'index-2'"):
+    with pytest.raises(Unsupported, match=r"takes 'index-2'"):
         rbdae.solve(rbdae.formulate(rbdae.models.pendulum(), "index-2"), (0.0, 0.01), step=1e-3)
 
 
