@@ -42,9 +42,9 @@ class _Callbacks:
         return found
 
     @property
-    def steps(self) -> Callable[[str], Any]:
+    def _steps(self) -> Callable[[str], Any]:
         """In the problem's own time."""
-        found: Callable[[str], Any] = self._inner.steps  # type: ignore[attr-defined]
+        found: Callable[[str], Any] = self._inner._steps  # type: ignore[attr-defined]
         return found
 
     @cached_property

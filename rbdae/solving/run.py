@@ -196,7 +196,7 @@ def _run(
     adapter, method, asked, policy = plan.adapter, plan.method, plan.request, plan.policy
     own = problem.by_time((), ()) if isinstance(problem, Problem) else None
     problem = own or problem  # not that of a run that changed its selection, whose states are read by other times
-    before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
+    before = 0 if own is None else own.callbacks._handed_over  # traced code to generic code, in earlier runs
     if own is not None:
         refuse_held(own.workspace, present(own.workspace))
     asked = with_bound_events(problem, asked)
@@ -222,7 +222,7 @@ def _run(
         stats = outcome.stats
         stats.seconds, stats.wall_seconds = clock.elapsed()
     if own is not None:
-        stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
+        stats.handed_over = sum(p.callbacks._handed_over for p in segments.problems) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
         "problem": _read_by_time(problem, segments),

@@ -41,9 +41,9 @@ class _WatchedCallbacks:
         return self._noted(self._inner.machine)  # type: ignore[attr-defined]  # not every problem has it
 
     @property
-    def steps(self) -> Callable[[str], Any]:
+    def _steps(self) -> Callable[[str], Any]:
         """The machine functions of integration schemes, as `machine`."""
-        return self._noted(self._inner.steps)  # type: ignore[attr-defined]
+        return self._noted(self._inner._steps)  # type: ignore[attr-defined]
 
     @property
     def factors(self) -> Callable[..., Any]:
@@ -94,7 +94,7 @@ class _WatchedCallbacks:
     def code(self) -> str:
         """The code of the callbacks that the adapter has got, so that none is made here; empty for problems that do not
         say."""
-        of: Callable[[set[str]], str] | None = getattr(self._inner, "code_of", None)
+        of: Callable[[set[str]], str] | None = getattr(self._inner, "_code_of", None)
         return of(self._had) if of is not None and self._had else ""
 
 
