@@ -11,11 +11,15 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae._show import brief_repr
+from rbdae.machine.reading import motion
+from rbdae.machine.reading.host import call
 from rbdae.multibody.model import Model
-from rbdae.problem.row_reader import RowReader, of_bodies, quaternions
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
+
+_X, _D, _XD, _DD = 0, 3, 12, 15
+"""Where x, d, xdot and ddot begin among the numbers of a body."""
 
 
 @final
@@ -65,45 +69,71 @@ def lazy_state(read: Callable[[str], Any]) -> BodyState:
 
 
 @final
-class OneState:
-    """Reads the bodies of one state from its natural coordinates (1, 24 bodies); `places` says where they are there."""
+class States:
+    """Reads the bodies of rows, a part of `BodyState` for all of them at once.
 
-    __slots__ = ("_Z", "_model", "_places")
+    Parameters
+    ----------
+    read : gives ``(bodies, m, 3)`` of a part by its name, ``(bodies, m, 4)`` of ``"quaternion"``
+    single : whether there is one row, whose states have no axis for it
+    """
 
-    def __init__(self, model: Model, Z: Mat, places: Sequence[int]) -> None:
-        self._model, self._Z, self._places = model, Z, places
-
-    def state(self, b: int) -> BodyState:
-        """The state of body b."""
-        return lazy_state(lambda what: self._read(b, what))
-
-    def _read(self, b: int, what: str) -> Any:
-        if what == "orientation":
-            return rotation(quaternions(self._Z, self._places[b])[0])
-        out = np.empty((1, 1, 3))
-        of_bodies(self._model, self._Z, what, (b,), (self._places[b],), out, 0)
-        return out[0, 0]
-
-
-@final
-class ManyStates:
-    """Reads the bodies of rows (t, y), which nobody changes. A part is read for all bodies at once, since the rows have
-    to be gone through for one of them, too."""
-
-    def __init__(self, reader: RowReader, t: Vec, y: Mat) -> None:
-        self._reader, self._t, self._y = reader, t, y
+    def __init__(self, read: Callable[[str], Mat], single: bool) -> None:
+        self._read, self._single = read, single
         self._found: dict[str, Mat] = {}
 
     def state(self, b: int) -> BodyState:
         """The state of body b."""
-        return lazy_state(lambda what: self._read(b, what))
+        return lazy_state(lambda what: self._part(b, what))
 
-    def _read(self, b: int, what: str) -> Any:
+    def _part(self, b: int, what: str) -> Any:
         name = "quaternion" if what == "orientation" else what
         if name not in self._found:
-            self._found[name] = self._reader.of_bodies(self._t, self._y, name)
+            self._found[name] = self._read(name)
         found = self._found[name][b]
-        return rotation(found) if what == "orientation" else found
+        value = found[0] if self._single else found
+        return rotation(value) if what == "orientation" else value
+
+
+def of_bodies(model: Model, Z: Mat, what: str, bodies: Sequence[int], places: Sequence[int], out: Mat, k: int) -> None:
+    """A field of `BodyState` of some bodies with these places in rows Z, into the rows of `out` (bodies, total, 3) from
+    the k-th on; unit quaternions with (bodies, total, 4)."""
+    if what == "quaternion":
+        for row, place in zip(out, places, strict=True):
+            row[k : k + len(Z)] = quaternions(Z, place)
+        return
+    at, width = np.array(places, dtype=np.int64), Z.shape[1]
+    first, m, total, n = k, len(Z), out.shape[1], len(bodies)
+    if what == "angular_velocity":
+        call(motion.angular_velocities, m, first, total, n, width, at, Z, np.empty(12), out)
+        return
+    x, d = (_XD, _DD) if what == "velocity" else (_X, _D)
+    arms = np.array([_arm(model.bodies[b], what) for b in bodies])
+    call(motion.points, m, first, total, n, width, at, x, d, arms, Z, out)
+
+
+def quaternions(Z: Mat, place: int) -> Mat:
+    """Unit quaternions (m, 4), the scalar part last, of the body with this place; of a frame that has drifted from a
+    rotation times a number those of the nearest rotation, U V^T of its singular value decomposition. SciPy finds the
+    same one since 1.12, and another one before."""
+    at, out = 24 * place + _D, np.empty((len(Z), 4))
+    if call(motion.quaternions, len(Z), Z.shape[1], at, Z, out):
+        from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+        rest = np.isnan(out[:, 0])
+        frames = np.swapaxes(Z[rest, at : at + 9].reshape(-1, 3, 3), 1, 2)
+        u, _, vt = np.linalg.svd(frames)
+        out[rest] = Rotation.from_matrix(u @ vt).as_quat()
+    return out
+
+
+def _arm(body: Any, what: str) -> Vec:
+    """The vector from x to a point, in the frame of the body: x is the centre of mass of a free body, and the pivot of
+    one that has one."""
+    free = body["nt"] == 3
+    if what == "center_of_mass":
+        return np.zeros(3) if free else np.array(body["center"])
+    return -body["center"] if free else np.zeros(3)
 
 
 def rotation(q: Vec | Mat) -> Rotation:
@@ -113,4 +143,4 @@ def rotation(q: Vec | Mat) -> Rotation:
     return Rotation.from_quat(q)
 
 
-__all__ = ["BodyState", "ManyStates", "OneState", "lazy_state", "rotation"]
+__all__ = ["BodyState", "States", "lazy_state", "of_bodies", "quaternions", "rotation"]

@@ -61,7 +61,7 @@ class Callbacks:
         self._factors: Factors | None = None
         self._start: tuple[float, Vec, Vec] | None = None
         self._tally = Tally()
-        self._steps: dict[str, StepFunctions] = {}
+        self._schemes: dict[str, StepFunctions] = {}
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
@@ -97,7 +97,7 @@ class Callbacks:
         return in_memory(self._workspace, project)
 
     @cached_property
-    def identity_project(self) -> Callable[[float, Vec, Vec], None]:
+    def _identity_project(self) -> Callable[[float, Vec, Vec], None]:
         """The same with M = I, [NS] (64).
 
         Raises ValueError for momenta, which M makes of velocities, and where joint equations are suspended.
@@ -115,40 +115,32 @@ class Callbacks:
             )
         return in_memory(with_unit_masses(self._workspace), project)
 
-    @cached_property
-    def _project_near(self) -> TracedKernel | None:
+    def _project_near(self) -> MachineFunction | None:
+        """A C function of `rbdae.kernels.near_projection`, for one run at a time; None without code of this model. It
+        returns 1 where a guard does not hold."""
         workspace, n = self._workspace, self._workspace.layout.n
         if not workspace.memory.traced or workspace.code_calls_python:
             return None
-        info = N_INFO + len(self.violation_scales.weights)
+        info = N_INFO + len(self._violation_scales.weights)
         shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}
-        return traced(workspace, project_near, shapes, generic=lambda: in_memory(workspace, project_near))
-
-    def project_near(self) -> MachineFunction | None:
-        """A C function of `rbdae.kernels.near_projection`, for one run at a time; None without code of this model. It
-        returns 1 where a guard does not hold."""
-        found = self._project_near
+        found = traced(workspace, project_near, shapes, generic=lambda: in_memory(workspace, project_near))
         return None if found is None else found.bare()
 
     @cached_property
     def _machine_project(self) -> MachineFunction:
-        info = self.violation_scales.info(tolerance=TOLERANCE)
+        info = self._violation_scales.info(tolerance=TOLERANCE)
         return machine_projection(
-            lambda *given: self.project(*given), self.project_near(), info, self._workspace.layout.n
+            lambda *given: self.project(*given), self._project_near(), info, self._workspace.layout.n
         )
 
     @cached_property
-    def violation_scales(self) -> ViolationScales:
+    def _violation_scales(self) -> ViolationScales:
         """The scales that violations of the constraints are compared with, for `project`."""
         model = self._workspace.model
         internal = model.n * len(self._workspace.settings.chart.internal)
         scales = model.scales
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
         return ViolationScales(weights, 1.0 / scales.rate, scales.reach / scales.length)
-
-    def check_explicit(self) -> None:
-        """Raises AttributeError for a DAE, which has no right-hand side."""
-        self._explicit()
 
     # ------------------------------------------------------------ which code
 
@@ -218,24 +210,24 @@ class Callbacks:
         found = self._pattern()
         return Pattern(found.indices, np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers)))
 
-    def steps(self, scheme: str) -> StepFunctions:
+    def _steps(self, scheme: str) -> StepFunctions:
         """The functions of an integration scheme of `rbdae.conserving`, for loops in machine code."""
-        if scheme not in self._steps:
-            self._steps[scheme] = step_functions(self._workspace, scheme, self._tally)
-        return self._steps[scheme]
+        if scheme not in self._schemes:
+            self._schemes[scheme] = step_functions(self._workspace, scheme, self._tally)
+        return self._schemes[scheme]
 
-    def work_of_steps(self, scheme: str) -> MachineFunction:
+    def _work_of_steps(self, scheme: str) -> MachineFunction:
         """The work of what has no potential in a step of such a scheme: out[0]."""
-        return work_function(self._workspace, self.steps(scheme), self._tally)
+        return work_function(self._workspace, self._steps(scheme), self._tally)
 
     def code(self, name: str) -> Literal["traced", "folded", "generic"]:
         """The code of a callback: of this model alone, or that of all. Raises ValueError for another name."""
         self._refuse_other(name)
         return "generic" if self._of_this_model(name) is None else self._workspace.memory.name
 
-    def code_of(self, names: Collection[str]) -> Literal["traced", "folded", "generic", "mixed"]:
+    def _code_of(self, names: Collection[str]) -> Literal["traced", "folded", "generic", "mixed"]:
         """The code of some callbacks, and of integration schemes: ``"mixed"`` if it is not the same for all."""
-        found = {self._steps[name].code if name in self._steps else self.code(name) for name in names}
+        found = {self._schemes[name].code if name in self._schemes else self.code(name) for name in names}
         return found.pop() if len(found) == 1 else "mixed"
 
     def operations(self, name: str) -> Operations:
@@ -255,12 +247,12 @@ class Callbacks:
         return counted(self._workspace, wanted)
 
     @property
-    def handed_over(self) -> int:
+    def _handed_over(self) -> int:
         """How often traced code has handed over to the generic one so far, where a guard did not hold."""
         return self._tally.count
 
-    def count_with(self, other: Callbacks) -> None:
-        """Count among those of another problem what is handed over; before anything is asked for."""
+    def _count_with(self, other: Callbacks) -> None:
+        """Count fallbacks to generic code among those of another problem; before anything is asked for."""
         self._tally = other._tally
 
     def _call(self, name: str) -> Callable[..., None]:

@@ -55,33 +55,6 @@ class CoordinateReader:
         numbers = len(Z), first, out.shape[2], self.n, self._width
         call(native.coordinates, *numbers, self.heads, self.at, self.c, Z, out)
 
-    def gradients(self, k: int, Z: Vec) -> tuple[Vec, Vec]:
-        """ds/dZ and dsdot/dZ of one coordinate at a row (24 bodies,)."""
-        shape, first, middle, end = self.heads[k].tolist()
-        q, r = np.zeros(2), np.zeros(2)
-        of_q, of_r = np.zeros((2, len(Z))), np.zeros((2, len(Z)))
-        for e in range(first, end):
-            form, c, places = int(e >= middle), self.c[e], self.at[e].tolist()
-            u, v = (Z[p] if p >= 0 else 1.0 for p in places)
-            ud, vd = (Z[p + 12] if p >= 0 else 0.0 for p in places)
-            q[form] += c * u * v
-            r[form] += c * (ud * v + u * vd)
-            for p, other, rate in ((places[0], v, vd), (places[1], u, ud)):
-                if p >= 0:
-                    of_q[form, p] += c * other
-                    of_r[form, p] += c * rate
-                    of_r[form, p + 12] += c * other
-        if shape == native.IDENTITY:
-            return of_q[0], of_r[0]
-        if shape == native.ROOT:
-            s = np.sqrt(q[0])
-            slope = of_q[0] / (2.0 * s)
-            return slope, (of_r[0] - r[0] / s * slope) / (2.0 * s)
-        d = q[0] ** 2 + q[1] ** 2
-        rate = (q[1] * r[0] - q[0] * r[1]) / d
-        top = of_q[1] * r[0] + q[1] * of_r[0] - of_q[0] * r[1] - q[0] * of_r[1]
-        return (q[1] * of_q[0] - q[0] * of_q[1]) / d, (top - 2.0 * rate * (q @ of_q)) / d
-
 
 def _place(places: Sequence[int], body: int) -> int | None:
     return 24 * places[body] if body < len(places) else None

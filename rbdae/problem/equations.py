@@ -201,7 +201,7 @@ class Equations(ABC):
         right-hand side, df/du, (n, n_u), for ODE kinds only. It is derived from what is recorded, exactly."""
         here = self._under("input_jacobian", t, u)
         if yd is None:
-            here.callbacks.check_explicit()
+            here.callbacks._explicit()
         result: Mat = array_for(out, (self.n if yd is None else here.n_equations, len(self.inputs)))
         target = addressable(result)
         t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
@@ -238,7 +238,7 @@ class Equations(ABC):
         ODE kinds only. Sensitivities s = dy/dp follow from sdot = (df/dy) s + df/dp."""
         here = self._at(t)
         t = _check_parameters("rhs_parameter_jacobian", t, names)
-        here.callbacks.check_explicit()
+        here.callbacks._explicit()
         return here._parameter_tangents.matrix(t, self._vector("y", y), None, names)
 
     def _vector(self, name: str, value: ArrayLike) -> Vec:

@@ -168,7 +168,7 @@ class EventGroup:
         times, rows = np.array([t]), y[None]
         measures = Measures(self._view, times, rows, True)
         others = np.array([measures.value(*each) for each in self._others], dtype=float)
-        out[:] = self._followed.at(t, self._view.reader.natural(times, rows)[0], others)
+        out[:] = self._followed.at(t, self._view.in_memory(times, rows)[0], others)
         return out
 
     @cached_property

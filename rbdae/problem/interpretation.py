@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, final
@@ -14,15 +14,19 @@ from rbdae._frozen import by_fields
 from rbdae._show import ByName
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import explicit, null_space
+from rbdae.joints.frames import joint_frame
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
+from rbdae.kernels.joint_outputs import joint_forces
 from rbdae.kernels.joint_rows import independence, log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.reading.host import slices
+from rbdae.machine.reading import sums
+from rbdae.machine.reading.host import call, slices
 from rbdae.multibody.bound import bound, evaluate_each, function_of, in_memory, machine_of
-from rbdae.multibody.joint_values import joint_matrix
+from rbdae.multibody.joint_values import joint_matrix, potential_rows
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
     WEAKENED,
@@ -32,8 +36,9 @@ from rbdae.multibody.row_selection import (
     redundant_rows,
 )
 from rbdae.multibody.selection import KeptRows
+from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.body_state import BodyState, ManyStates, OneState
+from rbdae.problem.body_state import BodyState, States, of_bodies
 from rbdae.problem.coordinate_reader import CoordinateReader
 from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.measured import Measured
@@ -41,11 +46,11 @@ from rbdae.problem.measures import Measures
 from rbdae.problem.owners import Owners
 from rbdae.problem.quantities import Constraints, Energy, Momentum
 from rbdae.problem.reactions import Loads, Reaction
-from rbdae.problem.row_reader import RowReader
 from rbdae.problem.timed import as_rows
-from rbdae.quantities.quantity import Quantity
 
 Kernel = Callable[..., None]
+
+_KINDS = {ANGULAR: sums.ANGULAR, DIRECTOR_RATE: sums.DIRECTORS, QUATERNION_RATE: sums.QUATERNIONS}
 
 _NEARLY_SINGULAR = 1e-3
 """Sine between a joint row and those before it, below which reactions are found by singular values."""
@@ -54,7 +59,7 @@ _NEARLY_SINGULAR = 1e-3
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Interpretation:
-    """Reads states. Every method takes a time and (n,), or times (m,) and (m, n)."""
+    """Reads states by one selection. Methods of `t, y` take a time and (n,), or times (m,) and (m, n)."""
 
     workspace: Workspace
 
@@ -113,16 +118,25 @@ class Interpretation:
         return out[0] if single else out
 
     @cached_property
-    def reader(self) -> RowReader:
-        """The reader of many rows."""
-        return RowReader(self.workspace)
+    def places(self) -> list[int]:
+        """Where each body is in rows of `in_memory`."""
+        return [int(k) for k in self.workspace.layout.rank[: self.model.n]]
+
+    def in_memory(self, t: Vec, y: Mat) -> Mat:
+        """Natural coordinates Z (m, 24 bodies) with the bodies as they are in memory."""
+        out = np.empty((len(t), 24 * self.model.n))
+        evaluate_each(self._kernel(outputs.natural), t, (y,), out)
+        return out
 
     # ------------------------------------------------------------ motion
 
     def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Natural coordinates and their rates (..., bodies, 24)."""
+        """Natural coordinates and their rates, (x, d1, d2, d3, xdot, d1dot, ...), shape (..., bodies, 24).
+
+        x is the centre of mass of a free body and the pivot of a body that has one; bodies in the order of addition.
+        """
         n = self.model.n
-        Z = self._each(self.reader.kernel, t, y, 24 * n)
+        Z = self._each(self._kernel(outputs.natural), t, y, 24 * n)
         return Z.reshape(*Z.shape[:-1], n, 24)[..., self.workspace.layout.rank[:n], :]
 
     def natural_forces(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -133,13 +147,20 @@ class Interpretation:
         return F.reshape(*F.shape[:-1], n, 12)[..., self.workspace.layout.rank[:n], :]
 
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
-        """Motion of every body by name."""
+        """Motion of every body by name; vectorised over rows of y."""
         times, values, single = self.rows(t, y)
-        if single:
-            source: OneState | ManyStates = OneState(self.model, self.reader.natural(times, values), self.reader.places)
-        else:
-            source = ManyStates(self.reader, times.copy(), values.copy())
-        return ByName("body", ((name, source.state(b)) for b, name in enumerate(self.model.names)))
+        times, values = times.copy(), values.copy()
+        Z = self.in_memory(times, values) if single else None
+
+        def read(what: str) -> Mat:
+            out = np.empty((self.model.n, len(times), 4 if what == "quaternion" else 3))
+            for part in slices(len(times), 28 * self.model.n):
+                here = self.in_memory(times[part], values[part]) if Z is None else Z
+                of_bodies(self.model, here, what, range(self.model.n), self.places, out, part.start)
+            return out
+
+        states = States(read, single)
+        return ByName("body", ((name, states.state(b)) for b, name in enumerate(self.model.names)))
 
     @cached_property
     def owners(self) -> Owners:
@@ -152,7 +173,7 @@ class Interpretation:
     @cached_property
     def coordinate_reader(self) -> CoordinateReader:
         """The reader of their coordinates."""
-        return CoordinateReader(self.model, self.reader.places, self.owners.coordinates)
+        return CoordinateReader(self.model, self.places, self.owners.coordinates)
 
     @cached_property
     def by_force(self) -> Kernel:
@@ -168,39 +189,56 @@ class Interpretation:
         times, values, single = self.rows(t, y)
         return Measures(self, times.copy(), values.copy(), single)
 
-    def gradient(self, which: Quantity | str, t: float, y: Vec) -> Vec:
-        """The derivative of a coordinate or a rate with respect to y, (n,)."""
-        owner, found = self.owners.find(which)
-        if found.aspect not in ("value", "rate"):
-            raise ValueError(
-                f"gradient: {owner.name}.{found.name} is no coordinate and no rate; others follow from the forces"
-            )
-        times, rows, _ = self.rows(t, y)
-        J = np.empty((24 * self.model.n, rows.shape[1]))
-        self.reader.jacobian(float(times[0]), rows[0], J)
-        Z = self.reader.natural(times, rows)[0]
-        of_value, of_rate = self.coordinate_reader.gradients(owner.coordinates[found.coordinate], Z)
-        return np.asarray((of_value if found.aspect == "value" else of_rate) @ J)
-
     def joints(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
-        """Quantities of every joint by name."""
+        """Quantities of every joint by name, such as ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
+        ``.power``; vectorised over rows of y. Angles are in (-pi, pi]; `Solution.joints` counts turns."""
         return self.measures(t, y).joints()
 
     def forces(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
-        """Quantities of every force by name."""
+        """Quantities of every force by name, such as ``["spring"].length``, ``.rate``, ``.force``, ``.power``, which is
+        that on the bodies; vectorised over rows of y."""
         return self.measures(t, y).forces()
 
+    @cached_property
+    def _table(self) -> Vec:
+        return table(self.model, self.workspace.settings, self.workspace.layout.order)
+
+    @cached_property
+    def _level(self) -> float:
+        """The part of the weight's potential that pivots have: it is zero at the origin of space."""
+        B = self.model.bodies[: self.model.n]
+        pivots = B["nt"] == 0
+        return float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * self.model.system.gravity))
+
+    @cached_property
+    def _potentials(self) -> tuple[int, Callable[..., None]]:
+        """How many potentials forces have, and the rows of them."""
+        model = self.model
+        return len(model.bushings) + len(model.forces.elements), potential_rows(self.workspace)
+
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
-        """Kinetic, potential and total energy."""
+        """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with
+        its own mass matrix, which differ where the state has drifted from the constraints."""
         times, values, single = self.rows(t, y)
-        kinetic, potential = self.reader.energies(times, values)
-        total = kinetic + potential
-        return Energy(kinetic[0], potential[0], total[0]) if single else Energy(kinetic, potential, total)
+        n, settings, (n_P, potentials) = self.model.n, self.workspace.settings, self._potentials
+        kind, scaled, out = _KINDS[settings.kind.number], not settings.momenta, np.empty((len(times), 2))
+        for part in slices(len(times), 24 * n + n_P):
+            here, states = times[part], values[part]
+            Z, P = self.in_memory(here, states), np.empty((len(here), n_P))
+            if n_P:
+                potentials(here, Z, np.ascontiguousarray(states[:, self.workspace.layout.s]), out=P)
+            arrays = self._level, Z, P, n_P, np.empty(12), out[part]
+            call(sums.energies, len(Z), n, kind, scaled, self._table, *arrays)
+        kinetic, potential = out[0] if single else out.T.copy()
+        return Energy(kinetic, potential, kinetic + potential)
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
-        """Linear and angular momentum of the system."""
+        """Linear momentum, and angular momentum about the origin of space."""
         times, values, single = self.rows(t, y)
-        out = self.reader.momenta(times, values)
+        out, kind = np.empty((len(times), 6)), _KINDS[self.workspace.settings.kind.number]
+        for part in slices(len(times), 24 * self.model.n):
+            Z = self.in_memory(times[part], values[part])
+            call(sums.momenta, len(Z), self.model.n, kind, self._table, Z, np.empty(24), out[part])
         return Momentum(out[0, :3], out[0, 3:]) if single else Momentum(out[:, :3], out[:, 3:])
 
     def power(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -229,8 +267,8 @@ class Interpretation:
         return joint_matrix(self.workspace, np.asarray(t, dtype=float), self.natural(t, y))
 
     def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
-        """Logarithm of the product of the singular values of the kept joint rows in the mass metric: it falls steeply
-        at singular positions; -inf in them."""
+        """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
+        that are left out: it falls steeply at singular positions; -inf in them. Vectorised over rows of y."""
         return np.asarray(self._each(self._kernel(log_determinant), t, y, 1)[..., 0])
 
     def independence(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -301,7 +339,8 @@ class Interpretation:
         return self.workspace.layout.n_differential + self.workspace.layout.n_constraints
 
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
-        """Consistent rates of (q, v, s), and the multipliers by elimination; zero in dropped rows."""
+        """Consistent yd (without multipliers) and multipliers at positions and velocities of y, by elimination. The
+        multipliers belong among the unknowns: of redundant equations those that are left out have zero."""
         n = self.workspace.layout.n_differential
         times, values, single = self.rows(t, y)
         out = self._each(self._rates, times, values, self._n_rates)
@@ -349,7 +388,22 @@ class Interpretation:
         la[:] = carried_by_kept(self.model, la, null_directions(self.model, G, len(dropped)), dropped)
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Multipliers by elimination; those of least norm with redundant equations."""
+        """Lagrange multipliers la, shape (..., constraints), that belong to positions and velocities of y, by
+        elimination: internal constraints of the velocities, then joints. Multipliers among the unknowns are not read,
+        see `run_multipliers`. With redundant equations: those of least norm, where
+        forces count times the model's length. They give the forces of those of `rates`, G^T la, which y has.
+
+        G is the gradient of the constraints, ``matrices(t, y).G``. The sign, for every form:
+
+        - forms in velocities:  M vdot = psi - G^T la  ([NS] (1)-(6)); `hiller-anantharaman` has integrals of them,
+          la = Lambda'. Other values of `pull_back` have W in place of G^T, ``matrices(t, y).W``: with them the joints'
+          multipliers are the same, a unit norm's is in `rbdae_papers.norm_multipliers`; projected forms have 0 for it;
+        - Hamiltonian forms:  pdot = -dH/dq + Q - G^T la  ([BS09] (38));
+        - null-space forms: la of the joints in  M wdot = psi - G^T la  with w = (xdot, Omega).
+
+        So the joints act on the bodies with the forces -G^T la: where a joint says that point 1 of its first body is at
+        point 2 of its second, la is the force on the second.
+        """
         if not self.ambiguous:
             return self.rates(t, y)[1]
         times, values, single = self.rows(t, y)
@@ -388,7 +442,11 @@ class Interpretation:
         la[:first] += np.linalg.lstsq(W[:, :first], W[:, first:] @ (la[first:] - best), rcond=None)[0]
 
     def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """The multipliers among the unknowns y, as the solver has left them."""
+        """The multipliers among the unknowns y, of the same sign and order, as the solver has computed them: what they
+        are worth is up to its tolerances. Those of equations that are left out are zero.
+
+        Raises ValueError for forms whose unknowns have no multipliers, or their integrals.
+        """
         layout, form = self.workspace.layout, self.workspace.settings.formulation
         if form.multipliers != "values":
             integrals = form.multipliers == "integrals"
@@ -414,9 +472,56 @@ class Interpretation:
         return out if rows.pivot_floor is None else out + np.count_nonzero(self.pivots(t, y) == 0.0, axis=-1)
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
-        """Force and torque of each joint on each of its bodies, ``[joint][body]``."""
+        """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
+        about the joint's point on that body. From `multipliers`: as exact as positions and velocities are."""
         times, values, single = self.rows(t, y)
         return self.loads.reactions(times, values, single=single)
+
+    # ------------------------------------------------------------ joints
+
+    @cached_property
+    def sides(self) -> tuple[Ints, Mat]:
+        """The arguments of `rbdae.machine.reading.loads.reactions`, two sides for each joint."""
+        sides, points = [], []
+        for joint in self.model.joints:
+            for side, b in enumerate(joint.bodies):
+                place = -1 if b == self.model.n else self.places[b]
+                sides.append((joint.primitives.start, joint.primitives.stop, side, place))
+                points.append(joint.points[side])
+        return np.array(sides, dtype=np.int64), np.array(points, dtype=float)
+
+    def primitive_loads(self, t: Vec, Z: Mat, la: Mat) -> Any:
+        """Forces of all primitives on their two bodies and torques about their reference points, (rows, primitives, 2,
+        6)."""
+        n = len(self.model.primitives)
+        out = np.empty((len(t), 12 * n))
+        if n:
+            evaluate_each(self._kernel(joint_forces), t, (Z, la), out)
+        return out.reshape(len(t), n, 2, 6)
+
+    @cached_property
+    def joint_axes(self) -> tuple[Ints, Mat]:
+        """The place of the first body of each joint, -1 for the ground, and its frame there."""
+        model = self.model
+        firsts = [joint.bodies[0] for joint in model.joints]
+        axes = [joint_frame(model.system.joints[k]) for k in range(len(firsts))]
+        places = [-1 if b == self.model.n else self.places[b] for b in firsts]
+        return np.array(places, dtype=np.int64), np.array(axes, dtype=float)
+
+
+def table(model: Model, settings: Settings, order: Sequence[int]) -> Mat:
+    """The bodies in this order for `rbdae.machine.reading.sums`."""
+    out = np.zeros((model.n, sums.WIDTH))
+    tensor = "euler" if settings.kind.number == DIRECTOR_RATE else "inertia"
+    for row, b in zip(out, order[: model.n], strict=True):
+        body = model.bodies[b]
+        row[sums.MASS if body["nt"] == 3 else sums.PIVOT_MASS] = body["mass"]
+        row[sums.TENSOR : sums.RADIAL] = body[tensor].ravel()
+        row[sums.RADIAL] = body["radial"] * (1.0 if settings.momenta else settings.radial)
+        row[sums.WEIGHT : sums.WEIGHT_D] = body["weight"]
+        row[sums.WEIGHT_D : sums.CENTER] = body["weight_d"]
+        row[sums.CENTER : sums.PIVOT_MASS] = body["center"]
+    return out
 
 
 __all__ = ["Interpretation"]

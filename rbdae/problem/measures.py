@@ -114,19 +114,19 @@ class Measures:
         reader = self._view.coordinate_reader
         out = np.empty((reader.n, 2, len(self._t)))
         for part in slices(len(self._t), 24 * self._view.model.n + 2 * reader.n):
-            reader.read(self._view.reader.natural(self._t[part], self._y[part]), out, part.start)
+            reader.read(self._view.in_memory(self._t[part], self._y[part]), out, part.start)
         return out
 
     @cached_property
     def _Z(self) -> Mat:
-        return np.asarray(self._view.reader.natural(self._t, self._y))
+        return np.asarray(self._view.in_memory(self._t, self._y))
 
     def _body(self, b: int) -> Mat:
         """(x, d, xdot, ddot) of a body, (m, 24); the ground is the last."""
         if b == self._view.model.n:
             ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
             return np.broadcast_to(ground, (len(self._t), 24))
-        place = 24 * self._view.reader.places[b]
+        place = 24 * self._view.places[b]
         return self._Z[:, place : place + 24]
 
     def _turn(self, owner: Owner) -> Any:
@@ -166,7 +166,7 @@ class Measures:
     def _acceleration(self, k: int) -> Vec:
         """sddot of a coordinate."""
         coordinate, pair, x = self._on_bodies(k)
-        second = [self._second[:, 24 * p : 24 * p + 12].T for p in self._view.reader.places] + [np.zeros((12, 1))]
+        second = [self._second[:, 24 * p : 24 * p + 12].T for p in self._view.places] + [np.zeros((12, 1))]
         return np.asarray(coordinate.acceleration(x, [*second[pair[0]], *second[pair[1]]]))
 
     @cached_property
@@ -210,7 +210,7 @@ class Measures:
     @cached_property
     def _of_primitives(self) -> Mat:
         """Forces and torques of primitives about reference points, (m, primitives, 2, 6)."""
-        return np.asarray(self._view.reader.primitive_loads(self._t, self._Z, self._la))
+        return np.asarray(self._view.primitive_loads(self._t, self._Z, self._la))
 
     def _on_second(self, owner: Owner) -> tuple[Mat, Mat]:
         """Force on the second body of what belongs to an owner, and torque about its reference point."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.kernels import outputs
 from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.recording import selected, selection_numbers
 from rbdae.multibody.references import centred
@@ -39,7 +40,7 @@ class Moving:
     def __init__(self, problem: Problem) -> None:
         own = Workspace(problem.workspace.memory, problem.selection)
         self.problem = problem._on(own)
-        self.problem.callbacks.count_with(problem.callbacks)
+        self.problem.callbacks._count_with(problem.callbacks)
         self._numbers: Vec = selection_numbers(own)
         self._references: Mat = own.owned["references"]
         self._Z = np.empty((own.model.n, 24))
@@ -56,7 +57,7 @@ class Moving:
         if workspace.numbers is not self._numbers or not isinstance(view, Interpretation):
             return None
         model, settings, layout = workspace.model, workspace.settings, workspace.layout
-        view.reader.kernel(t, y, self._Z.reshape(-1))
+        view._kernel(outputs.natural)(t, y, self._Z.reshape(-1))
         d = self._Z[self._rank, 3:12]
         references = centred(settings.chart, np.swapaxes(d.reshape(-1, 3, 3), 1, 2))
         out = y.copy()

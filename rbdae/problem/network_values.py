@@ -29,7 +29,7 @@ def _of_network(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: Mat
     bodies = forces.bodies[row["first_body"] : row["first_body"] + row["n_bodies"]]
     motion = np.empty((len(t), len(bodies), 24))
     for k, b in enumerate(bodies):
-        first = 24 * view.reader.places[b] if b < view.model.n else -1
+        first = 24 * view.places[b] if b < view.model.n else -1
         motion[:, k] = _GROUND if first < 0 else Z[:, first : first + 24]
     values = np.asarray(workspace.arrays["inputs"], dtype=float) if forces.inputs else np.zeros(0)
     if row["n_states"] < len(network.names):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 
 from rbdae import _check, _html
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.latex import equations
 from rbdae.inputs import Given, values_of
@@ -30,15 +30,12 @@ from rbdae.problem.equations import Equations
 from rbdae.problem.event import Event, EventFunction, EventGroup
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
-from rbdae.problem.measured import Measured
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
-from rbdae.problem.reactions import Reaction
 from rbdae.problem.start import Start, consistent_start
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
-from rbdae.problem.timed import Changes, Timed
+from rbdae.problem.timed import Timed
 from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
 
@@ -47,11 +44,25 @@ if TYPE_CHECKING:
 
 
 _INSIDERS = {
-    "again", "by_time", "equations", "interpretation", "model", "of", "resumed", "resumed_with_inputs", "selection",
-    "singular_row", "start", "switches", "translated", "with_selection", "workspace",
+    "again", "by_time", "each", "equations", "interpretation", "model", "of", "resumed", "resumed_with_inputs",
+    "selection", "singular_row", "start", "switches", "translated", "with_selection", "workspace",
 }  # fmt: skip
 
+R = TypeVar("R")
+
 Again: TypeAlias = Callable[["Problem", Changed | System], "Problem"]
+
+
+def _by_time(
+    read: Callable[[Interpretation, ArrayLike, ArrayLike], R],
+) -> Callable[[Problem, ArrayLike, ArrayLike], R]:
+    """The method of problems that reads states by the selection of their time."""
+
+    @wraps(read)
+    def method(self: Problem, t: ArrayLike, y: ArrayLike) -> R:
+        return self.each(read, t, y)
+
+    return method
 
 
 @final
@@ -220,7 +231,7 @@ class Problem(Equations):
         y = self.translated(t, y, out).copy()
         if selection.rows is not self.selection.rows:
             project_drift(out, t, y)
-        return replace(out, start=consistent_start(out._view, t, y, self.assembly))
+        return replace(out, start=consistent_start(out.interpretation, t, y, self.assembly))
 
     def at(self, t: float, y: ArrayLike) -> Problem:
         """This problem from the state (t, y) on: its `t0`, and its `y0` and `yd0` with consistent multipliers, rates
@@ -232,12 +243,12 @@ class Problem(Equations):
 
     def _begun(self, t: float, y: Vec) -> Problem:
         """The same from a state on that satisfies the constraints."""
-        return replace(self, start=consistent_start(self._view, t, y, self.assembly))
+        return replace(self, start=consistent_start(self.interpretation, t, y, self.assembly))
 
     @cached_property
     def _driven(self) -> Driven[Problem]:
         twin = self._on(Workspace(self.workspace.memory, self.selection))
-        twin.callbacks.count_with(self.callbacks)
+        twin.callbacks._count_with(self.callbacks)
         return Driven(twin, twin.workspace)
 
     def with_inputs(self, values: Mapping[str, Given]) -> Problem:
@@ -273,27 +284,19 @@ class Problem(Equations):
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        return switches_of(self._view, self.t0, self.y0, self.resumed, policy) if self._has_switches else ()
-
-    @property
-    def _view(self) -> Interpretation:
-        return self.interpretation if self._segments is None else self._segments.parts[0].interpretation
+        return switches_of(self.interpretation, self.t0, self.y0, self.resumed, policy) if self._has_switches else ()
 
     @cached_property
     def _has_switches(self) -> bool:
-        return any(kind.needed(self._view) for kind in SWITCHES)
+        return any(kind.needed(self.interpretation) for kind in SWITCHES)
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back
         in time, whose direction is -1, times fall. Without later ones all states are read by its own selection."""
         if not later:
             return self if self._segments is None else self._on(self.workspace)
-        segments = Timed(tuple(p._on(p.workspace) for p in (self, *later)), Changes(tuple(times), direction))
-        return replace(
-            self,
-            interpretation=segments.of(lambda problem: problem.interpretation),
-            _segments=segments,
-        )
+        parts = tuple(p._on(p.workspace) for p in (self, *later))
+        return replace(self, _segments=Timed(parts, tuple(times), direction))
 
     def translated(self, t: float, y: Vec, other: Problem) -> Vec:
         """The state y of this problem in the unknowns of another selection; `y` itself where they are the same."""
@@ -346,26 +349,26 @@ class Problem(Equations):
 
     # ------------------------------------------------------------ what a state means
 
-    def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Natural coordinates and their rates, (x, d1, d2, d3, xdot, d1dot, ...), shape (..., bodies, 24).
+    natural = _by_time(Interpretation.natural)
+    states = _by_time(Interpretation.states)
+    joints = _by_time(Interpretation.joints)
+    forces = _by_time(Interpretation.forces)
+    energy = _by_time(Interpretation.energy)
+    momentum = _by_time(Interpretation.momentum)
+    constraints = _by_time(Interpretation.constraints)
+    log_determinant = _by_time(Interpretation.log_determinant)
+    rates = _by_time(Interpretation.rates)
+    multipliers = _by_time(Interpretation.multipliers)
+    run_multipliers = _by_time(Interpretation.run_multipliers)
+    reactions = _by_time(Interpretation.reactions)
 
-        x is the centre of mass of a free body and the pivot of a body that has one; bodies in the order of addition.
-        """
-        return self.interpretation.natural(t, y)
-
-    def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
-        """Motion of every body by name; vectorised over rows of y."""
-        return self.interpretation.states(t, y)
-
-    def joints(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
-        """Quantities of every joint by name, such as ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
-        ``.power``; vectorised over rows of y. Angles are in (-pi, pi]; `Solution.joints` counts turns."""
-        return self.interpretation.joints(t, y)
-
-    def forces(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
-        """Quantities of every force by name, such as ``["spring"].length``, ``.rate``, ``.force``, ``.power``, which is
-        that on the bodies; vectorised over rows of y."""
-        return self.interpretation.forces(t, y)
+    def each(self, read: Callable[[Interpretation, Any, Any], R], t: ArrayLike, y: ArrayLike) -> R:
+        """read(interpretation, t, y), rows of a run that changed its selection each by that of its time."""
+        segments = self._segments
+        if segments is None:
+            return read(self.interpretation, t, y)
+        found: R = segments.each(t, y, lambda part, t, y: read(part.interpretation, t, y))
+        return found
 
     def quantity(self, quantity: Quantity | str, t: ArrayLike, y: ArrayLike) -> Any:
         """A quantity such as ``pin.angle`` or ``"pin.angle"``, vectorised over rows of y. ValueError for what the
@@ -374,14 +377,19 @@ class Problem(Equations):
         return getattr(getattr(self, owner.kind)(t, y)[owner.name], found.name)
 
     def gradient(self, quantity: Quantity | str, t: float, y: ArrayLike) -> Vec:
-        """The derivative of a coordinate or of a rate, such as ``pin.angle``, with respect to y, (n,).
+        """The derivative of a quantity, such as ``pin.angle``, with respect to y, (n,): a row of ``outputs([quantity])
+        .jacobian(t, y)``, which says what has one."""
+        here, t, y = self._at(t), _check.time("t", t), self._vector("y", y)
+        owner, found = here.interpretation.owners.find(quantity)
+        key = owner.name, owner.kind, found.name
+        if key not in here._gradients:
+            here._gradients[key] = here.outputs([quantity])
+        gradient: Vec = here._gradients[key].jacobian(t, y)[0]
+        return gradient
 
-        Raises
-        ------
-        ValueError
-            for other quantities, and for what the system has not
-        """
-        return self._at(t).interpretation.gradient(quantity, _check.time("t", t), self._vector("y", y))
+    @cached_property
+    def _gradients(self) -> dict[tuple[str, str, str], Outputs]:
+        return {}
 
     def outputs(self, quantities: Sequence[Quantity | str]) -> Outputs:
         """Some quantities, such as ``[pin.angle, "pin.rate"]``, as one function of (t, y, u) with exact derivatives:
@@ -406,67 +414,13 @@ class Problem(Equations):
         self.interpretation.owners.find(quantity)  # an Event takes functions, too
         return EventGroup(self.interpretation, [Event(quantity, above=above, below=below, crossing=crossing)], 1.0)[0]
 
-    def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
-        """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with
-        its own mass matrix, which differ where the state has drifted from the constraints."""
-        return self.interpretation.energy(t, y)
-
-    def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
-        """Linear momentum, and angular momentum about the origin of space."""
-        return self.interpretation.momentum(t, y)
-
-    def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
-        """g and gdot: internal constraints of the chart, then joints."""
-        return self.interpretation.constraints(t, y)
-
-    def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
-        """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
-        that are left out: it falls steeply at singular positions; -inf in them. Vectorised over rows of y."""
-        return self.interpretation.log_determinant(t, y)
-
-    def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
-        """Consistent yd (without multipliers) and multipliers at positions and velocities of y, by elimination. The
-        multipliers belong among the unknowns: of redundant equations those that are left out have zero."""
-        return self.interpretation.rates(t, y)
-
-    def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Lagrange multipliers la, shape (..., constraints), that belong to positions and velocities of y, by
-        elimination: internal constraints of the velocities, then joints. Multipliers among the unknowns are not read,
-        see `run_multipliers`. With redundant equations: those of least norm, where
-        forces count times the model's length. They give the forces of those of `rates`, G^T la, which y has.
-
-        G is the gradient of the constraints, ``matrices(t, y).G``. The sign, for every form:
-
-        - forms in velocities:  M vdot = psi - G^T la  ([NS] (1)-(6)); `hiller-anantharaman` has integrals of them,
-          la = Lambda'. Other values of `pull_back` have W in place of G^T, ``matrices(t, y).W``: with them the joints'
-          multipliers are the same, a unit norm's is in `rbdae_papers.norm_multipliers`; projected forms have 0 for it;
-        - Hamiltonian forms:  pdot = -dH/dq + Q - G^T la  ([BS09] (38));
-        - null-space forms: la of the joints in  M wdot = psi - G^T la  with w = (xdot, Omega).
-
-        So the joints act on the bodies with the forces -G^T la: where a joint says that point 1 of its first body is at
-        point 2 of its second, la is the force on the second.
-        """
-        return self.interpretation.multipliers(t, y)
-
-    def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """The multipliers among the unknowns y, of the same sign and order, as the solver has computed them: what they
-        are worth is up to its tolerances. Those of equations that are left out are zero.
-
-        Raises ValueError for forms whose unknowns have no multipliers, or their integrals.
-        """
-        return self.interpretation.run_multipliers(t, y)
-
-    def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
-        """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
-        about the joint's point on that body. From `multipliers`: as exact as positions and velocities are."""
-        return self.interpretation.reactions(t, y)
-
     def matrices(self, t: float, y: ArrayLike, *, sparse: bool | None = None) -> Matrices:
         """The equations' matrices at one state by the names of [NS] (1)-(11): M, G, K, g, g_I, g_II, psi, and T, r of
         the null-space form. M, G and K are sparse for large systems, or as `sparse` says."""
         if sparse is not None:
             sparse = _check.flag("matrices", "sparse", sparse)
-        return self.interpretation.matrices(_check.time("t", t), self._vector("y", y), sparse)
+        t = _check.time("t", t)
+        return self._at(t).interpretation.matrices(t, self._vector("y", y), sparse)
 
     def with_constant_mass(self) -> ConstantMass:
         """The equations as A u' = f(t, u) with a constant A, [NS] (13), u = (q, v, w, la): for codes that take a mass
@@ -500,8 +454,8 @@ def _reading(line: Observable) -> Callable[..., Any]:
     """The method of problems for a line of the table."""
 
     def read(self: Problem, t: ArrayLike, y: ArrayLike) -> Any:
-        times, states, single = self._view.rows(t, y)
-        segments = self._segments or Timed((self,), Changes((), 1.0))
+        times, states, single = self.interpretation.rows(t, y)
+        segments = self._segments or Timed((self,))
         out = segments.each(times, states, line.rows)
         return line.first(out) if single else out
 

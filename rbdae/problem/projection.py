@@ -128,9 +128,9 @@ class Projector:
         self.total = 0.0
         self._before = np.empty(problem.n)
         p = projection
-        scales = problem.callbacks.violation_scales
+        scales = problem.callbacks._violation_scales
         if projection.metric == "identity":
-            self._project = problem.callbacks.identity_project  # it refuses some problems
+            self._project = problem.callbacks._identity_project  # it refuses some problems
         self._info = scales.info(
             tolerance=p.tolerance,
             max_iterations=p.max_iterations,
@@ -151,7 +151,7 @@ class Projector:
     @property
     def reach(self) -> float:
         """The size of positions in the unit of `drift`, the length of the model; at least 1."""
-        return self.problem.callbacks.violation_scales.reach
+        return self.problem.callbacks._violation_scales.reach
 
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place; returns whether it changed.
@@ -178,7 +178,7 @@ class Projector:
         p = self.projection
         if not (p.position and p.velocity and p.metric == "mass" and p.max_iterations >= _NEAR):
             return None
-        near = self.problem.callbacks.project_near()
+        near = self.problem.callbacks._project_near()
         return None if near is None else CompiledProjection(self, near, self._info, self.problem.n)
 
     def _failure(self, t: float, info: Vec) -> str:
@@ -199,7 +199,7 @@ class Projector:
 
     def drift(self, t: float, y: Vec) -> float:
         """Largest relative violation of the constraints that would be projected, max over positions and velocities."""
-        position, velocity = self.problem.callbacks.violation_scales.relative(self.problem.constraints(t, y))
+        position, velocity = self.problem.callbacks._violation_scales.relative(self.problem.constraints(t, y))
         return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
 
 

@@ -121,7 +121,7 @@ class Loads:
         """The function for forces of primitives, and what it reads."""
         view, n_rows = self._view, self._view.workspace.layout.n_rows
         function = view.function(joint_forces, 24 * self._model.n, n_rows, 12 * len(self._model.primitives))
-        return [function], [self._s, *view.reader.sides, *view.reader.joint_axes, self._sizes]
+        return [function], [self._s, *view.sides, *view.joint_axes, self._sizes]
 
     def reactions(self, t: Vec, y: Mat, *, single: bool) -> dict[str, dict[str, Reaction]]:
         """The reactions by the names of joint and body; of one state if the rows are a `single` one."""

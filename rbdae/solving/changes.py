@@ -156,7 +156,7 @@ class Samples:
         if not due:
             return problem
         view, times, rows = problem.interpretation, np.array([t]), y[None]
-        known = values_of_blocks(view, times, view.reader.natural(times, rows), rows)
+        known = values_of_blocks(view, times, view.in_memory(times, rows), rows)
         held: dict[str, float] = {}
         for each in due:
             inputs = [float(known[each, name][0]) for name in each.inputs]

@@ -20,6 +20,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.multibody.row_selection import closeness as closeness_of
+from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import has_drifted
 
@@ -42,7 +43,9 @@ _DEEP = 0.5
 
 def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
     """Smallest over largest singular value of G, rows scaled to one, without those that are redundant at the start."""
-    return closeness_of(problem.model, problem.interpretation.joint_matrix(t, y), len(problem.selection.rows.dropped))
+    return closeness_of(
+        problem.model, problem.each(Interpretation.joint_matrix, t, y), len(problem.selection.rows.dropped)
+    )
 
 
 def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
@@ -96,7 +99,7 @@ def passages(solution: Any, projected: bool) -> str:
 
 def _squares(problem: Problem, t: Vec, y: Mat) -> Mat:
     """The squares of the sines between each joint row and those before it, (m, rows)."""
-    return np.maximum(problem.interpretation.independence(t, y)[:, :-1], 0.0)
+    return np.maximum(problem.each(Interpretation.independence, t, y)[:, :-1], 0.0)
 
 
 def _passages(t: Vec, s: Mat, close: float) -> list[tuple[int, float]]:

@@ -255,9 +255,9 @@ class _Callbacks:
         return self._noted(self._inner.machine)
 
     @property
-    def steps(self) -> Callable[[str], Any]:
+    def _steps(self) -> Callable[[str], Any]:
         """The machine functions of integration schemes, as `machine`."""
-        return self._noted(self._inner.steps)
+        return self._noted(self._inner._steps)
 
     @property
     def factors(self) -> Callable[..., Any]:
@@ -316,7 +316,7 @@ class _Callbacks:
     def code(self) -> str:
         """The code of the callbacks that the adapter has got, so that none is made here; empty for problems that do not
         say."""
-        of: Callable[[set[str]], str] | None = getattr(self._inner, "code_of", None)
+        of: Callable[[set[str]], str] | None = getattr(self._inner, "_code_of", None)
         return of(self._had) if of is not None and self._had else ""
 
 

@@ -304,7 +304,7 @@ def test_generic_code_takes_the_same_steps(method):
 def test_a_step_from_python_is_that_of_the_loop():
     """`Callbacks.steps`: three C functions for loops of one's own."""
     problem = problem_of(chain("revolute"), "QUAT.EM-R")
-    functions, h = problem.callbacks.steps("QUAT.EM-R"), 0.02
+    functions, h = problem.callbacks._steps("QUAT.EM-R"), 0.02
     n = functions.n_unknowns
     u, out, end = np.zeros(n + 1), np.zeros(n + 1), np.zeros(problem.n)
 

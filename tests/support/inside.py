@@ -170,10 +170,9 @@ from rbdae.problem import event as quantity_event
 from rbdae.problem import outputs as outputs_of_problem
 from rbdae.problem import steps as step_functions
 from rbdae.problem.algebraic import AlgebraicUnknowns
-from rbdae.problem.body_state import ManyStates, OneState
+from rbdae.problem.body_state import States
 from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.constant_mass import ConstantMass
-from rbdae.problem.row_reader import RowReader
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.quantities import Coordinate, Named, Quantity
@@ -215,17 +214,15 @@ __all__ = [
     "Graph",
     "LanguageError",
     "LoadedNumbers",
-    "ManyStates",
     "Mat",
     "Named",
-    "OneState",
     "OpenNumbers",
     "Quantity",
     "RecordedValues",
     "Recorder",
     "Recording",
     "Rheonomic",
-    "RowReader",
+    "States",
     "SymbolicMemory",
     "TracedCall",
     "Vec",

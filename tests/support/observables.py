@@ -895,8 +895,8 @@ def _callbacks(c: Case) -> None:
         assert p.callbacks.code(name) in ("generic", c.code)
         if c.code == "traced" or (name == "residual" and c.name == "pair"):
             _machine(c, name, arguments, wanted)
-    assert p.callbacks.code_of({"residual"}) == p.callbacks.code("residual") == c.code
-    assert isinstance(p.callbacks.handed_over, int) and p.callbacks.handed_over == 0
+    assert p.callbacks._code_of({"residual"}) == p.callbacks.code("residual") == c.code
+    assert isinstance(p.callbacks._handed_over, int) and p.callbacks._handed_over == 0
 
 
 def _machine(c: Case, name: str, arguments: tuple[Any, ...], wanted: Any) -> None:
@@ -1266,6 +1266,7 @@ PROBLEM: Table = {
     "assembly": _ASSEMBLY,
     "at": Elsewhere(f"{INPUTS}::test_a_problem_from_another_state", "another start"),
     "by_time": Elsewhere(AS_SAVED, SEGMENTS),
+    "each": Elsewhere(AS_SAVED, SEGMENTS),
     "callbacks": _CALLBACKS,
     "code": _NAMES,
     "constraints": Checked("primitives and the chart's own", _constraints),
@@ -1377,29 +1378,16 @@ SOLUTION: Table = {
 }
 
 CALLBACKS: Table = {
-    "check_explicit": Elsewhere("test_parameter_jacobian::test_a_dae_has_no_right_hand_side", "an error"),
     "code": _CALLBACKS,
-    "code_of": _CALLBACKS,
-    "count_with": Elsewhere("test_charts_in_place::test_every_bit_is_that_of_a_run_that_begins_again", SEGMENTS),
     "factors": Checked("LAPACK's solution with `Problem.jacobian`", _factors),
-    "handed_over": _CALLBACKS,
-    "identity_project": Elsewhere(PROJECTIONS, "for projections with M = I alone"),
     "jacobian": _CALLBACKS,
     "jacobian_data": _CALLBACKS,
     "machine": _CALLBACKS,
     "operations": Elsewhere("test_operations::test_they_are_those_of_the_machine_code", "numbers of the code"),
     "project": Checked("`Problem.project` of a drifted state", _project_callback),
-    "project_near": Elsewhere(
-        "test_projected_loops::test_near_the_constraints_it_is_the_projection", "for loops alone"
-    ),
     "residual": _CALLBACKS,
     "rhs": _CALLBACKS,
     "rhs_jacobian": _CALLBACKS,
-    "steps": Elsewhere("test_conserving::test_a_step_from_python_is_that_of_the_loop", "for some forms alone"),
-    "work_of_steps": Elsewhere(
-        "test_work_of_steps::test_what_the_energy_changes_by_is_the_work_of_the_steps", "for some forms alone"
-    ),
-    "violation_scales": Elsewhere(PROJECTIONS, "`Projector.drift` measures by it"),
 }
 
 ASSEMBLY: Table = dict.fromkeys(
