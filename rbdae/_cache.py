@@ -152,7 +152,3 @@ _stores = 0
 def _remove(entry: Entry) -> None:
     with suppress(OSError):
         entry.path.unlink()
-
-
-__all__ = ["DAY", "ENVIRONMENT", "MACHINE", "MOST_BYTES", "MOST_FILES", "NEW"]
-__all__ += ["Entry", "bound_machine", "clear", "entries", "is_own", "usable", "user_cache"]

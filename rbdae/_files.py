@@ -72,6 +72,3 @@ def replacing(path: Path) -> Iterator[Path]:
             raise type(error)(error.errno, error.strerror, str(path)) from None
         finally:
             new.unlink(missing_ok=True)
-
-
-__all__ = ["checked", "harmless", "is_special", "replacing"]

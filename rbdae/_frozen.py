@@ -82,6 +82,3 @@ def refuse_copies() -> NoReturn:
         "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the problem, "
         "and take the callbacks of that"
     )
-
-
-__all__ = ["KeptAlive", "by_fields", "changed", "field_names", "fill", "freeze", "made", "refuse_copies", "twin"]

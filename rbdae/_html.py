@@ -61,6 +61,3 @@ def preformatted(value: str) -> str:
 
 def _shown(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value
-
-
-__all__ = ["MOST_ROWS", "block", "counted", "mathematics", "preformatted", "table", "text"]

@@ -46,5 +46,3 @@ FrameName: TypeAlias = Literal[
     "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces",
 ]  # fmt: skip
 """A quantity of `Solution.to_pandas`, likewise."""
-
-__all__ = ["FormulationName", "FrameName", "QuantityName", "RotationName", "SolverName", "VelocityName"]

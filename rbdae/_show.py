@@ -77,6 +77,3 @@ class ByName(dict[str, T]):
 def unknown_name(what: str, name: object, known: Iterable[str]) -> UnknownName:
     """The error for a name, with the nearest ones and all of them."""
     return UnknownName(str(_check.unknown(what, name, known)))
-
-
-__all__ = ["ByName", "UnknownName", "brief", "brief_repr", "unknown_name"]

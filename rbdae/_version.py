@@ -1,5 +1,3 @@
 """The version, which results on disk carry."""
 
 __version__ = "0.1.0"
-
-__all__ = ["__version__"]

@@ -223,6 +223,3 @@ def _check_triangle(owner: str, moments: list[float], scale: float, about: str) 
             f"({shown}) the largest exceeds the sum of the others, which no distribution of mass can have; "
             "check the point and the axes that it refers to, or pass allow_unphysical=True"
         )
-
-
-__all__ = ["INITIAL_VALUES", "Body", "caption", "check_inertia", "checked_orientation", "describe", "ground", "steiner"]

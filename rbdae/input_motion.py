@@ -206,6 +206,3 @@ def _under_functions(
 ) -> Filling:
     """A law with functions of the time, the last users, in the places of the inputs that are `given`."""
     return under_functions(fill(users[:n_users]), users[n_users:], given)
-
-
-__all__ = ["InputMotion", "input_motion", "motion_of"]

@@ -207,6 +207,3 @@ def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
             "return as many"
         )
     return np.asarray(raw, dtype=np.float64)
-
-
-__all__ = ["Law", "Motion", "check_rates"]

@@ -858,5 +858,3 @@ def _run_class(problem: Solvable, method: Method, request: Request, options: dic
 
 
 ADAPTER = AssimuloAdapter()
-
-__all__ = ["ADAPTER", "AssimuloAdapter"]

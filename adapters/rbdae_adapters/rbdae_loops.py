@@ -632,5 +632,3 @@ def _work(problem: Any, method: str, said: Mapping[str, str], steps: Steps, time
 
 
 ADAPTER = LoopsAdapter()
-
-__all__ = ["ADAPTER", "LoopsAdapter", "NativeProblem"]

@@ -406,5 +406,3 @@ def _shifted(function: Callable[..., None], shift: float) -> Callable[..., None]
 
 
 ADAPTER = ScikitsOdesAdapter()
-
-__all__ = ["ADAPTER", "ScikitsOdesAdapter"]

@@ -179,5 +179,3 @@ class ScipyAdapter(AbstractAdapter):
 
 
 ADAPTER = ScipyAdapter()
-
-__all__ = ["ADAPTER", "ScipyAdapter", "ScipyProblem"]

@@ -225,5 +225,3 @@ def _products(problem: Solvable) -> Any:
 
 
 ADAPTER = SksundaeAdapter()
-
-__all__ = ["ADAPTER", "SksundaeAdapter"]

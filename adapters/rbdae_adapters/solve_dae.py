@@ -340,5 +340,3 @@ class SolveDaeAdapter(AbstractAdapter):
 
 
 ADAPTER = SolveDaeAdapter()
-
-__all__ = ["ADAPTER", "SolveDaeAdapter", "SolveDaeProblem"]

@@ -126,6 +126,3 @@ class Actuator(Block):
         """Its own, and the coordinate with its rate, the torque or force, and its power."""
         of = of_coordinates(self, (self.coordinate,))
         return {**{name: each for name, each in of.items() if each.aspect != "acceleration"}, **super().quantities}
-
-
-__all__ = ["Actuator", "Points"]

@@ -326,6 +326,3 @@ def _source(owner: str, what: str, value: Any) -> Any:
 def is_number(source: Any) -> bool:
     """Whether a source is a number; one that varies is complex."""
     return isinstance(source, (float, complex, np.ndarray))
-
-
-__all__ = ["Block", "Source", "contents", "given_mapping", "is_number", "readable"]

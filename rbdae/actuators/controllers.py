@@ -115,6 +115,3 @@ class PD(Block):
         """The output."""
         wanted = p.kp * (u.setpoint - u.measured) + p.kd * (u.setpoint_rate - u.rate) + u.feedforward
         return _saturated(wanted, p)
-
-
-__all__ = ["PD", "PI", "PID"]

@@ -54,6 +54,3 @@ class DCMotor(Actuator):
         """V i, and R i^2."""
         current = s.current if self.states else z.current
         return u.voltage * current, p.resistance * current * current
-
-
-__all__ = ["DCMotor"]

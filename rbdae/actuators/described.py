@@ -12,6 +12,3 @@ def sort_of(force: AbstractForce) -> tuple[str, str]:
     if not isinstance(force, Block):
         return "force", bodies
     return ("block", contents(force)) if force.coordinate is None else ("actuator", f"{bodies}; {contents(force)}")
-
-
-__all__ = ["sort_of"]

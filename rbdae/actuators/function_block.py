@@ -89,5 +89,3 @@ class FunctionBlock(Block):
 
 block = FunctionBlock
 """The name of the class for users: `rbdae.block`."""
-
-__all__ = ["FunctionBlock", "block"]

@@ -87,6 +87,3 @@ class HydraulicCylinder(Actuator):
     def observe(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
         """Flow into A, and out of B."""
         return self._flows(s, u, p)
-
-
-__all__ = ["FirstOrderValve", "HydraulicCylinder"]

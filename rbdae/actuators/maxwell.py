@@ -26,6 +26,3 @@ class MaxwellElement(Actuator):
         """The effort, and the rate of the stretch."""
         f = p.stiffness * (q - p.length - s.stretch)
         return -f, [f / p.viscosity]
-
-
-__all__ = ["MaxwellElement"]

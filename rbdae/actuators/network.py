@@ -500,6 +500,3 @@ def elements_of(
             yield force.name or "", element, force.bodies
     for network in networks(forces, joints):
         yield " and ".join(str(block.name) for block in network.blocks), network.element(), network.bodies
-
-
-__all__ = ["Evaluation", "Motion", "Network", "Owners", "RecordedValues", "elements_of", "networks"]

@@ -148,6 +148,3 @@ class Sampled(Block):
     def first_memory(self) -> Any:
         """The memory before the first sample."""
         return self._values(tuple(self.memory), list(self.memory.values()))
-
-
-__all__ = ["Sampled"]

@@ -27,6 +27,3 @@ class Source(Actuator):
     def _unit(self, name: str) -> str:
         """That of the effort follows from what it acts along."""
         return self.coordinate.effort_unit if name == "effort" and self.coordinate is not None else super()._unit(name)
-
-
-__all__ = ["Source"]

@@ -77,6 +77,3 @@ def _executor(processes: int) -> Iterator[Executor | None]:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-__all__ = ["run_compare"]

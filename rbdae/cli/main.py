@@ -104,5 +104,3 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "report": write_report,
     "cache": _show_cache,
 }
-
-__all__ = ["main"]

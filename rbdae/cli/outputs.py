@@ -106,6 +106,3 @@ def write_picture(figure: Any, path: Path) -> Path:
     with replacing(path) as new:
         figure.savefig(new, dpi=150, format=path.suffix.lower().removeprefix("."))
     return path
-
-
-__all__ = ["check_outputs", "write_all", "write_picture", "write_states"]

@@ -158,6 +158,3 @@ def option_of(text: str, example: str) -> tuple[str, Any]:
         return name.strip(), ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return name.strip(), value.strip()
-
-
-__all__ = ["further_commands", "hold_of", "of", "option_of", "parser", "with_numbers"]

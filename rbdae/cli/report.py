@@ -53,6 +53,3 @@ def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
             raise
         problem = rbdae.formulate(system, form["formulation"], redundant="minimum-norm", **how)  # as the run had it
     return rbdae.load(file, problem)
-
-
-__all__ = ["write_report"]

@@ -92,6 +92,3 @@ def _work(stats: Stats) -> str:
 
 def _numbers(values: Vec) -> str:
     return " ".join(f"{x:+.8e}" for x in values)
-
-
-__all__ = ["run_one"]

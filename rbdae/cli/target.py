@@ -102,6 +102,3 @@ def told(error: BaseException, path: Path) -> str:
         return f'{said}\n  File "{path}", line {error.lineno}\n    {(error.text or "").strip()}'
     lines = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).resolve() == path.resolve()]
     return said + "".join(f'\n  File "{path}", line {f.lineno}, in {f.name}\n    {f.line}' for f in lines[-1:])
-
-
-__all__ = ["Target", "end_of", "target", "told"]

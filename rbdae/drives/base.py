@@ -61,6 +61,3 @@ class AbstractPointDrive(AbstractJoint):
     """A drive between two points by a law of the time and of inputs."""
 
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
-
-
-__all__ = ["AbstractJointDrive", "AbstractPointDrive", "of_one", "of_three"]

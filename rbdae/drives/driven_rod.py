@@ -62,6 +62,3 @@ class DrivenRod(AbstractPointDrive):
     def rheonomic(self) -> Rheonomic:
         """Half the square of the length."""
         return Rheonomic(LENGTH, self.motion)
-
-
-__all__ = ["DrivenRod"]

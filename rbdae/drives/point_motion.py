@@ -67,6 +67,3 @@ class PointMotion(AbstractPointDrive):
     def rheonomic(self) -> Rheonomic:
         """The right-hand side."""
         return Rheonomic(OFFSET, self.motion)
-
-
-__all__ = ["PointMotion"]

@@ -69,6 +69,3 @@ class PrescribedAngle(AbstractJointDrive):
     def rheonomic(self) -> Rheonomic:
         """The turning direction."""
         return Rheonomic(ANGLE, self.motion, self.normal_a, cross(self.axis_a, self.normal_a))
-
-
-__all__ = ["PrescribedAngle"]

@@ -65,6 +65,3 @@ class PrescribedDisplacement(AbstractJointDrive):
     def rheonomic(self) -> Rheonomic:
         """The right-hand side."""
         return Rheonomic(OFFSET, self.motion)
-
-
-__all__ = ["PrescribedDisplacement"]

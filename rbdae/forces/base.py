@@ -166,6 +166,3 @@ class AbstractPairForce(AbstractForce):
     def bound(self, name: str, ground: Body) -> Self:
         """The same force with a name and two bodies."""
         return twin(self, name=name, b=ground if self.b is None else self.b)
-
-
-__all__ = ["AbstractBodyForce", "AbstractForce", "AbstractPairForce", "law_along", "near", "placed"]

@@ -91,6 +91,3 @@ class Bushing(AbstractPairForce):
         if self.rotational_damping.any():
             out.append(alignment_damping(self.rotational_damping, rest))
         return tuple(out)
-
-
-__all__ = ["Bushing"]

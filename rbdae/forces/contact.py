@@ -175,6 +175,3 @@ def _sphere(users: Sequence[Callable[..., Any]]) -> Filling:
             out[k] = N * n[k] + f * v[k]
 
     return law
-
-
-__all__ = ["Contact"]

@@ -177,6 +177,3 @@ def _in_a_plane(users: Sequence[Callable[..., Any]]) -> Filling:
         out[1] = f * v[1]
 
     return law
-
-
-__all__ = ["Coulomb"]

@@ -105,6 +105,3 @@ def checked_pressing(
         )
     v = _check.positive(owner, "impact_velocity", impact_velocity, "give the velocity of approach, e.g. 1.0")
     return {"stiffness": k, "exponent": n, "damping": damping_of(e, v)}
-
-
-__all__ = ["VELOCITY", "checked_pressing", "damping_of", "friction_along", "friction_over", "pressing"]

@@ -367,30 +367,3 @@ def alignment_damping(damping: Mat, rest: Mat) -> Element:
 def displacement(axis: Vec, at_a: Vec, at_b: Vec, damping: float) -> Element:
     """Damping of the displacement of the point on b from that on a, along an axis of a."""
     return along(coordinate_displacement("displacement", axis, at_a, at_b), damping=damping)
-
-
-__all__ = [
-    "NONE",
-    "AnyElement",
-    "Element",
-    "Load",
-    "PointSpring",
-    "StateElement",
-    "TimeFunction",
-    "UnderReaction",
-    "UserElement",
-    "alignment",
-    "alignment_damping",
-    "along",
-    "displacement",
-    "frame_of",
-    "load",
-    "point_force",
-    "rotational_damping",
-    "time_function",
-    "together",
-    "torque",
-    "value_of",
-    "vector_law",
-    "winding_name",
-]

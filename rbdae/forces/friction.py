@@ -110,6 +110,3 @@ class Friction(AbstractJointForce):
             for axis in across if "plane" in self.motions else (joint.axis_a,):
                 out.append(displacement(axis, joint.at_a, joint.at_b, damping=self.translational))
         return tuple(out)
-
-
-__all__ = ["Friction"]

@@ -88,13 +88,3 @@ def _joints_with(*motions: FreeMotion) -> str:
     """The kinds of joints of the registry that leave one of the motions free."""
     kinds = [kind.__name__ for kind in JOINTS if kind.free_motions.intersection(motions)]
     return " and ".join(filter(None, [", ".join(kinds[:-1]), *kinds[-1:]]))
-
-
-__all__ = [
-    "AbstractJointForce",
-    "coordinate_of",
-    "describe_force",
-    "describe_joint",
-    "with_axis",
-    "with_motion",
-]

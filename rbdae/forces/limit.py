@@ -124,5 +124,3 @@ def _stops(below: bool, above: bool, users: Sequence[Callable[..., Any]]) -> Fil
 
 _MAKERS = {sides: partial(_stops, *sides) for sides in ((True, False), (False, True), (True, True))}
 """By whether there are stops below and above."""
-
-__all__ = ["Limit"]

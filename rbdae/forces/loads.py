@@ -79,6 +79,3 @@ class Torque(AbstractBodyForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         return (torque_element(self.torque, self.frame == "body"),)
-
-
-__all__ = ["Force", "Torque"]

@@ -210,6 +210,3 @@ def _binds(signature: inspect.Signature, n: int) -> bool:
     except TypeError:
         return False
     return True
-
-
-__all__ = ["MotionLaw", "inputs_of_law", "law_of"]

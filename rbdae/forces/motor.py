@@ -96,6 +96,3 @@ class Motor(AbstractJointForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         return (along(*self.acts_along(), u=self.torque or self.force or NONE),)
-
-
-__all__ = ["Motor"]

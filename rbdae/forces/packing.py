@@ -528,6 +528,3 @@ def _compiled_of_time(function: Any, n: int) -> UserFunction:
             out[k] = value[k]
 
     return UserFunction(like(function, vector), 0, n)
-
-
-__all__ = ["Differences", "Function", "KernelElement", "Packed", "differences", "pack"]

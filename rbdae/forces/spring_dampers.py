@@ -202,6 +202,3 @@ class TranslationalSpringDamper(AbstractAxisSpring):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         return (along(*self.acts_along(), self.stiffness, self.damping, self.displacement, self.force),)
-
-
-__all__ = ["SpringDamper", "TorsionalSpringDamper", "TranslationalSpringDamper"]

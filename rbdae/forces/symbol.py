@@ -34,6 +34,3 @@ class Symbol:
     law: TimeFunction | None = None
     turning: bool = False
     radius: float = 0.0
-
-
-__all__ = ["Look", "Symbol"]

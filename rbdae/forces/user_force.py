@@ -103,6 +103,3 @@ class UserForce(AbstractForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         return (UserElement(self.force, self.jacobian, self.potential),)
-
-
-__all__ = ["UserForce"]

@@ -70,6 +70,3 @@ class AbstractPointJoint(AbstractAxialJoint):
     axis_b: Vec = attrs.field(default=None, converter=frames.axis_b, init=False)
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
     normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, init=False)
-
-
-__all__ = ["AbstractAlignedJoint", "AbstractAxialJoint", "AbstractPointJoint"]

@@ -156,6 +156,3 @@ class AbstractJoint(ABC):
     def named(self, name: str) -> Self:
         """The same joint with a name."""
         return twin(self, name=name)
-
-
-__all__ = ["ALL_ROTATIONS", "AbstractJoint", "FreeMotion", "Rheonomic"]

@@ -64,6 +64,3 @@ class Cylindrical(AbstractAxialJoint):
             Dot2(self.normal_a, self.at_a, self.at_b),
             Dot2(across, self.at_a, self.at_b),
         )
-
-
-__all__ = ["Cylindrical"]

@@ -44,6 +44,3 @@ class Fixed(AbstractAlignedJoint):
             Dot1(across, self.axis_b),
             Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),
         )
-
-
-__all__ = ["Fixed"]

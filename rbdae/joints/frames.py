@@ -92,6 +92,3 @@ def _seen_from(body: Body, other: Body, v: Vec) -> Vec:
     if np.array_equal(body.orientation, other.orientation):
         return v.copy()
     return _unit(body.rotation.T @ (other.rotation @ v))
-
-
-__all__ = ["axis_a", "axis_b", "joint_frame", "normal_a", "normal_b", "normal_of_cross", "perpendicular"]

@@ -68,6 +68,3 @@ class Planar(AbstractAxialJoint):
             Dot1(cross(self.axis_a, self.normal_a), self.axis_b),
             Dot2(self.axis_a, self.at_a, self.at_b),
         )
-
-
-__all__ = ["Planar"]

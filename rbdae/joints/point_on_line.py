@@ -49,6 +49,3 @@ class PointOnLine(AbstractPointJoint):
         """Two distances from planes through the line."""
         across = cross(self.axis_a, self.normal_a)
         return Dot2(self.normal_a, self.at_a, self.at_b), Dot2(across, self.at_a, self.at_b)
-
-
-__all__ = ["PointOnLine"]

@@ -49,6 +49,3 @@ class PointOnPlane(AbstractPointJoint):
     def primitives(self) -> tuple[Dot2]:
         """The distance from the plane."""
         return (Dot2(self.axis_a, self.at_a, self.at_b),)
-
-
-__all__ = ["PointOnPlane"]

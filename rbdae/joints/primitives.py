@@ -108,5 +108,3 @@ class Distance(_Primitive):
 
 
 Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance
-
-__all__ = ["Coincidence", "Distance", "Dot1", "Dot2", "Kind", "Primitive"]

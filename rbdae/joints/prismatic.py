@@ -58,6 +58,3 @@ class Prismatic(AbstractAlignedJoint):
             Dot2(self.normal_a, self.at_a, self.at_b),
             Dot2(across, self.at_a, self.at_b),
         )
-
-
-__all__ = ["Prismatic"]

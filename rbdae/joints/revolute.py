@@ -59,6 +59,3 @@ class Revolute(AbstractAxialJoint):
             Dot1(self.normal_a, self.axis_b),
             Dot1(across, self.axis_b),
         )
-
-
-__all__ = ["Revolute"]

@@ -65,6 +65,3 @@ class Rod(AbstractJoint):
     def primitives(self) -> tuple[Distance]:
         """One distance."""
         return (Distance(self.at_a, self.at_b, self.length),)
-
-
-__all__ = ["Rod"]

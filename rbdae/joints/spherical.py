@@ -46,6 +46,3 @@ class Spherical(AbstractJoint):
     def primitives(self) -> tuple[Coincidence]:
         """One coincidence."""
         return (Coincidence(self.at_a, self.at_b),)
-
-
-__all__ = ["Spherical"]

@@ -70,6 +70,3 @@ class Universal(AbstractAxialJoint):
     def primitives(self) -> tuple[Coincidence, Dot1]:
         """One coincidence, and one right angle."""
         return Coincidence(self.at_a, self.at_b), Dot1(self.axis_a, self.axis_b)
-
-
-__all__ = ["Universal"]

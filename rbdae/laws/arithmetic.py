@@ -102,6 +102,3 @@ def _why_not(code: types.CodeType, text: str) -> str:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             return f"line {node.lineno} of {code.co_name} changes {ast.unparse(node)}"
     return ""
-
-
-__all__ = ["check_arithmetic", "names_of"]

@@ -292,6 +292,3 @@ def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any],
 
 Number.__array_ufunc__ = _of_ufunc  # type: ignore[attr-defined]
 Number.__array_function__ = _of_function  # type: ignore[attr-defined]
-
-__all__ = ["OF_ARRAYS", "ONE", "ON_OBJECTS", "TWO", "Numbers", "again", "bare", "each", "number_among", "numbers"]
-__all__ += ["refuse", "vector_product"]

@@ -82,6 +82,3 @@ def _code(code: CodeType) -> tuple[Any, ...]:
         for value in code.co_consts
     ]
     return code.co_code, code.co_names, code.co_varnames[: code.co_argcount], constants
-
-
-__all__ = ["content_hash"]

@@ -326,6 +326,3 @@ class Copies:
             except ValueError:  # an empty cell
                 continue
         return out
-
-
-__all__ = ["Copies"]

@@ -245,6 +245,3 @@ def _solution(graph: Graph, J: list[list[int]], g: list[int]) -> list[int]:
             value = graph.sub(value, graph.mul(rows[k][j], out[j]))
         out[k] = graph.div(value, rows[k][k])
     return out
-
-
-__all__ = ["Eliminated", "Unknowns"]

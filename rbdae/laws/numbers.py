@@ -367,6 +367,3 @@ def choice(condition: Any, one: Any, other: Any) -> Any:
     if not isinstance(condition, Truth):
         test = tape.graph.negation(tape.graph.condition("==", test, tape.graph.const(0.0)))
     return tape.result(tape.graph.select(test, tape.node(one), tape.node(other)))
-
-
-__all__ = ["MOST_NODES", "NotRecorded", "Number", "Refusal", "Tape", "Truth", "choice", "value_of"]

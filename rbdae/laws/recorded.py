@@ -208,6 +208,3 @@ class Derived:
         """Their values."""
         values, regular = (None, False) if self.law is None else self.law.at(t, x)
         out[:] = values if regular else self._of(self._base.at(t, x)).at(t, x)[0]
-
-
-__all__ = ["CalledBack", "Composed", "Derived", "Recorded", "of_time"]

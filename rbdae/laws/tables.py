@@ -77,5 +77,3 @@ def piecewise(spline: Any) -> Callable[..., Any]:
 
 
 OF_ARRAYS["interp"] = interp
-
-__all__ = ["interp", "piecewise"]

@@ -89,6 +89,3 @@ def _along(point: Point, angle: float, arm: Point) -> Point:
     """The end of an arm that is turned by an angle."""
     c, s = math.cos(angle), math.sin(angle)
     return point[0] + c * arm[0] - s * arm[1], point[1] + s * arm[0] + c * arm[1]
-
-
-__all__ = ["START", "andrews"]

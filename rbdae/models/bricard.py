@@ -50,6 +50,3 @@ def bricard(*, redundant: bool = True) -> System:
     else:
         system.add_joint(Universal(bodies[-1], system.ground, axis_a=frames[-1].T @ x, axis_b=y, **last))
     return system
-
-
-__all__ = ["bricard"]

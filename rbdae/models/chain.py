@@ -62,6 +62,3 @@ def double_pendulum(*, gravity: float = 9.81) -> System:
         m/s^2, against the third axis.
     """
     return chain(2, planar=True, gravity=gravity)
-
-
-__all__ = ["chain", "double_pendulum"]

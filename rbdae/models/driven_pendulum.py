@@ -66,6 +66,3 @@ def driven_pendulum(
     law = (partial(_sine, a, w, 0.0), partial(_sine, a * w, w, 0.5 * pi), partial(_sine, -a * w * w, w, 0.0))
     system.add_joint(PrescribedDisplacement(rail, law, name="motor"))
     return system
-
-
-__all__ = ["driven_pendulum"]

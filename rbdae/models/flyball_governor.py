@@ -70,6 +70,3 @@ def flyball_governor(
         )
         system.add_force(spring)
     return system
-
-
-__all__ = ["flyball_governor"]

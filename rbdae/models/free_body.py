@@ -27,6 +27,3 @@ def free_body(angular_velocity: ArrayLike = (10.0, 20.0, 20.0)) -> System:
         angular_velocity=_check.vector("model free_body", "angular_velocity", angular_velocity),
     )
     return system
-
-
-__all__ = ["free_body"]

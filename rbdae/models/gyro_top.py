@@ -54,6 +54,3 @@ def gyro_top(*, tilt: float = math.pi / 3, precession: float = 10.0) -> System:
         angular_velocity=(0.0, turning * math.sin(theta), turning * math.cos(theta) + spin),
     )
     return system
-
-
-__all__ = ["gyro_top"]

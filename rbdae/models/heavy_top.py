@@ -47,6 +47,3 @@ def heavy_top(
         angular_velocity=angular_velocity,
     )
     return system
-
-
-__all__ = ["heavy_top"]

@@ -42,6 +42,3 @@ def linked_bodies(stiffness: ArrayLike = 1e4) -> System:
     system.add_joint(Spherical(first, second, at_a=rho1, at_b=rho2))
     system.add_force(Bushing(first, stiffness=stiffness))
     return system
-
-
-__all__ = ["linked_bodies"]

@@ -55,6 +55,3 @@ def n_four_bar(n: int = 2, *, redundant: bool = False) -> System:
         close = Revolute if full else PointOnLine
         system.add_joint(close(bars[k], coupler, at_a=(1.0, 0.0, 0.0), at_b=(1.0, 0.0, 0.0), name=f"right{k}"))
     return system
-
-
-__all__ = ["n_four_bar"]

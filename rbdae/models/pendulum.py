@@ -52,6 +52,3 @@ def cv_pendulum() -> System:
     The speed at the bottom, after 0.5 s, is 5.24411510858424 m/s. To be followed for 30 s.
     """
     return pendulum(gravity=CV_GRAVITY, side=1.0)
-
-
-__all__ = ["CV_GRAVITY", "cv_pendulum", "pendulum"]

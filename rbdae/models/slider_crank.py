@@ -106,6 +106,3 @@ def spatial_slider_crank(*, spin: float = 6.0, gravity: float = 9.81) -> System:
     system.add_joint(Universal(slider, rod, at_b=(0.15, 0.0, 0.0), axis_a=x, axis_b=(0, 1, 0), name="slider pin"))
     system.add_joint(Prismatic(ground, slider, axis_a=x, name="guide"))
     return system
-
-
-__all__ = ["planar_slider_crank", "spatial_slider_crank"]

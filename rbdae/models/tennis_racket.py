@@ -38,6 +38,3 @@ def tennis_racket(disturbance: float = 1e-3, *, spin: float = 50.0) -> System:
         angular_velocity=(_check.number(owner, "spin", spin), small, small),
     )
     return system
-
-
-__all__ = ["tennis_racket"]

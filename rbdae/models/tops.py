@@ -63,6 +63,3 @@ def rotations_top(case: int = 1) -> System:
     )
     system.add_joint(Spherical(system.ground, top, at_b=(0.0, 0.0, -1.3), name="tip"))
     return system
-
-
-__all__ = ["bruels_cardona_top", "rotations_top"]

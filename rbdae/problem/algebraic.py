@@ -107,6 +107,3 @@ class AlgebraicUnknowns:
             if np.all(np.abs(step) <= SMALL * np.maximum(np.abs(y[places]), np.abs(y[places] - first))):
                 return True
         return False
-
-
-__all__ = ["AlgebraicUnknowns"]

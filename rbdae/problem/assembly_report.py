@@ -196,6 +196,3 @@ def _changes(model: Model, motion: BodyMotion) -> tuple[Change, ...]:
         for what in body.given
         if not sizes[what][k] <= ROUNDING * limits[what]
     )
-
-
-__all__ = ["ROUNDING", "Assembly", "Change", "InitialValuesWarning", "listed", "report"]

@@ -141,6 +141,3 @@ def rotation(q: Vec | Mat) -> Rotation:
     from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
     return Rotation.from_quat(q)
-
-
-__all__ = ["BodyState", "States", "lazy_state", "of_bodies", "quaternions", "rotation"]

@@ -311,6 +311,3 @@ class Callbacks:
                 "null-space or hamiltonian-eliminated for one"
             )
         return self._kernels
-
-
-__all__ = ["Callbacks", "begun"]

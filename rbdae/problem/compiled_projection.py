@@ -73,6 +73,3 @@ def _called(function: MachineFunction) -> Any:
         return status
 
     return called
-
-
-__all__ = ["CompiledProjection"]

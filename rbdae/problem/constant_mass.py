@@ -229,6 +229,3 @@ class ConstantMass:
 
     def _checked(self, u: ArrayLike) -> Vec:
         return _check.real(f"u, the {self.n} unknowns of A u' = f,", u, (self.n,))
-
-
-__all__ = ["ConstantMass"]

@@ -278,18 +278,3 @@ class StateProjector(Protocol):
 
     def drift(self, t: float, y: Vec) -> float:
         """Largest violation of the constraints that would be projected."""
-
-
-__all__ = [
-    "CompiledCallbacks",
-    "CompiledFunction",
-    "CompiledProjection",
-    "CompiledWatch",
-    "Ending",
-    "ProjectionError",
-    "Quiet",
-    "Solvable",
-    "SolvableCallbacks",
-    "StateProjector",
-    "Switch",
-]

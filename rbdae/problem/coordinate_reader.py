@@ -79,6 +79,3 @@ def _entries(H: Mat, starts: Sequence[int | None]) -> list[tuple[int, int, float
         key = (max(places), min(places))
         out[key] = out.get(key, 0.0) + c
     return [(*key, c) for key, c in out.items() if c]
-
-
-__all__ = ["CoordinateReader", "OnBodies"]

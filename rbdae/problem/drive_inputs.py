@@ -66,6 +66,3 @@ def refuse_jumps(workspace: Workspace, t: float, before: Vec, after: Vec) -> Non
 
 def _shown(values: Vec) -> str:
     return ", ".join(f"{value:.6g}" for value in values)
-
-
-__all__ = ["follows_inputs", "motions_of", "refuse_held", "refuse_jumps"]

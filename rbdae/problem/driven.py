@@ -132,6 +132,3 @@ class InputTangents:
         slow = workspace.raising(evaluated(workspace, kernel, shapes, None))
         found = traced(workspace, kernel, shapes, generic=lambda: slow) if workspace.memory.traced else None
         return slow if found is None else found.call
-
-
-__all__ = ["Driven", "InputTangents", "asked", "inputs_of", "places_of", "present"]

@@ -297,6 +297,3 @@ def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{owner}: names must be a list of names, got {_check.show(names)}")
     return _check.time(owner, t)
-
-
-__all__ = ["Equations"]

@@ -245,6 +245,3 @@ class EventFunction:
     def reach(self) -> float:
         """How near to the value it may have come within the step that ends where it was last asked."""
         return self.group.reach(self.place)
-
-
-__all__ = ["Event", "EventFunction", "EventGroup", "number_of"]

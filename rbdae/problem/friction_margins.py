@@ -74,6 +74,3 @@ def _names(model: Model) -> list[tuple[str, str]]:
 def _name(model: Model, k: int) -> str:
     force, joint = _names(model)[k]
     return f"{force!r} of joint {joint!r}"
-
-
-__all__ = ["has_friction", "margins", "paradox", "refuse_friction"]

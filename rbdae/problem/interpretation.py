@@ -522,6 +522,3 @@ def table(model: Model, settings: Settings, order: Sequence[int]) -> Mat:
         row[sums.WEIGHT_D : sums.CENTER] = body["weight_d"]
         row[sums.CENTER : sums.PIVOT_MASS] = body["center"]
     return out
-
-
-__all__ = ["Interpretation"]

@@ -41,6 +41,3 @@ def joined(parts: Sequence[Any]) -> Any:
     if is_dataclass(first) and not isinstance(first, type):
         return type(first)(**{f.name: joined([getattr(part, f.name) for part in parts]) for f in fields(first)})
     raise TypeError(f"cannot put together values of type {type(first).__name__}")
-
-
-__all__ = ["joined"]

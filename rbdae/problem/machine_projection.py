@@ -42,6 +42,3 @@ def machine_projection(
     if near is None:
         return trampoline(anywhere, "tyo", {"y": (n,), "out": (n,)})
     return projected(CompiledProjection(project, near, info, n), n)
-
-
-__all__ = ["machine_projection"]

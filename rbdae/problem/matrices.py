@@ -203,6 +203,3 @@ class MatrixView:
             w, T = reduced
             r = T @ nu - w
         return Matrices(M, GT.T, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], W, T, r)
-
-
-__all__ = ["BlockMatrix", "Matrices", "MatrixView"]

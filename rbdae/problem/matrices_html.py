@@ -42,6 +42,3 @@ def _grid(value: Any) -> str:
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     lines = ("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in shown)
     return _html.preformatted("\n".join(lines))
-
-
-__all__ = ["matrices_html"]

@@ -54,6 +54,3 @@ class Measured:
 
 def _again(units: Units, values: dict[str, Any]) -> Measured:
     return Measured(units, values.__getitem__)
-
-
-__all__ = ["Measured", "Units"]

@@ -289,6 +289,3 @@ class _Found:
 
     def __getitem__(self, key: Any) -> Any:
         return self._find(key)
-
-
-__all__ = ["Measures"]

@@ -83,6 +83,3 @@ def moving(problem: Any, policy: ChartPolicy) -> Moving | None:
         return None
     numbers = workspace.owned.keys() & selected(workspace).keys()
     return Moving(problem) if numbers == {"references"} == selected(workspace).keys() else None
-
-
-__all__ = ["Moving", "moving"]

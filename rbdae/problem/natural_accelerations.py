@@ -59,6 +59,3 @@ def _skew(v: Mat) -> Mat:
     out = np.zeros((*v.shape, 3), dtype=v.dtype)
     out[..., 2, 1], out[..., 0, 2], out[..., 1, 0] = np.moveaxis(v, -1, 0)
     return out - np.swapaxes(out, -1, -2)
-
-
-__all__ = ["accelerations", "frames", "on_frame", "torques"]

@@ -61,5 +61,3 @@ def values_of_blocks(view: Any, t: Vec, Z: Mat, y: Mat) -> Values:
 
 
 _GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
-
-__all__ = ["Values", "values_of_blocks"]

@@ -115,6 +115,3 @@ class Outputs:
         by_rates = D[:, n : 2 * n]
         by_inputs = here.input_jacobian(t, y) if n_u else np.zeros((n, 0))
         return D[:, :n] + by_rates @ here.rhs_jacobian(t, y), D[:, 2 * n :] + by_rates @ by_inputs
-
-
-__all__ = ["Outputs", "numbers_among"]

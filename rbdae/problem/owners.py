@@ -164,6 +164,3 @@ def _elements(model: Model) -> tuple[dict[str, list[int]], list[tuple[Network, i
                 others += 1
     found = networks(model.system.forces, model.system.joints)
     return out, [(network, others + k - len(model.bushings)) for k, network in enumerate(found)]
-
-
-__all__ = ["Owner", "Owners"]

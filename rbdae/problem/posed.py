@@ -105,6 +105,3 @@ def _rotation(axis: Vec, angle: float) -> Mat:
     """Rodrigues' formula about a unit axis."""
     K = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
     return np.asarray(np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K))
-
-
-__all__ = ["posed"]

@@ -269,6 +269,3 @@ def reached(pairs: Sequence[tuple[int, int]], first: int) -> set[int]:
                     found.add(other)
                     open_.append(other)
     return found
-
-
-__all__ = ["SpatialMotion", "WantedCoordinate", "followed", "reached"]

@@ -205,6 +205,3 @@ class Straight:
         calls += [call(joint_forces, loads, Z, la)] if self.needed[2] else []
         calls += [call(friction_margins, margins)] if self.needed[3] else []
         return [*calls, (self.function, x, None, out)]
-
-
-__all__ = ["Found", "Straight", "Tangents"]

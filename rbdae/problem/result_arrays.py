@@ -31,6 +31,3 @@ def _describe(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"
     return type(value).__name__
-
-
-__all__ = ["addressable", "array_for"]

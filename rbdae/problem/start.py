@@ -42,6 +42,3 @@ def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly)
         y0[layout.la] = layout.among_unknowns(la)
         y0[layout.mu] = 0.0
     return Start(t, y0, yd0, assembly)
-
-
-__all__ = ["Start", "consistent_start"]

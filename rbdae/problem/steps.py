@@ -159,6 +159,3 @@ def _forced(workspace: Workspace, scheme: Scheme) -> str:
     model = workspace.model
     kinds = {"drives": len(model.drives), "applied forces": len(model.bushings) + len(model.forces.elements)}
     return "" if scheme.forces else next((name for name, n in kinds.items() if n), "")
-
-
-__all__ = ["StepFunctions", "step_functions", "work_function"]

@@ -56,6 +56,3 @@ def as_rows(n: int, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
     times = _check.times(t)
     values = _check.real(f"y (t has shape {times.shape})", y, (*times.shape, n))
     return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
-
-
-__all__ = ["Timed", "as_rows"]

@@ -45,6 +45,3 @@ class ViolationScales:
         """The largest violations, without units, of positions and of velocities."""
         position = float(np.max(self.weights * np.abs(found.position), initial=0.0))
         return position, self.time * float(np.max(self.weights * np.abs(found.velocity), initial=0.0))
-
-
-__all__ = ["ViolationScales"]

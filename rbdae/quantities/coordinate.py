@@ -161,6 +161,3 @@ def distance(name: str, at_a: Vec, at_b: Vec) -> Coordinate:
     """The distance of two points."""
     P = point(at_a, 1.0, 0) + point(at_b, -1.0, 1)
     return Coordinate(name, "m", "root", np.array([product(P, P)]), at_a=at_a, at_b=at_b)
-
-
-__all__ = ["Coordinate", "Shape", "angle", "displacement", "distance", "turned"]

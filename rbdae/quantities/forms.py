@@ -40,6 +40,3 @@ def moved(first: Vec, second: Vec) -> Mat:
             for k in range(3):
                 S[12 * side + k, 12 * side + 3 + 3 * i + k] = -c[i]
     return S
-
-
-__all__ = ["direction", "moved", "point", "product"]

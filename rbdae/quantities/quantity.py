@@ -124,6 +124,3 @@ class Named:
     def __get__(self, instance: Any, owner: type) -> Named | Quantity:
         """The quantity; the attribute itself of the class."""
         return self if instance is None else instance.quantity(self.name)
-
-
-__all__ = ["Aspect", "Named", "Quantity", "named", "of_coordinates", "of_rotation"]

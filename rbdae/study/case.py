@@ -136,6 +136,3 @@ def _plain(what: str, value: Any) -> Option:
         f"{what} must be a number, a string, True, False or a tuple of these, got {_check.show(value)}; a study stores "
         "its options, and sends them to other processes"
     )
-
-
-__all__ = ["Case", "OnSingularity", "Option", "Options", "Redundant"]

@@ -158,6 +158,3 @@ def _names(what: str, names: Iterable[Any], example: str) -> list[str]:
             f"{what} must not be empty, got []; pass e.g. [{example!r}], or leave it out for all there are"
         )
     return list(dict.fromkeys(given))
-
-
-__all__ = ["TOLERANCES", "cases", "installed_solvers"]

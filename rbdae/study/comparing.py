@@ -337,6 +337,3 @@ def _checked_cases(chosen: Sequence[Case]) -> list[Case]:
             f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; rbdae.study.cases() makes one"
         )
     return list(dict.fromkeys(given))
-
-
-__all__ = ["compare", "compare_cases"]

@@ -178,6 +178,3 @@ class Comparison:
             raise ValueError(
                 f"{path}: it is no comparison that to_json wrote, or it is damaged ({str(error)[:300]}); write it again"
             ) from error
-
-
-__all__ = ["Comparison"]

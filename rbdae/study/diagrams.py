@@ -276,6 +276,3 @@ def _told(row: Row) -> str:
             f"energy {shown(row.energy_error, 2)}, drift {shown(row.position_drift, 2)}",
         ]
     )
-
-
-__all__ = ["MOST", "best_curves", "figures", "picture"]

@@ -192,6 +192,3 @@ def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[f
         progress=progress,
         **dict(case.options),
     )
-
-
-__all__ = ["LIMIT", "REPEATS", "Row", "formulated", "run", "warm_up"]

@@ -175,6 +175,3 @@ def _made(about: Provenance | None, resumed: int) -> Iterator[Block]:
     if resumed:
         pairs.append(("resumed", f"{resumed} runs are from the file of an earlier start"))
     yield Facts(tuple(pairs))
-
-
-__all__ = ["report_comparison"]

@@ -73,6 +73,3 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-__all__ = ["Provenance", "fingerprint"]

@@ -322,7 +322,3 @@ def _multiple(ratio: float | None, count: float | None) -> str:
     if ratio == 0.0:
         return "alone"
     return f"{count:.0f}" if ratio == 1.0 and count is not None else f"x {ratio:.2f}"
-
-
-__all__ = ["Curve", "Failure", "Place", "Ranking", "Target", "curves_of", "error_of"]
-__all__ += ["mean_ratio", "multiples", "rank"]

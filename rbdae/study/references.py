@@ -301,7 +301,3 @@ def deadline(limit: float) -> Callable[[float], None]:
 
     watch.now_and_then = True  # type: ignore[attr-defined]  # runs stay in machine code
     return watch
-
-
-__all__ = ["REFERENCES", "Errors", "FinalState", "OutOfTimeError", "Reference", "checked_end", "deadline"]
-__all__ += ["errors", "final_state", "reference", "refuse_disagreement", "state_at_end"]

@@ -66,6 +66,3 @@ def _same(case: Case, leader: Case, values: _Values) -> bool:
     if a is None or b is None or a.shape != b.shape:
         return False
     return bool(np.abs(a - b).max() <= 1e-12 * np.abs(a).max())
-
-
-__all__ = ["representatives"]

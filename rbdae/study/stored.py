@@ -197,6 +197,3 @@ def _checked_path(path: str | Path) -> Path:
     if not file.absolute().parent.is_dir():
         raise FileNotFoundError(f"resume: there is no folder {file.parent} for {file.name}; make it first")
     return file
-
-
-__all__ = ["ResultsFile", "packed", "signed", "unpacked", "verified"]

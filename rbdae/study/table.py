@@ -197,6 +197,3 @@ def _bounded(value: float, agreement: float) -> str:
 def _count(number: int) -> str:
     """A dash for counts that the package does not report."""
     return "-" if number < 0 else str(number)
-
-
-__all__ = ["COLUMNS", "Record", "preface", "record", "shared_equations", "text"]

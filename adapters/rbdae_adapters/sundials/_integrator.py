@@ -482,6 +482,3 @@ class Integrator:
         if self._last is None:
             self._last = self.counts()
         return self._last
-
-
-__all__ = ["KRYLOV", "Integrator", "factors_of", "machine"]

@@ -293,6 +293,3 @@ def library(name: object = None) -> Library:
     if isinstance(found, MissingSolver):
         raise MissingSolver(str(found))
     return found
-
-
-__all__ = ["INDEX", "INT", "LONG", "NAMES", "POINTER", "REAL", "Library", "Objects", "alive", "library"]

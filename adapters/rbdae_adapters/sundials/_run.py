@@ -105,6 +105,3 @@ class MultistepRun:
             self._correction.collect()
         if self._projector is not None:
             stats.projections = max(self._projector.count, counts["projections"])
-
-
-__all__ = ["MultistepRun"]

@@ -365,6 +365,3 @@ def shims() -> Module:
 def _own() -> bytes:
     """This file, of which the loops are a part."""
     return Path(__file__).read_bytes()
-
-
-__all__ = ["shims"]

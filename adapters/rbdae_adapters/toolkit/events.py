@@ -260,6 +260,3 @@ class Events:
                 np.array(ys[: len(ts)], dtype=float).reshape(len(ts), n) for ts, ys in zip(self.t, self.y, strict=True)
             ],
         }
-
-
-__all__ = ["AT_ENDS", "Dense", "Event", "Events", "NotFinite", "Step", "project", "refuse_not_finite"]

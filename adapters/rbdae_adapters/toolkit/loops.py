@@ -371,6 +371,3 @@ def free(one: Run, request: Request, began: float, watch: EventWatch | None = No
                 one.failed(status)
     except GaveUp as end:
         return this.ended(end.reason, end.detail, end.t)
-
-
-__all__ = ["EventWatch", "Inside", "Run", "free", "inside", "not_projected", "stepwise"]

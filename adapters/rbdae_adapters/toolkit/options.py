@@ -39,6 +39,3 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: s
         if isinstance(value, (int, float)) and value < 0:
             raise ValueError(f"{who}: {name} must not be negative, got {value!r}; leave it out")
     return out
-
-
-__all__ = ["take_options"]

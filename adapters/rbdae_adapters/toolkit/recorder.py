@@ -260,6 +260,3 @@ class Recorder:
 
     def _rows(self, ys: list[Vec]) -> Mat:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)
-
-
-__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder"]

@@ -77,6 +77,3 @@ def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None
         recorder.fail(end.reason, end.detail, end.t)
     stepper.finish(recorder.stats)
     return recorder.outcome()
-
-
-__all__ = ["AbstractStepper", "GaveUp", "drive"]

@@ -72,6 +72,3 @@ def first_step(problem: Solvable, rtol: float, order: int = 1) -> float:
     y, yd = np.asarray(problem.y0)[tested], np.asarray(problem.yd0)[tested]
     rate = float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0))
     return float(0.1 * rtol ** (1.0 / (order + 1)) / max(rate, 1.0))
-
-
-__all__ = ["atol_vector", "first_step", "leaves_error_test", "loosened", "multipliers", "relaxed_atol", "usable"]

@@ -174,6 +174,3 @@ def reactions(
             E = turned[9 * (total * k + first + i) :]
             unmoved(s, n_null, length, limit, pulls[12 * k :], E, own[12 * k :], in_space[12 * k :])
     return m
-
-
-__all__ = ["multipliers", "reactions"]

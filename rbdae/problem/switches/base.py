@@ -90,6 +90,3 @@ class AbstractSwitch(ABC):
 
 ROUNDING = 1e-9
 """Relative; loops in machine code ask a switch that much before its limit."""
-
-
-__all__ = ["ROUNDING", "USUAL", "AbstractSwitch", "ChartPolicy", "Resume"]

@@ -82,6 +82,3 @@ class ChartSwitch(AbstractSwitch):
         if self._policy.on_singularity == "switch":
             return None
         return Ending(f"{which} are {distance:.3g} rad from it")
-
-
-__all__ = ["ChartSwitch"]

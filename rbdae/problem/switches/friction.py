@@ -48,6 +48,3 @@ class FrictionSwitch(AbstractSwitch):
     def ends(self, t: float, y: Vec) -> Ending | None:
         """The names of the joints."""
         return Ending(paradox(self.view, t, y), readable=False, kind="friction")
-
-
-__all__ = ["FrictionSwitch"]

@@ -21,6 +21,3 @@ def measured(
     shapes: Shapes = {"y": (workspace.layout.n,), "out": (n,)}
     found = traced(workspace, kernel, shapes, generic=lambda: workspace.compiled(kernel))
     return None if found is None else Quiet(found.bare(), n, low, high)
-
-
-__all__ = ["measured"]

@@ -87,6 +87,3 @@ class RowSwitch(AbstractSwitch):
         if rows.pivot_floor is not None:
             chosen = with_pivot_floor(view.workspace, chosen, t, y, SUSPENDED_FROM)
         return selection.with_rows(chosen)
-
-
-__all__ = ["RowSwitch", "with_pivot_floor"]

@@ -60,6 +60,3 @@ class VelocitySwitch(AbstractSwitch):
             d = self.view.natural(t, y)[:, 3:12].reshape(-1, 3, 3)
             G = spatial_columns(G, np.swapaxes(d, 1, 2))
         return selection.with_velocities(self.view.workspace.memory.metric.select(G, len(self._present.S)))
-
-
-__all__ = ["VelocitySwitch"]
