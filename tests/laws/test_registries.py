@@ -12,6 +12,7 @@ from typing import Any, get_args
 import actuator_cases
 import cases
 import force_cases
+import inside
 import numpy as np
 import pytest
 import samples
@@ -424,7 +425,7 @@ EXAMPLES: dict[type, Any] = {
     selection.KeptRows: lambda: _problem().selection.rows,
     selection.Selection: lambda: _problem().selection,
     scales.Scales: lambda: _problem().model.scales,
-    violations.ViolationScales: lambda: _problem().callbacks._violation_scales,
+    violations.ViolationScales: lambda: inside.violation_scales(_problem()),
     velocity_selection.Metric: lambda: velocity_selection.metric(_problem().model),
     joint_pattern.JointPattern: lambda: joint_pattern.joint_pattern(_problem().model, _problem().layout),
     memories.Preparation: memories.Preparation,
@@ -459,7 +460,7 @@ EXAMPLES: dict[type, Any] = {
     recorded_factors.FactorCode: lambda: _factor_code(),
     traced.TracedKernel: lambda: _traced(),
     newton.NewtonEquations: lambda: newton.newton_equations(_problem().workspace.arrays),
-    steps.StepFunctions: lambda: _hamiltonian().callbacks._steps("QUAT.EM-R"),
+    steps.StepFunctions: lambda: inside.steps_of(_hamiltonian(), "QUAT.EM-R"),
     schemes.Scheme: lambda: SCHEMES["QUAT.EM-R"],
     rbdae.observables.Observable: lambda: rbdae.observables.TABLE["energy"],
     rbdae.observables.Part: lambda: rbdae.observables.TABLE["energy"].parts[0],
