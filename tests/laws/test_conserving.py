@@ -9,6 +9,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import inside
 import numpy as np
 import pytest
 from conserving import Body, Oracle, newton_slopes
@@ -304,7 +305,7 @@ def test_generic_code_takes_the_same_steps(method):
 def test_a_step_from_python_is_that_of_the_loop():
     """`Callbacks.steps`: three C functions for loops of one's own."""
     problem = problem_of(chain("revolute"), "QUAT.EM-R")
-    functions, h = problem.callbacks._steps("QUAT.EM-R"), 0.02
+    functions, h = inside.steps_of(problem, "QUAT.EM-R"), 0.02
     n = functions.n_unknowns
     u, out, end = np.zeros(n + 1), np.zeros(n + 1), np.zeros(problem.n)
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import cases
+import inside
 import numpy as np
 import pytest
 from conserving import newton_slopes
@@ -67,7 +68,7 @@ def kinetic(states: Any) -> Any:
 
 def taken(problem: rbdae.Problem, h: float, n: int) -> tuple[Any, Any, Any]:
     """Times and states of n steps, and the multipliers of each: the loop of the steps, in Python."""
-    functions = problem.callbacks._steps("QUAT.EM-R")
+    functions = inside.steps_of(problem, "QUAT.EM-R")
     k, rows = functions.n_unknowns, problem.layout.n_rows
     kinds = (ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p)
 

@@ -65,7 +65,7 @@ def test_a_step_in_one_function_is_that_of_its_kernels(method, variant, order, m
         problem = _problem(method, rbdae.models.heavy_top())
         runs.append([rbdae.solve(problem, span, **options) for span in spans])
         runs[-1].append(rbdae.solve(problem, spans[0], t_eval=np.linspace(0.0, 0.3, 7), **options))
-        scheme = runs[-1][0].problem.callbacks._steps(inside.FIXED_SCHEMES[method][variant])
+        scheme = inside.steps_of(runs[-1][0].problem, inside.FIXED_SCHEMES[method][variant])
         assert (scheme.step is not None) == whole
     for one, other in zip(*runs, strict=True):
         assert one.success and one.stats.evaluations == other.stats.evaluations

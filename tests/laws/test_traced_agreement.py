@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cases
+import inside
 import numpy as np
 import pytest
 import traced_cases
@@ -115,7 +116,7 @@ def test_both_sides_of_the_series_of_a_chart(chart):
         y[problems[0].layout.q] = length * axis / np.linalg.norm(axis)
         found = traced_cases.differences(problems, (0.0, y, rng.standard_normal(problems[0].n)))
         assert max(found.values()) <= traced_cases.ROUNDINGS, (length, found)
-    assert problems[0].callbacks._handed_over == 0
+    assert inside.handed_over(problems[0]) == 0
 
 
 @pytest.mark.parametrize("case", [c for c in cases.ROTATIONS if c not in ("quaternion", "directors")][:1])

@@ -157,7 +157,7 @@ def test_statistics_are_of_all_callbacks_that_ran(too_long):
     assert problem.code == problem.callbacks.code("residual")
     names = ("residual", "jacobian_data")
     assert tuple(map(problem.callbacks.code, names)) == ("traced", "generic")
-    assert problem.callbacks._code_of(names) == "mixed"
+    assert inside.code_of_callbacks(problem, names) == "mixed"
     assert rbdae.solve(problem, (0.0, 1e-3), solver="sksundae:ida").stats.code == "mixed"
     assert rbdae.solve(problem, (0.0, 1e-3), solver="assimulo:ODASSL").stats.code == "traced"  # asks for no Jacobian
 

@@ -56,7 +56,7 @@ def test_both_sides_of_the_guards(case, rng):
             found = np.empty((traced.n, traced.n) if name == "rhs_jacobian" else traced.n)
             with np.errstate(all="ignore"):
                 getattr(traced.callbacks, name)(0.0, y, found)
-            handed = traced.callbacks._handed_over - before
+            handed = inside.handed_over(traced) - before
             if name == "rhs":
                 sides.add(bool(handed))
             if handed:
@@ -66,7 +66,7 @@ def test_both_sides_of_the_guards(case, rng):
             elif np.isfinite(y).all():
                 error = traced_cases.differences(problems, (0.0, y, y), {name})[name]
                 assert error <= traced_cases.ROUNDINGS * ALMOST  # a pivot may be that much smaller than the best
-            before = traced.callbacks._handed_over
+            before = inside.handed_over(traced)
     assert sides == {True, False}
 
 
@@ -147,7 +147,7 @@ def test_guards_hold_along_runs():
     solution = rbdae.solve(problem, (0.0, 3.0), solver="scipy:DOP853", rtol=1e-7, atol=1e-7, projection=True)
     assert solution.success and solution.segments is not None and len(solution.segments.problems) > 1
     parts = solution.segments.problems
-    handed = sum(part.callbacks._handed_over for part in parts)
+    handed = sum(inside.handed_over(part) for part in parts)
     assert handed <= 0.25 * solution.stats.evaluations
     memory = [part.workspace.memory for part in parts]
     assert all(other is memory[0] for other in memory)  # a switch compiles nothing

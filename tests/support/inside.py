@@ -242,6 +242,7 @@ __all__ = [
     "cli_target",
     "coarse_pattern",
     "code_calls_python",
+    "code_of_callbacks",
     "code_of_kernels",
     "code_text",
     "collecting_elements",
@@ -290,6 +291,7 @@ __all__ = [
     "generic_callback",
     "generic_kernel",
     "graph_pivots",
+    "handed_over",
     "has_sparse_loops",
     "impatient_forks",
     "in_plain_python",
@@ -404,6 +406,7 @@ __all__ = [
     "stage",
     "stages",
     "steps",
+    "steps_of",
     "strengths",
     "structure_of_numbers",
     "study_comparing",
@@ -430,6 +433,7 @@ __all__ = [
     "velocity_kind",
     "velocity_metric",
     "velocity_selection",
+    "violation_scales",
     "violations",
     "watching",
     "weighted_steps",
@@ -1236,3 +1240,23 @@ def other_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linking, "supported", lambda: False)
     for one in sys.modules["rbdae.compiler.jit"]._ENTRIES.values():
         monkeypatch.setattr(one, "_compiled", None)
+
+
+def handed_over(problem: Any) -> int:
+    """How often traced code of a problem has fallen back to generic code."""
+    return int(problem.callbacks._handed_over)
+
+
+def steps_of(problem: Any, scheme: str) -> Any:
+    """The functions of an integration scheme of a problem."""
+    return problem.callbacks._steps(scheme)
+
+
+def violation_scales(problem: Any) -> Any:
+    """The scales of violations of the constraints of a problem."""
+    return problem.callbacks._violation_scales
+
+
+def code_of_callbacks(problem: Any, names: Any) -> str:
+    """The code of some callbacks of a problem."""
+    return str(problem.callbacks._code_of(names))

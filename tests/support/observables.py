@@ -895,8 +895,8 @@ def _callbacks(c: Case) -> None:
         assert p.callbacks.code(name) in ("generic", c.code)
         if c.code == "traced" or (name == "residual" and c.name == "pair"):
             _machine(c, name, arguments, wanted)
-    assert p.callbacks._code_of({"residual"}) == p.callbacks.code("residual") == c.code
-    assert isinstance(p.callbacks._handed_over, int) and p.callbacks._handed_over == 0
+    assert inside.code_of_callbacks(p, {"residual"}) == p.callbacks.code("residual") == c.code
+    assert isinstance(inside.handed_over(p), int) and inside.handed_over(p) == 0
 
 
 def _machine(c: Case, name: str, arguments: tuple[Any, ...], wanted: Any) -> None:
