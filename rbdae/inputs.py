@@ -226,3 +226,6 @@ def named_numbers(names: tuple[str, ...]) -> Any:
 def _unknown_number(self: Any, name: str) -> Any:
     """Refuse a name that is not among those of a record."""
     raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
+
+
+__all__ = ["Given", "Input", "Interpolation", "Table"]
