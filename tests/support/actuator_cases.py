@@ -140,6 +140,3 @@ def together() -> rbdae.System:
     for kind in _TOGETHER:
         EXAMPLES[kind](system)
     return system
-
-
-__all__ = ["EXAMPLES", "mechanism", "one", "setpoint", "system_of", "together"]

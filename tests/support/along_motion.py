@@ -38,6 +38,3 @@ def accelerations(problem: rbdae.Problem) -> tuple[Any, Any]:
 
     rates = along(problem, motion)
     return rates[:, :3], rates[:, 3:]
-
-
-__all__ = ["accelerations", "along"]

@@ -20,6 +20,3 @@ needs_numba = pytest.mark.skipif(not HAS_NUMBA, reason="numba is not installed")
 def njit(function: Callable[..., Any]) -> Any:
     """The function, compiled where numba is there."""
     return function if numba is None else numba.njit(function)
-
-
-__all__ = ["HAS_NUMBA", "needs_numba", "njit"]

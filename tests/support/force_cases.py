@@ -231,6 +231,3 @@ def system_of(kind: str, pivot: bool = False, jointed: bool = False, first: bool
     for force in made[:1] if first else made:
         system.add_force(force)
     return system
-
-
-__all__ = ["FORCES", "INTERNAL", "axial", "system_of", "two_bodies"]

@@ -184,6 +184,3 @@ def turned(inputs: Inputs, place: int) -> Inputs:
     selection: Vec = inputs["selection"].copy()
     selection[place] = 1.0 - selection[place]
     return inputs | {"selection": selection}
-
-
-__all__ = ["Code", "Guarded", "evaluated", "guarded", "many_inputs", "search", "turned", "with_switches"]

@@ -559,8 +559,6 @@ def _lacking(argument: str, value: Any, message: str) -> str:
     return "" if any(words in message for words in REMEDIES) else "there is no remedy"
 
 
-__all__ = ["CALLS_SKIPPED", "Spoilt", "calls", "cases", "complaint", "spoilt", "spoilt_twice"]
-
 CALLS_SKIPPED = {
     *("Actuator", "Block"),  # classes for classes of users
     *("Assembly", "Problem", "Projector"),  # made by functions

@@ -329,6 +329,3 @@ def _user(
         torque = sum(np.cross(d[i], F[1 + i]) for i in range(3))
         found.append((k, state.pose(k).at(np.array(body.reference)), F[0], torque))
     return found
-
-
-__all__ = ["Solved", "State", "force_on", "gradient_at_start", "motion", "solve_maximal", "unwound"]

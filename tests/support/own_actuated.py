@@ -300,6 +300,3 @@ def _alike(drive: Any, joint: Any) -> bool:
 def _motions(problem: rbdae.Problem, t: float, y: Any) -> dict[str, Any]:
     states = problem.states(t, y)
     return {k: (s.position, s.orientation.as_matrix(), s.velocity, s.angular_velocity) for k, s in states.items()}
-
-
-__all__ = ["FORMULAS", "Own"]

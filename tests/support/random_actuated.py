@@ -262,6 +262,3 @@ def random_actuated(seed: int) -> rbdae.System:
         block = system.add_force(draw.pick(BLOCKS)(at)(f"block{k}"))
         at.readable += [each for each in block.quantities.values() if each.aspect in ("value", "rate", "own")] * 2
     return system
-
-
-__all__ = ["NUMBERS", "Drawn", "random_actuated", "smooth"]

@@ -148,6 +148,3 @@ def drawn(seed: int, folder: str) -> Drawn:
         return law
 
     return Drawn(fresh(), text, more or ("" if source else "no source"), fresh)
-
-
-__all__ = ["VARIABLES", "Drawn", "drawn"]

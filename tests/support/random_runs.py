@@ -153,6 +153,3 @@ def verdict(found: rbdae.Solution | str) -> str:
     if complaint(found):
         return "failed"
     return "passed" if isinstance(found, rbdae.Solution) and found.success else "singular"
-
-
-__all__ = ["END", "KINDS", "Case", "cases_of", "complaint", "dae_solvers", "formulated", "run", "system_of", "verdict"]

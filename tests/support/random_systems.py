@@ -328,6 +328,3 @@ def _add_force(draw: Draw, system: rbdae.System, make: Callable[[Draw, rbdae.Sys
     force = make(draw, system)
     if force is not None:
         system.add_force(force)
-
-
-__all__ = ["DRIVES", "FORCES", "Draw", "random_system"]

@@ -233,6 +233,3 @@ def carried(x: Any) -> float:
     """The root of the sum of squares of what roundings make of a number, over one of them."""
     values = _values(x)
     return float(np.sqrt(np.mean((values[1:] - values[0]) ** 2)) / OFF)
-
-
-__all__ = ["OFF", "Rounded", "carried", "opened", "size", "size_of_derivative"]

@@ -314,6 +314,3 @@ ALONG: dict[type, Callable[[Any, float], list[Along]]] = {
     forces.Coulomb: _coulomb,
     forces.Contact: _contact,
 }
-
-
-__all__ = ["ALONG", "EQUATIONS", "Along", "Array", "Pose", "axes", "coordinate", "hat", "law_at", "turned", "value"]

@@ -252,6 +252,3 @@ def swinging() -> tuple[rbdae.System, Callable[[float], NDArray[np.float64]]]:
         return np.asarray(rest + expm(t * matrix) @ (np.array([x0, v0, stretch]) - rest))
 
     return system, exact
-
-
-__all__ = ["LaggedDamper", "Maxwell", "swinging"]

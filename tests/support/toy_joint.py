@@ -44,6 +44,3 @@ class PinInSlot(AbstractAxialJoint):
             Dot2(self.axis_a, self.at_a, self.at_b),
             Dot2(across, self.at_a, self.at_b),
         )
-
-
-__all__ = ["PinInSlot"]

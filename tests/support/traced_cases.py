@@ -219,18 +219,3 @@ def _whole(problem: rbdae.Problem, data: Vec) -> Any:
     matrix = problem.sparsity.copy()
     matrix.data = data
     return matrix.toarray()
-
-
-__all__ = [
-    "REDUNDANT",
-    "ROUNDINGS",
-    "SYSTEMS",
-    "VARIANTS",
-    "Case",
-    "ask_for_everything",
-    "differences",
-    "drawn",
-    "of_redundant_systems",
-    "size_of_multipliers",
-    "states",
-]
