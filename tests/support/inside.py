@@ -20,18 +20,13 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _cache, _forks, input_motion, inputs
+from rbdae import _cache, _forks
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import field_names, fill, twin
 from rbdae._show import brief
-from rbdae.actuators import network as block_evaluation
-from rbdae.actuators import network as block_network
-from rbdae.actuators import network as block_sources
-from rbdae.actuators.network import RecordedValues
 from rbdae.adapter import AbstractAdapter
-from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
 from rbdae.compiler import linking
 from rbdae.compiler.access import address, matrix_at, vector_at
@@ -40,13 +35,12 @@ from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
-from rbdae.conserving import SCHEMES, schemes
+from rbdae.conserving import SCHEMES
 from rbdae.conserving import entries as conserving_entries
-from rbdae.forces import symbol
 from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
-from rbdae.formulations.base import Derivative, Explicit
+from rbdae.formulations.base import Derivative
 from rbdae.formulations.latex import equations as equations_latex
 from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
@@ -58,14 +52,12 @@ from rbdae.graph.symbols import Recorder
 from rbdae.initial import formulate as formulating
 from rbdae.initial import joints as joints_of_start
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
-from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
 from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
 from rbdae.kernels.memory import Content
 from rbdae.kernels.null_space.loops import ALMOST
@@ -77,58 +69,38 @@ from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
-from rbdae.machine.data import NO_DATA, Table
+from rbdae.machine.data import Table
 from rbdae.machine.element_runs import scheduled
 from rbdae.machine.elements import looped
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, odex, odex_dense, odex_rows, watching
+from rbdae.machine.loops import correction, odex, odex_dense, odex_rows
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
 from rbdae.machine.loops.memory import StepMemory
 from rbdae.models.pendulum import CV_GRAVITY
+from rbdae.multibody import code as code_of_kernels
+from rbdae.multibody import contents as contents_of_memory
 from rbdae.multibody import (
-    block_pattern,
-    code_text,
     derived,
-    element_directors,
-    element_groups,
-    element_numbers,
-    element_recording,
     elements,
-    elimination_elements,
-    elimination_steps,
     jacobian_pattern,
-    joint_pairs,
-    joint_pattern,
     joint_values,
     layout,
-    loop_elements,
     newton,
     open_numbers,
-    operations,
-    parameter_tangents,
     recorded_factors,
     recording,
     references,
     rhs_elements,
-    rhs_recording,
-    scales,
     selection,
-    settings,
     traced,
-    tree_elements,
-    tree_velocities,
-    velocity_kind,
     velocity_selection,
-    weighted_steps,
 )
-from rbdae.multibody import code as code_of_kernels
-from rbdae.multibody import contents as contents_of_memory
 from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
@@ -145,37 +117,12 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import (
-    assembly_report,
-    contract,
-    coordinate_reader,
-    driven,
-    interpretation,
-    matrices,
-    measured,
-    measures,
-    moving,
-    owners,
-    posed_loops,
-    problem,
-    quantities,
-    reactions,
-    recorded_quantities,
-    steps,
-    switches,
-    timed,
-    violations,
-)
 from rbdae.problem import event as quantity_event
-from rbdae.problem import outputs as outputs_of_problem
+from rbdae.problem import matrices, moving, problem, steps, switches
 from rbdae.problem import steps as step_functions
 from rbdae.problem.algebraic import AlgebraicUnknowns
-from rbdae.problem.body_state import States
-from rbdae.problem.compiled_projection import CompiledProjection
-from rbdae.problem.constant_mass import ConstantMass
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
-from rbdae.quantities import Coordinate, Named, Quantity
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
@@ -186,7 +133,6 @@ from rbdae.solving import (
 )
 from rbdae.solving.segments import compiled_watch
 from rbdae.study import comparing as study_comparing
-from rbdae.study import stored as study_stored
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
 
@@ -833,11 +779,6 @@ def add_adapters(monkeypatch: pytest.MonkeyPatch, adapters: Mapping[str, Abstrac
     monkeypatch.setattr(registry, "_load", cached(registry._load.__wrapped__))
 
 
-def forget_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No package is known to be there."""
-    monkeypatch.setattr(registry, "_PRESENT", set())
-
-
 def suspects(logarithms: Vec) -> list[Any]:
     """Minima of the product of the pivots that a search for singular positions looks into."""
     return singular._suspects(logarithms)
@@ -920,23 +861,6 @@ def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -
 
     monkeypatch.setattr(code_of_kernels.rhs_elements, "rhs_elements", counted)
     return kinds
-
-
-def collecting_elements(system: rbdae.System, kind: type) -> Any:
-    """What collects elements of a kind while the right-hand side of the null space is made."""
-    found = []
-    with pytest.MonkeyPatch.context() as patch:
-        make_rhs_elements(patch)
-        start = kind.__init__  # type: ignore[misc]
-
-        def begun(self: Any, *arguments: Any) -> None:
-            start(self, *arguments)
-            found.append(self)
-
-        patch.setattr(kind, "__init__", begun)
-        problem = rbdae.formulate(system, "null-space", code="traced")
-        problem.rhs(0.0, problem.y0)
-    return found[0]
 
 
 def rhs_elements_apply(problem: rbdae.Problem) -> bool:
