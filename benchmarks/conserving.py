@@ -117,7 +117,7 @@ def of_joints(quick: bool) -> None:
                     run = rbdae.solve(problem, (0.0, steps * STEP), solver=f"rbdae:{method}", step=STEP)
                     least, iterations = min(least, time.process_time() - began), run.stats.evaluations
                 found.append(least / iterations)
-                code = problem.callbacks._steps(scheme).code
+                code = problem.callbacks.steps(scheme).code
                 line = f"{what}({size}), {scheme}: {1e6 * found[-1]:.2f} us an iteration"
                 print(f"{line}, {iterations / steps:.2f} of them a step, {code}", flush=True)
             print(f"exponent: {math.log(found[-1] / found[0]) / math.log(sizes[-1] / sizes[0]):.2f}")

@@ -574,7 +574,7 @@ def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple
 
 def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
     """The machine functions of a scheme, or of what it is in directors."""
-    found: Any = getattr(problem.callbacks, "_steps", None)
+    found: Any = getattr(problem.callbacks, "steps", None)
     if found is None:
         raise Unsupported(f"rbdae:{method} needs a problem of rbdae.formulate; formulate the system first")
     try:
@@ -624,7 +624,7 @@ def _work(problem: Any, method: str, said: Mapping[str, str], steps: Steps, time
     )
     sizes = np.diff(own)
     sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
-    function = problem.callbacks._work_of_steps(scheme)
+    function = problem.callbacks.work_of_steps(scheme)
     status, out = loop.works(function, own, steps.y, sizes, direction * times)
     functions.check()
     function.check()

@@ -34,7 +34,8 @@ class DCMotor(Actuator):
     def __init__(
         self, along: Any, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any
     ) -> None:
-        if isinstance(values.get("inductance"), (int, float)) and values["inductance"] == 0.0:
+        inductance = values.get("inductance")
+        if isinstance(inductance, (int, float)) and not isinstance(inductance, bool) and inductance == 0.0:
             del values["inductance"]
             left = {key: value for key, value in self.parameters.items() if key != "inductance"}
             self._set(states={}, algebraic=dict(self.states), parameters=left)

@@ -108,9 +108,9 @@ def stacked(graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> C
     return evaluated
 
 
-def _of_a_number(name: str) -> Callable[..., float]:
+def _of_a_number(name: str) -> Callable[..., Any]:
     function = getattr(np, name)
-    return lambda *x: float(function(*x))
+    return lambda *x: function(*x).item()  # complex numbers have complex results
 
 
 def _inverse_of_a_number(x: float) -> float:

@@ -210,13 +210,13 @@ class Callbacks:
         found = self._pattern()
         return Pattern(found.indices, np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers)))
 
-    def _steps(self, scheme: str) -> StepFunctions:
+    def steps(self, scheme: str) -> StepFunctions:
         """The functions of an integration scheme of `rbdae.conserving`, for loops in machine code."""
         if scheme not in self._schemes:
             self._schemes[scheme] = step_functions(self._workspace, scheme, self._tally)
         return self._schemes[scheme]
 
-    def _work_of_steps(self, scheme: str) -> MachineFunction:
+    def work_of_steps(self, scheme: str) -> MachineFunction:
         """The work of what has no potential in a step of such a scheme: out[0]."""
         return work_function(self._workspace, self._steps(scheme), self._tally)
 

@@ -255,9 +255,9 @@ class _Callbacks:
         return self._noted(self._inner.machine)
 
     @property
-    def _steps(self) -> Callable[[str], Any]:
+    def steps(self) -> Callable[[str], Any]:
         """The machine functions of integration schemes, as `machine`."""
-        return self._noted(self._inner._steps)
+        return self._noted(self._inner.steps)
 
     @property
     def factors(self) -> Callable[..., Any]:

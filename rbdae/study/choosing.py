@@ -60,6 +60,8 @@ def cases(
         name: find_method(name)[1]
         for name in (installed_solvers() if solvers is None else _names("solvers", solvers, "scipy:DOP853"))
     }
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")
     own = dict(options or {})
     for name in own:
         if name not in methods:

@@ -110,7 +110,7 @@ NAMES = [
     ("ground", ValueError, ["body 'ground'", "taken", "another"]),
     ("a", ValueError, ["body 'a'", "taken", "another"]),
     ("", ValueError, ["name of a body", "empty", "'body-1'"]),
-    ("  ", ValueError, ["name of a body", "empty", "'  '"]),
+    ("  ", ValueError, ["name of a body", "empty", "2 letters"]),
     (3, TypeError, ["name of a body", "string", "3", "int", "'body-1'"]),
     (None, TypeError, ["name of a body", "None"]),
 ]

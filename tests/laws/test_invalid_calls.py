@@ -114,7 +114,7 @@ def test_every_public_callable_has_an_invalid_call(module):
 )
 def test_every_public_method_has_an_invalid_call(kind):
     known = set(invalid_calls.calls())
-    inside = {"of", "with_selection", "resumed", "switches", "by_time", "translated", "singular_row"}
+    inside = {"of", "with_selection", "resumed", "switches", "by_time", "translated", "singular_row", "each"}
     inside |= {"resumed_with_inputs", "source", "with_sources"}
     methods = {n for n, f in inspect.getmembers(kind, inspect.isfunction) if n[0] != "_"}
     assert {n for n in methods if f"{kind.__name__}.{n}" not in known} <= inside

@@ -49,7 +49,7 @@ def _of_eighty():
 
 @pytest.mark.parametrize(
     ("solver", "package"),
-    [("sksundae:ida", "sksundae"), ("scikits.odes:ida", "scikits_odes"), ("solve_dae:BDF", "solve_dae")],
+    [("sksundae:ida", "sksundae"), ("solve_dae:BDF", "solve_dae")],
 )
 def test_sparse_solvers_run_long_chains(solver, package, monkeypatch):
     needs(package)

@@ -300,8 +300,6 @@ def test_it_is_written_for(kind, tmp_path):
     path = solution.report(tmp_path / "run.html")
     said = text_of(path)
     wanted = [*SECTIONS, "How it was made"]
-    if kind == "hamiltonian":  # the defect of the multiplier of the unit norm
-        wanted.insert(wanted.index("Joints and forces") + 1, "Observables")
     assert headings(path) == wanted
     assert ("are not unique" in said) == (kind == "redundant")
     assert form in said

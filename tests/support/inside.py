@@ -918,7 +918,7 @@ def handed_over(problem: Any) -> int:
 
 def steps_of(problem: Any, scheme: str) -> Any:
     """The functions of an integration scheme of a problem."""
-    return problem.callbacks._steps(scheme)
+    return problem.callbacks.steps(scheme)
 
 
 def violation_scales(problem: Any) -> Any:

@@ -1386,6 +1386,10 @@ CALLBACKS: Table = {
     "operations": Elsewhere("test_operations::test_they_are_those_of_the_machine_code", "numbers of the code"),
     "project": Checked("`Problem.project` of a drifted state", _project_callback),
     "residual": _CALLBACKS,
+    "steps": Elsewhere("test_conserving::test_a_step_from_python_is_that_of_the_loop", "for some forms alone"),
+    "work_of_steps": Elsewhere(
+        "test_work_of_steps::test_what_the_energy_changes_by_is_the_work_of_the_steps", "for some forms alone"
+    ),
     "rhs": _CALLBACKS,
     "rhs_jacobian": _CALLBACKS,
 }
