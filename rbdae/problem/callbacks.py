@@ -218,7 +218,7 @@ class Callbacks:
 
     def work_of_steps(self, scheme: str) -> MachineFunction:
         """The work of what has no potential in a step of such a scheme: out[0]."""
-        return work_function(self._workspace, self._steps(scheme), self._tally)
+        return work_function(self._workspace, self.steps(scheme), self._tally)
 
     def code(self, name: str) -> Literal["traced", "folded", "generic"]:
         """The code of a callback: of this model alone, or that of all. Raises ValueError for another name."""
