@@ -12,7 +12,7 @@ another way around them: bindings, loops, projections, events.
 
 Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
 before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
-functions differ in the combinations, and some functions have all pairings, so that each is met by six at least
+functions differ in the combinations, and some functions have all pairings, so that each is met by three at least
 
 
 Some tests are marked ``generic``, with a reason. At night (`pytest -m nightly`) all mechanisms and combinations are

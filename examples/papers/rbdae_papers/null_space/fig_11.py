@@ -102,7 +102,7 @@ def _draw(finding: Finding) -> Figure:
     space.plot_wireframe(*sphere, color="0.88", linewidth=0.5)
     space.plot(x, y, z, color=COLOURS[1], linewidth=1.0)
     space.plot(x[:1], y[:1], z[:1], "o", color="black", markersize=4)
-    space.set_box_aspect((1.0, 1.0, 0.5), zoom=1.15)
+    space.set_box_aspect((1.0, 1.0, 0.5), zoom=1.0)
     space.set(xlabel="x", ylabel="y", zlabel="z", xticks=(-1, 0, 1), yticks=(-1, 0, 1), zticks=(0, 1))
     space.set_title("path of d3 on the unit sphere; dot: start", fontsize="medium")
     figure.suptitle("Example A: nutation and precession, [NS] Figure 11", fontsize="medium")
