@@ -14,7 +14,6 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.jit import Entry
 from rbdae.kernels.forces import potentials as potential_kernels
-from rbdae.kernels.joint_outputs import joint_forces as forces_kernel
 from rbdae.kernels.joint_outputs import joint_matrix as matrix_kernel
 from rbdae.multibody.bound import bound, evaluate_each
 from rbdae.multibody.workspace import Workspace
@@ -49,12 +48,6 @@ Rows = Callable[..., None]
 def joint_matrix_rows(workspace: Workspace) -> Rows:
     """G of all joint equations, (m, rows * n * 6)."""
     return _rows(workspace, matrix_kernel)
-
-
-def joint_force_rows(workspace: Workspace) -> Rows:
-    """Force of each primitive constraint on its two bodies, and its torque about their reference points, spatial
-    components, (m, primitives * 2 * 6); after Z come multipliers (m, rows) of all joint equations."""
-    return _rows(workspace, forces_kernel)
 
 
 def potential_rows(workspace: Workspace) -> Rows:
