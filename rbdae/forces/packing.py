@@ -57,13 +57,15 @@ class Algebraic:
     inputs: tuple[int, ...]
     constants: slice
 
-    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec) -> Mat:
+    def solved(self, t: Vec, motion: Mat, states: Mat, inputs: Vec, *, near: bool = False) -> Mat:
         """Its algebraic unknowns (m, n) at times (m,), of the natural coordinates and rates of its bodies (m, bodies,
-        24), its states (m, n_states) and all inputs. Raises as `Unknowns.solved`."""
+        24), its states (m, n_states) and all inputs; `near` those that are among the states. Raises as
+        `Unknowns.solved`."""
         m, before = len(t), self.of.at - 24 * len(self.bodies)
         here = [motion[..., :12].reshape(m, -1), motion[..., 12:].reshape(m, -1), states[:, :before]]
         given = np.broadcast_to(inputs[list(self.inputs)], (m, len(self.inputs)))
-        return self.of.solved(t, np.concatenate([*here, np.zeros((m, self.of.n)), given], axis=1))
+        begin = states[:, before:] if near else None
+        return self.of.solved(t, np.concatenate([*here, np.zeros((m, self.of.n)), given], axis=1), begin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,17 +117,18 @@ class Packed:
         for winding in self.windings:
             angle = winding.angle(Z[list(winding.bodies), :12].ravel())
             out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
-        return self.with_unknowns(t, Z, out, inputs)
+        return self.with_unknowns(np.array([t]), Z[None], out[None], inputs)[0]
 
-    def with_unknowns(self, t: float, Z: Mat, states: Vec, inputs: Vec | None) -> Vec:
-        """Internal states with the algebraic unknowns that belong to the others."""
+    def with_unknowns(self, t: Vec, Z: Mat, states: Mat, inputs: Vec | None, *, near: bool = False) -> Mat:
+        """Internal states (m, n) with the algebraic unknowns that belong to the others, at times (m,) and natural
+        coordinates of all bodies and the ground (m, bodies, 24); `near` those that are there."""
         out = states.copy()
         u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
         for each in self.unknowns:
-            states = out[each.state : each.state + each.n_states]
-            z = each.solved(np.array([t]), Z[None, list(each.bodies)], states[None], u)[0]
+            own = out[:, each.state : each.state + each.n_states]
+            z = each.solved(t, Z[:, list(each.bodies)], own, u, near=near)
             n = each.of.at - 24 * len(each.bodies)  # the differential ones
-            states[n:] = z[: each.n_states - n]  # there are none in explicit forms
+            own[:, n:] = z[:, : each.n_states - n]  # there are none in explicit forms
         return out
 
 

@@ -83,9 +83,9 @@ class Unknowns:
         nodes = (laws[1].graph.nodes[k] for k in laws[1].graph.needed(laws[1].outputs))
         return not any(node[0] == "input" and node[1] == "x" and 0 <= node[2] - self.at < self.n for node in nodes)
 
-    def solved(self, t: Vec, x: Mat) -> Mat:
+    def solved(self, t: Vec, x: Mat, begin: Mat | None = None) -> Mat:
         """z (m, n) at times (m,) and rows x (m, n_in), which have the unknowns at their places, whatever their values;
-        the constants may be left out.
+        the constants may be left out. Newton's method begins at `start`, or at the rows of `begin`.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Unknowns:
         m, at = len(t), slice(self.at, self.at + self.n)
         constants = _NONE if x.shape[1] == self.n_in else self.constants
         out, x = np.empty((m, self.n)), np.concatenate([x, np.broadcast_to(constants, (m, len(constants)))], axis=1)
-        x[:, at] = self.start
+        x[:, at] = first = np.broadcast_to(self.start, (m, self.n)) if begin is None else begin
         left, last = np.arange(m), np.zeros(m, dtype=bool)  # rows that are not solved, and whose next step is the last
         for _ in range(_MOST + 2):
             if not len(left):
@@ -112,7 +112,7 @@ class Unknowns:
             z = z - step
             x[left, at] = z
             out[left[last]] = z[last]
-            small = np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - self.start))
+            small = np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - first[left]))
             left, last = left[~last], np.all(small, axis=1)[~last]  # the step that is left is the square of this one
         if len(left):
             raise self._lost(float(t[left[0]]))

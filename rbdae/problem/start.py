@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.interpretation import Interpretation
 
@@ -29,11 +29,7 @@ def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly)
     workspace, layout = view.workspace, view.workspace.layout
     n = layout.n_differential
     y0, yd0 = y.copy(), np.zeros(layout.n)
-    forces = workspace.memory.filled.like.forces
-    if forces.algebraic.any():
-        ground = np.concatenate([np.zeros(3), np.eye(3).ravel(), np.zeros(12)])
-        Z = np.vstack([view.natural(t, y), ground])
-        y0[layout.s] = forces.with_unknowns(t, Z, y[layout.s], workspace.selection.inputs)
+    solve_unknowns(view, np.array([t]), y0[None], near=False)
     rates, la = view.rates_of_selection(t, y0)
     yd0[:n] = rates
     if workspace.settings.formulation.multipliers == "integrals":
@@ -42,3 +38,20 @@ def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly)
         y0[layout.la] = layout.among_unknowns(la)
         y0[layout.mu] = 0.0
     return Start(t, y0, yd0, assembly)
+
+
+def solve_unknowns(view: Interpretation, t: Vec, y: Mat, *, near: bool = True) -> None:
+    """Write the algebraic unknowns of forces into rows y (m, n) at times (m,), in place: those `near` the values that
+    are there, or from the start values of their elements.
+
+    Raises
+    ------
+    ValueError
+        with the names of the unknowns and the time, where there is no solution
+    """
+    workspace, s = view.workspace, view.workspace.layout.s
+    forces = workspace.memory.filled.like.forces
+    if forces.algebraic.any():
+        ground = np.concatenate([np.zeros(3), np.eye(3).ravel(), np.zeros(12)])
+        Z = np.concatenate([view.natural(t, y), np.broadcast_to(ground, (len(t), 1, 24))], axis=1)
+        y[:, s] = forces.with_unknowns(t, Z, y[:, s], workspace.selection.inputs, near=near)

@@ -32,9 +32,9 @@ from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import collocation as native
 from rbdae.machine.reading.host import call
 from rbdae.multibody.layout import with_nearest_parameters
-from rbdae.problem.algebraic import AlgebraicUnknowns
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
+from rbdae.problem.start import solve_unknowns
 from rbdae.solving.segments import Segments
 
 
@@ -69,8 +69,6 @@ class DenseOutput:
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
         self._polynomials: dict[int, Piece | _Neighbours] = {}
         self._interpretations = [Interpretation(problem.workspace) for problem in segments.problems]
-        self._algebraic = [AlgebraicUnknowns(problem) for problem in segments.problems]
-        self._rates: dict[int, tuple[MachineFunction, int] | None] = {}
         self._unit = [_unit_quaternions(problem) for problem in segments.problems]
 
     @property
@@ -108,11 +106,10 @@ class DenseOutput:
         """Write algebraic unknowns and multipliers into the rows of a segment, in place; at the ends of steps the
         former are those that the solver has left."""
         problem: Problem = self._segments.problems[number]
-        layout, algebraic = problem.layout, self._algebraic[number]
-        between = mine[inside[mine]]
-        if len(algebraic.places) and len(between):
+        layout, between = problem.layout, mine[inside[mine]]
+        if len(between):
             rows = y[between]
-            algebraic.solve(t[between], rows)
+            solve_unknowns(self._interpretations[number], t[between], rows)
             y[between] = rows
         if _differential(problem) < layout.n:
             rows = y[mine]
@@ -148,11 +145,11 @@ class DenseOutput:
         ends = [self._state(j, number) for j in (k, k + 1)]
         scale = self._atol[:d] + self._rtol * np.max(np.abs(ends), axis=0)[:d]
         scale[layout.n_differential :] = np.inf  # no other unknown depends on the integrals of multipliers
-        algebraic = self._algebraic[number]
-        scale[algebraic.places] = np.inf  # they have no rates
+        scale[problem.algebraic[:d]] = np.inf  # they have no rates
 
         interpretation = self._interpretations[number]
-        compiled = self._compiled_rates(number) if d == layout.n_differential else None
+        with_rates = d == layout.n_differential and not problem.algebraic.any()
+        compiled = interpretation.compiled_rates if with_rates else None
         if compiled is not None:
             quick = compiled_piece(compiled[0], layout.n, compiled[1], self._t[k : k + 2], np.array(ends)[:, :d], scale)
             if quick is not None:
@@ -161,13 +158,13 @@ class DenseOutput:
         def rates(times: Vec, states: Mat) -> Mat:
             y = np.zeros((len(times), layout.n))
             y[:, :d] = states
-            algebraic.solve(times, y)
+            solve_unknowns(interpretation, times, y)
             out = np.zeros_like(states)
             for row, time, state in zip(out, times, y, strict=True):
                 row[: layout.n_differential], la = interpretation.rates_of_selection(float(time), state)
                 if layout.la.stop > layout.la.start and d > layout.n_differential:
                     row[layout.la] = layout.among_unknowns(la)
-            out[:, algebraic.places] = 0.0
+            out[:, problem.algebraic[:d]] = 0.0
             return out
 
         found = piece(rates, self._t[k : k + 2], np.array(ends)[:, :d], scale)
@@ -178,16 +175,6 @@ class DenseOutput:
         states = np.array([self._state(j, number)[:d] for j in there])
         other = neighbours(self._t[there.start : there.stop], states, k - there.start, scale)
         return other if other.error < found.error else found
-
-    def _compiled_rates(self, number: int) -> tuple[MachineFunction, int] | None:
-        """The rates of a segment as a machine function of (t, y), and how many numbers it gives."""
-        if number not in self._rates:
-            found, algebraic = self._interpretations[number].compiled_rates, self._algebraic[number]
-            if found is not None and len(algebraic.places):
-                of_solved = algebraic.rates(found[0])
-                found = None if of_solved is None else (of_solved, found[1])
-            self._rates[number] = found
-        return self._rates[number]
 
     def _state(self, k: int, number: int) -> Vec:
         """The k-th state in the unknowns of a segment: at a segment's end it is stored in the next one's."""

@@ -120,7 +120,7 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem import event as quantity_event
 from rbdae.problem import matrices, moving, problem, steps, switches
 from rbdae.problem import steps as step_functions
-from rbdae.problem.algebraic import AlgebraicUnknowns
+from rbdae.problem.start import solve_unknowns
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
@@ -139,7 +139,7 @@ from rbdae_adapters.sundials import _library as sundials_library
 
 def solve_algebraic(problem: Any, t: Vec, y: Mat) -> None:
     """Algebraic unknowns in rows y at times t, in place."""
-    AlgebraicUnknowns(problem).solve(t, y)
+    solve_unknowns(problem.interpretation, t, y)
 
 
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
