@@ -7,7 +7,6 @@ from typing import final
 
 import numpy as np
 
-from rbdae import _html
 from rbdae._arrays import Mat, Vec, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
@@ -106,10 +105,6 @@ class Assembly:
         out += [f"largest gap: {self.disagreement}"] if self.disagreement else []
         out += [f"redundant: {name}" for name in self.redundant]
         return "\n".join(out)
-
-    def _repr_html_(self) -> str:
-        """HTML for notebooks: the text of `print`."""
-        return _html.block("Assembly", _html.preformatted(str(self)))
 
     def _cells(self, k: int) -> list[str]:
         """The line of a body: "given" for what is as it was given, else how far it is from that or from nothing."""

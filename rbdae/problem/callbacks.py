@@ -11,8 +11,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Callback, Derivative, Explicit
-from rbdae.kernels.near_projection import N_MORE, project_near
-from rbdae.kernels.projection import N_INFO, project
+from rbdae.kernels.projection import project
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.multibody.block_pattern import BlockPattern
@@ -25,11 +24,9 @@ from rbdae.multibody.operations import Operations, counted
 from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
-from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.machine_projection import machine_projection
+from rbdae.problem.projection import ViolationScales, machine_projection
 from rbdae.problem.steps import StepFunctions, step_functions, work_function
-from rbdae.problem.violations import TOLERANCE, ViolationScales
 
 _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
 _OF_FACTORS = ("factors", "solve")
@@ -97,50 +94,12 @@ class Callbacks:
         return in_memory(self._workspace, project)
 
     @cached_property
-    def _identity_project(self) -> Callable[[float, Vec, Vec], None]:
-        """The same with M = I, [NS] (64).
-
-        Raises ValueError for momenta, which M makes of velocities, and where joint equations are suspended.
-        """
-        settings = self._workspace.settings
-        if settings.momenta:
-            raise ValueError(
-                f"Projection: metric='identity' projects velocities, and {settings.formulation.name} has momenta, for "
-                "which there is the mass metric; leave it out"
-            )
-        if self._workspace.selection.rows.pivot_floor is not None:
-            raise ValueError(
-                "Projection: metric='identity' does not go with redundant='minimum-norm' and loops: joint equations "
-                "are suspended by their pivots in the mass metric; leave it out"
-            )
-        return in_memory(with_unit_masses(self._workspace), project)
-
-    def _project_near(self) -> MachineFunction | None:
-        """A C function of `rbdae.kernels.near_projection`, for one run at a time; None without code of this model. It
-        returns 1 where a guard does not hold."""
-        workspace, n = self._workspace, self._workspace.layout.n
-        if not workspace.memory.traced or workspace.code_calls_python:
-            return None
-        info = N_INFO + len(self._violation_scales.weights)
-        shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}
-        found = traced(workspace, project_near, shapes, generic=lambda: in_memory(workspace, project_near))
-        return None if found is None else found.bare()
-
-    @cached_property
     def _machine_project(self) -> MachineFunction:
-        info = self._violation_scales.info(tolerance=TOLERANCE)
-        return machine_projection(
-            lambda *given: self.project(*given), self._project_near(), info, self._workspace.layout.n
-        )
+        return machine_projection(self._workspace, lambda *given: self.project(*given), self._violation_scales)
 
     @cached_property
     def _violation_scales(self) -> ViolationScales:
-        """The scales that violations of the constraints are compared with, for `project`."""
-        model = self._workspace.model
-        internal = model.n * len(self._workspace.settings.chart.internal)
-        scales = model.scales
-        weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
-        return ViolationScales(weights, 1.0 / scales.rate, scales.reach / scales.length)
+        return ViolationScales.of(self._workspace)
 
     # ------------------------------------------------------------ which code
 

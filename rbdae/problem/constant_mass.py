@@ -104,14 +104,6 @@ class ConstantMass:
         """A, (n, n)."""
         return np.diag(self.diagonal)
 
-    @property
-    def sparse_mass(self) -> csc_matrix:
-        """A as a CSC matrix of its ones."""
-        from scipy.sparse import csc_matrix
-
-        rows = np.flatnonzero(self.diagonal)
-        return csc_matrix((np.ones(len(rows)), (rows, rows)), shape=(self.n, self.n))
-
     @cached_property
     def variable_index(self) -> Ints:
         """Hairer's classes (n,). w is of class 1 where the dynamics and the constraints can be solved for it and the
@@ -175,22 +167,13 @@ class ConstantMass:
         return out
 
     def jacobian(self, t: float, u: ArrayLike) -> Mat:
-        """df/du, (n, n). Derivatives with respect to w are differences of two Jacobians of the residual: exact but for
-        rounding relative to the largest entry of their rows."""
-        u = self._checked(u)
-        y = u[self._places]
-        if not len(self._rates):
-            return self.problem.rhs_jacobian(t, y)
-        yd = self._yd(u)
-        still, moved = (self.problem.jacobian(t, y, yd, c) for c in (0.0, 1.0))
-        out = np.zeros((self.n, self.n))
-        out[np.ix_(self._rows, self._places)] = self._signs[:, None] * still
-        out[self._rows, self._w] = self._signs[:, None] * (moved - still)[:, self._rates]
-        out[self._places[self._rates], np.arange(self._w.start, self._w.stop)] = 1.0
-        return out
+        """df/du, (n, n)."""
+        return np.asarray(self.sparse_jacobian(t, u).toarray())
 
     def sparse_jacobian(self, t: float, u: ArrayLike) -> csc_matrix:
-        """The same as a CSC matrix, with the pattern of the problem's `sparsity`."""
+        """The same as a CSC matrix, with the pattern of the problem's `sparsity`. Derivatives with respect to w are
+        differences of two Jacobians of the residual: exact but for rounding relative to the largest entry of their
+        rows."""
         from scipy.sparse import coo_matrix, csc_matrix
 
         u = self._checked(u)

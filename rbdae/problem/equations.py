@@ -25,7 +25,6 @@ from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.driven import Driven, InputTangents, inputs_of, present
-from rbdae.problem.result_arrays import addressable, array_for
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -129,13 +128,9 @@ class Equations(ABC):
     ) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
         here = self._under("jacobian", t, u)
-        result: Mat = array_for(out, (here.n_equations, self.n))
-        target = addressable(result)
         t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
-        here.callbacks.jacobian(t, self._apart("y", y, out), self._apart("yd", yd, out), c, target)
-        if target is not result:
-            result[:] = target
-        return result
+        y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
+        return filled(out, (here.n_equations, self.n), lambda data: here.callbacks.jacobian(t, y, yd, c, data))
 
     def sparse_jacobian(
         self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None, *, u: Inputs = None
@@ -158,13 +153,9 @@ class Equations(ABC):
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None, *, u: Inputs = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
-        result: Mat = array_for(out, (self.n, self.n))
-        target = addressable(result)
         here = self._under("rhs_jacobian", t, u)
-        here.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
-        if target is not result:
-            result[:] = target
-        return result
+        t, y = _check.time("rhs_jacobian", t), self._apart("y", y, out)
+        return filled(out, (self.n, self.n), lambda data: here.callbacks.rhs_jacobian(t, y, data))
 
     @property
     @abstractmethod
@@ -202,14 +193,10 @@ class Equations(ABC):
         here = self._under("input_jacobian", t, u)
         if yd is None:
             here.callbacks._explicit()
-        result: Mat = array_for(out, (self.n if yd is None else here.n_equations, len(self.inputs)))
-        target = addressable(result)
         t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
-        if result.size:
-            here._input_tangents.fill(t, y, None if yd is None else self._apart("yd", yd, out), target)
-        if target is not result:
-            result[:] = target
-        return result
+        yd = None if yd is None else self._apart("yd", yd, out)
+        shape = self.n if yd is None else here.n_equations, len(self.inputs)
+        return filled(out, shape, lambda data: here._input_tangents.fill(t, y, yd, data))
 
     @cached_property
     def _parameter_tangents(self) -> ParameterTangents:
@@ -297,3 +284,33 @@ def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{owner}: names must be a list of names, got {_check.show(names)}")
     return _check.time(owner, t)
+
+
+def array_for(out: Any, shape: tuple[int, ...]) -> Any:
+    """`out` for a result of this shape, or a fresh array for None; raises ValueError for one that does not fit."""
+    if out is None:
+        return np.empty(shape)
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
+        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
+    if out.ndim == 1 and not (out.flags.c_contiguous and out.flags.aligned):
+        raise ValueError("out must be contiguous and aligned; give a copy")
+    return out
+
+
+def filled(out: Mat | None, shape: tuple[int, int], fill: Callable[[Mat], None]) -> Mat:
+    """The matrix of this shape that `fill` makes, in `out` if there is one. Kernels get strides of whole numbers
+    forwards: with others they would write elsewhere."""
+    result: Mat = array_for(out, shape)
+    forward = result.flags.aligned and all(s > 0 and s % 8 == 0 for s in result.strides)
+    target = result if forward else np.empty(shape)
+    if target.size:
+        fill(target)
+    if target is not result:
+        result[:] = target
+    return result
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return type(value).__name__

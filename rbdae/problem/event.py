@@ -20,8 +20,8 @@ from rbdae.machine.module import NoMachineCode
 from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measures import Measures
+from rbdae.problem.outputs import Straight
 from rbdae.problem.owners import Owner
-from rbdae.problem.recorded_quantities import Straight
 from rbdae.quantities.quantity import Quantity
 
 Function: TypeAlias = Callable[[float, Vec], float]

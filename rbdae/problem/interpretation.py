@@ -38,13 +38,10 @@ from rbdae.multibody.row_selection import (
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.body_state import BodyState, States, of_bodies
-from rbdae.problem.coordinate_reader import CoordinateReader
 from rbdae.problem.matrices import Matrices, MatrixView
-from rbdae.problem.measured import Measured
 from rbdae.problem.measures import Measures
-from rbdae.problem.owners import Owners
-from rbdae.problem.quantities import Constraints, Energy, Momentum
+from rbdae.problem.owners import CoordinateReader, Owners
+from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, States, of_bodies
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.timed import as_rows
 

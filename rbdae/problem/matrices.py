@@ -19,7 +19,6 @@ from rbdae.multibody.bound import bound, in_memory
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.matrices_html import matrices_html
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
@@ -76,12 +75,7 @@ class Matrices:
     T: Mat | None = None
     r: Vec | None = None
 
-    def __repr__(self) -> str:
-        return brief_repr(self)
-
-    def _repr_html_(self) -> str:
-        """HTML for notebooks."""
-        return matrices_html(self)
+    __repr__ = brief_repr
 
     @property
     def least_r(self) -> Vec:

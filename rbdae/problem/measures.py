@@ -16,15 +16,14 @@ import numpy as np
 from rbdae._arrays import Mat, Vec, cross
 from rbdae._show import ByName
 from rbdae.actuators.block import Block
+from rbdae.actuators.network import Network
+from rbdae.actuators.sampled import Sampled
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.forces.by_force import WIDTH
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import evaluate_each
-from rbdae.problem.measured import Measured
-from rbdae.problem.natural_accelerations import accelerations, frames, on_frame, torques
-from rbdae.problem.network_values import Values, values_of_blocks
 from rbdae.problem.owners import Owner
-from rbdae.problem.quantities import angular_velocities
+from rbdae.problem.quantities import Measured, angular_velocities
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
@@ -289,3 +288,106 @@ class _Found:
 
     def __getitem__(self, key: Any) -> Any:
         return self._find(key)
+
+
+def frames(Z: Mat) -> Mat:
+    """R (..., 3, 3) of bodies (..., 24)."""
+    return np.swapaxes(Z[..., 3:12].reshape(*Z.shape[:-1], 3, 3), -1, -2)
+
+
+def on_frame(R: Mat, v: Vec | Mat) -> Mat:
+    """R v of vectors."""
+    return np.asarray(np.sum(R * v[..., None, :], axis=-1))
+
+
+def torques(Z: Mat, F: Mat) -> Mat:
+    """Torques (..., 3) about the reference points, of natural forces (..., 12) on bodies (..., 24)."""
+    d, f = (x.reshape(*x.shape[:-1], 3, 3) for x in (Z[..., 3:12], F[..., 3:12]))
+    return np.asarray(cross(d, f).sum(axis=-2))
+
+
+def accelerations(view: Any, Z: Mat, applied: Any, of_primitives: Any) -> Mat:
+    """xddot and dddot at the places of x and d in rows Z (m, 24 bodies), zero elsewhere.
+
+    Parameters
+    ----------
+    view : `rbdae.problem.interpretation.Interpretation`
+    Z : rows of natural coordinates, with the bodies as they are in memory; all three are numbers of any kind
+    applied : (m, bodies, 12), applied forces on them as they are in memory
+    of_primitives : (m, primitives, 2, 6), forces and torques of the joints' primitives about the reference points
+    """
+    model, n = view.model, view.model.n
+    B, order, m = model.bodies, list(view.workspace.layout.order[:n]), len(Z)
+    F = applied + np.concatenate([B["weight"], B["weight_d"]], axis=1)[order]
+    loads = np.zeros((m, n + 1, 6), dtype=of_primitives.dtype)
+    for k, pair in enumerate(model.primitives["body"]):
+        for side, b in enumerate(pair):
+            loads[:, b] += of_primitives[:, k, side]
+    z, loads = Z.reshape(m, n, 24), loads[:, order]
+    free, J = (B["nt"][order] == 3)[:, None], B["inertia"][order]
+    R, Om = frames(z), angular_velocities(z)
+    moment = on_frame(np.swapaxes(R, -1, -2), torques(z, F) + loads[..., 3:]) - cross(Om, on_frame(J, Om))
+    W = _skew(Om)
+    second = R @ (W @ W + _skew(on_frame(np.linalg.inv(J), moment)))
+    out = np.zeros((m, n, 24), dtype=Z.dtype)
+    out[..., :3] = np.where(free, (F[..., :3] + loads[..., :3]) / B["mass"][order][:, None], 0.0)
+    out[..., 3:12] = np.swapaxes(second, -1, -2).reshape(m, n, 9)
+    return out.reshape(m, 24 * n)
+
+
+def _skew(v: Mat) -> Mat:
+    out = np.zeros((*v.shape, 3), dtype=v.dtype)
+    out[..., 2, 1], out[..., 0, 2], out[..., 1, 0] = np.moveaxis(v, -1, 0)
+    return out - np.swapaxes(out, -1, -2)
+
+
+Values = dict[tuple[Block, str], Vec]
+"""Of each block by name, (m,): "effort", and its own quantities."""
+
+
+def _of_network(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: Mat) -> Values:
+    """The values of one network, which is this element of the model; algebraic unknowns that are eliminated are solved
+    for again.
+
+    Parameters
+    ----------
+    Z, y : (m, 24 bodies), with the bodies as they are in memory, and (m, n)
+    """
+    forces, workspace = view.model.forces, view.workspace
+    row = forces.elements[number]
+    s = y[:, workspace.layout.s][:, row["state"] : row["state"] + row["n_states"]]
+    bodies = forces.bodies[row["first_body"] : row["first_body"] + row["n_bodies"]]
+    motion = np.empty((len(t), len(bodies), 24))
+    for k, b in enumerate(bodies):
+        first = 24 * view.places[b] if b < view.model.n else -1
+        motion[:, k] = _GROUND if first < 0 else Z[:, first : first + 24]
+    values = np.asarray(workspace.arrays["inputs"], dtype=float) if forces.inputs else np.zeros(0)
+    if row["n_states"] < len(network.names):
+        names = network.names[network.n_differential :]
+        solving = next(each for each in forces.unknowns if each.of.names == names)
+        s = np.concatenate([s, solving.solved(t, motion, s, values)], axis=1)
+    x = [motion[..., :12].reshape(len(t), -1), motion[..., 12:].reshape(len(t), -1), s]
+    sources, place = view.model.system.sources, {each: k for k, each in enumerate(forces.inputs)}
+    for each in network.inputs:
+        if each in sources:
+            x.append(np.array([[float(sources[each](time))] for time in t.tolist()]).reshape(-1, 1))
+        else:
+            x.append(np.full((len(t), 1), values[place[each]]))
+    return network.recorded_values.at(t, np.concatenate(x, axis=1))
+
+
+def values_of_blocks(view: Any, t: Vec, Z: Mat, y: Mat) -> Values:
+    """Those of all networks, and what sampled controllers hold in the selection of the view: inputs of its system."""
+    held = np.asarray(view.workspace.arrays["inputs"], dtype=float)
+    place = {each.name: k for k, each in enumerate(view.model.forces.inputs)}
+    out: Values = {}
+    for block in view.model.system.forces:
+        if isinstance(block, Sampled):
+            of = {name: place[each.name] for name, each in block.held.items() if each.name in place}
+            out |= {(block, name): np.full(len(t), held[k]) for name, k in of.items()}
+    for network, number in view.owners.networks:
+        out |= _of_network(view, network, number, t, Z, y)
+    return out
+
+
+_GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])

@@ -1,22 +1,211 @@
 """`Outputs`: quantities of a problem as one function of (t, y, u), with exact derivatives
-(`rbdae.problem.recorded_quantities`). That of an acceleration a(t, y, yd) with yd = f(t, y, u) is da/dy + da/dyd df/dy.
+(`rbdae.problem.outputs`). That of an acceleration a(t, y, yd) with yd = f(t, y, u) is da/dy + da/dyd df/dy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, final
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae._frozen import refuse_copies
+from rbdae.compiler.jit import Entry
+from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
+from rbdae.graph.evaluate import evaluate
+from rbdae.graph.graph import Graph
+from rbdae.graph.symbols import Recorder
 from rbdae.inputs import values_of
+from rbdae.kernels.forces.by_force import WIDTH, by_force
+from rbdae.kernels.joint_outputs import joint_forces
+from rbdae.kernels.linear.accelerations import friction_margins
+from rbdae.kernels.outputs import natural
+from rbdae.machine.data import Table
+from rbdae.machine.function import MachineFunction, Shapes
+from rbdae.machine.module import compiled
+from rbdae.machine.straight import DECLARATIONS, straight
+from rbdae.multibody.code import made
+from rbdae.multibody.recording import (
+    MOST_NODES,
+    Recording,
+    Run,
+    finished,
+    input_places,
+    recording_point,
+    run,
+    selection_numbers,
+)
+from rbdae.multibody.traced import Tally, TracedKernel
+from rbdae.multibody.workspace import Workspace
 from rbdae.problem.driven import places_of, present
 from rbdae.problem.equations import Inputs
-from rbdae.problem.owners import Owners
-from rbdae.problem.recorded_quantities import Found, Tangents
+from rbdae.problem.measures import Measures
+from rbdae.problem.owners import Owner, Owners
 from rbdae.quantities.quantity import Quantity
+
+Found = tuple[Owner, Quantity]
+
+
+@final
+class Tangents:
+    """Quantities, (n_outputs,), and their derivatives by y, yd and u, (n_outputs, 2 n + n_u), of one workspace."""
+
+    def __init__(self, problem: Any, found: Sequence[Found]) -> None:
+        self._workspace: Workspace = problem.workspace
+        self._interpretation = problem.interpretation
+        self._found = found
+        self.accelerated = any(each.aspect == "acceleration" for _, each in found)
+        for owner, each in found:
+            self._check(problem, owner, each)
+        n = self._workspace.layout.n
+        self._shape = len(found), 2 * n + len(places_of(self._workspace))
+        self._shapes: Shapes = {"y": (n,), "yd": (n,), "out": (self._shape[0] * (1 + self._shape[1]),)}
+        self._call = self._made()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def at(self, t: float, y: Vec, yd: Vec) -> tuple[Vec, Mat]:
+        """The quantities and the derivatives at a state."""
+        out = np.empty(self._shapes["out"])
+        if out.size:
+            self._call(t, y, yd, out)
+        n = self._shape[0]
+        return out[:n], out[n:].reshape(self._shape)
+
+    def _check(self, problem: Any, owner: Owner, quantity: Quantity) -> None:
+        """Refuse what has no derivative here."""
+        label = f"{owner.name}.{quantity.name}"
+        if quantity.aspect == "acceleration" and problem.kind != "ode":
+            raise ValueError(
+                f"outputs: {label} has no derivative in {problem.formulation!r}, where rates follow from multipliers; "
+                "choose an ODE form such as 'null-space'"
+            )
+        if quantity.aspect in ("effort", "power"):
+            if owner.blocks or owner.joints[quantity.coordinate]:
+                raise ValueError(
+                    f"outputs: {label} has no derivative here, because a drive or an actuator acts along it; take the "
+                    "output of the actuator, or leave it out"
+                )
+        elif quantity.aspect not in ("value", "rate", "acceleration"):
+            raise ValueError(f"outputs: {label} has no derivative here; leave it out, or take its coordinates")
+
+    def _made(self) -> Callable[..., None]:
+        workspace = self._workspace
+        recorded = None
+        if workspace.memory.traced and not workspace.code_calls_python:
+            recording = self._recorded(recording_point(workspace, self._shapes))
+            recorded = made(recording, "tyyo", self._shapes)
+        if recorded is None:
+            return workspace.raising(self._slowly)
+        return TracedKernel("outputs", recorded, workspace, lambda: workspace.raising(self._slowly), Tally()).call
+
+    def _slowly(self, t: float, y: Vec, yd: Vec, out: Vec) -> None:
+        """Recorded at this state, and evaluated in Python."""
+        found = self._recorded((t, y, yd, 0.0))
+        numbers = {"t": [t], "y": y, "yd": yd, "c": [0.0], "selection": selection_numbers(self._workspace)}
+        functions = [function.plain for function in found.functions]
+        out[:] = evaluate(found.graph, found.outputs, numbers, functions)
+
+    def _recorded(self, point: tuple[float, Vec, Vec, float]) -> Recording:
+        """The derivatives of all quantities, recorded at a point."""
+        workspace = self._workspace
+        n, model = workspace.layout.n, workspace.model
+        pulls = any(each.aspect in ("effort", "power") for _, each in self._found)
+        n_forces = len(model.bushings) + len(model.forces.elements)
+        size = 12 * model.n + WIDTH * n_forces if pulls else 24 * model.n
+        ran = run(workspace, by_force if pulls else natural, {"out": (size,)}, point, MOST_NODES)
+        recorder, g = ran.recorder, ran.recorder.graph
+        values = [recorder.number(each) for each in self._quantities(ran)]
+        y, yd, time = inputs_of(g, "y", n), inputs_of(g, "yd", n), g.node("input", "t", 0)
+        u = [symbol.node for symbol in recorder.inputs("selection")[input_places(workspace)]]
+        one = g.const(1.0)
+        moving = [k for k, (_, each) in enumerate(self._found) if each.aspect == "acceleration"]
+        rates = {node: {0: rate} for node, rate in zip(y, yd, strict=True)} | {time: {0: one}}
+        for k, change in zip(moving, tangents(g, [values[k] for k in moving], rates), strict=True):
+            values[k] = change.get(0, g.const(0.0))
+        try:
+            rows = tangents(g, values, {node: {j: one} for j, node in enumerate((*y, *yd, *u))})
+        except NoDerivative as error:
+            raise ValueError(f"outputs: {error}") from None
+        zero = g.const(0.0)
+        entries = [row.get(j, zero) for row in rows for j in range(self._shape[1])]
+        return finished(workspace, ran, [*values, *entries])
+
+    def _quantities(self, ran: Run) -> list[Any]:
+        """The quantities on symbols; rates in place of accelerations."""
+        model, view = self._workspace.model, self._interpretation
+        Z = [x for state in ran.m.states[: model.n] for x in (*state.x, *state.d, *state.xd, *state.dd)]
+        none = np.zeros(12 * len(model.primitives))
+        applied = np.array(ran.out if len(ran.out) != len(Z) else 12 * model.n * [0.0], dtype=object)
+        measures = Measures.of_symbols(view, np.array(Z, dtype=object), applied, none, none)
+        wanted = [replace(each, aspect="rate") if each.aspect == "acceleration" else each for _, each in self._found]
+        return [measures.value(owner, each) for (owner, _), each in zip(self._found, wanted, strict=True)]
+
+
+@final
+class Straight:
+    """Numbers of quantities as machine code of what kernels give at a state: natural coordinates, applied forces, loads
+    of primitives, normal forces of frictions.
+
+    Attributes
+    ----------
+    sizes : of these four
+    needed : which of them are read
+    function : of these, one after the other
+    """
+
+    def __init__(self, view: Any, found: Sequence[Found]) -> None:
+        model = view.model
+        n_forces = len(model.bushings) + len(model.forces.elements)
+        self.sizes = [
+            24 * model.n,
+            12 * model.n + WIDTH * n_forces,
+            12 * len(model.primitives),
+            2 * len(model.frictions),
+        ]
+        recorder = Recorder({"y": np.ones(sum(self.sizes))}, MOST_NODES)
+        ends = np.cumsum(self.sizes)
+        measures = Measures.of_symbols(view, *np.split(recorder.inputs("y"), ends[:-1]))
+        graph, outputs = recorder.graph, [recorder.number(measures.value(*each)) for each in found]
+        nodes = graph.needed(outputs)
+        self.needed = self._read_by(graph, nodes, ends)
+        beside = [node for (_, each), node in zip(found, outputs, strict=True) if each.aspect != "acceleration"]
+        self._by_multipliers = self._read_by(graph, graph.needed(beside), ends)[2]
+        text = straight("quantities", graph, nodes, outputs, recorder.guards, Table()).replace(
+            "define internal", "define"
+        )
+        module = compiled(f"{DECLARATIONS}\n{text}")
+        self.function = MachineFunction(module.address("quantities"), 0, module, [])
+
+    @staticmethod
+    def _read_by(graph: Graph, nodes: Sequence[int], ends: Ints) -> Bools:
+        """Whether each of the four is read by the nodes."""
+        read = [graph.nodes[k][2] for k in nodes if graph.nodes[k][0] == "input"]
+        return np.isin(np.arange(len(ends)), np.searchsorted(ends, read, side="right"))
+
+    def calls(self, view: Any, x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any] | None:
+        """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and the quantities, and the rates of y if they
+        are wanted or needed; None where least norms are to be found."""
+        if self._by_multipliers and view.ambiguous:
+            return None
+        layout, kernels = view.workspace.layout, view.workspace.settings.kernels
+        Z, applied, loads, margins = np.split(x, np.cumsum(self.sizes)[:-1])
+        la, y = rates[layout.n_differential + layout.n_internal :], np.empty(layout.n)
+
+        def call(entry: Entry, out: Vec, *given: Vec) -> Any:
+            function = view.function(entry, *map(len, given or (y,)), len(out))
+            return (function, *(*given, None, None)[:2], out)
+
+        calls = [call(natural, Z)]
+        calls += [call(kernels.rates, rates)] if rates_too or self.needed[2] else []
+        calls += [call(by_force, applied)] if self.needed[1] else []
+        calls += [call(joint_forces, loads, Z, la)] if self.needed[2] else []
+        calls += [call(friction_margins, margins)] if self.needed[3] else []
+        return [*calls, (self.function, x, None, out)]
 
 
 def numbers_among(owners: Owners, quantities: Sequence[Quantity | str]) -> list[Found]:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _INSIDERS = {
-    "again", "by_time", "each", "equations", "interpretation", "model", "of", "resumed", "resumed_with_inputs",
+    "again", "by_time", "each", "interpretation", "model", "of", "resumed", "resumed_with_inputs",
     "selection", "singular_row", "start", "switches", "translated", "with_selection", "workspace",
 }  # fmt: skip
 
@@ -314,11 +314,6 @@ class Problem(Equations):
         return out
 
     # ------------------------------------------------------------ equations
-
-    @property
-    def equations(self) -> Equations:
-        """The problem itself, as what evaluates its equations."""
-        return self
 
     @cached_property
     def callbacks(self) -> Callbacks:

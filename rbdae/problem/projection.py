@@ -5,43 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol, final
+from typing import Any, Literal, NoReturn, Self, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae._frozen import refuse_copies
 from rbdae.kernels import projection as kernel
-from rbdae.problem.callbacks import Callbacks
-from rbdae.problem.compiled_projection import CompiledProjection
+from rbdae.kernels.near_projection import N_MORE, project_near
+from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
+from rbdae.machine.loops import correction as at
+from rbdae.machine.loops.memory import NOT_PROJECTED
+from rbdae.machine.projected import projected
+from rbdae.multibody.bound import in_memory
+from rbdae.multibody.traced import traced
+from rbdae.multibody.unit_masses import with_unit_masses
+from rbdae.multibody.workspace import Workspace
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
-from rbdae.problem.violations import TOLERANCE
+
+TOLERANCE = 1e-14
+"""Largest relative violation that counts as none, unless something else is asked for."""
 
 HELD = 1e-12
 """Relative violation up to which positions are on the constraints: rounding, where no projection has to follow."""
 
-
 _NEAR = 3
 """Least limit of iterations for which the first two look for the nearest state."""
-
-
-class Projectable(Protocol):
-    """The part of a problem that a projection needs."""
-
-    @property
-    def n(self) -> int:
-        """Number of unknowns."""
-
-    @property
-    def callbacks(self) -> Callbacks:
-        """With `project`, `identity_project` and `violation_scales`."""
-
-    def constraints(self, t: float, y: Vec) -> Constraints:
-        """Violations at a state."""
-
-    def singular_row(self) -> str | None:
-        """The name of the joint equation at which the last factorisation broke down; None if it did not."""
 
 
 @final
@@ -100,7 +91,7 @@ class Projection:
             if not isinstance(given, str) or given not in known:
                 raise _check.unknown(f"{name} of a Projection", given, known)
 
-    def bind(self, problem: Projectable) -> Projector:
+    def bind(self, problem: Any) -> Projector:
         """A projector for one problem."""
         return Projector(self, problem)
 
@@ -118,7 +109,7 @@ class Projector:
     total : sum of the corrections, max norm
     """
 
-    def __init__(self, projection: Projection, problem: Projectable) -> None:
+    def __init__(self, projection: Projection, problem: Any) -> None:
         self.projection = projection
         self.problem = problem
         self.count = 0
@@ -130,7 +121,7 @@ class Projector:
         p = projection
         scales = problem.callbacks._violation_scales
         if projection.metric == "identity":
-            self._project = problem.callbacks._identity_project  # it refuses some problems
+            self._project = _identity(problem.workspace)  # it refuses some problems
         self._info = scales.info(
             tolerance=p.tolerance,
             max_iterations=p.max_iterations,
@@ -178,7 +169,7 @@ class Projector:
         p = self.projection
         if not (p.position and p.velocity and p.metric == "mass" and p.max_iterations >= _NEAR):
             return None
-        near = self.problem.callbacks._project_near()
+        near = _near(self.problem.workspace)
         return None if near is None else CompiledProjection(self, near, self._info, self.problem.n)
 
     def _failure(self, t: float, info: Vec) -> str:
@@ -203,12 +194,12 @@ class Projector:
         return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
 
 
-def has_drifted(problem: Projectable, t: float, y: Vec) -> bool:
+def has_drifted(problem: Any, t: float, y: Vec) -> bool:
     """Whether positions are off the constraints by more than rounding."""
     return not Projection(velocity=False).bind(problem).drift(t, y) <= HELD
 
 
-def project_drift(problem: Projectable, t: float, y: Vec) -> None:
+def project_drift(problem: Any, t: float, y: Vec) -> None:
     """Project y in place after other joint rows have been selected, if positions have drifted.
 
     Integrators that hold positions at rounding have velocities off the constraints to second order, and an energy that
@@ -233,12 +224,171 @@ def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     return bound
 
 
-__all__ = [
-    "Projectable",
-    "Projection",
-    "ProjectionError",
-    "Projector",
-    "bind_projection",
-    "has_drifted",
-    "project_drift",
-]
+# ------------------------------------------------------------ how large, and in machine code
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class ViolationScales:
+    """How large violations of the constraints are, as numbers without units.
+
+    Parameters
+    ----------
+    weights : what violations of positions are multiplied by: 1 for the chart's internal constraints, the inverse sizes
+        of joint equations in a model of this length
+    time : s; what those of velocities are multiplied by besides
+    reach : the size of positions over this length, at least 1
+    """
+
+    weights: Vec
+    time: float
+    reach: float
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> Self:
+        """Those of a model in its chart."""
+        internal = workspace.model.n * len(workspace.settings.chart.internal)
+        scales = workspace.model.scales
+        weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
+        return cls(weights, 1.0 / scales.rate, scales.reach / scales.length)
+
+    def info(self, *, tolerance: float, max_iterations: int = 10, position: bool = True, velocity: float = 2.0) -> Vec:
+        """How to project, for `rbdae.kernels.projection`; see `rbdae.Projection`."""
+        out = np.concatenate([np.zeros(kernel.N_INFO), self.weights])
+        out[kernel.TIME] = self.time
+        out[kernel.STEADY] = max(1e3 * tolerance, 30.0 * self.reach * np.finfo(float).eps)
+        out[kernel.POSITION_TOLERANCE] = out[kernel.VELOCITY_TOLERANCE] = tolerance
+        out[kernel.ITERATION_LIMIT] = max_iterations
+        out[kernel.PROJECT_POSITIONS] = position
+        out[kernel.PROJECT_VELOCITIES] = velocity
+        return out
+
+    def relative(self, found: Constraints) -> tuple[float, float]:
+        """The largest violations, without units, of positions and of velocities."""
+        position = float(np.max(self.weights * np.abs(found.position), initial=0.0))
+        return position, self.time * float(np.max(self.weights * np.abs(found.velocity), initial=0.0))
+
+
+def _identity(workspace: Workspace) -> Callable[[float, Vec, Vec], None]:
+    """The kernel with M = I, [NS] (64).
+
+    Raises ValueError for momenta, which M makes of velocities, and where joint equations are suspended.
+    """
+    if workspace.settings.momenta:
+        raise ValueError(
+            f"Projection: metric='identity' projects velocities, and {workspace.settings.formulation.name} has "
+            "momenta, for which there is the mass metric; leave it out"
+        )
+    if workspace.selection.rows.pivot_floor is not None:
+        raise ValueError(
+            "Projection: metric='identity' does not go with redundant='minimum-norm' and loops: joint equations "
+            "are suspended by their pivots in the mass metric; leave it out"
+        )
+    return in_memory(with_unit_masses(workspace), kernel.project)
+
+
+def _near(workspace: Workspace) -> MachineFunction | None:
+    """A C function of `rbdae.kernels.near_projection`, for one run at a time; None without code of this model. It
+    returns 1 where a guard does not hold."""
+    n = workspace.layout.n
+    if not workspace.memory.traced or workspace.code_calls_python:
+        return None
+    info = kernel.N_INFO + len(ViolationScales.of(workspace).weights)
+    shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}
+    found = traced(workspace, project_near, shapes, generic=lambda: in_memory(workspace, project_near))
+    return None if found is None else found.bare()
+
+
+@final
+class CompiledProjection:
+    """The two functions of `rbdae.machine.loops.correction`, and the memory that goes with them; of one run.
+
+    Attributes
+    ----------
+    near, anywhere : machine functions
+    memory : (k,)
+    result : int
+        Where results are in it.
+    """
+
+    def __init__(self, projector: Any, near: MachineFunction, info: Vec, n: int) -> None:
+        self.near = near
+        self._projector = projector
+        self.result = at.INFO + len(info)
+        self.memory = np.zeros(self.result + n + N_MORE)
+        self.memory[at.INFO : self.result] = info
+
+        def anywhere(t: float, y: Vec, _: Vec, out: Vec) -> None:
+            out[:n] = y
+            out[n] = projector(t, out[:n])
+
+        shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + N_MORE,)}
+        self.anywhere = trampoline(anywhere, "tyyo", shapes)
+
+    def start(self, t: float, y: Vec) -> None:
+        """Project y (n,) in place from Python, as the loop does, and count it.
+
+        Raises `ProjectionError` where the constraints cannot be satisfied.
+        """
+        near, anywhere = _called(self.near), _called(self.anywhere)
+        if at.project(near, self.near.context, anywhere, len(y), self.result, self.memory, t, y) == NOT_PROJECTED:
+            self.anywhere.check()
+        self.collect()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    def collect(self) -> None:
+        """Add what the loop has counted since the last time to the projector's statistics."""
+        p, projector = self.memory, self._projector
+        projector.count += int(p[at.COUNT])
+        projector.skipped += int(p[at.SKIPPED])
+        projector.iterations += int(p[at.NEWTON])
+        projector.largest = max(projector.largest, float(p[at.LARGEST]))
+        projector.total += float(p[at.TOTAL])
+        p[: at.INFO] = 0.0
+
+
+def _called(function: MachineFunction) -> Any:
+    """A machine function that takes arrays."""
+    call = PROTOTYPE(function.address)
+
+    def called(context: int, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
+        status: int = call(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+        return status
+
+    return called
+
+
+def machine_projection(
+    workspace: Workspace, kernel_call: Callable[[float, Vec, Vec], None], scales: ViolationScales
+) -> MachineFunction:
+    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user.
+
+    Parameters
+    ----------
+    kernel_call : ``project(t, y, info)``, see `rbdae.kernels.projection`
+    scales : of the workspace
+    """
+    near, info, n = _near(workspace), scales.info(tolerance=TOLERANCE), workspace.layout.n
+
+    def project(t: float, y: Vec) -> bool:
+        mine = info.copy()
+        kernel_call(t, y, mine)
+        if mine[kernel.ITERATIONS] < 0.0:
+            raise ProjectionError(
+                f"t = {t:g}: the constraints are redundant or singular, or Newton's method did not reach them; start "
+                "closer to a consistent position, or project by rbdae.Projection, which says where"
+            )
+        return bool(mine[kernel.CHANGED] != 0.0)
+
+    def anywhere(t: float, y: Vec, out: Vec) -> None:
+        out[:] = y
+        project(t, out)
+
+    if near is None:
+        return trampoline(anywhere, "tyo", {"y": (n,), "out": (n,)})
+    return projected(CompiledProjection(project, near, info, n), n)
+
+
+__all__ = ["Projection", "ProjectionError", "Projector", "bind_projection", "has_drifted", "project_drift"]

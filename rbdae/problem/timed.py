@@ -6,8 +6,8 @@ The time is among the arguments, so this is as frozen and pure as its parts.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
 from typing import Any, Generic, TypeVar, final
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.problem.joined import joined
+from rbdae._show import ByName
+from rbdae.problem.quantities import BodyState, Measured, lazy_state
 
 Part = TypeVar("Part")
 
@@ -56,3 +57,33 @@ def as_rows(n: int, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
     times = _check.times(t)
     values = _check.real(f"y (t has shape {times.shape})", y, (*times.shape, n))
     return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Values of consecutive times as one: arrays and rotations end to end, dictionaries, tuples and dataclasses entry
+    by entry, truth values by `all`, arrays of them component by component. Parts of states are put together when they
+    are asked for."""
+    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, np.ndarray):
+        return np.logical_and.reduce(parts) if first.dtype == bool else np.concatenate(parts)
+    if isinstance(first, Rotation):
+        return Rotation.concatenate(parts)
+    if isinstance(first, bool):
+        return all(parts)
+    if isinstance(first, ByName):
+        return ByName(first.what, ((key, joined([part[key] for part in parts])) for key in first))
+    if isinstance(first, dict):
+        return {key: joined([part[key] for part in parts]) for key in first}
+    if isinstance(first, tuple):
+        return tuple(joined(column) for column in zip(*parts, strict=True))
+    if isinstance(first, BodyState):
+        return lazy_state(lambda what: joined([getattr(part, what) for part in parts]))
+    if isinstance(first, Measured):
+        return Measured(first.units, lambda name: joined([getattr(part, name) for part in parts]))
+    if is_dataclass(first) and not isinstance(first, type):
+        return type(first)(**{f.name: joined([getattr(part, f.name) for part in parts]) for f in fields(first)})
+    raise TypeError(f"cannot put together values of type {type(first).__name__}")

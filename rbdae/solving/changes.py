@@ -15,7 +15,7 @@ from rbdae.inputs import Given, Table, given, values_of
 from rbdae.problem.contract import Solvable
 from rbdae.problem.drive_inputs import motions_of, refuse_jumps
 from rbdae.problem.driven import places_of, present
-from rbdae.problem.network_values import values_of_blocks
+from rbdae.problem.measures import values_of_blocks
 from rbdae.problem.problem import Problem
 from rbdae.solving.checks import check_problem, check_span
 

@@ -18,12 +18,11 @@ from rbdae._names import FrameName, QuantityName
 from rbdae._show import ByName, brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
-from rbdae.problem.measured import Measured
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.problem.quantities import BodyState, Momentum
+from rbdae.problem.quantities import BodyState, Measured, Momentum
 from rbdae.problem.reactions import Reaction
 from rbdae.quantities.quantity import Quantity
 from rbdae.solving.checks import check_problem

@@ -1272,7 +1272,6 @@ PROBLEM: Table = {
     "constraints": Checked("primitives and the chart's own", _constraints),
     "differential": _CLASSES,
     "energy": Checked("bodies one by one, displacements of forces", _energy),
-    "equations": Elsewhere(f"{ALONG}::test_equations_along_a_run", "every evaluation goes through it"),
     "formulation": _NAMES,
     "index": _CLASSES,
     "input_jacobian": Elsewhere(f"{INPUTS}::test_the_input_jacobian_is_that_of_differences", OF_INPUTS),

@@ -7,8 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Self, final
 
+import numpy as np
+
 from rbdae._arrays import Vec
+from rbdae.compiler.jit import Entry
+from rbdae.machine.function import Shapes
 from rbdae.multibody.selection import Selection
+from rbdae.multibody.traced import traced
+from rbdae.multibody.workspace import Workspace
 from rbdae.problem.contract import Ending, Quiet, Solvable
 from rbdae.problem.interpretation import Interpretation
 
@@ -90,3 +96,15 @@ class AbstractSwitch(ABC):
 
 ROUNDING = 1e-9
 """Relative; loops in machine code ask a switch that much before its limit."""
+
+
+def measured(
+    workspace: Workspace, kernel: Entry, n: int, *, low: float = -np.inf, high: float = np.inf
+) -> Quiet | None:
+    """Bounds of the n numbers that a kernel ``f(t, y, out)`` computes; None without code of this model, or with laws in
+    Python."""
+    if not workspace.memory.traced or workspace.code_calls_python:
+        return None
+    shapes: Shapes = {"y": (workspace.layout.n,), "out": (n,)}
+    found = traced(workspace, kernel, shapes, generic=lambda: workspace.compiled(kernel))
+    return None if found is None else Quiet(found.bare(), n, low, high)

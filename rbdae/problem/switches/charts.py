@@ -21,8 +21,7 @@ from rbdae.multibody.references import centred
 from rbdae.multibody.selection import Selection
 from rbdae.problem.contract import Ending, Quiet
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
-from rbdae.problem.switches.measured import measured
+from rbdae.problem.switches.base import ROUNDING, AbstractSwitch, measured
 
 NEAR = 1e-3
 """A run stops at this angle from a singular set, in radians."""

@@ -4,14 +4,82 @@ from __future__ import annotations
 
 from typing import Self, final
 
-from rbdae._arrays import Vec
+import numpy as np
+
+from rbdae._arrays import Bools, Vec
 from rbdae.kernels.linear.accelerations import friction_margins
+from rbdae.multibody.model import Model
 from rbdae.multibody.selection import Selection
 from rbdae.problem.contract import Ending, Quiet
-from rbdae.problem.friction_margins import has_friction, margins, paradox
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
-from rbdae.problem.switches.measured import measured
+from rbdae.problem.switches.base import ROUNDING, AbstractSwitch, measured
+
+_REMEDY = "give a smaller mu, another geometry, or a compliant contact (rbdae.forces.Contact) in place of the joint"
+
+
+def has_friction(view: Interpretation) -> bool:
+    """Whether a joint has friction under its own reaction. Other numbers of a problem are not asked for it: their model
+    is made when it is read."""
+    return "reaction-friction" in view.workspace.memory.features
+
+
+def margins(view: Interpretation, t: float, y: Vec) -> Vec:
+    """1 without friction, positive while the accelerations exist and are unique; of each friction, see
+    `rbdae.kernels.linear.friction_columns.margins`. What is not a number is minus infinity."""
+    n = len(view.model.frictions)
+    out = view.friction(t, y)[..., :n]
+    return np.asarray(np.where(np.isfinite(out), out, -np.inf))
+
+
+def paradox(view: Interpretation, t: float, y: Vec, least: float = 0.0) -> str:
+    """The frictions whose margin is at most `least` at a state, in words; empty if there is none."""
+    found = margins(view, t, y)
+    names = [_name(view.model, k) for k in np.flatnonzero(~(found > least)).tolist()]
+    return f"at t = {t:.9g} for {', '.join(names)} (margin {found.min():.3g})" if names else ""
+
+
+def refuse_friction(view: Interpretation, t: float, y: Vec) -> None:
+    """Refuse friction under a reaction that is not unique, or that has no unique accelerations at (t, y).
+
+    Raises
+    ------
+    ValueError
+        with the names of the joints and the time
+    """
+    if not has_friction(view):
+        return
+    model = view.model
+    why = paradox(view, t, y)
+    if why:
+        raise ValueError(f"dry friction leaves no acceleration, or several (Painleve's paradox), {why}; {_REMEDY}")
+    if not view.workspace.selection.rows.dropped:
+        return
+    reactions = view.reactions(t, y)
+    for friction, (force, joint) in zip(model.frictions, _names(model), strict=True):
+        for reaction in reactions[joint].values():
+            sure: Bools = reaction.unique_force
+            if not sure.all() or (friction["moments"] and not reaction.unique_torque[:2].all()):
+                raise ValueError(
+                    f"force {force!r}: the reaction of joint {joint!r} is not unique, because equations of its loop "
+                    "follow from others; use joints that leave more free (a plane loop of four bodies: a spherical and "
+                    "a cylindrical joint in place of two revolute ones), or give normal= a number"
+                )
+
+
+def _names(model: Model) -> list[tuple[str, str]]:
+    """The name of each friction and of its joint."""
+    out = []
+    for force in model.system.forces:
+        for element in force.elements():
+            reaction = getattr(element, "reaction", None)
+            if reaction is not None:
+                out.append((str(force.name), str(reaction.joint.name)))
+    return out
+
+
+def _name(model: Model, k: int) -> str:
+    force, joint = _names(model)[k]
+    return f"{force!r} of joint {joint!r}"
 
 
 @final

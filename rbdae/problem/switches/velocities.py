@@ -17,8 +17,7 @@ from rbdae.multibody.selection import IndependentVelocities, Selection
 from rbdae.multibody.velocity_selection import spatial_columns
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
-from rbdae.problem.switches.measured import measured
+from rbdae.problem.switches.base import ROUNDING, AbstractSwitch, measured
 
 
 @final
