@@ -24,13 +24,6 @@ def fields_of(part: Part) -> list[str]:
     return [*field_names(type(part))]
 
 
-def without_forces(system: System) -> System:
-    """The system with its bodies and joints alone."""
-    out = copy.copy(system)
-    out._forces = {}
-    return out
-
-
 def with_fields(system: System, fields: Mapping[int, dict[str, Any]], new: Mapping[int, Part] = _NOTHING) -> System:
     """The system with other fields of some parts, of which `new` has those that are there; what refers to one refers to
     its twin. Nothing is checked again."""

@@ -1,23 +1,23 @@
-"""A problem from other coordinates of its joints: the bodies on one side of a joint move as one, and loops follow
-(`rbdae.problem.posed_loops`)."""
+"""A problem from other coordinates of its joints: the bodies on one side of a joint move as one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, cross
+from rbdae._stacks import spurrier_klumpp
 from rbdae.joints.base import AbstractJoint
-from rbdae.problem.posed_loops import SpatialMotion, WantedCoordinate, followed, reached
+from rbdae.multibody.layout import BodyMotion, write
 from rbdae.problem.problem import Problem
 from rbdae.quantities.coordinate import Coordinate
 
 
 def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
-    """The problem from its start with other coordinates of some joints; those of other joints stay, but for loops.
+    """The problem from its start with other coordinates of some joints; all other joints keep theirs.
 
     Parameters
     ----------
@@ -26,23 +26,27 @@ def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
     Raises
     ------
     TypeError, ValueError
-        for names that there are not, joints without such coordinates, and values in closed loops that contradict each
-        other
+        for unknown names, joints without such coordinates, and joints in closed loops, where others would follow
     """
     if not isinstance(joints, Mapping):
         raise TypeError(f'joints must be a mapping by name, got {_check.show(joints)}; give {{"pin": 0.3}}')
     known = {joint.name or "": joint for joint in problem.system.joints}
-    motion = SpatialMotion.of(problem, problem.t0, problem.y0)
-    in_loops = list[WantedCoordinate]()
+    n = problem.model.n
+    Z = np.zeros((n + 1, 2, 4, 3))  # (x, d1, d2, d3) and their rates; the ground is the last
+    Z[:n] = problem.natural(problem.t0, problem.y0).reshape(n, 2, 4, 3)
+    Z[n, 0, 1:] = np.eye(3)
     for name, given in joints.items():
         if name not in known:
             raise _check.unknown("joint", name, known)
         for coordinate, value in _wanted(known[name], given):
-            more = _moved(problem, motion, known[name], coordinate, value)
-            in_loops += [] if more is None else [more]
-    if in_loops:
-        motion = followed(problem, motion, in_loops)
-    return problem.at(problem.t0, motion.written(problem))
+            _move(problem, Z, known[name], coordinate, value)
+    R, rates = np.swapaxes(Z[:n, 0, 1:], 1, 2), Z[:n, 1, 1:]
+    spin = R.swapaxes(1, 2) @ rates.swapaxes(1, 2)  # R^T Rdot
+    Omega = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+    motion = BodyMotion(Z[:n, 0, 0], spurrier_klumpp(R), Z[:n, 1, 0], Omega)
+    workspace = problem.workspace
+    y = write(workspace.model, workspace.settings, workspace.layout, motion, problem.selection, problem.t0)
+    return problem.at(problem.t0, y)
 
 
 def _wanted(joint: AbstractJoint, given: Any) -> list[tuple[Coordinate, Any]]:
@@ -64,44 +68,58 @@ def _wanted(joint: AbstractJoint, given: Any) -> list[tuple[Coordinate, Any]]:
     return [(own[name], value) for name, value in given.items()]
 
 
-def _moved(
-    problem: Problem, at: SpatialMotion, joint: AbstractJoint, coordinate: Coordinate, given: Any
-) -> WantedCoordinate | None:
-    """Move the bodies on one side of a joint; what is wanted of a joint in a closed loop, where others follow."""
-    system = problem.system
+def _move(problem: Problem, Z: Any, joint: AbstractJoint, coordinate: Coordinate, given: Any) -> None:
+    """Move the bodies on one side of a joint, in place: a turn or a shift, seen from the body on the other side."""
+    system, ground = problem.system, problem.model.n
     number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
-    a, b = (number[id(body)] for body in (joint.a, joint.b))
+    a, b = (number[id(body)] for body in joint.bodies)
     owner = f"joint {joint.name!r}"
-    present, rate = at.coordinate(system, coordinate, a, b)
-    value = given[0] if isinstance(given, (tuple, list)) and len(given) == 2 else given
-    change = (target := _check.number(owner, coordinate.name, value)) - present
-    faster = _check.number(owner, "rate", given[1]) - rate if value is not given else 0.0
+    pair = Z[[a, b]].swapaxes(0, 1).reshape(2, 24)
+    present, rate = coordinate.referred(joint.a.reference, joint.b.reference).values(*pair)
+    value, faster = given, 0.0
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        value, faster = given[0], _check.number(owner, "rate", given[1]) - float(rate)
+    change = _check.number(owner, coordinate.name, value) - float(present)
     pairs = [(number[id(j.a)], number[id(j.b)]) for j in system.joints if j is not joint]
-    moving = reached(pairs, b)
+    moving, still = _reached(pairs, b), a
     if a in moving:
-        return WantedCoordinate(joint, coordinate, (a, b), target, None if value is given else rate + faster)
-    still = a
-    if len(system.bodies) in moving:  # the ground stays
-        moving, still, change, faster = reached(pairs, a), b, -change, -faster
+        raise ValueError(f"{owner} is in a closed loop, where other joints follow it; give t= and y= of a state there")
+    if ground in moving:
+        moving, still, change, faster = _reached(pairs, a), b, -change, -faster
     assert coordinate.axis is not None
-    axis = at.R[a] @ coordinate.axis
-    reference = system.bodies[a].reference if a < len(system.bodies) else np.zeros(3)
-    center = at.x[a] + at.R[a] @ (coordinate.at_a - reference)
+    (x, *directors), frame = Z[a, 0], Z[still].copy()
+    axis = coordinate.axis @ directors
+    center = x + (coordinate.at_a - joint.a.reference) @ directors
     turns = coordinate.shape == "angle"
     Q = _rotation(axis, change) if turns else np.eye(3)
-    for k in moving:
-        v = at.v[k] - at.v[still] - cross(at.w[still], at.x[k] - at.x[still])
-        w = Q @ (at.w[k] - at.w[still])
-        v = Q @ v
-        at.x[k] = center + Q @ (at.x[k] - center) if turns else at.x[k] + change * axis
-        at.R[k] = Q @ at.R[k]
-        v += faster * (cross(axis, at.x[k] - center) if turns else axis)
-        at.v[k] = v + at.v[still] + cross(at.w[still], at.x[k] - at.x[still])
-        at.w[k] = w + at.w[still] + (faster * axis if turns else 0.0)
-    return None
+    spin = frame[1, 1:].T @ frame[0, 1:]  # [w]x of the other side
+    for k in sorted(moving):
+        at, rates = Z[k]
+        own = rates - frame[1] * _POINT - (at - frame[0] * _POINT) @ spin.T
+        at = (at - center * _POINT) @ Q.T + center * _POINT
+        if turns:
+            own = own @ Q.T + faster * cross(axis, at - center * _POINT)
+        else:
+            at, own = at + change * axis * _POINT, own + faster * axis * _POINT
+        Z[k] = at, own + frame[1] * _POINT + (at - frame[0] * _POINT) @ spin.T
+
+
+_POINT = np.array([[1.0], [0.0], [0.0], [0.0]])
+"""The first of the four vectors of a body is a point, the others are directions."""
 
 
 def _rotation(axis: Vec, angle: float) -> Mat:
     """Rodrigues' formula about a unit axis."""
-    K = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
+    K = np.cross(np.eye(3), axis)
     return np.asarray(np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K))
+
+
+def _reached(pairs: Sequence[tuple[int, int]], first: int) -> set[int]:
+    """The bodies that hang together with one."""
+    found, left = {first}, [first]
+    while left:
+        k = left.pop()
+        more = {i + j - k for i, j in pairs if k in (i, j)} - found
+        found |= more
+        left += more
+    return found
