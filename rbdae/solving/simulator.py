@@ -268,8 +268,8 @@ class Simulator:
             Unknowns; consistent, or projected.
         joints : mapping, optional
             Coordinates by the names of joints, ``{"pin": 0.3}``, in rad or m, with rates ``{"pin": (0.3, -1.0)}``; of
-            joints with several ``{"sleeve": {"angle": 0.3, "displacement": 0.1}}``. All other joints keep theirs. Joints
-            in closed loops, which others would follow, are refused: there give `y`.
+            joints with several ``{"sleeve": {"angle": 0.3, "displacement": 0.1}}``. All other joints keep theirs.
+            Joints in closed loops, which others would follow, are refused: there give `y`.
         inputs : mapping, optional
             Inputs by name; the problem's if they are left out.
 
