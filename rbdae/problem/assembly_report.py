@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae import _html
+from rbdae import _show
 from rbdae._arrays import Mat, Vec, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
@@ -109,7 +109,7 @@ class Assembly:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: the text of `print`."""
-        return _html.block("Assembly", _html.preformatted(str(self)))
+        return _show.block("Assembly", _show.preformatted(str(self)))
 
     def _cells(self, k: int) -> list[str]:
         """The line of a body: "given" for what is as it was given, else how far it is from that or from nothing."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rbdae import _html
+from rbdae import _show
 from rbdae._arrays import Mat
 from rbdae._show import brief
 
@@ -29,9 +29,9 @@ def matrices_html(matrices: Any) -> str:
             shown = brief(value)
         else:
             shown = ""
-        said = _html.text(f"{field.name}: {shape}" + (f", {shown}" if shown else ""))
+        said = _show.text(f"{field.name}: {shape}" + (f", {shown}" if shown else ""))
         out.append(f"<details open><summary>{said}</summary>{'' if shown else _grid(value)}</details>")
-    return _html.block("Matrices", *out)
+    return _show.block("Matrices", *out)
 
 
 def _grid(value: Any) -> str:
@@ -41,4 +41,4 @@ def _grid(value: Any) -> str:
     shown = [["\N{MIDDLE DOT}" if abs(x) <= small else f"{x:.4g}" for x in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     lines = ("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in shown)
-    return _html.preformatted("\n".join(lines))
+    return _show.preformatted("\n".join(lines))

@@ -9,11 +9,11 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, cross
-from rbdae._stacks import spurrier_klumpp
 from rbdae.joints.base import AbstractJoint
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.problem.problem import Problem
 from rbdae.quantities.coordinate import Coordinate
+from rbdae.rotations.checks import spurrier_klumpp
 
 
 def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _check, _html
+from rbdae import _check, _show
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName, QuantityName
@@ -144,7 +144,7 @@ class Solution:
         if isinstance(problem, Problem) and len(self.t):
             sizes = [float(np.max(each)) for each in (self.drift.position, self.drift.velocity)]
             facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
-        return _html.block("Solution", _html.table(("", ""), facts))
+        return _show.block("Solution", _show.table(("", ""), facts))
 
     @property
     def _accepted(self) -> Steps:

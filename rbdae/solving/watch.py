@@ -444,8 +444,8 @@ def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
         if nested:
             raise RuntimeError(
                 f"{solver} keeps its state in static memory ({state}), which is in use, and cannot run inside of a "
-                "function that a solver of this kind calls; take another solver for the inner run, such as sksundae:ida "
-                "or scipy:RK45"
+                "function that a solver of this kind calls; take another solver for the inner run, such as "
+                "sksundae:ida or scipy:RK45"
             )
         pending.check()
     _inside.add((me, state))
