@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 from rbdae import _check, _show
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze, twin
-from rbdae.actuators.block import Block
-from rbdae.actuators.described import sort_of
+from rbdae.actuators.block import Block, sort_of
 from rbdae.actuators.sampled import Sampled
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
