@@ -36,13 +36,7 @@ SolverName: TypeAlias = Literal[
 ]  # fmt: skip
 """A solver of the adapters of this distribution; other distributions have more."""
 
-QuantityName: TypeAlias = Literal[
-    "center_of_mass", "position", "orientation", "velocity", "angular_velocity", "joints", "forces", "reactions",
-    "energy", "momentum", "drift", "steps",
-]  # fmt: skip
-"""A quantity that `Solution.plot` draws; observables that are registered are further ones."""
-
 FrameName: TypeAlias = Literal[
     "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces",
 ]  # fmt: skip
-"""A quantity of `Solution.to_pandas`, likewise."""
+"""A quantity of `Solution.to_pandas`; observables that are registered are further ones."""

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from rbdae import _check, _html
+from rbdae import _check, _show
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze, twin
-from rbdae.actuators.block import Block
-from rbdae.actuators.described import sort_of
+from rbdae.actuators.block import Block, sort_of
 from rbdae.actuators.sampled import Sampled
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
@@ -363,8 +362,8 @@ class System:
         sorts = [(force, *sort_of(force)) for force in self.forces]
         kinds += [(force.name or "", f"{what} {type(force).__name__}", details) for force, what, details in sorts]
         counts = [("body", self.bodies), ("joint", self.joints), ("force", self.forces)]
-        heading = "System: " + ", ".join(_html.counted(len(those), one) for one, those in counts)
-        return _html.block(f"{heading}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", _html.table(("", "", ""), kinds))
+        heading = "System: " + ", ".join(_show.counted(len(those), one) for one, those in counts)
+        return _show.block(f"{heading}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", _show.table(("", "", ""), kinds))
 
     def __repr__(self) -> str:
         parts = {"bodies": list(self._bodies)[1:], "joints": list(self._joints), "forces": list(self._forces)}

@@ -282,6 +282,14 @@ def contents(block: Any) -> str:
     return "; ".join(f"{name} {', '.join(each)}" for name, each in what.items() if each)
 
 
+def sort_of(force: AbstractForce) -> tuple[str, str]:
+    """ "force", "actuator" or "block", and the bodies that it acts on, with what it has by name, for tables."""
+    bodies = " and ".join(body.name for body in force.bodies)
+    if not isinstance(force, Block):
+        return "force", bodies
+    return ("block", contents(force)) if force.coordinate is None else ("actuator", f"{bodies}; {contents(force)}")
+
+
 def readable(owner: str, what: str, source: Quantity) -> Quantity:
     """A quantity that a block may read. Raises ValueError for what follows from the accelerations, and for what belongs
     to no coordinate."""

@@ -10,10 +10,10 @@ for full turns, without drift.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -31,56 +31,6 @@ from rbdae.laws.recorded import Composed, Recorded
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
-Key = TypeVar("Key", bound=Hashable)
-
-
-@final
-class RecordedValues(Generic[Key]):
-    """Values at rows; one after the other in Python where they cannot be recorded.
-
-    Parameters
-    ----------
-    owner : whose they are, for messages
-    users : functions of users
-    values : f(users, t, x), which gives the numbers by key, on numbers of any kind
-    keys : those that it gives
-    n_in : the length of x
-    """
-
-    def __init__(
-        self, owner: str, users: Users, values: Callable[..., dict[Key, Any]], keys: Sequence[Key], n_in: int
-    ) -> None:
-        self._values, self._keys = values, keys
-        self._recorded = Recorded(owner, users, self._fill, n_in, len(keys))
-
-    def _fill(self, users: Users) -> Filling:
-        def law(t: Any, x: Any, out: Any) -> None:
-            found = self._values(users, t, x)
-            for k, key in enumerate(self._keys):
-                out[k] = found[key]
-
-        return law
-
-    def at(self, t: Vec, x: Mat) -> dict[Key, Vec]:
-        """The values at times (m,) and rows x, (m,) each."""
-        law, out, called = self._recorded.law, np.zeros((len(t), len(self._keys))), np.arange(len(t))
-        if law is not None:
-            out, regular = law.at_rows(t, x)
-            called = np.flatnonzero(~regular)
-        for k in called:
-            self._recorded(float(t[k]), x[k], out[k])
-        return dict(zip(self._keys, out.T, strict=True))
-
-
-def held_by(source: Any, owner_of: Owners) -> Any:
-    """A source; the quantity that a label names, and the input of the system for what a sampled controller holds."""
-    if isinstance(source, str):
-        source = owner_of.labelled(source)
-    if isinstance(source, Quantity) and source.aspect == "own" and isinstance(source.owner, Sampled):
-        held: Input | None = owner_of(source).held.get(source.name)
-        return source if held is None else held
-    return source
-
 
 @final
 class Owners:
@@ -89,6 +39,24 @@ class Owners:
 
     def __init__(self, owners: Sequence[Any]) -> None:
         self._owners = owners
+        self._sources: dict[Block, dict[str, Any]] = {}
+
+    def sources(self, block: Block) -> dict[str, Any]:
+        """The sources of the inputs of a block by name: numbers, functions of the time, quantities, or inputs of the
+        system, which also stand for what a sampled controller holds."""
+        if block not in self._sources:
+            self._sources[block] = {name: self._resolved(source) for name, source in block.sources.items()}
+        return self._sources[block]
+
+    def _resolved(self, source: Any) -> Any:
+        if isinstance(source, str):
+            if source not in self._by_label:
+                raise _check.unknown("quantity", source, self._by_label)
+            source = self._by_label[source]
+        if isinstance(source, Quantity) and source.aspect == "own" and isinstance(source.owner, Sampled):
+            held: Input | None = self(source).held.get(source.name)
+            return source if held is None else held
+        return source
 
     def __call__(self, quantity: Quantity) -> Any:
         owner = quantity.owner
@@ -107,12 +75,6 @@ class Owners:
     @cached_property
     def _by_label(self) -> dict[str, Quantity]:
         return {f"{owner.name}.{name}": each for owner in self._owners for name, each in owner.quantities.items()}
-
-    def labelled(self, label: str) -> Quantity:
-        """The quantity with a label, such as "motor.current"."""
-        if label not in self._by_label:
-            raise _check.unknown("quantity", label, self._by_label)
-        return self._by_label[label]
 
 
 @final
@@ -175,7 +137,7 @@ class Evaluation:
         return dict(zip(names, self._x[at : at + len(names)], strict=True))
 
     def _input(self, block: Block, name: str) -> Any:
-        source = self._of.resolved(block.sources[name])
+        source = self._of.sources[block][name]
         if is_number(source):
             known = self._constants(block)
             return float(np.real(source)) if known is None else known[name]
@@ -185,7 +147,7 @@ class Evaluation:
             owner = self._of.owner_of(source)
             if source.aspect == "own":
                 return self._own(owner, source.name)
-            return self.motion(self._of.source_motion(source))[source.aspect == "rate"]
+            return self.motion(self._of.motion_of(owner, source.coordinate))[source.aspect == "rate"]
         return self._users[block, name](self._t) if callable(source) else source
 
     def _own(self, block: Block, name: str) -> Any:
@@ -198,7 +160,7 @@ class Evaluation:
     def arguments(self, block: Block) -> Any:
         """The arguments of its law."""
         if (block, "law") not in self._known:
-            motion = None if block.coordinate is None else self.motion(self._of.motion_of(block))
+            motion = None if block.coordinate is None else self.motion(self._of.motion_of(block, block.coordinate.name))
             known = self._constants(block)
             numbers = None if known is None else [known[name] for name in block.values]
             self._known[block, "law"] = block.arguments(
@@ -233,36 +195,29 @@ class Network:
     Attributes
     ----------
     blocks : in the order of the system
+    bodies, inputs : of the element
+    sources : of the inputs of each block, by name
     names : of the unknowns, with the block's name before them: "motor.current"
     """
 
-    def __init__(self, blocks: Sequence[Block], systems: Owners, by_position: set[Block]) -> None:
-        self.blocks = tuple(blocks)
-        self.owner_of = systems
-        self._by_position = by_position
-        self._bodies: list[Body] = []
+    def __init__(self, blocks: Sequence[Block], owner_of: Owners, by_position: set[Block]) -> None:
+        self.blocks, self.owner_of = tuple(blocks), owner_of
+        self.bodies: list[Body] = []
+        self.inputs: list[Input] = []
+        self.sources = {block: owner_of.sources(block) for block in blocks}
         self._motions: dict[tuple[int, str], Motion] = {}
         self._turns: list[tuple[str, Coordinate, tuple[Body, Body]]] = []
-        self._inputs: list[Input] = []
         for block in self.blocks:
-            self._collect(block)
+            if block.coordinate is not None:
+                self._add_motion(block, block.coordinate, unwound=block in by_position)
+            for source in self.sources[block].values():
+                if isinstance(source, Input):
+                    if source not in self.inputs:
+                        self.inputs.append(source)
+                elif isinstance(source, Quantity) and source.aspect in ("value", "rate"):
+                    owner = owner_of(source)
+                    self._add_motion(owner, _coordinate(owner, source), unwound=source.aspect == "value")
         self._lay_out()
-
-    def _collect(self, block: Block) -> None:
-        if block.coordinate is not None:
-            self._add_motion(block, block.coordinate, unwound=block in self._by_position)
-        for given in block.sources.values():
-            source = self.resolved(given)
-            if isinstance(source, Input):
-                if source not in self._inputs:
-                    self._inputs.append(source)
-            elif isinstance(source, Quantity) and source.aspect in ("value", "rate"):
-                owner = self.owner_of(source)
-                self._add_motion(owner, _coordinate(owner, source), unwound=source.aspect == "value")
-
-    def resolved(self, source: Any) -> Any:
-        """A source; the input of the system for what a sampled controller holds."""
-        return held_by(source, self.owner_of)
 
     def _add_motion(self, owner: Any, coordinate: Coordinate, *, unwound: bool) -> None:
         carrier = _carrier(owner, coordinate.name)
@@ -275,9 +230,9 @@ class Network:
             self._turns.append((label, coordinate, carrier.bodies))
         places = []
         for body in carrier.bodies:
-            if body not in self._bodies:
-                self._bodies.append(body)
-            places.append(self._bodies.index(body))
+            if body not in self.bodies:
+                self.bodies.append(body)
+            places.append(self.bodies.index(body))
         a, b = carrier.bodies
         self._motions[key] = Motion(coordinate.referred(a.reference, b.reference), (places[0], places[1]), turn)
 
@@ -313,8 +268,8 @@ class Network:
             self.names,
             self.start,
             algebraic=len(self.names) - self.n_differential,
-            inputs=tuple(self._inputs),
-            bodies=tuple(self._bodies),
+            inputs=tuple(self.inputs),
+            bodies=tuple(self.bodies),
             labelled=True,
             constants=self.constants,
         )
@@ -327,13 +282,12 @@ class Network:
             out[block, "law()"] = block.law
             if block.outputs:
                 out[block, "observe()"] = block.observe
-            given = {name: self.resolved(source) for name, source in block.sources.items()}
-            out |= {(block, name): each for name, each in given.items() if callable(each)}
+            out |= {(block, name): each for name, each in self.sources[block].items() if callable(each)}
         return out
 
     def law(self, users: Users) -> Filling:
         """Makes (F, sdot, g) of the element at x = (Z, Zdot, s, z, u, p), where the constants p may be left out."""
-        n, k, named = 12 * len(self._bodies), len(self.names), dict(zip(self.users, users, strict=True))
+        n, k, named = 12 * len(self.bodies), len(self.names), dict(zip(self.users, users, strict=True))
 
         def law(t: Any, x: Any, out: Any) -> None:
             at = Evaluation(self, named, t, x)
@@ -344,8 +298,8 @@ class Network:
                     out[n + motion.turn] = at.motion(motion)[1]
             for block in self.blocks:
                 effort, rates, residuals = at.results(block)
-                if effort is not None:
-                    motion = self.motion_of(block)
+                if block.coordinate is not None:
+                    motion = self.motion_of(block, block.coordinate.name)
                     gradient = at.gradient(motion)
                     for side in range(2):
                         for i in range(12):
@@ -365,40 +319,44 @@ class Network:
             out |= {(block, name): value for name, value in zip(block.unknown_names, at.unknowns(block), strict=True)}
             out |= {(block, name): value for name, value in zip(block.inputs, at.inputs(block), strict=True)}
             effort = at.results(block)[0]
-            if effort is not None:
+            if block.coordinate is not None:
                 out[block, "effort"] = effort
-                out[block, "value"], out[block, "rate"] = at.motion(self.motion_of(block))
+                out[block, "value"], out[block, "rate"] = at.motion(self.motion_of(block, block.coordinate.name))
         return out
 
     @cached_property
-    def recorded_values(self) -> RecordedValues[tuple[Block, str]]:
-        """`values` at many rows x."""
+    def _recorded_values(self) -> tuple[list[tuple[Block, str]], Recorded]:
         keys: list[tuple[Block, str]] = []
         for block in self.blocks:
             keys += [(block, name) for name in (*block.observed_names, *block.unknown_names, *block.inputs)]
             keys += [(block, name) for name in ("effort", "value", "rate") if block.coordinate is not None]
-        n_in = 24 * len(self._bodies) + len(self.names) + len(self._inputs)
+
+        def fill(users: Users) -> Filling:
+            def law(t: Any, x: Any, out: Any) -> None:
+                found = self.values(users, t, x)
+                for k, key in enumerate(keys):
+                    out[k] = found[key]
+
+            return law
+
+        n_in = 24 * len(self.bodies) + len(self.names) + len(self.inputs)
         owner = " and ".join(str(block.name) for block in self.blocks)
-        return RecordedValues(owner, [*self.users.values()], self.values, keys, n_in)
+        return keys, Recorded(owner, [*self.users.values()], fill, n_in, len(keys))
 
-    def motion_of(self, block: Any) -> Motion:
-        """The coordinate of an actuator."""
-        return self._motions[id(block.along), block.coordinate.name]
+    def values_at(self, t: Vec, x: Mat) -> dict[tuple[Block, str], Vec]:
+        """`values` at times (m,) and rows x, (m,) each; row after row in Python where they cannot be recorded."""
+        keys, recorded = self._recorded_values
+        law, out, called = recorded.law, np.zeros((len(t), len(keys))), np.arange(len(t))
+        if law is not None:
+            out, regular = law.at_rows(t, x)
+            called = np.flatnonzero(~regular)
+        for k in called:
+            recorded(float(t[k]), x[k], out[k])
+        return dict(zip(keys, out.T, strict=True))
 
-    def source_motion(self, source: Quantity) -> Motion:
-        """The coordinate of a quantity that a block reads."""
-        owner = self.owner_of(source)
-        return self._motions[id(_carrier(owner, source.coordinate)), source.coordinate]
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """The bodies of the element."""
-        return tuple(self._bodies)
-
-    @property
-    def inputs(self) -> tuple[Input, ...]:
-        """The inputs of the system that it reads."""
-        return tuple(self._inputs)
+    def motion_of(self, owner: Any, coordinate: str) -> Motion:
+        """The coordinate of an actuator, or of what a block reads."""
+        return self._motions[id(_carrier(owner, coordinate)), coordinate]
 
 
 def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Network]:
@@ -415,8 +373,7 @@ def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Net
     for block in blocks:
         if block in by_position:
             _join(group, block, readers.setdefault(_angle_of(block, block.coordinate), block))
-        for key, given in block.sources.items():
-            source = held_by(given, owner_of)
+        for key, source in owner_of.sources(block).items():
             if not isinstance(source, Quantity):
                 continue
             readable(str(block.name), key, source)
@@ -499,4 +456,4 @@ def elements_of(
         for element in force.elements():
             yield force.name or "", element, force.bodies
     for network in networks(forces, joints):
-        yield " and ".join(str(block.name) for block in network.blocks), network.element(), network.bodies
+        yield " and ".join(str(block.name) for block in network.blocks), network.element(), tuple(network.bodies)

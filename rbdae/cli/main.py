@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import rbdae
-from rbdae import _cache
 from rbdae.cli.compare import run_compare
 from rbdae.cli.parser import further_commands, parser, with_numbers
 from rbdae.cli.report import write_report
 from rbdae.cli.run import run_one
 from rbdae.cli.target import told
+from rbdae.machine import cache_folder
 from rbdae.models import MODELS
 
 _INPUT = (ValueError, TypeError, ImportError, OSError, rbdae.ProjectionError)
@@ -81,14 +81,16 @@ def _solvers(given: argparse.Namespace) -> int:
 
 def _show_cache(given: argparse.Namespace) -> int:
     """The command; 0, or 1 if something could not be removed."""
-    home, found = _cache.user_cache(), _cache.entries()
+    home, found = cache_folder.user_cache(), cache_folder.entries()
     if home is None:
-        print(f"there is no cache: this user has no home folder; set {_cache.ENVIRONMENT} to a folder of your own")
+        print(
+            f"there is no cache: this user has no home folder; set {cache_folder.ENVIRONMENT} to a folder of your own"
+        )
         return 0
     size = f"{sum(entry.n_bytes for entry in found) / 1e6:.1f} MB"
     print(f"cache in {home}")
     print(f"  machine code  {len(found):6} entries  {size:>9}" if found else "  empty")
-    left = _cache.clear() if given.clear else []
+    left = cache_folder.clear() if given.clear else []
     for entry in left:
         print(f"rbdae: {entry.path} could not be removed", file=sys.stderr)
     if given.clear and found and not left:

@@ -4,6 +4,7 @@ its start alone."""
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,8 +21,7 @@ from rbdae.formulations.pairing import chosen_velocity, misfit
 from rbdae.formulations.table import FORMULATIONS, named
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
-from rbdae.initial.report import warn_of_changes
-from rbdae.initial.start import ConsistentState, consistent_state
+from rbdae.initial.start import REMEDY, ConsistentState, consistent_state
 from rbdae.initial.user_laws import check_user_laws
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import DIRECTOR_RATE
@@ -40,7 +40,7 @@ from rbdae.multibody.tree_velocities import tree_velocities
 from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.assembly_report import Assembly
+from rbdae.problem.assembly_report import Assembly, InitialValuesWarning, listed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import Start, consistent_start
@@ -149,8 +149,13 @@ def formulate(
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
         model = compiled(system, t0, choices.explicit)
         problem = _formulated(model, choices, t0, consistent == "check", hold, wanted)
-    if consistent == "warn" and not hold:
-        warn_of_changes(problem.assembly)
+    assembly = problem.assembly
+    if consistent == "warn" and not hold and assembly.changes:
+        text = (
+            f"the given initial values contradict the joints and were changed: {listed(assembly.changes)}; largest "
+            f"gap: {assembly.disagreement}; {REMEDY}"
+        )
+        warnings.warn(text, InitialValuesWarning, stacklevel=2)
     return problem
 
 

@@ -22,7 +22,7 @@ rotation that is meant (`Sides`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, final
 
@@ -31,7 +31,7 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae.initial.given import Hold, Known, turned
 from rbdae.initial.joints import EXACT, Joints, largest
-from rbdae.initial.report import REMEDY, of_positions, of_velocities
+from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
@@ -58,6 +58,23 @@ _DIFFERENCE = 1e-5  # of gradients, for the curvature
 _CURVED = 1e-3  # curvature over the violation, from which on a direction leads down
 _WAY_OUT = 0.3  # rad, or lengths of the model
 _NEAR = 0.5  # cosine of the angle between directions from which on the equations are trusted
+
+REMEDY: Final = (
+    "correct them, leave them out to have them found, or say consistent='project' if these changes are wanted"
+)
+
+_GAPS = {
+    Coincidence: "points are {:.3g} m apart",
+    Dot1: "directions are {:.3g} deg off",
+    Dot2: "points are {:.3g} m off",
+    Distance: "points are not at the given distance",
+}
+_RATES = {
+    Coincidence: "velocities of the points differ by {:.3g} m/s",
+    Dot1: "angular velocities differ by {:.3g} rad/s",
+    Dot2: "velocities of the points differ by {:.3g} m/s",
+    Distance: "velocities along the rod differ",
+}
 
 
 @final
@@ -118,6 +135,22 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
     return ConsistentState(motion, assembly, dropped, joints)
 
 
+def _worst_joint(model: Model, gaps: Vec, words: Mapping[type, str]) -> str:
+    """The joint with the largest of the gaps (rows,) over its size, or of their rates, and what disagrees there: all
+    its equations of the same kind together."""
+    at = int(np.argmax(np.abs(gaps / model.scales.sizes(model.scales.length))))
+    ends = np.cumsum(model.primitives["n"])
+    i = int(np.searchsorted(ends, at, side="right"))
+    k = next(k for k, joint in enumerate(model.joints) if i in joint.primitives)
+    own = dict(zip(model.joints[k].primitives, model.system.joints[k].primitives(), strict=True))
+    kind = type(own[i])
+    alike = [gaps[ends[j] - model.primitives["n"][j] : ends[j]] for j, each in own.items() if type(each) is kind]
+    size = float(np.linalg.norm(np.concatenate(alike)))
+    if words is _GAPS and kind is Dot1:
+        size = float(np.rad2deg(np.arcsin(min(1.0, size))))
+    return f"joint {model.joints[k].name!r}: {words[kind].format(size)}"
+
+
 @final
 class _Search:
     """The way from a start to a consistent motion of the reference points.
@@ -175,8 +208,8 @@ class _Search:
         """The joint that the given values contradict most."""
         g = self.joints.violation(self._before)[0]
         if largest(g / self.joints.sizes) > ROUNDING:
-            return of_positions(self.joints.model, self._before, g)
-        return of_velocities(self.joints.model, self._rates)
+            return _worst_joint(self.joints.model, g, _GAPS)
+        return _worst_joint(self.joints.model, self._rates, _RATES)
 
     def _placed(self, whole: bool) -> BodyMotion:
         """Positions on the constraints, with any velocities."""

@@ -2,7 +2,7 @@
 
 The key of an entry is its name, and its contents begin with a digest of the key and of all else together: what is
 damaged, or belongs to another key, counts as not there. Entries are read where this user alone can write them
-(`rbdae._cache`).
+(`rbdae.machine.cache_folder`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from rbdae import _cache
 from rbdae._version import __version__
+from rbdae.machine import cache_folder
 
 _DIGEST = 32
 
@@ -31,8 +31,8 @@ _WHAT = "machine code"
 
 def folder() -> Path | None:
     """The folder of the entries; None if there is no such place."""
-    found = _cache.user_cache()
-    return found and found / _cache.MACHINE
+    found = cache_folder.user_cache()
+    return found and found / cache_folder.MACHINE
 
 
 def read(key: bytes) -> tuple[bytes, bytes] | None:
@@ -74,7 +74,7 @@ def _key(made_of: object) -> bytes:
 
 def _place(key: bytes) -> Path | None:
     home = folder()
-    return home / f"{key.hex()[:40]}.o" if _cache.usable(home, _WHAT) and home is not None else None
+    return home / f"{key.hex()[:40]}.o" if cache_folder.usable(home, _WHAT) and home is not None else None
 
 
 def _digest(key: bytes, code: bytes) -> bytes:
@@ -91,7 +91,7 @@ def _stored(path: Path, key: bytes) -> tuple[bytes, bytes] | None:
     try:
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or not _cache.is_own(found) or found.st_size > _LARGEST:
+            if not stat.S_ISREG(found.st_mode) or not cache_folder.is_own(found) or found.st_size > _LARGEST:
                 return None
             contents = file.read()
     except OSError:
@@ -99,7 +99,7 @@ def _stored(path: Path, key: bytes) -> tuple[bytes, bytes] | None:
     digest, code = contents[:_DIGEST], contents[_DIGEST:]
     if not code or _digest(key, code) != digest:
         return None
-    if time.time() - found.st_mtime > _cache.DAY:
+    if time.time() - found.st_mtime > cache_folder.DAY:
         with suppress(OSError):
             os.utime(path)  # those that are used stay the longest
     end = 8 + int.from_bytes(code[:8], "little")
@@ -112,7 +112,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 def _store(path: Path, key: bytes, code: bytes) -> None:
     name = ""
     try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=_cache.NEW, dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=".", suffix=cache_folder.NEW, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(_digest(key, code) + code)
         os.replace(name, path)  # other processes see all of it or nothing
@@ -123,7 +123,7 @@ def _store(path: Path, key: bytes, code: bytes) -> None:
         if name:
             with suppress(OSError):
                 os.unlink(name)
-    _cache.bound_machine(path.parent)
+    cache_folder.bound_machine(path.parent)
 
 
 @cache

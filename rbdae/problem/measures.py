@@ -373,7 +373,7 @@ def _of_network(view: Any, network: Network, number: int, t: Vec, Z: Mat, y: Mat
             x.append(np.array([[float(sources[each](time))] for time in t.tolist()]).reshape(-1, 1))
         else:
             x.append(np.full((len(t), 1), values[place[each]]))
-    return network.recorded_values.at(t, np.concatenate(x, axis=1))
+    return network.values_at(t, np.concatenate(x, axis=1))
 
 
 def values_of_blocks(view: Any, t: Vec, Z: Mat, y: Mat) -> Values:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Mat, Vec
 from rbdae.graph.on_stacks import OnStacks
-from rbdae.rotations import derived, stacks
+from rbdae.rotations import checks, derived, stacks
 from rbdae.rotations.chart import Chart
 from rbdae.rotations.quaternions.algebra import multiplied
 
@@ -121,7 +121,7 @@ class ChartFunctions:
 
     def parameters(self, rotation: Rotation | ArrayLike) -> Vec:
         """The parameters (..., n) of a `Rotation` or of matrices (..., 3, 3)."""
-        return stacks.of_quaternions(self._chart, _stacks.rotation_quaternions(self._chart.name, "rotation", rotation))
+        return stacks.of_quaternions(self._chart, checks.rotation_quaternions(self._chart.name, "rotation", rotation))
 
     def quaternion(self, a: ArrayLike) -> Vec:
         """The unit quaternion (..., 4), scalar first."""
@@ -164,20 +164,20 @@ class ChartFunctions:
     def compose(self, a: ArrayLike, b: ArrayLike) -> Vec:
         """The parameters (..., n) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
         at, after = stacks.checked(self._chart, a), stacks.checked(self._chart, b, "b")
-        _stacks.together(self._chart.name, a=(at, 1), b=(after, 1))
+        checks.together(self._chart.name, a=(at, 1), b=(after, 1))
         return self._compose(at, after)
 
     def _through_quaternions(self, at: Vec, after: Vec) -> Vec:
         p = multiplied(self._quaternion(at), self._quaternion(after))
-        return stacks.of_quaternions(self._chart, p / _stacks.norm(p)[..., None])
+        return stacks.of_quaternions(self._chart, p / checks.norm(p)[..., None])
 
     def distance(self, a: ArrayLike) -> Vec:
         """The angle (...) in radians to the singular set; inf for charts without one."""
-        return stacks.distances(self._chart, _stacks.vectors(self._chart.name, "a", a, self._chart.n))
+        return stacks.distances(self._chart, checks.vectors(self._chart.name, "a", a, self._chart.n))
 
     def is_singular(self, a: ArrayLike) -> Bools:
         """Whether parameters (..., n) are at the singular set, nearer to it than they can be used, or beyond, (...)."""
-        at = _stacks.vectors(self._chart.name, "a", a, self._chart.n)
+        at = checks.vectors(self._chart.name, "a", a, self._chart.n)
         out = [bool(self._chart.singular(row)) for row in at.reshape(-1, self._chart.n)]
         return np.array(out, dtype=bool).reshape(at.shape[:-1])
 

@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.plain import plain
+from rbdae.rotations import checks
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.rotations.quaternion_algebra import spurrier_klumpp
 
@@ -22,7 +23,7 @@ _FEW = 8
 
 def _spurrier_klumpp(M: Mat) -> Mat:
     if M.size > 9 * _FEW:
-        return _of_rows(_stacks.largest_rows(M))
+        return _of_rows(checks.largest_rows(M))
     d, p = np.swapaxes(M, -1, -2).reshape(-1, 9), np.empty((M.size // 9, 4))
     for k in range(len(d)):
         plain(spurrier_klumpp)(d[k], p[k])
@@ -103,7 +104,7 @@ def orthonormalised(M: ArrayLike, method: Method = "spurrier-klumpp") -> Mat:
     """
     if not isinstance(method, str) or method not in _METHODS:
         raise _check.unknown("method of orthonormalised", method, _METHODS)
-    M = _stacks.numbers("orthonormalised", "M", M)
+    M = checks.numbers("orthonormalised", "M", M)
     if M.shape[-2:] != (3, 3) or not np.all(np.linalg.det(M) > 0.0):
         raise ValueError(
             f"orthonormalised: M must be 3 x 3 matrices with positive determinants, got {_check.show(M)} of shape "

@@ -7,10 +7,9 @@ R has no singularity; p and -p are one rotation. The norm's constraint is (p . p
 
 from __future__ import annotations
 
-from rbdae import _stacks
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array
-from rbdae.rotations import stacks
+from rbdae.rotations import checks, stacks
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_map
 from rbdae.rotations.functions import ChartFunctions
@@ -30,7 +29,7 @@ def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> Non
 
 
 def _quaternion(a: Vec) -> Vec:
-    out: Vec = a / _stacks.norm(a)[..., None]
+    out: Vec = a / checks.norm(a)[..., None]
     return out
 
 

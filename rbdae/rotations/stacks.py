@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.plain import plain
 from rbdae.rotations import chart as kernels
+from rbdae.rotations import checks
 from rbdae.rotations.chart import Chart
 from rbdae.rotations.euler_map import rotation_matrices
 
@@ -28,7 +29,7 @@ def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
     ValueError
         the last axis is not n long, or they are not finite, singular, or off the internal constraints
     """
-    out = _stacks.vectors(chart.name, what, a, chart.n)
+    out = checks.vectors(chart.name, what, a, chart.n)
     along_first = first(out)
     if chart.internal:
         m = len(chart.internal)
@@ -54,8 +55,8 @@ def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
 
 def rates(chart: Chart, a: Vec, adot: ArrayLike) -> Vec:
     """Rates of parameters, checked: as many as there are of them, in stacks that fit."""
-    out = _stacks.vectors(chart.name, "adot", adot, chart.n)
-    _stacks.together(chart.name, a=(a, 1), adot=(out, 1))
+    out = checks.vectors(chart.name, "adot", adot, chart.n)
+    checks.together(chart.name, a=(a, 1), adot=(out, 1))
     return out
 
 
@@ -97,7 +98,7 @@ def distances(chart: Chart, a: Vec) -> Vec:
 
 
 def of_matrix(chart: Chart, a: Vec) -> Vec:
-    return shorter(_stacks.spurrier_klumpp(matrix(chart, a)))
+    return shorter(checks.spurrier_klumpp(matrix(chart, a)))
 
 
 def shorter(p: Vec) -> Vec:

@@ -13,7 +13,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block as Equations
-from rbdae.actuators.described import sort_of
+from rbdae.actuators.block import sort_of
 from rbdae.problem import observables
 from rbdae.problem.observables import Part, with_unit
 from rbdae.problem.problem import Problem

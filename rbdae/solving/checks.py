@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Method
 from rbdae.problem.contract import Solvable
+from rbdae.problem.event import Event, number_of
 from rbdae.problem.problem import Problem
 from rbdae.problem.switches import USUAL, ChartPolicy
-from rbdae.solving.events import of_quantity
 
 
 def check_problem(who: str, problem: object) -> None:
@@ -157,3 +157,37 @@ def check_options(solver: str, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if isinstance(value, (float, np.floating)) and math.isnan(value):
             raise ValueError(f"{solver}: the option {name} must not be nan; give a number, or leave it out")
+
+
+# ------------------------------------------------------------ events
+
+AnyEvent: TypeAlias = Event | Callable[[float, Vec], float]
+"""An event as users give it."""
+
+
+def of_quantity(event: object) -> TypeGuard[Event]:
+    """Whether an event is one of a quantity, which each problem reads for itself."""
+    return isinstance(event, Event) and event.of_quantity
+
+
+def name_of(event: object) -> str:
+    """The name of an event in messages."""
+    return getattr(event, "__name__", None) or _check.show(event)
+
+
+def check_events(problem: Any, events: AnyEvent | Sequence[AnyEvent] | None) -> tuple[AnyEvent, ...]:
+    """Events as a tuple; refuses other objects, and quantities that the problem has not."""
+    if events is None:
+        return ()
+    if callable(events):
+        events = (events,)
+    if not isinstance(events, (list, tuple)):
+        raise TypeError(f"events must be functions event(t, y), got {_check.show(events)}; pass one, or a list of them")
+    for k, event in enumerate(events):
+        if not (isinstance(event, Event) and event.of_quantity):
+            _check.takes("solve", f"events[{k}]", event, "t", "y")
+        elif not isinstance(problem, Problem):
+            raise TypeError(f"event {event.__name__!r}: {problem!r} has no quantities; give a function event(t, y)")
+        else:
+            number_of(problem.interpretation, event)
+    return tuple(events)

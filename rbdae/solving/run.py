@@ -28,8 +28,8 @@ from rbdae.problem.switches import USUAL
 from rbdae.problem.switches.charts import DUE
 from rbdae.solving import checks
 from rbdae.solving.changes import Samples, driven, sampled_of
+from rbdae.solving.checks import AnyEvent, check_events, name_of
 from rbdae.solving.dense import give_multipliers
-from rbdae.solving.events import AnyEvent, check_events, name_of
 from rbdae.solving.registry import check_pairing, default_solver, find_method
 from rbdae.solving.segments import Changes, Segment, Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution

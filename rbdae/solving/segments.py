@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol, cast, final
 
@@ -21,12 +21,79 @@ from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Sta
 from rbdae.machine.loops import watching as at
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledFunction, CompiledWatch, Quiet, Solvable, StateProjector, Switch
+from rbdae.problem.event import EventFunction, EventGroup
 from rbdae.problem.moving import Moving, moving
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import ChartPolicy
-from rbdae.solving.events import RunEvents
+from rbdae.solving.checks import AnyEvent, name_of, of_quantity
 from rbdae.solving.watch import Watch, run_once
+
+
+@final
+class RunEvent:
+    """An event in one segment of a run: a function (t, y) in the solver's time, watched.
+
+    Attributes
+    ----------
+    terminal, direction : in SciPy's convention; a `terminal` number is of the occurrences that are left
+    quantity : the event of a quantity with its group, by which loops in machine code read it; None for a function
+    """
+
+    def __init__(
+        self,
+        event: Any,
+        value: Callable[[float, Vec], float],
+        terminal: Any,
+        watch: Watch,
+        quantity: EventFunction | None,
+    ) -> None:
+        self.__name__ = name_of(event)
+        self.terminal, self.direction = terminal, getattr(event, "direction", 0.0)
+        self.quantity = quantity
+        self._value, self._watch = value, watch
+
+    def __call__(self, t: float, y: Vec) -> Any:
+        return self._watch.ask(self._value, self._watch.direction * t, y)
+
+
+@final
+class RunEvents:
+    """The events of a run; a quantity has one memory of its turns in all segments.
+
+    Parameters
+    ----------
+    events : checked
+    first : the problem in whose unknowns the functions are given
+    span : of the run, negative back in time
+    """
+
+    def __init__(self, events: Sequence[AnyEvent], first: Any, span: float) -> None:
+        self._events, self._first = events, first
+        quantities = [event for event in events if of_quantity(event)]
+        self._places = {id(event): k for k, event in enumerate(quantities)}
+        self._group = EventGroup(first.interpretation, quantities, span) if quantities else None
+
+    def within(self, problem: Any, counts: Sequence[int], watch: Watch) -> list[RunEvent]:
+        """The events in a segment; `counts` says how often each has occurred before it."""
+        first = problem is self._first
+        group = self._group if self._group is None or first else self._group.on(problem.interpretation)
+        out = []
+        for event, count in zip(self._events, counts, strict=True):
+            terminal = getattr(event, "terminal", 0)
+            if not first and terminal:
+                terminal = int(terminal) - count
+            if group is not None and id(event) in self._places:
+                quantity = group[self._places[id(event)]]
+                out.append(RunEvent(event, quantity, terminal, watch, quantity))
+            else:
+                out.append(RunEvent(event, event if first else self._translated(event, problem), terminal, watch, None))
+        return out
+
+    def _translated(self, event: Any, here: Any) -> Callable[[float, Vec], float]:
+        """A function of the user in a later segment, in the unknowns of the first problem."""
+        first = self._first
+        return lambda t, y: event(t, here.translated(t, y, first))
 
 
 @final

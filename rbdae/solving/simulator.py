@@ -27,10 +27,11 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem.drive_inputs import follows_inputs, refuse_held, refuse_jumps
 from rbdae.problem.driven import places_of, present
 from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.measured import Measured
 from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
-from rbdae.problem.quantities import BodyState, Measured
+from rbdae.problem.quantities import BodyState
 from rbdae.problem.start import Start
 from rbdae.solving.changes import Samples, sampled_of
 from rbdae.solving.checks import check_problem
@@ -267,15 +268,15 @@ class Simulator:
             Unknowns; consistent, or projected.
         joints : mapping, optional
             Coordinates by the names of joints, ``{"pin": 0.3}``, in rad or m, with rates ``{"pin": (0.3, -1.0)}``; of
-            joints with several ``{"sleeve": {"angle": 0.3, "displacement": 0.1}}``. All other joints keep theirs; of
-            closed loops give t and y.
+            joints with several ``{"sleeve": {"angle": 0.3, "displacement": 0.1}}``. All other joints keep theirs.
+            Joints in closed loops, which others would follow, are refused: there give `y`.
         inputs : mapping, optional
             Inputs by name; the problem's if they are left out.
 
         Raises
         ------
         TypeError, ValueError
-            for a state, a name or a number that there cannot be, and joints in closed loops, by name
+            for a state, a name or a number that there cannot be, by name
         """
         problem = self._base
         if t is not None or y is not None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _check, _html
+from rbdae import _check, _show
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
-from rbdae._names import FrameName, QuantityName
+from rbdae._names import FrameName
 from rbdae._show import ByName, brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from rbdae.show import Animation
     from rbdae.show.plane import PlaneChoice
-    from rbdae.show.scene import Traces
 
 
 @final
@@ -143,7 +142,7 @@ class Solution:
         if isinstance(problem, Problem) and len(self.t):
             sizes = [float(np.max(each)) for each in (self.drift.position, self.drift.velocity)]
             facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
-        return _html.block("Solution", _html.table(("", ""), facts))
+        return _show.block("Solution", _show.table(("", ""), facts))
 
     @property
     def _accepted(self) -> Steps:
@@ -304,74 +303,30 @@ class Solution:
         """
         return write_run(self, path, _check.flag("save", "compress", compress))
 
-    def plot(
-        self,
-        *,
-        bodies: Iterable[str] | None = None,
-        quantities: Iterable[QuantityName | str] | None = None,
-        joints: Iterable[str] | None = None,
-        title: str | None = None,
-        plane: PlaneChoice = None,
-        over: Quantity | str | None = None,
-    ) -> Figure:
+    def plot(self, *, title: str | None = None, **options: Any) -> Figure:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
 
-        `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass", "joints",
-        "forces", "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose
-        what is drawn, `over` another axis, such as ``pin.angle``, and `plane` whether by two components and an angle:
-        None if the motion stays in a plane, "xy" and the like, or False; see `rbdae.show.plot_solution`. If the
-        times are few, curves follow ``solution(t)`` between them.
+        Options are those of `rbdae.show.plot_solution`: `bodies`, `quantities` ("position", "orientation", "velocity",
+        "angular_velocity", "center_of_mass", "joints", "forces", "reactions", "energy", "momentum", "drift", "steps",
+        further `rbdae.observables`) and `joints` choose the panels, `over` another axis, such as ``pin.angle``, and
+        `plane` whether by two components and an angle: None if the motion stays in a plane, "xy" and the like, or
+        False. If the times are few, curves follow ``solution(t)`` between them.
         """
         from rbdae.show import plot_solution
         from rbdae.show.figures import plain
 
-        return plot_solution(
-            self,
-            bodies=bodies,
-            quantities=quantities,
-            joints=joints,
-            title=plain(self._caption) if title is None else title,
-            plane=plane,
-            over=over,
-        )
+        return plot_solution(self, title=plain(self._caption) if title is None else title, **options)
 
-    def animate(
-        self,
-        path: str | Path | None = None,
-        *,
-        fps: float = 25.0,
-        duration: float | None = None,
-        speed: float | None = None,
-        bodies: Iterable[str] | None = None,
-        traces: Traces = True,
-        elevation: float | None = None,
-        azimuth: float | None = None,
-        size: tuple[float, float] = (7.0, 5.5),
-        dpi: float = 100.0,
-        title: str | None = None,
-    ) -> Animation:
+    def animate(self, path: str | Path | None = None, **options: Any) -> Animation:
         """The motion of the mechanism; needs matplotlib. A notebook shows it, and `path` writes a file: ``.gif``,
         ``.mp4`` (with ffmpeg) or ``.html``.
 
-        `duration` in seconds or `speed` (1 is real time), `bodies` and `traces`, and the camera are explained in
-        `rbdae.show.animate`.
+        Options are those of `rbdae.show.animate`: `fps`, `duration` in seconds or `speed` (1 is real time), `bodies`,
+        `traces`, the camera (`elevation`, `azimuth`), `size`, `dpi`, `title`.
         """
         from rbdae.show import animate
 
-        return animate(
-            self,
-            path,
-            fps=fps,
-            duration=duration,
-            speed=speed,
-            bodies=bodies,
-            traces=traces,
-            elevation=elevation,
-            azimuth=azimuth,
-            size=size,
-            dpi=dpi,
-            title=title,
-        )
+        return animate(self, path, **options)
 
     @property
     def _caption(self) -> str:

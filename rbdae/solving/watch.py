@@ -384,11 +384,10 @@ class _MirroredCorrection:
 
 # ------------------------------------------------------------ runs, and turns of solvers with static memory
 
-_changed = threading.Condition()
-_holders: dict[str, int] = {}
-"""Which thread runs with a shared state."""
-_waiting: dict[int, str] = {}
-"""Which shared state a thread waits for."""
+_turns: dict[str, threading.Lock] = {}
+"""A lock for each static memory, held during a run."""
+_inside: set[tuple[int, str]] = set()
+"""The threads that run, and their static memories."""
 _LOOK = 0.1
 """Seconds after which a thread that waits looks whether it was interrupted."""
 
@@ -396,12 +395,12 @@ _LOOK = 0.1
 def _in_child() -> None:
     """Other threads are not there to end their runs."""
     me = threading.get_ident()
-    for state in [state for state, holder in _holders.items() if holder != me]:
-        del _holders[state]
-    _waiting.clear()
+    mine = {state for thread, state in _inside if thread == me}
+    for state in [state for state in _turns if state not in mine]:
+        del _turns[state]
+    _inside.intersection_update({(me, state) for state in mine})
 
 
-_forks.protect(lambda: _changed, 60)
 _forks.in_child(_in_child)
 
 
@@ -433,38 +432,25 @@ def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: R
 
 @contextmanager
 def _turn(solver: str, state: str, pending: Pending) -> Iterator[None]:
-    """Wait until no other thread runs with this shared state, and keep others waiting.
+    """Wait until no other thread runs with this static memory, and keep others waiting.
 
-    Raises RuntimeError for a run inside a run that would wait for ever, and what `pending` has.
+    Raises RuntimeError for a run inside of a run that cannot begin at once: if it waited, two of them could wait for
+    each other for ever. Raises what `pending` has.
     """
     me = threading.get_ident()
-    with _changed:
-        try:
-            while state in _holders:
-                _waiting[me] = state
-                _refuse_deadlock(solver, state, me)
-                _changed.wait(_LOOK)
-                pending.check()
-        finally:
-            _waiting.pop(me, None)
-        _holders[state] = me
+    lock = _turns.setdefault(state, threading.Lock())
+    nested = any(thread == me for thread, _ in _inside)
+    while not lock.acquire(timeout=0.0 if nested else _LOOK):
+        if nested:
+            raise RuntimeError(
+                f"{solver} keeps its state in static memory ({state}), which is in use, and cannot run inside of a "
+                "function that a solver of this kind calls; take another solver for the inner run, such as "
+                "sksundae:ida or scipy:RK45"
+            )
+        pending.check()
+    _inside.add((me, state))
     try:
         yield
     finally:
-        with _changed:
-            del _holders[state]
-            _changed.notify_all()
-
-
-def _refuse_deadlock(solver: str, state: str, me: int) -> None:
-    """Refuse a run inside a user's function that can never begin, because of the runs around it."""
-    other = _holders.get(state)
-    seen = set()
-    while other is not None and other not in seen:
-        if other == me:
-            raise RuntimeError(
-                f"{solver} keeps its state in static memory ({state}) and cannot run inside of a function that it "
-                "calls, or that waits for it; take another solver for the inner run, such as sksundae:ida or scipy:RK45"
-            )
-        seen.add(other)
-        other = _holders.get(_waiting.get(other, ""))
+        _inside.discard((me, state))
+        lock.release()

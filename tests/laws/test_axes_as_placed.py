@@ -64,11 +64,11 @@ def _on_ground(make: Any, **given: Any) -> rbdae.Problem:
 
 PLACED = {"position": (0, 0, 0), "orientation": (1, 0, 0, 0)}
 SAID: dict[str, tuple[Any, dict[str, Any]]] = {
-    "joint 'bearing': axes differ by 90 deg": (
+    "joint 'bearing': directions are 90 deg off": (
         lambda g, b: joints.Revolute(g, b, axis_a=(1, 0, 0), axis_b=(0, 0, 1), name="bearing"),
         PLACED,
     ),
-    "joint 'bearing': axes differ by 30 deg": (
+    "joint 'bearing': directions are 30 deg off": (
         lambda g, b: joints.Cylindrical(g, b, axis_a=(0, 0, 1), axis_b=(0.5, 0, np.sqrt(0.75)), name="bearing"),
         PLACED,
     ),
@@ -76,32 +76,32 @@ SAID: dict[str, tuple[Any, dict[str, Any]]] = {
         lambda g, b: joints.Spherical(g, b, at_b=(0, 0, 1), name="ball"),
         {"position": (0, 0, -0.7)},
     ),
-    "joint 'cross': axes are 78.7 deg off a right angle": (
+    "joint 'cross': directions are 78.7 deg off": (
         lambda g, b: joints.Universal(g, b, axis_a=(1, 0, 0.2), name="cross"),
         PLACED,
     ),
-    "joint 'weld': normals differ by 45 deg": (
+    "joint 'weld': directions are 45 deg off": (
         lambda g, b: joints.Fixed(g, b, normal_a=(1, 0, 0), normal_b=(1, 1, 0), name="weld"),
         PLACED,
     ),
-    "joint 'table': points are 0.3 m off the plane": (
+    "joint 'table': points are 0.3 m off": (
         lambda g, b: joints.PointOnPlane(g, b, name="table"),
         PLACED | {"position": (0.2, 0, 0.3)},
     ),
-    "joint 'rail': points are 0.1 m off the axis": (
+    "joint 'rail': points are 0.1 m off": (
         lambda g, b: joints.Prismatic(g, b, name="rail"),
         PLACED | {"position": (0.1, 0, 0.3)},
     ),
-    "joint 'rod': points are 1 m apart, which is not the length": (
+    "joint 'rod': points are not at the given distance": (
         lambda g, b: joints.Rod(g, b, at_b=(0, 0, 1), length=2.0, name="rod"),
         PLACED,
     ),
-    "joint 'motor': the angle is 28.6 deg off": (lambda g, b: joints.Revolute(g, b, name="driven"), PLACED),
+    "joint 'motor': directions are 28.6 deg off": (lambda g, b: joints.Revolute(g, b, name="driven"), PLACED),
     "joint 'ball': velocities of the points differ by 1.02 m/s": (
         lambda g, b: joints.Spherical(g, b, at_b=(0, 0, 1), name="ball"),
         {"position": (0, 0, -1), "velocity": (1, 0, 0.2), "angular_velocity": (0, 0, 0)},
     ),
-    "joint 'bearing': angular velocities disagree by 3 rad/s": (
+    "joint 'bearing': angular velocities differ by 3 rad/s": (
         lambda g, b: joints.Revolute(g, b, name="bearing"),
         PLACED | {"angular_velocity": (3, 0, 0)},
     ),

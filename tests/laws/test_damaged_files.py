@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Callable
 from typing import Any
 
 import cases
@@ -14,23 +12,6 @@ from cases import count
 from inside import twin
 
 import rbdae
-
-WRONG: list[Any] = [None, -3, 1.5, "wrong", [], {}, [None], True, float("nan"), [1.0, "two"], {"a": 1}, 10**30]
-ARRAYS: list[Callable[[Any], Any]] = [
-    lambda a: np.full_like(a, np.nan, dtype=float),
-    lambda a: np.where(np.arange(a.size).reshape(a.shape) == a.size // 2, np.inf, a),
-    lambda a: a[..., :-1],
-    lambda a: a.reshape(1, *a.shape),
-    lambda a: a.ravel()[:1],
-    lambda a: np.array(7),
-    lambda a: a + 1j,
-    lambda a: a.astype(str),
-    lambda a: np.array("text"),
-    lambda a: a[::-1] - 3.0,
-    lambda a: a != 0,
-    lambda a: np.zeros(0),
-    lambda a: a.astype("datetime64[s]") if a.dtype.kind == "i" else a.astype("c16"),
-]
 
 
 @pytest.fixture(scope="module")
@@ -58,96 +39,52 @@ def _bytes(parts: dict[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def _damaged(data: bytes, rng: np.random.Generator) -> tuple[str, bytes]:
-    """What was done, and the bytes."""
-    kind = str(rng.choice(["bits", "cut", "block", "array", "missing", "metadata", "stats", "other"]))
+def _damaged(data: bytes, rng: np.random.Generator) -> bytes:
     raw = bytearray(data)
     at = int(rng.integers(len(raw)))
-    if kind == "bits":
+    kind = rng.integers(4)
+    if kind == 0:
         for k in rng.integers(len(raw), size=int(rng.integers(1, 5))):
             raw[k] ^= 1 << int(rng.integers(8))
-    elif kind == "cut":
+    elif kind == 1:
         raw = raw[:at]
-    elif kind == "block":
+    elif kind == 2:
         raw[at : at + 40] = rng.bytes(40)
-    elif kind == "other":
-        raw = bytearray(rng.choice([b"", b"text", b"PK\x05\x06" + 18 * b"\0", rng.bytes(300), b"\x93NUMPY\x01\x00"]))
     else:
-        parts = _parts(data)
-        name = str(rng.choice([key for key in parts if key != "metadata"]))
-        if kind == "missing":
-            name = str(rng.choice(list(parts)))
-            del parts[name]
-        elif kind == "array":
-            k = int(rng.integers(len(ARRAYS)))
-            parts[name] = ARRAYS[k](parts[name])
-            kind = f"array {k}"
-        else:
-            metadata = json.loads(str(parts["metadata"]))
-            of = metadata if kind == "metadata" else metadata[str(rng.choice(["stats", "problem"]))]
-            name = str(rng.choice(list(of)))
-            of[name] = WRONG[int(rng.integers(len(WRONG)))]
-            kind = f"{kind} {of[name]!r}"
-            parts["metadata"] = np.array(json.dumps(metadata))
-        return f"{kind}: {name}", _bytes(parts)
-    return kind, bytes(raw)
+        raw = bytearray(rng.choice([b"", b"text", b"PK\x05\x06" + 18 * b"\0", rng.bytes(300), b"\x93NUMPY\x01\x00"]))
+    return bytes(raw)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(count(100, 500)))
 def test_a_damaged_file_is_refused_or_gives_the_same_solution(seed, saved, tmp_path):
     problem, whole, data = saved
-    what, raw = _damaged(data, np.random.default_rng((seed, 7)))
     path = tmp_path / "damaged.npz"
-    path.write_bytes(raw)
+    path.write_bytes(_damaged(data, np.random.default_rng((seed, 7))))
     for given in (None, problem):
         try:
             found = rbdae.load(path, given)
         except ValueError as error:
-            assert "damaged.npz" in str(error), what
-            assert ";" in str(error), (what, str(error))  # a remedy
+            assert "damaged.npz" in str(error) and ";" in str(error)
             continue
-        _assert_sound(found, whole, what)
+        np.testing.assert_array_equal(found.t, whole.t)
+        np.testing.assert_array_equal(found.y, whole.y)
+        assert (found.message, found.stats) == (whole.message, whole.stats)
 
 
-def _assert_sound(found: rbdae.Solution, whole: rbdae.Solution, what: str) -> None:
-    """What is read is what was saved, but for a value that no check can know (a message, a count)."""
-    assert np.array_equal(found.y, whole.y) or what.startswith("array"), what
-    assert np.isfinite(found.t).all(), what
-    assert np.isfinite(found.y).all(), what
-    assert found.y.shape == (len(found.t), whole.y.shape[1]), what
-    assert np.all(np.diff(found.t) >= 0.0), what
-    assert len(found.events) in (0, 1), what
-    if found.problem is not None:
-        assert len(found.energy.total) == len(found.t), what
-
-
-@pytest.mark.parametrize("joints, row", [(0, 0), (1, 0), (1, 1), (1, -1)])
-def test_rows_that_are_not_left_out_are_refused(joints, row, tmp_path):
-    """Of a model without joint rows, and of one whose only row does not follow from others."""
-    system = rbdae.System()
-    body = system.add_body("ball", mass=1.0, inertia=(1.0, 2.0, 3.0), position=(0.0, 0.0, 0.0))
-    if joints:
-        system.add_joint(rbdae.joints.PointOnPlane(system.ground, body))
-    problem = rbdae.formulate(system, "index-0")
-    path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
-    parts = _parts(path.read_bytes())
-    path.write_bytes(_bytes(parts | {"selection_dropped": np.array([[row]])}))
-    with pytest.raises(ValueError, match=r"damaged\.npz: the array 'selection_dropped' has kind int64 and shape"):
-        rbdae.load(path, problem)
-
-
-def test_rows_beyond_the_last_and_rows_twice_are_refused(tmp_path):
-    problem = rbdae.formulate(cases.four_bar("redundant"), "index-0", redundant="minimum-norm", consistent="project")
-    path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
-    parts, whole = _parts(path.read_bytes()), rbdae.load(path, problem)
-    rows = problem.layout.n_rows
-    kept = parts["selection_dropped"]
-    assert kept.shape == (1, 3) and len(whole.problem.redundant) == 3
-    for wrong in (kept[:, ::-1], [[0, 0, 1]], [[0, 1, rows]], [[-1, 0, 1]], [[0.0, 1.0, 2.0]]):
-        path.write_bytes(_bytes(parts | {"selection_dropped": np.array(wrong)}))
-        with pytest.raises(ValueError, match=r"damaged\.npz: .*'selection_dropped' must have rising numbers of joint"):
-            rbdae.load(path, problem)
+def test_a_file_with_another_content_is_refused(saved, tmp_path):
+    """Each array, the metadata, and a part that is missing."""
+    problem, _, data = saved
+    parts, path = _parts(data), tmp_path / "damaged.npz"
+    for name, array in parts.items():
+        if array.dtype.kind == "U":
+            changed = np.array(str(array).replace("0", "1", 1))
+        else:
+            changed = array + 1j
+        for other in ({**parts, name: changed}, {key: each for key, each in parts.items() if key != name}):
+            path.write_bytes(_bytes(other))
+            with pytest.raises(ValueError, match=r"damaged\.npz is damaged"):
+                rbdae.load(path, problem)
 
 
 @pytest.mark.parametrize(
@@ -164,21 +101,6 @@ def test_rows_beyond_the_last_and_rows_twice_are_refused(tmp_path):
 def test_what_is_no_path_is_refused(path, kind, words):
     with pytest.raises(kind, match=words):
         rbdae.load(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "words"),
-    [
-        ("mechanism", lambda a: a.astype(str), "the array 'mechanism' has kind <U"),
-        ("t", lambda a: a[::-1], "the times in 't' must be finite, and rise or fall as the run does"),
-    ],
-)
-def test_a_mechanism_of_words_and_times_that_go_back_are_refused(name, change, words, saved, tmp_path):
-    problem, _, data = saved
-    parts, path = _parts(data), tmp_path / "damaged.npz"
-    path.write_bytes(_bytes(parts | {name: change(parts[name])}))
-    with pytest.raises(ValueError, match=words):
-        rbdae.load(path, problem)
 
 
 def test_a_problem_of_another_kind_is_refused(saved, tmp_path):

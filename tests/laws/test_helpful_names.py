@@ -15,7 +15,6 @@ from rbdae import observables
 from rbdae.adapter import Unsupported
 from rbdae.formulations import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
 from rbdae.rotations import CHARTS, RotationName
-from rbdae.show import QUANTITIES
 
 LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
 
@@ -116,7 +115,6 @@ def test_types_have_the_names_of_the_registries():
     assert set(get_args(RotationName)) <= set(CHARTS) and len(get_args(RotationName)) == 9
     assert set(get_args(VelocityName)) == {velocity for form in FORMULATIONS.values() for velocity in form.velocities}
     assert set(get_args(names.SolverName)) == {solver.name for solver in rbdae.solvers()}
-    assert set(get_args(names.QuantityName)) == set(QUANTITIES)
     assert {"unknowns", *get_args(names.FrameName)} == {"unknowns", *(line for line in observables.TABLE)}
     hints = get_type_hints(rbdae.formulate)
     assert set(get_args(get_args(hints["formulation"])[0])) == own and hints["rotation"] == RotationName

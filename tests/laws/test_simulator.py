@@ -165,6 +165,12 @@ def test_a_reset_by_joints_moves_the_side_that_is_free(ground_last):
     assert np.abs(sim.problem.constraints(0.0, sim.y).velocity).max() < 1e-12
 
 
+def test_a_joint_in_a_loop_is_refused_by_name():
+    sim = rbdae.Simulator(rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2"))
+    with pytest.raises(ValueError, match=r"joint '.*' is in a closed loop"):
+        sim.reset(joints={next(iter(sim.joints)): 0.3})
+
+
 def test_a_run_without_record_has_its_last_state():
     sim = driven(record=False)
     solution = sim.solution()

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _cache, _forks
+from rbdae import _forks
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
@@ -65,10 +65,10 @@ from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.laws.recorded import Derived, Recorded
+from rbdae.machine import cache_folder, module, straight
 from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
-from rbdae.machine import module, straight
 from rbdae.machine.data import Table
 from rbdae.machine.element_runs import scheduled
 from rbdae.machine.elements import looped
@@ -610,13 +610,13 @@ def machine_folder() -> Path:
 def may_say_again() -> None:
     """Forget what has been said once in this process, and that a cache could not be used."""
     entry_files.say_once.cache_clear()
-    _cache._say.cache_clear()
+    cache_folder._say.cache_clear()
 
 
 def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int, every: int) -> None:
     """Have the cache of machine code keep fewer files."""
-    monkeypatch.setattr(_cache, "MOST_FILES", most_files)
-    monkeypatch.setattr(_cache, "_EVERY", every)
+    monkeypatch.setattr(cache_folder, "MOST_FILES", most_files)
+    monkeypatch.setattr(cache_folder, "_EVERY", every)
 
 
 # ---------------------------------------------------------------- selections

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
+from rbdae.rotations import checks
 
 
-@_stacks.finite
 def product(p: ArrayLike, q: ArrayLike) -> Vec:
     """p q = (p0 q0 - p . q, p0 q + q0 p + p x q), [GR95] (212), [NS] (30), [BS09] (1).
 
@@ -24,8 +24,8 @@ def product(p: ArrayLike, q: ArrayLike) -> Vec:
     (..., 4) array
     """
     owner = "product"
-    p, q = _stacks.vectors(owner, "p", p, 4), _stacks.vectors(owner, "q", q, 4)
-    _stacks.together(owner, p=(p, 1), q=(q, 1))
+    p, q = checks.vectors(owner, "p", p, 4), checks.vectors(owner, "q", q, 4)
+    checks.together(owner, p=(p, 1), q=(q, 1))
     return multiplied(p, q)
 
 
@@ -38,10 +38,9 @@ def multiplied(p: Vec, q: Vec) -> Vec:
     return out
 
 
-@_stacks.finite
 def conjugate(q: ArrayLike) -> Vec:
     """(q0, -q) of q (..., 4), [GR95] (213), [BS09] section 2.1."""
-    return conjugated(_stacks.vectors("conjugate", "q", q, 4))
+    return conjugated(checks.vectors("conjugate", "q", q, 4))
 
 
 def conjugated(q: Vec) -> Vec:
@@ -50,13 +49,11 @@ def conjugated(q: Vec) -> Vec:
     return out
 
 
-@_stacks.finite
 def norm(q: ArrayLike) -> Vec:
     """|q| = sqrt(q conj(q)), (...), of q (..., 4), [GR95] (214); without overflow and underflow."""
-    return _stacks.norm(_stacks.vectors("norm", "q", q, 4))
+    return checks.norm(checks.vectors("norm", "q", q, 4))
 
 
-@_stacks.finite
 def inverse(q: ArrayLike) -> Vec:
     """conj(q) / |q|^2 of q (..., 4), [BS09] section 2.1.
 
@@ -65,8 +62,8 @@ def inverse(q: ArrayLike) -> Vec:
     ValueError
         for the zero quaternion
     """
-    given = _stacks.vectors("inverse", "q", q, 4)
-    size = _stacks.norm(given)[..., None]
+    given = checks.vectors("inverse", "q", q, 4)
+    size = checks.norm(given)[..., None]
     if not size.all():
         raise ValueError(f"inverse: q must not be the zero quaternion, got {_check.show(q)}; it has no inverse")
     # in this order |q|^2 neither overflows nor underflows
@@ -74,10 +71,9 @@ def inverse(q: ArrayLike) -> Vec:
     return out
 
 
-@_stacks.finite
 def pure(v: ArrayLike) -> Vec:
     """The vector quaternion (0, v), (..., 4), of v (..., 3), [GR95] (216)."""
-    return purely(_stacks.vectors("pure", "v", v))
+    return purely(checks.vectors("pure", "v", v))
 
 
 def purely(v: Vec) -> Vec:
@@ -85,7 +81,6 @@ def purely(v: Vec) -> Vec:
     return np.concatenate((np.zeros((*v.shape[:-1], 1)), v), axis=-1)
 
 
-@_stacks.finite
 def rotate(q: ArrayLike, x: ArrayLike) -> Vec:
     """R(q) x = q x conj(q) / |q|^2: material components to spatial ones, [GR95] (219), [NS] (29), [BS09] (7).
 
@@ -105,20 +100,19 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Vec:
         for the zero quaternion
     """
     owner = "rotate"
-    q, x = _stacks.nonzero_quaternions(owner, "q", q), _stacks.vectors(owner, "x", x)
-    _stacks.together(owner, q=(q, 1), x=(x, 1))
+    q, x = checks.nonzero_quaternions(owner, "q", q), checks.vectors(owner, "x", x)
+    checks.together(owner, q=(q, 1), x=(x, 1))
     return rotated(q, x)
 
 
-@_stacks.finite
 def rotate_back(q: ArrayLike, x: ArrayLike) -> Vec:
     """R(q)^T x = conj(q) x q / |q|^2: spatial components to material ones, [GR95] (222), [NS] (29).
 
     Parameters, results and errors are those of `rotate`.
     """
     owner = "rotate_back"
-    q, x = _stacks.nonzero_quaternions(owner, "q", q), _stacks.vectors(owner, "x", x)
-    _stacks.together(owner, q=(q, 1), x=(x, 1))
+    q, x = checks.nonzero_quaternions(owner, "q", q), checks.vectors(owner, "x", x)
+    checks.together(owner, q=(q, 1), x=(x, 1))
     return rotated(conjugated(q), x)
 
 

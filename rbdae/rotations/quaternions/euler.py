@@ -11,27 +11,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.plain import plain
+from rbdae.rotations import checks
 from rbdae.rotations.euler_map import euler_differential as _differential_kernel
 from rbdae.rotations.quaternions.matrices import left
 
 
-@_stacks.finite
 def euler_map(p: ArrayLike) -> Vec:
     """d = phi(p), (..., 9), of p (..., 4): the columns of R(p) = |p|^2 times a rotation. [NS] (26)-(28), (47)."""
-    p = _stacks.vectors("euler_map", "p", p, 4)
+    p = checks.vectors("euler_map", "p", p, 4)
     return np.asarray(0.5 * np.einsum("...ij,...j->...i", _differential(p), p))
 
 
-@_stacks.finite
 def euler_differential(p: ArrayLike) -> Mat:
     """Dphi(p), (..., 9, 4), of p (..., 4): ddot = Dphi(p) pdot; linear in p, Dphi(p) p = 2 phi(p). [NS] (48)."""
-    return _differential(_stacks.vectors("euler_differential", "p", p, 4))
+    return _differential(checks.vectors("euler_differential", "p", p, 4))
 
 
-@_stacks.finite
 def euler_pseudoinverse(p: ArrayLike) -> Mat:
     """The Moore-Penrose inverse of Dphi(p), (..., 4, 9), of p (..., 4), in closed form. [NS] (55), by (56).
 
@@ -42,7 +40,7 @@ def euler_pseudoinverse(p: ArrayLike) -> Mat:
     ValueError
         for p = 0
     """
-    p = _stacks.vectors("euler_pseudoinverse", "p", p, 4)
+    p = checks.vectors("euler_pseudoinverse", "p", p, 4)
     size = np.sum(p * p, axis=-1)[..., None, None]
     if not np.all(size > 0.0):
         raise ValueError("euler_pseudoinverse: p = 0 is no rotation, and its differential has no rank; give another p")
@@ -51,20 +49,17 @@ def euler_pseudoinverse(p: ArrayLike) -> Mat:
     return np.asarray(factor @ np.swapaxes(_differential(p), -1, -2))
 
 
-@_stacks.finite
 def system_differential(p: ArrayLike) -> Mat:
     """U, (12 n, 7 n), of p (n, 4): (xdot, ddot) of n bodies is U times their (xdot, pdot). [NS] (59)."""
     return _by_bodies("system_differential", p, euler_differential)
 
 
-@_stacks.finite
 def system_pseudoinverse(p: ArrayLike) -> Mat:
     """The Moore-Penrose inverse of U, (7 n, 12 n), of p (n, 4): T_p = U^# T_d gives null-space matrices in quaternions.
     [NS] (61)."""
     return _by_bodies("system_pseudoinverse", p, euler_pseudoinverse)
 
 
-@_stacks.finite
 def mass_matrix(p: ArrayLike, inertia: ArrayLike, radial_inertia: float = 0.0) -> Mat:
     """M(p) = 4 Q(p) diag(I0, I) Q(p)^T, (..., 4, 4), of p (..., 4): the kinetic energy is pdot . M pdot / 2. [NS] (31).
 
@@ -76,18 +71,17 @@ def mass_matrix(p: ArrayLike, inertia: ArrayLike, radial_inertia: float = 0.0) -
     radial_inertia : kg m^2, not negative
         I0, which no motion with |p| = 1 sees. [NS] has 0, with which M has the kernel p; [BS09] half of the trace.
     """
-    p = _stacks.vectors("mass_matrix", "p", p, 4)
+    p = checks.vectors("mass_matrix", "p", p, 4)
     radial = _check.number("mass_matrix", "radial_inertia", radial_inertia)
     if radial < 0.0:
         raise ValueError(f"mass_matrix: radial_inertia must not be negative, got {radial!r}; pass e.g. 0.0")
     return _turned(p, _inertia("mass_matrix", inertia), radial)
 
 
-@_stacks.finite
 def tangential_inverse_mass(p: ArrayLike, inertia: ArrayLike) -> Mat:
     """M^#(p), (..., 4, 4), with M M^# = I - p p^T for unit quaternions: the place of M in the inverse of
     [M p; p^T 0] with I0 = 0. [NS] (39); arguments as those of `mass_matrix`, with a regular inertia."""
-    p = _stacks.vectors("tangential_inverse_mass", "p", p, 4)
+    p = checks.vectors("tangential_inverse_mass", "p", p, 4)
     try:
         inverse: Mat = np.asarray(np.linalg.inv(_inertia("tangential_inverse_mass", inertia)), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -97,30 +91,27 @@ def tangential_inverse_mass(p: ArrayLike, inertia: ArrayLike) -> Mat:
     return np.asarray(_turned(p, inverse, 0.0) / (16.0 * np.sum(p * p, axis=-1)[..., None, None] ** 2))
 
 
-@_stacks.finite
 def from_plane(z: ArrayLike) -> Vec:
     """p = (p0, p1, 0, 0), (..., 4), of (..., 2): a rotation about the first axis by twice the argument of the complex
     number p0 + i p1. [NS] Remark 4.5."""
-    z = _stacks.vectors("from_plane", "z", z, 2)
+    z = checks.vectors("from_plane", "z", z, 2)
     return np.concatenate([z, np.zeros_like(z)], axis=-1)
 
 
-@_stacks.finite
 def plane_directors(z: ArrayLike) -> Mat:
     """Components of d2 and d3 along the second and third axis, (..., 2, 2), as columns, of z (..., 2): the square of
     the complex number, and i times it. [NS] Remark 4.5."""
-    z = _stacks.vectors("plane_directors", "z", z, 2)
+    z = checks.vectors("plane_directors", "z", z, 2)
     a, b = z[..., 0], z[..., 1]
     c, s = a * a - b * b, 2.0 * a * b
     return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
 
 
-@_stacks.finite
 def plane_rate(z: ArrayLike, omega: ArrayLike) -> Vec:
     """zdot = i z omega / 2, (..., 2), of z (..., 2) and the angular velocity omega (...) in 1/s: the null-space matrix
     (-p1, p0) / 2 of |z| = 1. [NS] Remark 4.5."""
-    z = _stacks.vectors("plane_rate", "z", z, 2)
-    rate = _stacks.numbers("plane_rate", "omega", omega)
+    z = checks.vectors("plane_rate", "z", z, 2)
+    rate = checks.numbers("plane_rate", "omega", omega)
     turned = np.stack([-z[..., 1], z[..., 0]], axis=-1)
     return np.asarray(0.5 * turned * rate[..., None])
 
@@ -135,7 +126,7 @@ def _differential(p: Vec) -> Mat:
 def _by_bodies(owner: str, p: ArrayLike, block: Callable[[ArrayLike], Mat]) -> Mat:
     from scipy.linalg import block_diag
 
-    p = _stacks.vectors(owner, "p", p, 4)
+    p = checks.vectors(owner, "p", p, 4)
     if p.ndim != 2:
         raise ValueError(f"{owner}: p must have the shape (n, 4), got {p.shape}")
     return np.asarray(block_diag(*(part for one in block(p) for part in (np.eye(3), one))))

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.matrices import left, right
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
-@_stacks.finite
 def exponential(q: ArrayLike) -> Vec:
     """exp(q) = e^q0 (cos |q|, q sin |q| / |q|), (..., 4), of any quaternion q (..., 4).
 
@@ -26,7 +26,7 @@ def exponential(q: ArrayLike) -> Vec:
     ValueError
         if the result overflows
     """
-    given = _stacks.vectors("exponential", "q", q, 4)
+    given = checks.vectors("exponential", "q", q, 4)
     with np.errstate(over="ignore", invalid="ignore"):
         out = np.exp(given[..., :1]) * _turned(given[..., 1:])
     if not np.isfinite(out).all():
@@ -34,7 +34,6 @@ def exponential(q: ArrayLike) -> Vec:
     return out
 
 
-@_stacks.finite
 def logarithm(q: ArrayLike) -> Vec:
     """log q = (log |q|, angle q / |q|) with the angle of the plane (q0, |q|) in [0, pi), the inverse of `exponential`.
 
@@ -53,23 +52,22 @@ def logarithm(q: ArrayLike) -> Vec:
     ValueError
         where there is no logarithm
     """
-    unit = _stacks.nonzero_quaternions("logarithm", "q", q)
-    size = _stacks.norm(unit[..., 1:])
+    unit = checks.nonzero_quaternions("logarithm", "q", q)
+    size = checks.norm(unit[..., 1:])
     if ((size == 0.0) & (unit[..., 0] < 0.0)).any():
         raise ValueError(
             f"logarithm: q must not be a negative real number, got {_check.show(q)}; its logarithm has no direction"
         )
-    length = np.log(_stacks.norm(np.asarray(q, dtype=float)))
+    length = np.log(checks.norm(np.asarray(q, dtype=float)))
     # beyond a right angle the quotient of angle and sine may overflow, and a direction has all digits
     near = _angle_over_sine(size, np.abs(unit[..., 0])) * unit[..., 1:]
     far = np.arctan2(size, unit[..., 0])[..., None] * _directions(unit[..., 1:])
     return np.concatenate((length[..., None], np.where(unit[..., :1] < 0.0, far, near)), axis=-1)
 
 
-@_stacks.finite
 def from_rotation_vector(w: ArrayLike) -> Vec:
     """The unit quaternion exp((0, w / 2)), (..., 4), of the rotation by |w| rad about w (..., 3), [BS09] (6)."""
-    return of_rotation_vector(_stacks.vectors("from_rotation_vector", "w", w))
+    return of_rotation_vector(checks.vectors("from_rotation_vector", "w", w))
 
 
 def of_rotation_vector(w: Vec) -> Vec:
@@ -77,7 +75,6 @@ def of_rotation_vector(w: Vec) -> Vec:
     return _turned(0.5 * w)
 
 
-@_stacks.finite
 def to_rotation_vector(q: ArrayLike) -> Vec:
     """The rotation vector (..., 3) of quaternions (..., 4) that are not zero, no longer than pi, [GR95] (164), (194).
 
@@ -88,16 +85,15 @@ def to_rotation_vector(q: ArrayLike) -> Vec:
     ValueError
         for the zero quaternion
     """
-    return rotation_vector(_stacks.nonzero_quaternions("to_rotation_vector", "q", q))
+    return rotation_vector(checks.nonzero_quaternions("to_rotation_vector", "q", q))
 
 
 def rotation_vector(q: Vec) -> Vec:
     """The rotation vectors, no longer than pi, of checked unit quaternions."""
     q = _shorter(q)
-    return 2.0 * _angle_over_sine(_stacks.norm(q[..., 1:]), q[..., 0]) * q[..., 1:]
+    return 2.0 * _angle_over_sine(checks.norm(q[..., 1:]), q[..., 0]) * q[..., 1:]
 
 
-@_stacks.finite
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Vec:
     """(cos(phi / 2), n sin(phi / 2)), (..., 4), [GR95] (194), (223).
 
@@ -114,8 +110,8 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Vec:
         for a zero axis
     """
     owner = "from_axis_angle"
-    n, phi = _stacks.axes(owner, "axis", axis), _stacks.numbers(owner, "angle", angle)
-    _stacks.together(owner, axis=(n, 1), angle=(phi, 0))
+    n, phi = checks.axes(owner, "axis", axis), checks.numbers(owner, "angle", angle)
+    checks.together(owner, axis=(n, 1), angle=(phi, 0))
     return of_axis_angle(n, phi)
 
 
@@ -125,7 +121,6 @@ def of_axis_angle(n: Vec, phi: Vec) -> Vec:
     return np.concatenate((np.cos(half_angle[..., :1]), np.sin(half_angle) * n), axis=-1)
 
 
-@_stacks.finite
 def to_axis_angle(q: ArrayLike) -> tuple[Vec, Vec]:
     """The unit axis (..., 3) and the angle (...) in [0, pi] of quaternions (..., 4) that are not zero, [GR95] (194).
 
@@ -136,23 +131,22 @@ def to_axis_angle(q: ArrayLike) -> tuple[Vec, Vec]:
     ValueError
         for the zero quaternion
     """
-    return axis_angle_of(_stacks.nonzero_quaternions("to_axis_angle", "q", q))
+    return axis_angle_of(checks.nonzero_quaternions("to_axis_angle", "q", q))
 
 
 def axis_angle_of(q: Vec) -> tuple[Vec, Vec]:
     """Axes and angles of checked unit quaternions."""
     q = _shorter(q)
     e = q[..., 1:]
-    return _directions(e), 2.0 * np.arctan2(_stacks.norm(e), q[..., 0])
+    return _directions(e), 2.0 * np.arctan2(checks.norm(e), q[..., 0])
 
 
-@_stacks.finite
 def to_matrix(q: ArrayLike) -> Mat:
     """The Euler map R(q) = (q0^2 - q . q) I + 2 q q^T + 2 q0 q^ = E(q) G(q)^T, (..., 3, 3), of q (..., 4).
 
     [NS] (26), [BS09] (8), (12), [GR95] (199), (200), (246): a rotation for unit quaternions, homogeneous of degree two.
     """
-    return matrix(_stacks.vectors("to_matrix", "q", q, 4))
+    return matrix(checks.vectors("to_matrix", "q", q, 4))
 
 
 def matrix(q: Vec) -> Mat:
@@ -161,7 +155,6 @@ def matrix(q: Vec) -> Mat:
     return out
 
 
-@_stacks.finite
 def from_matrix(R: Rotation | ArrayLike) -> Vec:
     """The unit quaternion (..., 4) of a rotation, with q0 >= 0, after Spurrier and Klumpp.
 
@@ -176,10 +169,9 @@ def from_matrix(R: Rotation | ArrayLike) -> Vec:
     ValueError
         unless the columns are orthonormal and right-handed
     """
-    return _stacks.rotation_quaternions("from_matrix", "R", R)
+    return checks.rotation_quaternions("from_matrix", "R", R)
 
 
-@_stacks.finite
 def to_rotation(q: ArrayLike) -> Rotation:
     """A `scipy.spatial.transform.Rotation` of quaternions (..., 4) that are not zero.
 
@@ -190,16 +182,14 @@ def to_rotation(q: ArrayLike) -> Rotation:
     ValueError
         for the zero quaternion
     """
-    return _stacks.to_rotation(_stacks.nonzero_quaternions("to_rotation", "q", q))
+    return checks.to_rotation(checks.nonzero_quaternions("to_rotation", "q", q))
 
 
-@_stacks.finite
 def from_rotation(rotation: Rotation | ArrayLike) -> Vec:
     """The unit quaternion (..., 4), scalar first and not negative, of a `Rotation` or of matrices (..., 3, 3)."""
-    return _stacks.rotation_quaternions("from_rotation", "rotation", rotation)
+    return checks.rotation_quaternions("from_rotation", "rotation", rotation)
 
 
-@_stacks.finite
 def half(q: ArrayLike) -> Vec:
     """The unit quaternion (..., 4) of half the rotation of q (..., 4): (1 + q) / |1 + q|, half(q) half(q) = +-q.
 
@@ -211,13 +201,13 @@ def half(q: ArrayLike) -> Vec:
     ValueError
         for the zero quaternion
     """
-    return halved(_stacks.nonzero_quaternions("half", "q", q))
+    return halved(checks.nonzero_quaternions("half", "q", q))
 
 
 def halved(q: Vec) -> Vec:
     """The half of checked unit quaternions."""
     q = _shorter(q) + np.array((1.0, 0.0, 0.0, 0.0))
-    return q / _stacks.norm(q)[..., None]
+    return q / checks.norm(q)[..., None]
 
 
 def _directions(v: Vec) -> Vec:
@@ -225,7 +215,7 @@ def _directions(v: Vec) -> Vec:
     largest = np.abs(v).max(axis=-1, keepdims=True, initial=0.0)
     with np.errstate(invalid="ignore"):
         n = np.where(largest > 0.0, v / largest, (1.0, 0.0, 0.0))
-    return n / _stacks.norm(n)[..., None]
+    return n / checks.norm(n)[..., None]
 
 
 def _shorter(q: Vec) -> Vec:
@@ -235,7 +225,7 @@ def _shorter(q: Vec) -> Vec:
 
 def _turned(v: Vec) -> Vec:
     """(cos |v|, v sin |v| / |v|). The quotient is accurate down to the smallest numbers: it needs no series."""
-    size = _stacks.norm(v)[..., None]
+    size = checks.norm(v)[..., None]
     with np.errstate(invalid="ignore"):
         factor = np.where(size > 0.0, np.sin(size) / size, 1.0)
     return np.concatenate((np.cos(size), factor * v), axis=-1)

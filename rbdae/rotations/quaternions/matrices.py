@@ -4,44 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks
 
 
-@_stacks.finite
 def left_matrix(p: ArrayLike) -> Mat:
     """Q_l(p) = [p, G(p)^T], (..., 4, 4), of p (..., 4): Q_l(p) q = p q.
 
     [BS09] (9), (10); Q(p) of [NS] (30); A of [GR95] (242).
     """
-    return left(_stacks.vectors("left_matrix", "p", p, 4))
+    return left(checks.vectors("left_matrix", "p", p, 4))
 
 
-@_stacks.finite
 def right_matrix(q: ArrayLike) -> Mat:
     """Q_r(q) = [q, E(q)^T], (..., 4, 4), of q (..., 4): Q_r(q) p = p q.
 
     [BS09] (9), (10); B of [GR95] (242).
     """
-    return right(_stacks.vectors("right_matrix", "q", q, 4))
+    return right(checks.vectors("right_matrix", "q", q, 4))
 
 
-@_stacks.finite
 def E(q: ArrayLike) -> Mat:
     """[-q, q0 I + q^], (..., 3, 4), of q (..., 4): the spatial one, omega = 2 E(q) qdot.
 
     E of [BS09] (10), H of [GR95] (201) and (248), G of [SNS15] (8). E(q) q = 0, E E^T = |q|^2 I, R(q) = E(q) G(q)^T.
     """
-    return np.ascontiguousarray(np.swapaxes(right(_stacks.vectors("E", "q", q, 4))[..., 1:], -1, -2))
+    return np.ascontiguousarray(np.swapaxes(right(checks.vectors("E", "q", q, 4))[..., 1:], -1, -2))
 
 
-@_stacks.finite
 def G(q: ArrayLike) -> Mat:
     """[-q, q0 I - q^], (..., 3, 4), of q (..., 4): the material one, Omega = 2 G(q) qdot.
 
     G of [BS09] (10) and [GR95] (201), L of [SNS15] (9), and T_p = G^T / 2 of [NS] (41). G(q) q = 0, G G^T = |q|^2 I.
     """
-    return np.ascontiguousarray(np.swapaxes(left(_stacks.vectors("G", "q", q, 4))[..., 1:], -1, -2))
+    return np.ascontiguousarray(np.swapaxes(left(checks.vectors("G", "q", q, 4))[..., 1:], -1, -2))
 
 
 def left(p: Vec) -> Mat:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Vec
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.algebra import conjugated, multiplied, purely
 
 
-@_stacks.finite
 def rate_from_material(q: ArrayLike, Omega: ArrayLike) -> Vec:
     """qdot = q (0, Omega / 2) = G(q)^T Omega / 2, (..., 4).
 
@@ -23,7 +22,6 @@ def rate_from_material(q: ArrayLike, Omega: ArrayLike) -> Vec:
     return multiplied(q, purely(0.5 * Omega))
 
 
-@_stacks.finite
 def rate_from_spatial(q: ArrayLike, omega: ArrayLike) -> Vec:
     """qdot = (0, omega / 2) q = E(q)^T omega / 2, (..., 4), of omega (..., 3) in spatial components, rad/s.
 
@@ -33,7 +31,6 @@ def rate_from_spatial(q: ArrayLike, omega: ArrayLike) -> Vec:
     return multiplied(purely(0.5 * omega), q)
 
 
-@_stacks.finite
 def material_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     """Omega = 2 conj(q) qdot = 2 G(q) qdot, (..., 3), of q (..., 4), |q| = 1, and qdot (..., 4).
 
@@ -43,7 +40,6 @@ def material_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     return 2.0 * multiplied(conjugated(q), qdot)[..., 1:]
 
 
-@_stacks.finite
 def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     """omega = 2 qdot conj(q) = 2 E(q) qdot, (..., 3), of q (..., 4), |q| = 1, and qdot (..., 4).
 
@@ -53,7 +49,6 @@ def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     return 2.0 * multiplied(qdot, conjugated(q))[..., 1:]
 
 
-@_stacks.finite
 def momentum_map(q: ArrayLike, p: ArrayLike) -> Vec:
     """L = E(q) p / 2, (..., 3), the angular momentum in spatial components, of q (..., 4) and its momentum p (..., 4).
 
@@ -65,7 +60,6 @@ def momentum_map(q: ArrayLike, p: ArrayLike) -> Vec:
     return 0.5 * multiplied(p, conjugated(q))[..., 1:]
 
 
-@_stacks.finite
 def second_rate(q: ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike) -> Vec:
     """qddot = q (-|Omega|^2 / 4, Omegadot / 2), (..., 4): the derivative of [BS09] (3).
 
@@ -77,14 +71,14 @@ def second_rate(q: ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike) -> Vec:
     """
     owner = "second_rate"
     q, Omega = _both(owner, "Omega", q, Omega, 3)
-    change = _stacks.vectors(owner, "Omega_rate", Omega_rate)
-    _stacks.together(owner, q=(q, 1), Omega=(Omega, 1), Omega_rate=(change, 1))
+    change = checks.vectors(owner, "Omega_rate", Omega_rate)
+    checks.together(owner, q=(q, 1), Omega=(Omega, 1), Omega_rate=(change, 1))
     inner = purely(0.5 * change) + purely(0.0 * Omega)
     inner[..., 0] = -0.25 * (Omega * Omega).sum(-1)
     return multiplied(q, inner)
 
 
 def _both(owner: str, what: str, q: ArrayLike, x: ArrayLike, n: int) -> tuple[Vec, Vec]:
-    first, second = _stacks.vectors(owner, "q", q, 4), _stacks.vectors(owner, what, x, n)
-    _stacks.together(owner, **{"q": (first, 1), what: (second, 1)})
+    first, second = checks.vectors(owner, "q", q, 4), checks.vectors(owner, what, x, n)
+    checks.together(owner, **{"q": (first, 1), what: (second, 1)})
     return first, second

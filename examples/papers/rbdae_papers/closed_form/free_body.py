@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.algebra import conjugated, multiplied, rotated
 from rbdae.rotations.quaternions.maps import of_rotation_vector
 from rbdae_papers.closed_form.elliptic import with_digits
@@ -80,7 +81,7 @@ class FreeBody:
                 )
         q = np.array((1.0, 0.0, 0.0, 0.0))
         if orientation is not None:
-            q = _stacks.rotation_quaternions(owner, "orientation", orientation)
+            q = checks.rotation_quaternions(owner, "orientation", orientation)
             if q.ndim > 1:
                 raise ValueError(
                     f"{owner}: orientation must be one rotation, got a stack of shape {q.shape[:-1]}; pick one"
@@ -101,7 +102,7 @@ class FreeBody:
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        R = _stacks.to_rotation(self.initial_quaternion)
+        R = checks.to_rotation(self.initial_quaternion)
         return type(self), (self.moments, self.initial_velocity, R)
 
     def angular_velocity(self, t: ArrayLike) -> Vec:
@@ -112,7 +113,7 @@ class FreeBody:
         t : (...) array_like
             s, of any sign.
         """
-        times = _stacks.numbers("FreeBody.angular_velocity", "t", t)
+        times = checks.numbers("FreeBody.angular_velocity", "t", t)
         if self._constants is None:
             return np.broadcast_to(self.initial_velocity, (*times.shape, 3)).copy()
         out: Vec = _in_frame(self._constants, _reduced(self._constants, times)) @ self._constants.frame
@@ -120,11 +121,11 @@ class FreeBody:
 
     def orientation(self, t: ArrayLike) -> Rotation:
         """R(t), from body to space; t (...) in s."""
-        return _stacks.to_rotation(self._attitude(_stacks.numbers("FreeBody.orientation", "t", t)))
+        return checks.to_rotation(self._attitude(checks.numbers("FreeBody.orientation", "t", t)))
 
     def quaternion(self, t: ArrayLike) -> Vec:
         """R(t) as unit quaternions (..., 4), scalar first and not negative; t (...) in s."""
-        q = self._attitude(_stacks.numbers("FreeBody.quaternion", "t", t))
+        q = self._attitude(checks.numbers("FreeBody.quaternion", "t", t))
         return np.where(q[..., :1] < 0.0, -q, q)
 
     @property
@@ -211,5 +212,5 @@ def _turned(constants: Polhode, t: Vec) -> Vec:
     about = np.stack((np.cos(0.5 * chi), zero, zero, np.sin(0.5 * chi)), axis=-1)
     momentum = _in_frame(constants, at) * (constants.moments / constants.L)
     shortest = np.stack((1.0 + momentum[..., 2], momentum[..., 1], -momentum[..., 0], zero), axis=-1)
-    shortest /= _stacks.norm(shortest)[..., None]
-    return multiplied(multiplied(about, shortest), _stacks.spurrier_klumpp(constants.frame))
+    shortest /= checks.norm(shortest)[..., None]
+    return multiplied(multiplied(about, shortest), checks.spurrier_klumpp(constants.frame))

@@ -9,9 +9,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, final
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike
 from rbdae._frozen import fill
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.maps import matrix
 from rbdae_papers.closed_form.elliptic import DIGITS, decimal, with_digits
 
@@ -82,7 +83,7 @@ class SymmetricTop:
         """
         owner = "SymmetricTop.integrals"
         Omega = _check.array(owner, "angular_velocity", angular_velocity, (3,))
-        q = _stacks.rotation_quaternions(owner, "rotation", rotation)
+        q = checks.rotation_quaternions(owner, "rotation", rotation)
         if q.ndim > 1:
             raise ValueError(f"{owner}: rotation must be one, got a stack of shape {q.shape[:-1]}; pick one of them")
         up = matrix(q)[2]  # e3 in the body

@@ -5,7 +5,7 @@ All functions are vectorised over leading axes, such as time, which are broadcas
 than one leading axis of a `Rotation` needs scipy 1.17. Derivatives of rotations are matrices (..., 3, 3), vectors are
 (..., 3), angles and other numbers (...); SI units and radians. Omega is the material angular velocity, R^T Rdot =
 Omega~, as everywhere in `rbdae`; omega = R Omega is the spatial one. Functions that have a result in either frame
-return `Components`. A result that leaves the range of double precision is refused.
+return `Components`.
 
 `docs/rotations.md` lists the equations with their functions and tests.
 """

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.algebra import conjugated, rotated
 
 if TYPE_CHECKING:
@@ -31,30 +31,26 @@ class Components(NamedTuple):
     spatial: Vec
 
 
-@_stacks.finite
 def to_spatial(rotation: Rotations, vector: ArrayLike) -> Vec:
     """x = R X, (..., 3), of material components X, [GR95] (3); (143), (145) for infinitesimal rotations."""
     q, x = checked("to_spatial", {"rotation": rotation}, vector=vector)
     return rotated(q, x)
 
 
-@_stacks.finite
 def to_material(rotation: Rotations, vector: ArrayLike) -> Vec:
     """X = R^T x, (..., 3), of spatial components x, [GR95] (79), (108), (125)."""
     q, x = checked("to_material", {"rotation": rotation}, vector=vector)
     return rotated(conjugated(q), x)
 
 
-@_stacks.finite
 def spin(u: ArrayLike) -> Mat:
     """u~, (..., 3, 3), with u~ v = u x v, of u (..., 3), [GR95] (360)."""
-    return skew(_stacks.vectors("spin", "u", u))
+    return skew(checks.vectors("spin", "u", u))
 
 
-@_stacks.finite
 def vect(A: ArrayLike) -> Vec:
     """The vector part (..., 3) of matrices A (..., 3, 3), [GR95] (357): vect(u~) = u, and zero if A is symmetric."""
-    return vector_part(_stacks.matrices("vect", "A", A))
+    return vector_part(checks.matrices("vect", "A", A))
 
 
 def skew(u: Vec) -> Mat:
@@ -76,15 +72,15 @@ def vector_part(A: Mat) -> Vec:
 
 def checked(owner: str, rotations: Mapping[str, Rotations], **vectors: ArrayLike) -> list[Vec]:
     """Unit quaternions (..., 4) of rotations, then vectors (..., 3), by their names; leading axes go together."""
-    out = {name: _stacks.rotation_quaternions(owner, name, value) for name, value in rotations.items()}
-    out |= {name: _stacks.vectors(owner, name, value) for name, value in vectors.items()}
-    _stacks.together(owner, **{name: (value, 1) for name, value in out.items()})
+    out = {name: checks.rotation_quaternions(owner, name, value) for name, value in rotations.items()}
+    out |= {name: checks.vectors(owner, name, value) for name, value in vectors.items()}
+    checks.together(owner, **{name: (value, 1) for name, value in out.items()})
     return list(out.values())
 
 
 def of_rate(owner: str, rotation: Rotations, what: str, rate: ArrayLike, named: str = "rotation") -> Components:
     """vect(R^T A) and vect(A R^T) of a rotation and of a derivative or variation A of it."""
-    R, A = _stacks.rotation_matrices(owner, named, rotation), _stacks.matrices(owner, what, rate)
-    _stacks.together(owner, **{named: (R, 2), what: (A, 2)})
+    R, A = checks.rotation_matrices(owner, named, rotation), checks.matrices(owner, what, rate)
+    checks.together(owner, **{named: (R, 2), what: (A, 2)})
     Rt = np.swapaxes(R, -1, -2)
     return Components(vector_part(Rt @ A), vector_part(A @ Rt))

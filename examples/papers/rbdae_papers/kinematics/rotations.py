@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions import maps
 from rbdae.rotations.quaternions.algebra import conjugated, multiplied
 from rbdae_papers.kinematics.components import Rotations, checked, skew
@@ -44,69 +44,61 @@ class Invariants(NamedTuple):
     eigenvalues: Mat
 
 
-@_stacks.finite
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Rotation:
     """R = cos phi I + (1 - cos phi) n n^T + sin phi n~, [GR95] (46), for any angle.
 
     The axis may have any length; ValueError if it is zero.
     """
-    return _stacks.to_rotation(maps.from_axis_angle(axis, angle))
+    return checks.to_rotation(maps.from_axis_angle(axis, angle))
 
 
-@_stacks.finite
 def to_axis_angle(rotation: Rotations) -> AxisAngle:
     """The axis n, R n = n, and the angle in [0, pi], [GR95] (22), (47); accurate at both ends.
 
     The axis of no rotation is (1, 0, 0) by convention, and half a turn has two axes, of which one is given.
     """
-    return AxisAngle(*maps.axis_angle_of(_stacks.rotation_quaternions("to_axis_angle", "rotation", rotation)))
+    return AxisAngle(*maps.axis_angle_of(checks.rotation_quaternions("to_axis_angle", "rotation", rotation)))
 
 
-@_stacks.finite
 def invariants(rotation: Rotations) -> Invariants:
     """tr(R) = 1 + 2 cos phi and vect(R) = n sin phi, [GR95] (47), and the eigenvalues (21)."""
-    q = _stacks.rotation_quaternions("invariants", "rotation", rotation)
+    q = checks.rotation_quaternions("invariants", "rotation", rotation)
     e0, e = q[..., 0], q[..., 1:]
-    cosine, sine = 2.0 * e0 * e0 - 1.0, 2.0 * e0 * _stacks.norm(e)
+    cosine, sine = 2.0 * e0 * e0 - 1.0, 2.0 * e0 * checks.norm(e)
     turning = cosine + 1j * sine
     values = np.stack((np.ones_like(turning), turning, turning.conj()), -1)
     return Invariants(1.0 + 2.0 * cosine, 2.0 * e0[..., None] * e, values)
 
 
-@_stacks.finite
 def displacement_matrix(rotation: Rotations) -> Mat:
     """D = R - I, (..., 3, 3), [GR95] (57), with no loss of digits for small rotations; D n = D^T n = 0, (58)."""
-    q = _stacks.rotation_quaternions("displacement_matrix", "rotation", rotation)
+    q = checks.rotation_quaternions("displacement_matrix", "rotation", rotation)
     S = skew(q[..., 1:])
     out: Mat = 2.0 * (q[..., :1, None] * S + S @ S)
     return out
 
 
-@_stacks.finite
 def exponential(vector: ArrayLike) -> Rotation:
     """R = exp(psi~), the rotation by |psi| rad about psi, of any length; [GR95] (53), (54), (165), (166)."""
-    return _stacks.to_rotation(maps.of_rotation_vector(_stacks.vectors("exponential", "vector", vector)))
+    return checks.to_rotation(maps.of_rotation_vector(checks.vectors("exponential", "vector", vector)))
 
 
-@_stacks.finite
 def logarithm(rotation: Rotations) -> Vec:
     """The rotation vector psi (..., 3), no longer than pi, with R = exp(psi~); the inverse of [GR95] (54).
 
     At half a turn psi and -psi are both right, and one of them is given.
     """
-    return maps.rotation_vector(_stacks.rotation_quaternions("logarithm", "rotation", rotation))
+    return maps.rotation_vector(checks.rotation_quaternions("logarithm", "rotation", rotation))
 
 
-@_stacks.finite
 def half_rotation(rotation: Rotations) -> Rotation:
     """F with F F = R, about the same axis by half the angle, which is in [0, pi / 2]; [GR95] (257)-(259), (274), (275).
 
     Of half a turn there are two, and one of them is given. (258) is misprinted: `docs/references.md`.
     """
-    return _stacks.to_rotation(maps.halved(_stacks.rotation_quaternions("half_rotation", "rotation", rotation)))
+    return checks.to_rotation(maps.halved(checks.rotation_quaternions("half_rotation", "rotation", rotation)))
 
 
-@_stacks.finite
 def direction_cosines(fixed: Rotations, moved: Rotations) -> Mat:
     """r_ij = E_i . e_j, (..., 3, 3), [GR95] (34), (35): the rotation from E to e in components along E.
 
@@ -117,40 +109,35 @@ def direction_cosines(fixed: Rotations, moved: Rotations) -> Mat:
     return out
 
 
-@_stacks.finite
 def rotation_between(fixed: Rotations, moved: Rotations) -> Rotation:
     """R = sum_i e_i E_i^T, with e_i = R E_i, [GR95] (4), (13), (32), of bases as in `direction_cosines`."""
     A, B = _bases("rotation_between", fixed, moved)
-    return _stacks.to_rotation(_stacks.spurrier_klumpp(B @ np.swapaxes(A, -1, -2)))
+    return checks.to_rotation(checks.spurrier_klumpp(B @ np.swapaxes(A, -1, -2)))
 
 
 def _bases(owner: str, fixed: Rotations, moved: Rotations) -> tuple[Mat, Mat]:
-    A, B = _stacks.rotation_matrices(owner, "fixed", fixed), _stacks.rotation_matrices(owner, "moved", moved)
-    _stacks.together(owner, fixed=(A, 2), moved=(B, 2))
+    A, B = checks.rotation_matrices(owner, "fixed", fixed), checks.rotation_matrices(owner, "moved", moved)
+    checks.together(owner, fixed=(A, 2), moved=(B, 2))
     return A, B
 
 
-@_stacks.finite
 def composed(frame: Rotations, relative: Rotations) -> Rotation:
     """R = R_0 R_rel, [GR95] (155), (226): R_0 from the moving frame to space, R_rel from the body to the frame."""
-    return _stacks.to_rotation(multiplied(*checked("composed", {"frame": frame, "relative": relative})))
+    return checks.to_rotation(multiplied(*checked("composed", {"frame": frame, "relative": relative})))
 
 
-@_stacks.finite
 def relative_rotation(frame: Rotations, rotation: Rotations) -> Rotation:
     """R_rel = R_0^T R, the solution of [GR95] (155)."""
     q0, q = checked("relative_rotation", {"frame": frame, "rotation": rotation})
-    return _stacks.to_rotation(multiplied(conjugated(q0), q))
+    return checks.to_rotation(multiplied(conjugated(q0), q))
 
 
-@_stacks.finite
 def incremented(reference: Rotations, vector: ArrayLike) -> Rotation:
     """R = R_0 exp(Psi_inc~), [GR95] (159): the rotation vector of the increment is material, in axes of the body."""
     q, w = checked("incremented", {"reference": reference}, vector=vector)
-    return _stacks.to_rotation(multiplied(q, maps.of_rotation_vector(w)))
+    return checks.to_rotation(multiplied(q, maps.of_rotation_vector(w)))
 
 
-@_stacks.finite
 def increment(reference: Rotations, rotation: Rotations) -> Vec:
     """The rotation vector (..., 3), no longer than pi, of R_inc = R_0^T R, [GR95] (159)."""
     q0, q = checked("increment", {"reference": reference, "rotation": rotation})

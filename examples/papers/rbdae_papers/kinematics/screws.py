@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Vec
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.algebra import rotated
 from rbdae.rotations.quaternions.maps import axis_angle_of, of_axis_angle
 from rbdae_papers.kinematics.components import Rotations, checked
@@ -33,21 +33,18 @@ class Screw(NamedTuple):
     pitch: Vec
 
 
-@_stacks.finite
 def displaced(rotation: Rotations, displacement: ArrayLike, point: ArrayLike) -> Vec:
     """x_P = x_0 + R X_P, (..., 3), [GR95] (55), (106), with the displacement x_0 of the origin and X_P material."""
     q, x0, X = checked("displaced", {"rotation": rotation}, displacement=displacement, point=point)
     return x0 + rotated(q, X)
 
 
-@_stacks.finite
 def displacement_of(rotation: Rotations, displacement: ArrayLike, point: ArrayLike) -> Vec:
     """u_P = u_0 + (R - I) X_P, (..., 3), [GR95] (56), with no loss of digits for small rotations."""
     q, u0, X = checked("displacement_of", {"rotation": rotation}, displacement=displacement, point=point)
     return u0 + _turned_by(q, X)
 
 
-@_stacks.finite
 def screw(rotation: Rotations, displacement: ArrayLike) -> Screw:
     """The screw motion of x = x_0 + R X: axis, translation [GR95] (63), pose (69), pitch (71).
 
@@ -59,11 +56,11 @@ def screw(rotation: Rotations, displacement: ArrayLike) -> Screw:
     leading = np.broadcast_shapes(q.shape[:-1], u0.shape[:-1])
     q, u0 = np.broadcast_to(q, (*leading, 4)), np.broadcast_to(u0, (*leading, 3))
     n, phi = axis_angle_of(q)
-    turns, length = phi > 0.0, _stacks.norm(u0)
+    turns, length = phi > 0.0, checks.norm(u0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         n = np.where((turns | (length == 0.0))[..., None], n, u0 / length[..., None])
         k = (n * u0).sum(-1)
-        cotangent = q[..., 0] / _stacks.norm(q[..., 1:])
+        cotangent = q[..., 0] / checks.norm(q[..., 1:])
         pose = 0.5 * (u0 - k[..., None] * n + cotangent[..., None] * np.cross(n, u0))
         turning = 2.0 * math.pi * k / phi
         turning = np.where(np.isfinite(turning), turning, np.nan)  # infinite only without rotation
@@ -71,11 +68,10 @@ def screw(rotation: Rotations, displacement: ArrayLike) -> Screw:
     return Screw(n, phi, k, np.where(turns[..., None], pose, 0.0), pitch)
 
 
-@_stacks.finite
 def screw_displacement(motion: Screw, point: ArrayLike) -> Vec:
     """u_P = k n + (R - I) (X_P - X_M), (..., 3), [GR95] (65), (70), of a material point X_P."""
-    X = _stacks.vectors("screw_displacement", "point", point)
-    _stacks.together("screw_displacement", motion=(motion.axis, 1), point=(X, 1))
+    X = checks.vectors("screw_displacement", "point", point)
+    checks.together("screw_displacement", motion=(motion.axis, 1), point=(X, 1))
     q = of_axis_angle(motion.axis, motion.angle)
     return motion.translation[..., None] * motion.axis + _turned_by(q, X - motion.pose)
 
@@ -106,7 +102,6 @@ class InstantaneousScrew(NamedTuple):
     direction: Vec
 
 
-@_stacks.finite
 def instantaneous_screw(position: ArrayLike, velocity: ArrayLike, omega: ArrayLike) -> InstantaneousScrew:
     """x_M = omega x v_0 / |omega|^2 + (I - f f^T) x_0, f = omega / |omega|, u = f . v_0, [GR95] (113), (119), (120).
 
@@ -117,7 +112,7 @@ def instantaneous_screw(position: ArrayLike, velocity: ArrayLike, omega: ArrayLi
     x0, v0, given = np.broadcast_arrays(
         *checked("instantaneous_screw", {}, position=position, velocity=velocity, omega=omega)
     )
-    speed, rate = _stacks.norm(v0), _stacks.norm(given)
+    speed, rate = checks.norm(v0), checks.norm(given)
     turns = (rate > 0.0)[..., None]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         moving = np.where((speed > 0.0)[..., None], v0 / speed[..., None], (1.0, 0.0, 0.0))
@@ -130,10 +125,9 @@ def instantaneous_screw(position: ArrayLike, velocity: ArrayLike, omega: ArrayLi
     return InstantaneousScrew(arm + x0 - (f * x0).sum(-1, keepdims=True) * f, given.copy(), u, pitch, f)
 
 
-@_stacks.finite
 def screw_velocity(motion: InstantaneousScrew, point: ArrayLike) -> Vec:
     """v_P = u f + omega x (x_P - x_M), (..., 3), [GR95] (112), (121), of a spatial point x_P."""
-    x = _stacks.vectors("screw_velocity", "point", point)
-    _stacks.together("screw_velocity", motion=(motion.omega, 1), point=(x, 1))
+    x = checks.vectors("screw_velocity", "point", point)
+    checks.together("screw_velocity", motion=(motion.omega, 1), point=(x, 1))
     out: Vec = motion.sliding[..., None] * motion.direction + np.cross(motion.omega, x - motion.point)
     return out

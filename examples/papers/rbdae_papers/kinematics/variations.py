@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.rotations.quaternions.algebra import conjugated, rotated
 from rbdae_papers.kinematics.components import Components, Rotations, checked, of_rate
 
 
-@_stacks.finite
 def infinitesimal_rotation(rotation: Rotations, variation: ArrayLike) -> Components:
     """dtheta = vect(dR R^T) and dTheta = vect(R^T dR) = R^T dtheta, [GR95] (142)-(145), of a variation dR."""
     return of_rate("infinitesimal_rotation", rotation, "variation", variation)
 
 
-@_stacks.finite
 def virtual_displacement(rotation: Rotations, dTheta: ArrayLike, point: ArrayLike) -> Vec:
     """dx = R (dTheta x X) = dtheta x x, (..., 3), of a material point X in a spherical motion, [GR95] (140), (141)."""
     q, turned, X = checked("virtual_displacement", {"rotation": rotation}, dTheta=dTheta, point=point)
     return rotated(q, np.cross(turned, X))
 
 
-@_stacks.finite
 def crossed_variations(rotation: Rotations, dTheta_rate: ArrayLike, dtheta_rate: ArrayLike) -> Components:
     """domega = R d(dTheta)/dt and dOmega = R^T d(dtheta)/dt, [GR95] (153)."""
     q, material, spatial = checked(
@@ -35,7 +31,6 @@ def crossed_variations(rotation: Rotations, dTheta_rate: ArrayLike, dtheta_rate:
     return Components(rotated(conjugated(q), spatial), rotated(q, material))
 
 
-@_stacks.finite
 def material_velocity_variation(Omega: ArrayLike, dTheta: ArrayLike, dTheta_rate: ArrayLike) -> Vec:
     """dOmega = d(dTheta)/dt + Omega x dTheta, (..., 3), [GR95] (150); all material."""
     turning, turned, rate = checked(
@@ -45,7 +40,6 @@ def material_velocity_variation(Omega: ArrayLike, dTheta: ArrayLike, dTheta_rate
     return out
 
 
-@_stacks.finite
 def spatial_velocity_variation(omega: ArrayLike, dtheta: ArrayLike, dtheta_rate: ArrayLike) -> Vec:
     """domega = d(dtheta)/dt - omega x dtheta, (..., 3), [GR95] (150); all spatial."""
     turning, turned, rate = checked(
@@ -55,7 +49,6 @@ def spatial_velocity_variation(omega: ArrayLike, dtheta: ArrayLike, dtheta_rate:
     return out
 
 
-@_stacks.finite
 def material_acceleration_variation(
     Omega: ArrayLike, Omega_rate: ArrayLike, dTheta: ArrayLike, dTheta_rate: ArrayLike, dTheta_second_rate: ArrayLike
 ) -> Vec:
@@ -68,7 +61,6 @@ def material_acceleration_variation(
     return out
 
 
-@_stacks.finite
 def spatial_acceleration_variation(
     omega: ArrayLike, omega_rate: ArrayLike, dtheta: ArrayLike, dtheta_rate: ArrayLike, dtheta_second_rate: ArrayLike
 ) -> Vec:

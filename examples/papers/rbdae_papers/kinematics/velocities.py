@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.algebra import conjugated, multiplied, rotated
 from rbdae.rotations.quaternions.maps import axis_angle_of
 from rbdae_papers.kinematics.components import Components, Rotations, checked, of_rate, skew
@@ -27,7 +27,6 @@ class AccelerationMatrices(NamedTuple):
     spatial: Mat
 
 
-@_stacks.finite
 def angular_velocity(rotation: Rotations, rate: ArrayLike) -> Components:
     """omega = vect(Rdot R^T) and Omega = vect(R^T Rdot), [GR95] (75), (78), (80), (81).
 
@@ -36,13 +35,11 @@ def angular_velocity(rotation: Rotations, rate: ArrayLike) -> Components:
     return of_rate("angular_velocity", rotation, "rate", rate)
 
 
-@_stacks.finite
 def angular_acceleration(rotation: Rotations, second_rate: ArrayLike) -> Components:
     """omegadot = vect(Rddot R^T) and Omegadot = vect(R^T Rddot), [GR95] (124), (127)."""
     return of_rate("angular_acceleration", rotation, "second_rate", second_rate)
 
 
-@_stacks.finite
 def incremental_angular_velocity(increment: Rotations, rate: ArrayLike) -> Vec:
     """Omega = Omega_inc = vect(R_inc^T Rdot_inc), (..., 3), [GR95] (160): the reference has no influence.
 
@@ -51,19 +48,17 @@ def incremental_angular_velocity(increment: Rotations, rate: ArrayLike) -> Vec:
     return of_rate("incremental_angular_velocity", increment, "rate", rate, "increment").material
 
 
-@_stacks.finite
 def acceleration_matrices(rotation: Rotations, Omega: ArrayLike, Omega_rate: ArrayLike) -> AccelerationMatrices:
     """alpha = omegadot~ + omega~ omega~ and A = Omegadot~ + Omega~ Omega~, [GR95] (123), (126)."""
     owner = "acceleration_matrices"
-    R = _stacks.rotation_matrices(owner, "rotation", rotation)
-    velocity, change = _stacks.vectors(owner, "Omega", Omega), _stacks.vectors(owner, "Omega_rate", Omega_rate)
-    _stacks.together(owner, rotation=(R, 2), Omega=(velocity, 1), Omega_rate=(change, 1))
+    R = checks.rotation_matrices(owner, "rotation", rotation)
+    velocity, change = checks.vectors(owner, "Omega", Omega), checks.vectors(owner, "Omega_rate", Omega_rate)
+    checks.together(owner, rotation=(R, 2), Omega=(velocity, 1), Omega_rate=(change, 1))
     S = skew(velocity)
     A = skew(change) + S @ S
     return AccelerationMatrices(A, R @ A @ np.swapaxes(R, -1, -2))
 
 
-@_stacks.finite
 def angular_velocity_of_axis_angle(
     axis: ArrayLike, angle: ArrayLike, axis_rate: ArrayLike, angle_rate: ArrayLike
 ) -> Components:
@@ -73,16 +68,15 @@ def angular_velocity_of_axis_angle(
     n . ndot = 0.
     """
     owner = "angular_velocity_of_axis_angle"
-    n, phi = _stacks.axes(owner, "axis", axis), _stacks.numbers(owner, "angle", angle)
-    dn, dphi = _stacks.vectors(owner, "axis_rate", axis_rate), _stacks.numbers(owner, "angle_rate", angle_rate)
-    _stacks.together(owner, axis=(n, 1), angle=(phi, 0), axis_rate=(dn, 1), angle_rate=(dphi, 0))
+    n, phi = checks.axes(owner, "axis", axis), checks.numbers(owner, "angle", angle)
+    dn, dphi = checks.vectors(owner, "axis_rate", axis_rate), checks.numbers(owner, "angle_rate", angle_rate)
+    checks.together(owner, axis=(n, 1), angle=(phi, 0), axis_rate=(dn, 1), angle_rate=(dphi, 0))
     dn = dn - (dn * n).sum(-1, keepdims=True) * n
     along, across = _sine_terms(n, phi, dn)
     along = along + dphi[..., None] * n
     return Components(along - across, along + across)
 
 
-@_stacks.finite
 def angular_acceleration_of_axis_angle(
     axis: ArrayLike, angle: ArrayLike, axis_rate: ArrayLike, angle_rate: ArrayLike, axis_second_rate: ArrayLike,
     angle_second_rate: ArrayLike,
@@ -95,15 +89,15 @@ def angular_acceleration_of_axis_angle(
     owner = "angular_acceleration_of_axis_angle"
     vectors = {"axis": axis, "axis_rate": axis_rate, "axis_second_rate": axis_second_rate}
     numbers = {"angle": angle, "angle_rate": angle_rate, "angle_second_rate": angle_second_rate}
-    n, dn, ddn = (_stacks.vectors(owner, *named) for named in vectors.items())
-    phi, dphi, ddphi = (_stacks.numbers(owner, *named) for named in numbers.items())
-    _stacks.together(
+    n, dn, ddn = (checks.vectors(owner, *named) for named in vectors.items())
+    phi, dphi, ddphi = (checks.numbers(owner, *named) for named in numbers.items())
+    checks.together(
         owner,
         **{name: (value, 1) for name, value in zip(vectors, (n, dn, ddn), strict=True)},
         **{name: (value, 0) for name, value in zip(numbers, (phi, dphi, ddphi), strict=True)},
     )
-    length = _stacks.norm(n)
-    if (np.abs(length - 1.0) > _stacks.ORTHONORMAL).any():
+    length = checks.norm(n)
+    if (np.abs(length - 1.0) > checks.ORTHONORMAL).any():
         worst = length.flat[np.argmax(np.abs(length - 1.0))]
         raise ValueError(f"{owner}: axis must have unit length, got {worst:.9g}; divide n and its rates by |n|")
     even, odd = _sine_terms(n, phi, ddn)
@@ -119,7 +113,6 @@ def _sine_terms(n: Vec, phi: Vec, x: Vec) -> tuple[Vec, Vec]:
     return np.sin(phi)[..., None] * x, (2.0 * half * half)[..., None] * np.cross(n, x)
 
 
-@_stacks.finite
 def axis_angle_rates(rotation: Rotations, Omega: ArrayLike) -> AxisAngle:
     """ndot = B Omega and phidot = n . Omega of `to_axis_angle`, [GR95] (91), (92), (97); the inverse of (104).
 
@@ -133,30 +126,27 @@ def axis_angle_rates(rotation: Rotations, Omega: ArrayLike) -> AxisAngle:
         )
     dphi = (n * velocity).sum(-1)
     across = velocity - dphi[..., None] * n
-    cotangent = q[..., :1] / _stacks.norm(q[..., 1:])[..., None]
+    cotangent = q[..., :1] / checks.norm(q[..., 1:])[..., None]
     return AxisAngle(0.5 * (np.cross(n, across) + cotangent * across), dphi)
 
 
-@_stacks.finite
 def rotation_axis(omega: ArrayLike) -> Vec:
     """f = omega / |omega|, (..., 3), [GR95] (132); ValueError where omega is zero."""
-    return _stacks.axes("rotation_axis", "omega", omega)
+    return checks.axes("rotation_axis", "omega", omega)
 
 
-@_stacks.finite
 def rotation_axis_rate(omega: ArrayLike, omega_rate: ArrayLike) -> Vec:
     """fdot = (I - f f^T) omegadot / |omega|, (..., 3), [GR95] (138), the solution of (135), 1/s; ValueError where omega
     is zero. With material components the result is the change relative to the body."""
     owner = "rotation_axis_rate"
-    f = _stacks.axes(owner, "omega", omega)
-    size = _stacks.norm(_stacks.vectors(owner, "omega", omega))
-    change = _stacks.vectors(owner, "omega_rate", omega_rate)
-    _stacks.together(owner, omega=(f, 1), omega_rate=(change, 1))
+    f = checks.axes(owner, "omega", omega)
+    size = checks.norm(checks.vectors(owner, "omega", omega))
+    change = checks.vectors(owner, "omega_rate", omega_rate)
+    checks.together(owner, omega=(f, 1), omega_rate=(change, 1))
     out: Vec = (change - (f * change).sum(-1, keepdims=True) * f) / size[..., None]
     return out
 
 
-@_stacks.finite
 def point_velocity(rotation: Rotations, velocity: ArrayLike, Omega: ArrayLike, point: ArrayLike) -> Components:
     """v_P = v_0 + R (Omega x X_P) = v_0 + omega x (x_P - x_0), and V_P = R^T v_P.
 
@@ -167,7 +157,6 @@ def point_velocity(rotation: Rotations, velocity: ArrayLike, Omega: ArrayLike, p
     return _moved(q, v0, np.cross(turning, X))
 
 
-@_stacks.finite
 def point_acceleration(
     rotation: Rotations, acceleration: ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike, point: ArrayLike
 ) -> Components:
@@ -187,7 +176,6 @@ def _moved(q: Vec, origin: Vec, relative: Vec) -> Components:
     return Components(rotated(conjugated(q), origin) + relative, origin + rotated(q, relative))
 
 
-@_stacks.finite
 def composed_angular_velocity(
     frame: Rotations, relative: Rotations, Omega_frame: ArrayLike, Omega_relative: ArrayLike
 ) -> Components:
@@ -203,7 +191,6 @@ def composed_angular_velocity(
     return Components(rotated(conjugated(q), first) + second, rotated(q0, first + rotated(q, second)))
 
 
-@_stacks.finite
 def composed_angular_acceleration(
     frame: Rotations, relative: Rotations, Omega_frame: ArrayLike, Omega_relative: ArrayLike,
     Omega_frame_rate: ArrayLike, Omega_relative_rate: ArrayLike,
@@ -219,7 +206,6 @@ def composed_angular_acceleration(
     return Components(out, rotated(multiplied(q0, q), out))
 
 
-@_stacks.finite
 def inertial_velocity(
     frame: Rotations, velocity: ArrayLike, Omega_frame: ArrayLike, point: ArrayLike, rate: ArrayLike
 ) -> Vec:
@@ -233,7 +219,6 @@ def inertial_velocity(
     return v0 + rotated(q, dX + np.cross(turning, X))
 
 
-@_stacks.finite
 def inertial_acceleration(
     frame: Rotations, acceleration: ArrayLike, Omega_frame: ArrayLike, Omega_frame_rate: ArrayLike, point: ArrayLike,
     rate: ArrayLike, second_rate: ArrayLike,

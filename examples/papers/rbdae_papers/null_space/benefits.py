@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import rbdae
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat
+from rbdae.rotations import checks
 from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect, near
 from rbdae_papers.item import Item, Settings, numbers
@@ -37,7 +38,7 @@ def _matrix(of: rbdae.Problem, form: str) -> Mat:
 def skeel_condition(A: ArrayLike) -> float:
     """Skeel's condition number of a regular matrix (n, n): the largest row sum of abs(A^-1) abs(A). Units of equations
     do not change it; it is 1 for diagonal matrices. [NS], benefit (v)."""
-    matrix = _stacks.numbers("skeel_condition", "A", A)
+    matrix = checks.numbers("skeel_condition", "A", A)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise ValueError(
             f"skeel_condition: A must be a square matrix, got {_check.show(A)} of shape {matrix.shape}; pass one (n, n)"

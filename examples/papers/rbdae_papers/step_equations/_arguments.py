@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks
 
 
 def quaternions(owner: str, **given: ArrayLike) -> tuple[Vec, ...]:
     """Stacks (..., 4) of four numbers, whose leading axes go together: an array for each, in order."""
-    found = {name: _stacks.vectors(owner, name, value, 4) for name, value in given.items()}
-    _stacks.together(owner, **{name: (value, 1) for name, value in found.items()})
+    found = {name: checks.vectors(owner, name, value, 4) for name, value in given.items()}
+    checks.together(owner, **{name: (value, 1) for name, value in found.items()})
     return tuple(found.values())
 
 

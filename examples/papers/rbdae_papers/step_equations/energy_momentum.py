@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations import checks
 from rbdae.rotations.quaternions.matrices import left, right
 from rbdae_papers.step_equations._arguments import inverse4, quaternions, step_size, times, transposed
 from rbdae_papers.step_equations.invariants import barred
@@ -20,7 +21,6 @@ class StepResidual(NamedTuple):
     p: Vec
 
 
-@_stacks.finite
 def energy_momentum_residual(
     q0: ArrayLike,
     p0: ArrayLike,
@@ -49,7 +49,7 @@ def energy_momentum_residual(
     """
     owner = "energy_momentum_residual"
     q0, p0, q1, p1, slope = quaternions(owner, q0=q0, p0=p0, q1=q1, p1=p1, gradient=gradient)
-    la = _stacks.numbers(owner, "multiplier", multiplier)
+    la = checks.numbers(owner, "multiplier", multiplier)
     h, inverse = step_size(owner, step), inverse4(owner, inertia)
     qh, ph = 0.5 * (q0 + q1), 0.5 * (p0 + p1)
     pi = times(transposed(left(q0)), p0) + times(transposed(left(q1)), p1)
@@ -59,7 +59,6 @@ def energy_momentum_residual(
     return StepResidual(of_q, of_p)
 
 
-@_stacks.finite
 def step_multiplier(q0: ArrayLike, q1: ArrayLike, gradient: ArrayLike) -> Vec:
     """The multiplier of a step from q0 to q1, la = -q_mean . grad V / |q_mean|^2, (...), J: [BS09] Remark 4.3.
 
@@ -72,7 +71,6 @@ def step_multiplier(q0: ArrayLike, q1: ArrayLike, gradient: ArrayLike) -> Vec:
     return out
 
 
-@_stacks.finite
 def energy_momentum_tangent(
     q0: ArrayLike,
     p0: ArrayLike,

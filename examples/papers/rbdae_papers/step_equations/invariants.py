@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbdae import _check, _stacks
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.rotations.quaternions.matrices import left, right
 from rbdae_papers.step_equations._arguments import inertia4, inverse4, quaternions, times, transposed
@@ -32,14 +32,12 @@ class Rates(NamedTuple):
     p: Vec
 
 
-@_stacks.finite
 def invariants(q: ArrayLike, p: ArrayLike) -> Invariants:
     """pi = Q_l(q)^T p and eta = q . q, [BS09] (46), (47), of quaternions q (..., 4) and momenta p = M4(q) qdot."""
     q, p = quaternions("invariants", q=q, p=p)
     return Invariants(times(transposed(left(q)), p), (q * q).sum(-1))
 
 
-@_stacks.finite
 def kinetic_energy(pi: ArrayLike, inertia: ArrayLike) -> Vec:
     """T = pi . J4^-1 pi / 8, (...), J, [BS09] (48), of pi (..., 4) and the moments of inertia (3,) or (3, 3), kg m^2.
 
@@ -50,7 +48,6 @@ def kinetic_energy(pi: ArrayLike, inertia: ArrayLike) -> Vec:
     return out
 
 
-@_stacks.finite
 def mass_matrix(q: ArrayLike, inertia: ArrayLike) -> Mat:
     """M4(q) = 4 Q_l(q) J4 Q_l(q)^T, (..., 4, 4), kg m^2: [BS09] (32), which is (30) and (31)."""
     (q,) = quaternions("mass_matrix", q=q)
@@ -59,7 +56,6 @@ def mass_matrix(q: ArrayLike, inertia: ArrayLike) -> Mat:
     return out
 
 
-@_stacks.finite
 def inverse_mass_matrix(q: ArrayLike, inertia: ArrayLike) -> Mat:
     """M4(q)^-1 = Q_l(q) J4^-1 Q_l(q)^T / 4, (..., 4, 4), on the unit sphere: [BS09] (33)."""
     (q,) = quaternions("inverse_mass_matrix", q=q)
@@ -68,7 +64,6 @@ def inverse_mass_matrix(q: ArrayLike, inertia: ArrayLike) -> Mat:
     return out
 
 
-@_stacks.finite
 def hamiltonian_rates(
     q: ArrayLike, p: ArrayLike, inertia: ArrayLike, gradient: ArrayLike = (0.0, 0.0, 0.0, 0.0)
 ) -> Rates:
@@ -89,7 +84,6 @@ def hamiltonian_rates(
     return Rates(times(left(q), x), -times(barred(p), x) + rest)
 
 
-@_stacks.finite
 def weight_gradient(q: ArrayLike, force: ArrayLike, point: ArrayLike) -> Vec:
     """The gradient (..., 4), J, at any q (..., 4) of V(q) = -f . R(q) u with R(q) of [BS09] (8), quadratic in q.
 

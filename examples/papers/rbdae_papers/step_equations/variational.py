@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.rotations.quaternions.algebra import conjugated, multiplied
 from rbdae.rotations.quaternions.matrices import left
@@ -21,7 +20,6 @@ class DiscreteMomenta(NamedTuple):
     end: Vec
 
 
-@_stacks.finite
 def discrete_momenta(
     q0: ArrayLike, q1: ArrayLike, *, inertia: ArrayLike, step: float, gradient: ArrayLike = (0.0, 0.0, 0.0, 0.0)
 ) -> DiscreteMomenta:
@@ -46,7 +44,6 @@ def discrete_momenta(
     return DiscreteMomenta(-_singular(q1, J4, q0) / h + push, _singular(q0, J4, q1) / h - push)
 
 
-@_stacks.finite
 def node_multiplier(
     before: ArrayLike,
     now: ArrayLike,
@@ -77,7 +74,6 @@ def node_multiplier(
     return out
 
 
-@_stacks.finite
 def discrete_momentum_map(
     q0: ArrayLike, q1: ArrayLike, *, inertia: ArrayLike, step: float, gradient: ArrayLike = (0.0, 0.0, 0.0, 0.0)
 ) -> Vec:

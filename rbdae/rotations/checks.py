@@ -5,9 +5,7 @@ Messages have the style of `rbdae._check`: ``owner: what must be ..., got ...; r
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +14,6 @@ from rbdae._arrays import Mat, Vec
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 ORTHONORMAL = 1e-8
 """How far R^T R may be from the identity, and a unit vector's length from one."""
@@ -143,42 +138,6 @@ def norm(x: Vec) -> Vec:
     """Euclidean norms over the last axis, without overflow and underflow."""
     out: Vec = np.hypot.reduce(x, axis=-1)
     return out
-
-
-def finite(function: Callable[P, T]) -> Callable[P, T]:
-    """A function of arrays that refuses arguments whose result leaves the range of double precision; an infinite
-    `pitch`, of a translation, is one that is meant.
-
-    Raises
-    ------
-    ValueError
-        where the result would have entries that are not finite
-    """
-
-    @wraps(function)
-    def checked(*arguments: P.args, **named: P.kwargs) -> T:
-        with np.errstate(all="ignore"):
-            out = function(*arguments, **named)
-        if not _is_finite(out):
-            raise ValueError(
-                f"{function.__name__}: the result leaves the range of double precision; scale the arguments, for "
-                "example to SI units"
-            )
-        return out
-
-    return checked
-
-
-def _is_finite(value: object) -> bool:
-    if isinstance(value, tuple):
-        names = getattr(value, "_fields", None) or ("",) * len(value)
-        return all(
-            not np.isnan(part).any() if name == "pitch" else _is_finite(part)
-            for part, name in zip(value, names, strict=True)
-        )
-    if isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f":
-        return bool(np.isfinite(value).all())
-    return True
 
 
 def together(owner: str, **given: tuple[Vec, int]) -> None:
