@@ -37,6 +37,7 @@ from rbdae.models import MODELS
 from rbdae.study import Case, Comparison, FinalState, Reference, Target
 from rbdae_papers import closed_form
 from rbdae_papers.null_space.claims import conclusions
+from rbdae_papers.null_space.multiples import mean_ratio, multiples, ratios, winners
 
 Form = tuple[str, str, str]
 
@@ -206,7 +207,7 @@ def words(example: str, found: Comparison) -> str:
     for forms, error, operations in groups:
         (target,) = found.ranking([error]).targets
         first, *sentence = _winner(target, list(map(_named, forms)))
-        text += [*sentence, study.multiples(target, first, operations), ""]
+        text += [*sentence, multiples(target, first, operations), ""]
     text += [f"The null-space paper beside these runs, at an error of {chosen.error:.0e}:"]
     text += [conclusions(example, found, chosen.error), "", *_fixed_steps(found), ""]
     return "\n".join([*text, "All pairs of form and solver:", str(found.ranking([chosen.error]))])
@@ -223,15 +224,15 @@ def _winner(target: Target, forms: Sequence[str]) -> list[str]:
     """The form with the fewest evaluations by most solvers, and lines that say how much the others take."""
     reached = [place for place in target.places if place.curve[0] in forms]
     pairs = len(reached) + sum(curve[0] in forms for curve in target.beyond)
-    best = [p.curve[0] for p in target.winners().values() if p.curve[0] in forms and p.step is None]
+    best = [p.curve[0] for p in winners(target).values() if p.curve[0] in forms and p.step is None]
     if not best:
         return [forms[0], f"No run of these forms reaches an error of {target.error:.0e}."]
-    means = {form: study.mean_ratio(target.ratios(form, forms[0])) for form in forms}
+    means = {form: mean_ratio(ratios(target, form, forms[0])) for form in forms}
     first, *others = sorted(set(best), key=lambda form: (-best.count(form), means[form], form))
     ahead = [f"{first} takes the fewest evaluations with {best.count(first)} of {len(best)} solvers"]
     ahead += [f"{form} with {best.count(form)}" for form in others]
-    ratios = {what: [study.mean_ratio(target.ratios(f, first, what)) for f in forms if f != first] for what in WORK}
-    much = [f"{np.nanmin(r):.2f} to {np.nanmax(r):.2f} times its {WORK[what]}" for what, r in ratios.items()]
+    others_take = {what: [mean_ratio(ratios(target, f, first, what)) for f in forms if f != first] for what in WORK}
+    much = [f"{np.nanmin(r):.2f} to {np.nanmax(r):.2f} times its {WORK[what]}" for what, r in others_take.items()]
     return [
         first,
         *textwrap.wrap(

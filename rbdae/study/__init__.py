@@ -4,24 +4,22 @@ The other names are for references of one's own, and for studies whose rows one 
 """
 
 from rbdae.study.case import Case as Case
-from rbdae.study.choosing import cases as cases
-from rbdae.study.choosing import installed_solvers as installed_solvers
+from rbdae.study.case import cases as cases
 from rbdae.study.comparing import compare as compare
 from rbdae.study.comparing import compare_cases as compare_cases
+from rbdae.study.comparing import fingerprint as fingerprint
+from rbdae.study.comparison import COLUMNS as COLUMNS
 from rbdae.study.comparison import Comparison as Comparison
 from rbdae.study.one_run import Row as Row
 from rbdae.study.one_run import run as run
-from rbdae.study.provenance import fingerprint as fingerprint
+from rbdae.study.ranking import Place as Place
 from rbdae.study.ranking import Ranking as Ranking
 from rbdae.study.ranking import Target as Target
-from rbdae.study.ranking import mean_ratio as mean_ratio
-from rbdae.study.ranking import multiples as multiples
 from rbdae.study.references import Errors as Errors
 from rbdae.study.references import FinalState as FinalState
 from rbdae.study.references import Reference as Reference
 from rbdae.study.references import errors as errors
 from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
-from rbdae.study.table import COLUMNS as COLUMNS
 
 __all__ = ["Case", "Comparison", "compare", "compare_cases"]

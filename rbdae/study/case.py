@@ -1,7 +1,8 @@
-"""The choices of one run of a study."""
+"""The runs of a study: the choices of one of them, and the list of all that make sense."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
@@ -9,15 +10,21 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae.formulations import FORMULATIONS, Formulation
+from rbdae.formulations import FORMULATIONS, Formulation, pairings
+from rbdae.formulations.pairing import pairings_of
+from rbdae.formulations.table import named
 from rbdae.initial.given import Hold, check_hold
 from rbdae.problem.projection import Projection
 from rbdae.rotations import CHARTS
+from rbdae.solving.registry import find_method
+from rbdae.solving.registry import solvers as known_solvers
 
-Option: TypeAlias = bool | int | float | str | tuple[Any, ...] | None
 Options: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 Redundant: TypeAlias = Literal["error", "minimum-norm"]
 OnSingularity: TypeAlias = Literal["stop", "switch"]
+
+TOLERANCES = (1e-4, 1e-6, 1e-8)
+"""Of `rbdae.compare` by default."""
 
 _WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "switch")}
 
@@ -55,27 +62,26 @@ class Case:
     step: float | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.formulation, Formulation) and self.formulation == FORMULATIONS.get(self.formulation.name):
-            object.__setattr__(self, "formulation", self.formulation.name)
+        form, projection = self.formulation, self.projection
+        if isinstance(form, Formulation) and form == FORMULATIONS.get(form.name):
+            form = form.name
         for name, words in _WORDS.items():
             if getattr(self, name) not in words:
                 raise _check.unknown(f"value of {name}", getattr(self, name), words)
-        hold = tuple(item if isinstance(item, str) else tuple(item) for item in check_hold(self.hold))
-        object.__setattr__(self, "hold", hold)
-        object.__setattr__(self, "projection", _projection(self.projection))
-        try:
-            named = sorted(dict(self.options).items())
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"options of {self.solver} must be a dict of names and values, got {_check.show(self.options)}; pass "
-                "e.g. {'max_step': 0.1}"
-            ) from None
-        options = {name: _plain(f"option {name} of {self.solver}", value) for name, value in named}
+        if projection is True:
+            projection = Projection()
+        elif projection is False:
+            projection = None
+        elif projection is not None and not isinstance(projection, Projection):
+            raise TypeError(f"projection must be True, False, None or a rbdae.Projection, got {projection!r}")
+        options = {name: _plain(f"option {name} of {self.solver}", v) for name, v in sorted(dict(self.options).items())}
         step = options.pop("step", None) if self.step is None else self.step
         if step is not None:
             step = _check.positive("Case", "step", step, "give the size of a step in seconds, e.g. 1e-3")
-        object.__setattr__(self, "options", tuple(options.items()))
-        object.__setattr__(self, "step", step)
+        hold = tuple(item if isinstance(item, str) else tuple(item) for item in check_hold(self.hold))
+        checked = {"formulation": form, "hold": hold, "projection": projection, "step": step}
+        for name, value in (checked | {"options": tuple(options.items())}).items():
+            object.__setattr__(self, name, value)
 
     @property
     def form(self) -> str:
@@ -112,19 +118,7 @@ class Case:
         return f"{self.tolerance:.0e}" if self.step is None else f"step {self.step:g}"
 
 
-def _projection(given: Projection | bool | None) -> Projection | None:
-    if given is None or given is False:
-        return None
-    if given is True:
-        return Projection()
-    if not isinstance(given, Projection):
-        raise TypeError(
-            f"projection must be True, False, None or a rbdae.Projection, got {_check.show(given)}; pass e.g. True"
-        )
-    return given
-
-
-def _plain(what: str, value: Any) -> Option:
+def _plain(what: str, value: Any) -> Any:
     """An option that can be compared, stored and sent to other processes."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -132,7 +126,122 @@ def _plain(what: str, value: Any) -> Option:
         return tuple(_plain(what, item) for item in value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(
-        f"{what} must be a number, a string, True, False or a tuple of these, got {_check.show(value)}; a study stores "
-        "its options, and sends them to other processes"
-    )
+    raise TypeError(f"{what} must be a number, a string, True, False or a tuple of these, got {_check.show(value)}")
+
+
+def cases(
+    formulations: Iterable[str | Formulation] | None = None,
+    rotations: Iterable[str] | None = None,
+    velocities: Iterable[str] | None = None,
+    solvers: Iterable[str] | None = None,
+    tolerances: Iterable[float] = (1e-8,),
+    *,
+    redundant: Redundant = "error",
+    hold: Hold = (),
+    projection: Projection | bool | None = None,
+    options: Mapping[str, Options] | None = None,
+    on_singularity: OnSingularity = "stop",
+    steps: Iterable[float] | None = None,
+) -> list[Case]:
+    """All cases that make sense; None takes all there are (of the solvers: those installed, with step control).
+
+    Parameters
+    ----------
+    formulations, rotations, velocities, solvers, tolerances : what to combine
+    redundant, hold, projection, on_singularity : the same for all cases, see `Case`
+    options : for each solver's name its own options, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
+    steps : sizes of the steps of fixed-step methods, s, which have no tolerances to be varied: they run once for each
+        of these, with the tightest of `tolerances`
+
+    Raises
+    ------
+    TypeError, ValueError
+        for names that do not exist, with the nearest ones; for what is no list; and where nothing is left
+    rbdae.adapter.MissingSolver
+        for a solver whose package is not installed
+    """
+    forms = [*FORMULATIONS.values()] if formulations is None else _forms(formulations)
+    charts = _known("rotation", "rotations", rotations, CHARTS)
+    speeds = _known("velocity", "velocities", velocities, sorted({v for _, _, v in pairings()}))
+    listed = installed_solvers() if solvers is None else _listed("solvers", solvers)
+    methods = {name: find_method(name)[1] for name in listed}
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")
+    own = dict(options or {})
+    for name in own:
+        if name not in methods:
+            raise ValueError(f"options are given for {name!r}, which is not among the solvers: {', '.join(methods)}")
+    sizes = _sizes("tolerances", tolerances, 1.0)
+    widths = None if steps is None else _sizes("steps", steps, math.inf)
+    knobs: dict[str, list[tuple[float, float | None]]] = {}
+    for name, method in methods.items():
+        if method.fixed_step and ("step" in dict(own.get(name, ()))) == (widths is not None):
+            raise ValueError(
+                f"cases: {name} takes steps of fixed size; give them once, by steps=[1e-2, 5e-3], in seconds, or as "
+                "its option 'step'"
+            )
+        fixed = [(sizes[-1], width) for width in widths or (None,)]
+        knobs[name] = fixed if method.fixed_step else [(size, None) for size in sizes]
+    if widths is not None and not any(method.fixed_step for method in methods.values()):
+        raise ValueError(f"cases: steps are those of fixed-step methods, but {', '.join(methods)} choose their own")
+    selected = [p for p in pairings_of(forms) if p[1] in charts and p[2] in speeds]
+    chosen = [
+        Case(f, r, v, name, tolerance, redundant, hold, projection, own.get(name, ()), on_singularity, step)
+        for f, r, v in selected
+        for name, method in methods.items()
+        if method.accepts(f.kind, f.index, (f.name, r, v))
+        for tolerance, step in knobs[name]
+    ]
+    if not selected:
+        raise ValueError(
+            f"no case is left: of {', '.join(map(str, forms))} no form has rotation {' or '.join(charts)} with "
+            f"velocity {' or '.join(speeds)}; rbdae.pairings() lists all forms"
+        )
+    if not chosen:
+        kinds = ", ".join(sorted({f"{f} ({f.kind}, index {f.index})" for f, _, _ in selected}))
+        takes = ", ".join(f"{s.name} takes {s.takes}" for s in known_solvers() if s.name in methods)
+        raise ValueError(f"no case is left of {kinds}: {takes}; `rbdae solvers` lists what each solver takes")
+    return chosen
+
+
+def installed_solvers() -> list[str]:
+    """Solvers that choose their own steps and whose packages are installed."""
+    return [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
+
+
+def _sizes(what: str, given: Iterable[float], below: float) -> list[float]:
+    """Positive numbers, the largest first."""
+    listed = _listed(what, given)
+    sizes = [_check.positive("cases", what, value, "pass e.g. [1e-2, 1e-3]") for value in listed]
+    if max(sizes) >= below:
+        raise ValueError(f"{what} must be below {below:g}, got {sizes}; pass e.g. [1e-2, 1e-3]")
+    return sorted(set(sizes), reverse=True)
+
+
+def _listed(what: str, given: Any) -> list[Any]:
+    """The items of a list, each once, at least one; a string would be a list of letters."""
+    try:
+        items = [] if isinstance(given, (str, bytes, Mapping)) else list(dict.fromkeys(given))
+    except TypeError:
+        items = []
+    if not items and not isinstance(given, (list, tuple)):
+        raise TypeError(f"{what} must be a list, got {_check.show(given)}; pass [{_check.show(given)}]")
+    if not items:
+        raise ValueError(f"{what} must not be empty, got []; leave it out for all there are")
+    return items
+
+
+def _forms(given: Iterable[Any]) -> list[Formulation]:
+    """Formulations by name or as values, each once, in the order of the table."""
+    forms = {named(each) for each in _listed("formulations", given)}
+    order = [*FORMULATIONS]
+    return sorted(forms, key=lambda f: (order.index(f.name) if f.name in order else len(order), str(f)))
+
+
+def _known(what: str, plural: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Known names, each once; all of them for None."""
+    wanted = sorted(known) if names is None else _listed(plural, names)
+    for name in wanted:
+        if name not in known:
+            raise _check.unknown(what, name, sorted(known))
+    return wanted

@@ -18,17 +18,17 @@ from typing import Any
 from rbdae import _check
 from rbdae.formulations import Formulation
 from rbdae.initial.given import Hold
+from rbdae.laws.content import content_hash
 from rbdae.problem.projection import Projection
 from rbdae.quantities.quantity import Quantity
+from rbdae.show.page import versions
+from rbdae.solving.registry import adapter
 from rbdae.solving.solution import Solution
-from rbdae.study import references
-from rbdae.study.case import Case, OnSingularity, Options, Redundant
-from rbdae.study.choosing import TOLERANCES, cases
+from rbdae.study.case import TOLERANCES, Case, OnSingularity, Options, Redundant, cases
 from rbdae.study.comparison import Comparison
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
-from rbdae.study.provenance import Provenance
 from rbdae.study.references import Reference, checked_end, refuse_disagreement
-from rbdae.study.same_equations import representatives
+from rbdae.study.references import reference as reference_of
 from rbdae.study.stored import ResultsFile
 from rbdae.system import System, name_in
 
@@ -63,7 +63,7 @@ def compare(
     system : System
     t_end : end of all runs, s; they begin at 0, and go back in time where it is negative
     formulations, rotations, velocities, solvers : names to combine (formulations may be values), each a list; None for
-        all there are. What makes no sense is left out. Forms whose equations are one and the same are run once
+        all there are. What makes no sense is left out
     tolerances : rtol = atol of the runs
     steps : sizes of the steps of fixed-step methods, s: these run once for each, where others run for each tolerance
     redundant, hold : as `rbdae.formulate` takes them
@@ -90,8 +90,8 @@ def compare(
     Raises
     ------
     TypeError, ValueError
-        for wrong input, where nothing is left to run, and for a computed reference that is not good enough for the
-        tolerances, as that of a chaotic motion
+        for wrong input, where nothing is left to run, for a reference of another end or system, and for a computed one
+        that is not good enough for the tolerances, as in chaotic motions
     RuntimeError
         if no reference can be computed
     rbdae.adapter.MissingSolver
@@ -153,51 +153,42 @@ def compare_cases(
     repeats: int = REPEATS,
 ) -> Comparison:
     """`compare` with a list of cases of one's own; a computed reference has `redundant`, `hold` and `projection` of the
-    first of them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        as `compare`; for a reference that belongs to another end time, and for an empty list
-    """
+    first of them."""
     _check_system(system)
     end = checked_end("compare", t_end)
     label = _label(quantity, system)
-    given = _checked_reference(reference, end, system, label)
-    wanted = _checked_cases(chosen)
+    exact = _checked_reference(reference, end, system, label)
+    wanted = list(dict.fromkeys(chosen))
+    if not wanted or not all(isinstance(case, Case) for case in wanted):
+        raise ValueError(f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; see rbdae.study.cases")
     _check.flag("compare", "progress", progress)
     seconds = _check.positive("compare", "limit", limit, "give seconds")
     most = _check.count("compare", "repeats", repeats)
-    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
-        raise TypeError(
-            f"executor must be a concurrent.futures.Executor, got {_check.show(executor)}; pass e.g. "
-            "ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('spawn')), or leave it out"
-        )
-    provenance = Provenance.of(system, {case.solver for case in wanted})
-    file = None
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor must be a concurrent.futures.Executor, got {_check.show(executor)}")
+    file, first = None, wanted[0]
     if resume is not None:
-        first = wanted[0]
         about = (end, first.redundant, first.hold, first.projection, label)
-        file = ResultsFile(resume, provenance.fingerprint, given, about)
-        given = _checked_reference(file.reference, end, system, label) or given
-    with warnings.catch_warnings():  # of a system, they are given by the reference, once
-        warnings.simplefilter("ignore")
-        leaders = representatives(system, wanted)
-    exact = _reference(system, end, wanted, given, seconds, label)
-    todo = [case for case in wanted if leaders[case] == case]
-    same = {
-        leader: tuple(str(case.formulation) for case in wanted if leaders[case] == leader != case) for leader in todo
-    }
+        file = ResultsFile(resume, fingerprint(system), exact, about)
+        exact = _checked_reference(file.reference, end, system, label) or exact
+    # mistakes in the system, and warnings of its start, are said before anything runs, and once
+    plain = replace(first, formulation="index-1", rotation="quaternion", velocity="angular")
+    formulated(system, plain, silent=False)
     done = {} if file is None else file.usable_rows(seconds)
-    left = [case for case in todo if case not in done]
+    left = [case for case in wanted if case not in done]
+    if exact is None:
+        exact = _computed(system, end, wanted, seconds, label)
     for case in {(case.solver, case.options): case for case in left if case.options}.values():
         warm_up(system, case, end, steps=1)  # its adapter refuses by name what it does not have
     if file is not None:
-        file.begin(exact, provenance)
+        file.begin(exact)
+    made = {"mechanism": f"{len(system.bodies)} bodies: {', '.join(body.name for body in system.bodies)}"}
+    made |= versions(
+        {name: adapter(name).version() or "" for name in sorted({case.solver.partition(":")[0] for case in wanted})}
+    )
 
     def compared() -> Comparison:
-        rows = tuple(replace(done[case], same=same[case]) for case in todo if case in done)
-        return Comparison(exact, rows, provenance, len(todo) - len(left))
+        return Comparison(exact, tuple(done[case] for case in wanted if case in done), made, len(wanted) - len(left))
 
     one = partial(run, system, exact=exact, limit=seconds, repeats=most)
     try:
@@ -259,19 +250,12 @@ def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:
     return bar
 
 
-def _reference(
-    system: System, t_end: float, wanted: Sequence[Case], given: Reference | None, limit: float, quantity: str
-) -> Reference:
-    """The reference; a computed one must be good enough."""
-    first = wanted[0]
-    # mistakes in the system are said before anything runs, and once
-    formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"))
-    if given is not None:
-        return given
-    options: dict[str, Any] = {name: getattr(first, name) for name in ("redundant", "hold", "projection")}
+def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float, quantity: str) -> Reference:
+    """The reference of two formulations, if it is good enough for the tolerances."""
+    options: dict[str, Any] = {name: getattr(wanted[0], name) for name in ("redundant", "hold", "projection")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        out = references.reference(system, t_end, **options, limit=10.0 * limit, quantity=quantity)
+        out = reference_of(system, t_end, **options, limit=10.0 * limit, quantity=quantity)
     refuse_disagreement(out, min(case.tolerance for case in wanted))
     return out
 
@@ -279,13 +263,22 @@ def _reference(
 # ---------------------------------------------------------------- arguments
 
 
+def fingerprint(system: System) -> str:
+    """24 hexadecimal digits of a mechanism's content, the users' functions with their code: the same in every process
+    of one version of Python.
+
+    Raises
+    ------
+    TypeError
+        for a function or an object of the user's whose content cannot be read
+    """
+    return content_hash(system)
+
+
 def _check_system(system: System) -> None:
-    """Refuse what is no system with bodies."""
+    """Refuse values of another type, and systems without bodies."""
     if not isinstance(system, System):
-        raise TypeError(
-            f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
-            "rbdae.System()"
-        )
+        raise TypeError(f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}")
     if not system.bodies:
         raise ValueError(f"compare: system has no bodies, got {_check.show(system)}; add some with add_body")
 
@@ -315,10 +308,7 @@ def _checked_reference(
     if isinstance(reference, Solution):
         reference = Reference.from_solutions(reference, quantity=quantity)
     if not isinstance(reference, Reference):
-        raise TypeError(
-            f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}; leave it "
-            "out to have it computed"
-        )
+        raise TypeError(f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}")
     for what, own, wanted in (
         ("the time t", reference.t_end, t_end),
         ("errors of the quantity", reference.quantity, quantity),
@@ -327,13 +317,3 @@ def _checked_reference(
         if own != wanted:
             raise ValueError(f"the reference belongs to {what} = {own!r}, the study to {wanted!r}; make a new one")
     return reference
-
-
-def _checked_cases(chosen: Sequence[Case]) -> list[Case]:
-    """Cases, each once, and at least one."""
-    given = list(chosen) if isinstance(chosen, Iterable) else []
-    if not given or not all(isinstance(case, Case) for case in given):
-        raise (TypeError if given or not isinstance(chosen, Iterable) else ValueError)(
-            f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; rbdae.study.cases() makes one"
-        )
-    return list(dict.fromkeys(given))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _Curves: TypeAlias = dict[Curve, list[Row]]
 _Axis: TypeAlias = tuple[str, Callable[[Row], float]]
-"""What an axis says, and its value of a row."""
+"""The label of an axis, and its value of a row."""
 
 MOST = 10
 """Curves that can be told apart in one picture."""
@@ -46,6 +46,7 @@ _COLORS = (
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 _STYLES = ("-", "--", "-.", ":")
+_HEIGHT, _GAP = 760, 0.2  # of a figure of a page, px; between its panels
 
 
 def best_curves(every: _Curves) -> list[Curve]:
@@ -70,7 +71,7 @@ def best_curves(every: _Curves) -> list[Curve]:
     return sorted(chosen, key=list(every).index)
 
 
-def below(rows: Iterable[Row], reference: Reference) -> str:
+def _below(rows: Iterable[Row], reference: Reference) -> str:
     """A note on the grey band where errors mean nothing; empty if no run comes there."""
     agreement = reference.agreement.largest
     if not any(error_of(row) < agreement for row in rows):
@@ -78,71 +79,40 @@ def below(rows: Iterable[Row], reference: Reference) -> str:
     return f"grey: below {agreement:.0e}, where the references differ"
 
 
-# ---------------------------------------------------------------- a picture
-
-
 def picture(
     rows: Sequence[Row], reference: Reference, curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None
 ) -> Figure:
-    """Largest error over evaluations and over seconds; see `Comparison.plot`."""
+    """Largest error over evaluations and over seconds, a column of panels for each list; see `Comparison.plot`."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     every = curves_of(rows)
     if not every:
         raise ValueError("there is nothing to draw: no run got to the end")
-    if isinstance(curves, Mapping):
-        columns = {heading: _checked(listed, every) for heading, listed in curves.items()}
-        if not columns:
-            raise ValueError("curves must not be empty, got {}; pass e.g. {'IDA': [...]}")
-        return _columns(rows, reference, columns, every)
-    chosen = best_curves(every) if curves is None else _checked(curves, every)
-    size = (12.0, 5.2 + 0.24 * math.ceil(len(chosen) / 2))
-    figure = new_figure("the picture", size, layout="constrained")
-    axes = figure.subplots(1, 2, sharey=True)
-    for number, curve in enumerate(chosen):
-        _draw(axes, every[curve], number, number, plain(f"{curve[0]}: {curve[1]}"))
-    note = _finished(axes, rows, reference, len(every) - len(chosen))
-    look: dict[str, Any] = {"ncols": 2, "fontsize": "small", "title": note or None, "title_fontsize": "small"}
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", **look)
-    return figure
-
-
-def _columns(
-    rows: Sequence[Row], reference: Reference, columns: Mapping[str, Sequence[Curve]], every: _Curves
-) -> Figure:
-    """A column of panels for each list, with a legend of its own below; a form has one colour in all of them."""
-    forms = list(dict.fromkeys(curve[0] for listed in columns.values() for curve in listed))
-    size = (1.2 + 4.0 * len(columns), 7.4 + 0.21 * max(map(len, columns.values())))
+    given = curves if isinstance(curves, Mapping) else {"": best_curves(every) if curves is None else curves}
+    columns = {heading: _checked(listed, every) for heading, listed in given.items()}
+    if not columns:
+        raise ValueError("curves must not be empty, got {}; pass e.g. {'IDA': [...]}")
+    several = len(columns) > 1
+    forms = list(dict.fromkeys(form for listed in columns.values() for form, _ in listed))
+    size = (1.2 + max(4.0 * len(columns), 7.0), 7.4 + 0.21 * max(map(len, columns.values())))
     figure = new_figure("the picture", size, layout="constrained")
     panels = figure.subplots(2, len(columns), sharey=True, squeeze=False)
     for (heading, listed), column in zip(columns.items(), panels.T, strict=True):
         methods = list(dict.fromkeys(method for _, method in listed))
-        for curve in listed:
-            label = plain(curve[0] if len(methods) == 1 else f"{curve[0]}:\n{curve[1]}")
-            _draw(column, every[curve], forms.index(curve[0]), methods.index(curve[1]), label)
+        for form, method in listed:
+            form_number, method_number = forms.index(form), methods.index(method)
+            label = form if several and len(methods) == 1 else f"{form}:{chr(10) if several else ' '}{method}"
+            look = {"color": _COLORS[form_number % len(_COLORS)], "linestyle": _STYLES[method_number % len(_STYLES)]}
+            look |= {"marker": _MARKERS[(form_number + 5 * method_number) % len(_MARKERS)], "label": plain(label)}
+            y = [error_of(row) for row in every[form, method]]
+            for axis, (_, work) in zip(column, WORK, strict=True):
+                x = [work(row) if work(row) > 0.0 else math.nan for row in every[form, method]]
+                axis.loglog(x, y, linewidth=1.3, markersize=5.5, **look)
         column[0].set_title(plain(heading), fontsize="medium")
-        look: dict[str, Any] = {"fontsize": "x-small", "frameon": False, "handlelength": 3}
-        column[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), **look)
-    note = _finished(list(panels.T.flat), rows, reference, 0)
-    panels[1, 0].set_ylabel(reference.axis)
-    if note:
-        figure.supxlabel(note, fontsize="small")
-    return figure
-
-
-def _draw(axes: Sequence[Any], rows: Sequence[Row], number: int, dashes: int, label: str) -> None:
-    """One curve over both kinds of work."""
-    look = {"color": _COLORS[number % len(_COLORS)], "marker": _MARKERS[number % len(_MARKERS)]}
-    look |= {"linestyle": _STYLES[dashes % len(_STYLES)], "label": label}
-    for axis, (_, work) in zip(axes, WORK, strict=True):
-        x = [value if (value := work(row)) > 0.0 else math.nan for row in rows]
-        axis.loglog(x, [error_of(row) for row in rows], linewidth=1.3, markersize=5.5, **look)
-
-
-def _finished(axes: Sequence[Any], rows: Sequence[Row], reference: Reference, left_out: int) -> str:
-    """Labels, grids and the band where errors mean nothing; returns a note on what is not shown."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    bottom, agreement = axes[0].get_ylim()[0], reference.agreement.largest
-    for axis, (label, _) in zip(axes, cycle(WORK), strict=False):
+        below: dict[str, Any] = {"fontsize": "x-small" if several else "small", "frameon": False, "handlelength": 3}
+        column[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), **below)
+    bottom, agreement = panels[0, 0].get_ylim()[0], reference.agreement.largest
+    for axis, (label, _) in zip(panels.T.flat, cycle(WORK), strict=False):
         axis.set_xlabel(label)
         axis.grid(True, which="major", alpha=0.3)
         low, high = axis.get_xlim()  # matplotlib's own numbers overlap where an axis spans few decades
@@ -152,46 +122,42 @@ def _finished(axes: Sequence[Any], rows: Sequence[Row], reference: Reference, le
         axis.xaxis.set_minor_formatter(NullFormatter())
         if bottom < agreement:
             axis.axhspan(bottom, agreement, color="0.9", zorder=0)
-    axes[0].set_ylim(bottom=bottom)
-    axes[0].set_ylabel(reference.axis)
-    failed = sum(bool(row.failure) for row in rows)
+    panels[0, 0].set_ylim(bottom=bottom)
+    for axis in panels[:, 0]:
+        axis.set_ylabel(reference.axis)
+    failed, left = sum(bool(row.failure) for row in rows), len(every) - len(columns.get("", every))
     notes = [f"{failed} of {len(rows)} runs failed and are not shown"] if failed else []
-    if left_out:
-        notes.append(f"{left_out} more curves are not drawn: the best of each formulation come first")
-    return "; ".join(filter(None, [*notes, below(rows, reference)]))
+    notes += [f"{left} more curves are not drawn: the best of each formulation come first"] if left else []
+    figure.supxlabel("; ".join(filter(None, [*notes, _below(rows, reference)])), fontsize="small")
+    return figure
 
 
 def _checked(curves: Iterable[Curve], every: _Curves) -> list[Curve]:
-    if isinstance(curves, (str, bytes)) or not isinstance(curves, Iterable):
-        raise TypeError(f"curves must be a list of pairs (form, solver), got {_check.show(curves)}")
-    given = [tuple(curve) if isinstance(curve, list) else curve for curve in curves]
-    for curve in given:
-        if curve not in list(every):
+    chosen = list(dict.fromkeys((*curve,) for curve in curves))
+    for curve in chosen:
+        if curve not in every:
             listed = ", ".join(map(repr, every))
             raise ValueError(f"curves: there is no curve {_check.show(curve)}; choose from {listed}")
-    if not 0 < len(given) <= MOST:
-        raise ValueError(f"curves must be 1 to {MOST} pairs, got {len(given)}; more cannot be told apart")
-    return list(dict.fromkeys(given))
+    if not 0 < len(chosen) <= MOST:
+        raise ValueError(f"curves must be 1 to {MOST} pairs, got {len(chosen)}; more cannot be told apart")
+    return chosen
 
 
 # ---------------------------------------------------------------- a page
-
-_HEIGHT, _GAP = 760, 0.2
 
 
 def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], PageFigure, PageFigure]:
     """All curves, and two interactive figures of them: error over work, and energy and drift over seconds."""
     every = curves_of(rows)
-    curves = [curve for curve in dict.fromkeys(row.case.curve for row in rows) if curve in every]
-    note = below(rows, reference)
+    curves, note = [*every], _below(rows, reference)
     error: _Axis = (reference.axis, error_of)
-    precision, caption = _spec(every, curves, [(work, error) for work in WORK])
+    precision, caption = _spec(every, [(work, error) for work in WORK])
     if note:
         band = {"type": "rect", "x0": 0, "x1": 1, "y0": 1e-300, "y1": reference.agreement.largest, "layer": "below"}
         band |= {"fillcolor": "#e9ecef", "line": {"width": 0}}
         precision["layout"]["shapes"] = [{**band, "xref": f"x{k} domain", "yref": f"y{k}"} for k in ("", "2")]
         caption += f" {note[0].upper()}{note[1:]}."
-    costs, other = _spec(every, curves, [(SECONDS, ENERGY), (SECONDS, DRIFT)])
+    costs, other = _spec(every, [(SECONDS, ENERGY), (SECONDS, DRIFT)])
     return (
         curves,
         PageFigure("work-precision", as_json(precision), _HEIGHT, caption),
@@ -199,20 +165,20 @@ def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], Pag
     )
 
 
-def _spec(every: _Curves, curves: Sequence[Curve], panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[str, Any], str]:
+def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[str, Any], str]:
     """Plotly's figure of panels over one another, and its caption."""
     best = best_curves(every)
-    forms, solvers = (list(dict.fromkeys(curve[k] for curve in curves)) for k in (0, 1))
-    words = [form.split(", ") for form in forms]
-    telling = [k for k in range(3) if k == 0 or len({tuple(form[k : k + 1]) for form in words}) > 1]
+    forms, solvers = (list(dict.fromkeys(curve[k] for curve in every)) for k in (0, 1))
+    words = [form.rsplit(", ", 2) for form in forms]
+    telling = [k for k in range(3) if k == 0 or len({form[k] for form in words}) > 1]
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     for row, (across, up) in enumerate(panels):
         suffix = "" if row == 0 else str(row + 1)
-        for k, curve in enumerate(curves):
+        for k, (curve, of) in enumerate(every.items()):
             look = style(forms.index(curve[0]))
             symbol = SYMBOLS[solvers.index(curve[1]) % len(SYMBOLS)]
-            form = ", ".join(curve[0].split(", ")[j] for j in telling if j < len(curve[0].split(", ")))
+            form = ", ".join(curve[0].rsplit(", ", 2)[j] for j in telling)
             data.append(
                 {
                     "type": "scatter",
@@ -222,13 +188,13 @@ def _spec(every: _Curves, curves: Sequence[Curve], panels: Sequence[tuple[_Axis,
                     "meta": k,
                     "showlegend": row == 0,
                     "visible": True if curve in best else "legendonly",
-                    "x": [_positive(across[1](each)) for each in every[curve]],
-                    "y": [_positive(up[1](each)) for each in every[curve]],
+                    "x": [_positive(across[1](each)) for each in of],
+                    "y": [_positive(up[1](each)) for each in of],
                     "xaxis": f"x{suffix}",
                     "yaxis": f"y{suffix}",
                     "line": {**look, "width": 1.5},
                     "marker": {"symbol": symbol, "size": 8, "color": look["color"]},
-                    "text": [_told(each) for each in every[curve]],
+                    "text": [_told(each) for each in of],
                     "hovertemplate": "%{text}<extra></extra>",
                 }
             )
@@ -237,25 +203,13 @@ def _spec(every: _Curves, curves: Sequence[Curve], panels: Sequence[tuple[_Axis,
         x, y = (np.array([quantity[1](each) for rows in every.values() for each in rows]) for quantity in (across, up))
         axes[f"xaxis{suffix}"] = page_axis(across[0], True, **powers(x), anchor=f"y{suffix}")
         axes[f"yaxis{suffix}"] = page_axis(up[0], True, **powers(y), anchor=f"x{suffix}", domain=domain)
-    choices = {"best of each formulation": best, "all": curves, "none": []}
-    buttons = [
-        {
-            "label": label,
-            "method": "restyle",
-            "args": [{"visible": [True if c in some else "legendonly" for c in curves] * len(panels)}],
-        }
-        for label, some in choices.items()
-    ]
-    menu = {"type": "buttons", "direction": "right", "x": 0.0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}
-    menu |= {"pad": {"b": 8}, "showactive": False, "bgcolor": "#ffffff", "bordercolor": "#c5ccd3", "buttons": buttons}
-    margin = {"l": 78, "r": 16, "t": 52, "b": 46}
-    look = layout(height=_HEIGHT, showlegend=True, updatemenus=[menu], margin=margin, **axes)
+    look = layout(height=_HEIGHT, showlegend=True, **axes)
     caption = (
         "One colour and dashes a form, one symbol a solver. A click in the legend hides a curve, a double click shows "
         "only it; a filter of the table of runs shows its curves only."
     )
-    if left := len(curves) - len(best):
-        caption += f" {left} more curves come by a click in the legend, or with the buttons."
+    if left := len(every) - len(best):
+        caption += f" {left} more curves come by a click in the legend."
     return {"data": data, "layout": look}, caption
 
 

@@ -24,10 +24,10 @@ from rbdae.study.references import Errors, OutOfTimeError, Reference, deadline, 
 from rbdae.system import System
 
 LIMIT = 60.0
-"""Seconds after which a run is given up, if nobody says otherwise."""
+"""Seconds after which a run is given up by default."""
 
 REPEATS = 9
-"""The largest number of timed runs of a short case, if nobody says otherwise."""
+"""The largest number of timed runs of a short case by default."""
 
 _SHORT = 0.2
 """Runs shorter than this are repeated, until their times add up to it, s."""
@@ -56,7 +56,6 @@ class Row:
     reason : the failure without times and numbers: the same for all runs that failed for one reason
     timed : how many runs were timed
     given_up_after : the limit of a run that took too long, s (on the wall); None for all others
-    same : names of other formulations whose equations are the same, so that this run is theirs, too
     singular : how many singular positions of loops the run passed; -1 where it has no states
     """
 
@@ -69,7 +68,6 @@ class Row:
     failure: str = ""
     reason: str = ""
     timed: int = 1
-    same: tuple[str, ...] = ()
     given_up_after: float | None = None
     singular: int = -1
 
@@ -82,14 +80,8 @@ class _Warm(Exception):
     """Ends a run that was made to load kernels and packages."""
 
 
-def run(
-    system: System,
-    case: Case,
-    exact: Reference,
-    limit: float = LIMIT,
-    repeats: int = REPEATS,
-) -> Row:
-    """One run; what goes wrong becomes the row's `failure`.
+def run(system: System, case: Case, exact: Reference, limit: float = LIMIT, repeats: int = REPEATS) -> Row:
+    """Run a case; what goes wrong becomes the row's `failure`.
 
     A problem is formulated for every run. Some steps that are not counted come first, so that no time contains the
     loading of kernels and packages. Times are the thread's processor time, which other processes hardly change. Runs
@@ -140,7 +132,7 @@ def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int)
     times: list[float] = []
     walls: list[float] = []
     while True:
-        solution = solve_case(_formulated_again(system, case), case, t_end, deadline(limit))
+        solution = solve_case(formulated(system, case), case, t_end, deadline(limit))
         times.append(solution.stats.seconds)
         walls.append(solution.stats.wall_seconds)
         enough = min(times) >= _SHORT or (len(times) >= _AT_LEAST and sum(times) >= _SHORT)
@@ -161,21 +153,17 @@ def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> 
             raise _Warm
 
     with contextlib.suppress(_Warm):
-        solve_case(_formulated_again(system, case), case, t_end, count)
+        solve_case(formulated(system, case), case, t_end, count)
 
 
-def formulated(system: System, case: Case) -> Problem:
-    """A problem of its own for one run."""
+def formulated(system: System, case: Case, *, silent: bool = True) -> Problem:
+    """A problem of its own for one run; warnings on its start are given once for a study, not by every run."""
     names: Any = {"rotation": case.rotation, "velocity": case.velocity}  # checked by formulate
     form: Any = case.formulation
-    return formulate(system, form, **names, redundant=case.redundant, hold=case.hold, reference=case.reference)
-
-
-def _formulated_again(system: System, case: Case) -> Problem:
-    """The same, without the warnings that whoever began the study has had."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return formulated(system, case)
+        if silent:
+            warnings.simplefilter("ignore")
+        return formulate(system, form, **names, redundant=case.redundant, hold=case.hold, reference=case.reference)
 
 
 def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[float], None]) -> Solution:

@@ -34,6 +34,10 @@ REFERENCES: tuple[tuple[FormulationName, RotationName], ...] = (
 
 _COMPUTED = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
 
+_REMEDY = (
+    "shorten t_end, or pass reference=rbdae.study.Reference.from_solutions(...) with runs of your own that you trust, "
+    "for example of an implicit solver"
+)
 _REST = 1e-3
 """What moves by less than this part of the model's length, or of a radian, in the time of the run counts as resting:
 its errors are relative to that motion, as they are rounding over rounding else."""
@@ -172,9 +176,8 @@ class Reference:
 
     @classmethod
     def from_solutions(cls, first: Solution, second: Solution | None = None, *, quantity: str = "") -> Self:
-        """A reference made of runs that one trusts, by other formulations or solvers at tight tolerances; with a second
-        one it is known how far they agree. `quantity` is the label of the quantity whose error counts, "" for the
-        motion.
+        """Make a reference of runs that one trusts, by other formulations or solvers at tight tolerances; with a second
+        one the agreement is known. `quantity` is the label of the quantity whose error counts, "" for the motion.
 
         Raises
         ------
@@ -186,18 +189,14 @@ class Reference:
         given = [solution for solution in (first, second) if solution is not None]
         for solution in given:
             if not isinstance(solution, Solution):
-                raise TypeError(
-                    f"a reference is made of rbdae.Solutions, got {_check.show(solution)}; pass what solve returned"
-                )
+                raise TypeError(f"a reference is made of rbdae.Solutions, got {_check.show(solution)}")
             if not solution.success:
                 raise ValueError(f"a reference must have reached its end, but {solution.message}; give another run")
         times = [float(solution.t[-1]) for solution in given]
         states = [_exact(solution, quantity) for solution in given]
         sizes = [len(state.position) for state in states]
         if times[0] != times[-1] or sizes[0] != sizes[-1]:
-            raise ValueError(
-                f"runs of a reference end at {times} s with {sizes} bodies; give runs of one system to one end time"
-            )
+            raise ValueError(f"runs of a reference end at {times} s with {sizes} bodies; give runs of one system")
         agreement = errors(*states) if len(states) == 2 else Errors(math.nan, math.nan, math.nan)
         ends = [(solution.problem_at(times[0]), solution) for solution in given]
         about = " and ".join(f"{p.formulation} ({p.rotation}) by {s.solver} at {s.rtol:.0e}" for p, s in ends)
@@ -214,7 +213,7 @@ def reference(
     limit: float = 600.0,
     quantity: str = "",
 ) -> Reference:
-    """Final states at `t_end` by the two formulations of `REFERENCES`, at tolerances of 1e-13.
+    """Compute final states at `t_end` by the two formulations of `REFERENCES`, at tolerances of 1e-13.
 
     Parameters
     ----------
@@ -230,30 +229,21 @@ def reference(
     RuntimeError
         if one of them did not reach the end
     """
-    if not isinstance(system, System):
-        raise TypeError(f"reference needs a rbdae.System, got {_check.show(system)}; make one with rbdae.System()")
     end = checked_end("reference", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
-    problems = [formulate(system, f, rotation=r, redundant=redundant, hold=hold) for f, r in REFERENCES]
-    first, second = (_reference_state(problem, end, projection, seconds, quantity) for problem in problems)
+    options: dict[str, Any] = {"solver": "scipy:DOP853", "rtol": 1e-13, "atol": 1e-13, "projection": projection}
+    states = []
+    for formulation, rotation in REFERENCES:
+        problem = formulate(system, formulation, rotation=rotation, redundant=redundant, hold=hold)
+        try:
+            solution = solve(problem, (0.0, end), progress=deadline(seconds), **options)
+        except OutOfTimeError as error:
+            raise RuntimeError(f"no reference: {formulation} was {error}; {_REMEDY}") from None
+        if not solution.success:
+            raise RuntimeError(f"no reference: {formulation} by {solution.message}; {_REMEDY}")
+        states.append(_exact(solution, quantity))
+    first, second = states
     return Reference(end, (first, second), errors(first, second), quantity=quantity)
-
-
-def _reference_state(
-    problem: Problem, t_end: float, projection: Projection | bool | None, limit: float, quantity: str
-) -> FinalState:
-    remedy = (
-        "shorten t_end, or pass reference=rbdae.study.Reference.from_solutions(...) with runs of your own that you "
-        "trust, for example of an implicit solver"
-    )
-    options: dict[str, Any] = {"solver": "scipy:DOP853", "rtol": 1e-13, "atol": 1e-13}
-    try:
-        solution = solve(problem, (0.0, t_end), projection=projection, progress=deadline(limit), **options)
-    except OutOfTimeError as error:
-        raise RuntimeError(f"no reference: {problem.formulation} was {error}; {remedy}") from None
-    if not solution.success:
-        raise RuntimeError(f"no reference: {problem.formulation} by {solution.message}; {remedy}")
-    return _exact(solution, quantity)
 
 
 def refuse_disagreement(found: Reference, tightest: float) -> None:
@@ -278,12 +268,10 @@ def refuse_disagreement(found: Reference, tightest: float) -> None:
 
 
 def checked_end(owner: str, t_end: float) -> float:
-    """The end of all runs, s. They begin at 0, and go back in time where it is negative."""
+    """The end of all runs, s, not zero, where they begin; before it they go back in time."""
     end = _check.number(owner, "t_end", t_end)
     if end == 0.0:
-        raise ValueError(
-            f"{owner}: t_end must not be zero, got {_check.show(t_end)}; runs begin at 0; give another end, in seconds"
-        )
+        raise ValueError(f"{owner}: t_end must not be zero, got {_check.show(t_end)}; runs begin at 0")
     return end
 
 
@@ -292,7 +280,7 @@ class OutOfTimeError(Exception):
 
 
 def deadline(limit: float) -> Callable[[float], None]:
-    """A function of time for `solve` that raises `OutOfTimeError` from `limit` seconds on after this call."""
+    """A function of time for `solve` that raises `OutOfTimeError` when `limit` seconds have passed."""
     stop = time.perf_counter() + limit
 
     def watch(t: float) -> None:

@@ -3,8 +3,7 @@ can be continued.
 
 A line belongs to a study by its key: mechanism (by content), end time, reference, version of rbdae. One file may hold
 several studies. If the process is killed while it writes, the last line has no end; it is cut off when the file is
-opened again, and its run is done again. Every line and file has a digest of its content: one that was damaged, or
-changed by hand, is refused.
+opened again, and its run is done again.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -20,19 +18,18 @@ from typing import Any, TypeVar, Union, final, get_args, get_origin
 
 import numpy as np
 
-from rbdae._files import checked, is_special
+from rbdae._files import checked
 from rbdae._version import __version__
 from rbdae.formulations import Formulation
 from rbdae.formulations.table import written
 from rbdae.problem.projection import Projection
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
-from rbdae.study.provenance import Provenance
 from rbdae.study.references import Reference
 
 T = TypeVar("T")
 
-_FORMAT = "rbdae study 1"
+_FORMAT = "rbdae study 2"
 _BEGINNING = b'{"format": "rbdae study '
 
 
@@ -86,32 +83,6 @@ def unpacked(value: Any, kind: type[T]) -> T:
     return out
 
 
-def signed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with its digest."""
-    return {**content, "digest": _digest(content)}
-
-
-def verified(text: str | bytes, formats: str) -> dict[str, Any]:
-    """The content of a text whose digest is right.
-
-    Raises
-    ------
-    ValueError
-        for a text that is no JSON object of this format, or was damaged
-    """
-    given = json.loads(text)
-    if not isinstance(given, dict) or given.get("format") != formats:
-        raise ValueError(f"it has not the format {formats!r}")
-    if given.pop("digest", None) != _digest(given):
-        raise ValueError("it was damaged, or changed by hand")
-    return given
-
-
-def _digest(content: Any) -> str:
-    """24 hexadecimal digits of what JSON writes."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
-
-
 @final
 class ResultsFile:
     """The results of one study in a file.
@@ -129,22 +100,25 @@ class ResultsFile:
     """
 
     def __init__(self, path: str | Path, fingerprint: str, given: Reference | None, about: tuple[Any, ...]) -> None:
-        self.path = _checked_path(path)
-        self._key = _digest([_FORMAT, __version__, fingerprint, packed(given), repr(about)])
+        self.path = checked("resume", path, "results/run.jsonl")
+        study = json.dumps([_FORMAT, __version__, fingerprint, packed(given), repr(about)], sort_keys=True)
+        self._key = hashlib.sha256(study.encode()).hexdigest()[:24]
         self.reference: Reference | None = None
         self.rows: dict[Case, Row] = {}
         if self.path.exists():
             self._read()
+        elif not self.path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"resume: there is no folder {self.path.parent} for {self.path.name}")
 
     def usable_rows(self, limit: float) -> dict[Case, Row]:
         """Finished runs, without those that were given up after a shorter time, s."""
         return {case: row for case, row in self.rows.items() if (row.given_up_after or limit) >= limit}
 
-    def begin(self, reference: Reference, provenance: Provenance) -> None:
+    def begin(self, reference: Reference) -> None:
         """Write what all runs of the study share; does nothing if it is there."""
         if self.reference is None:
             self.reference = reference
-            self._append({"reference": packed(reference), "provenance": packed(provenance)})
+            self._append({"reference": packed(reference)})
 
     def append(self, row: Row) -> None:
         """Write a finished run."""
@@ -152,48 +126,35 @@ class ResultsFile:
         self._append({"run": packed(row)})
 
     def _append(self, content: dict[str, Any]) -> None:
-        text = (json.dumps(signed({"format": _FORMAT, "study": self._key, **content})) + "\n").encode()
+        text = (json.dumps({"format": _FORMAT, "study": self._key, **content}) + "\n").encode()
         # unbuffered: one call of the operating system for a line
         with open(self.path, "ab", buffering=0) as file:
             if file.write(text) != len(text):
                 raise OSError(f"resume: {self.path} did not take a whole line: the disk is full; make room")
 
     def _read(self) -> None:
-        """Read complete lines. A last line that a killed process left is cut off; empty lines count for nothing."""
+        """Read complete lines, and cut off a last line that a killed process left."""
         content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
-        for number, line in enumerate(content[:end].splitlines(), 1):
-            if line.strip():
-                self._take(number, line)
-        rest = content[end:]
-        if rest and rest[: len(_BEGINNING)] != _BEGINNING[: len(rest)]:
-            raise ValueError(f"{self.path}: it holds no results of studies; name another file for resume")
-        if rest:
+        try:
+            if content[end : end + len(_BEGINNING)] != _BEGINNING[: len(content) - end]:
+                raise ValueError("its last line is of something else")
+            for line in filter(bytes.strip, content[:end].splitlines()):
+                self._take(json.loads(line))
+        except Exception as error:  # json, cattrs and our own classes have a dozen kinds for damaged content
+            raise ValueError(
+                f"{self.path}: it holds no results of studies, or is damaged ({str(error)[:300]}); name another file "
+                "for resume"
+            ) from error
+        if end < len(content):
             with open(self.path, "rb+") as file:
                 file.truncate(end)
 
-    def _take(self, number: int, line: bytes) -> None:
-        try:
-            given = verified(line, _FORMAT)
-            if given["study"] != self._key:
-                return
-            if "reference" in given:
-                self.reference = unpacked(given["reference"], Reference)
-            else:
-                row = unpacked(given["run"], Row)
-                self.rows[row.case] = row
-        except Exception as error:  # json, cattrs and our own classes have a dozen kinds for damaged content
-            raise ValueError(
-                f"{self.path}, line {number}: it is no line of a study's results ({str(error)[:300]}); name another "
-                "file for resume, or remove the line"
-            ) from error
-
-
-def _checked_path(path: str | Path) -> Path:
-    """A file that can be written; it is not made."""
-    file = checked("resume", path, "results/run.jsonl")
-    if file.is_dir() or is_special(file):
-        raise IsADirectoryError(f"resume: {file} is no file; name one, e.g. {file / 'run.jsonl'}")
-    if not file.absolute().parent.is_dir():
-        raise FileNotFoundError(f"resume: there is no folder {file.parent} for {file.name}; make it first")
-    return file
+    def _take(self, line: dict[str, Any]) -> None:
+        if not line["format"].startswith("rbdae study "):
+            raise ValueError(f"format {line['format']!r}")
+        if line["study"] == self._key and "reference" in line:
+            self.reference = unpacked(line["reference"], Reference)
+        elif line["study"] == self._key:
+            row = unpacked(line["run"], Row)
+            self.rows[row.case] = row

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import study
 from rbdae.adapter import Stats
 from rbdae.study import Case, Comparison, Errors, FinalState, Reference, Row
 from rbdae_papers.null_space.claims import conclusions
+from rbdae_papers.null_space.multiples import mean_ratio, multiples, ratios, winners
 
 NULL, ZERO = ("null-space", "quaternion", "angular"), ("index-0", "quaternion", "coordinate")
 DIRECTORS = ("null-space", "directors", "angular"), ("index-0", "directors", "coordinate")
@@ -73,16 +73,16 @@ def test_ratios_are_solver_by_solver_at_one_error():
     rows = runs(NULL, 200) + runs(ZERO, 500, solvers=SOLVERS[:1]) + runs(DIRECTORS[0], 100, errors=(1.0, 1e-1))
     (target,) = compared(*rows).ranking([1e-4]).targets
     null, zero, lost = (", ".join(form) for form in (NULL, ZERO, DIRECTORS[0]))
-    ratios = target.ratios(zero, null)
-    assert list(ratios) == ["scipy:RK45"] and math.isclose(ratios["scipy:RK45"], 2.5)
-    assert target.ratios(null, zero) == {"scipy:RK45": pytest.approx(0.4)}
-    assert target.ratios(lost, null) == dict.fromkeys(SOLVERS, math.inf)
-    assert target.ratios(null, lost) == dict.fromkeys(SOLVERS, 0.0) and target.ratios(lost, zero) != {}
-    assert target.ratios("index-3, quaternion, angular", null) == {}
-    assert {method: place.curve[0] for method, place in target.winners().items()} == dict.fromkeys(SOLVERS, null)
-    assert math.isclose(study.mean_ratio({"a": 2.0, "b": 8.0, "c": math.inf, "d": 0.0}), 4.0)
-    assert math.isnan(study.mean_ratio({}))
-    above, head, *lines = study.multiples(target, null, {null: 53}).splitlines()
+    work = ratios(target, zero, null)
+    assert list(work) == ["scipy:RK45"] and math.isclose(work["scipy:RK45"], 2.5)
+    assert ratios(target, null, zero) == {"scipy:RK45": pytest.approx(0.4)}
+    assert ratios(target, lost, null) == dict.fromkeys(SOLVERS, math.inf)
+    assert ratios(target, null, lost) == dict.fromkeys(SOLVERS, 0.0) and ratios(target, lost, zero) != {}
+    assert ratios(target, "index-3, quaternion, angular", null) == {}
+    assert {method: place.curve[0] for method, place in winners(target).items()} == dict.fromkeys(SOLVERS, null)
+    assert math.isclose(mean_ratio({"a": 2.0, "b": 8.0, "c": math.inf, "d": 0.0}), 4.0)
+    assert math.isnan(mean_ratio({}))
+    above, head, *lines = multiples(target, null, {null: 53}).splitlines()
     assert above.split() == ["scipy:", "scipy:"] and head.split() == ["DOP853", "RK45", "mean", "seconds", "operations"]
     assert lines[0].split()[-7:] == ["200", "200", "x", "1.00", "x", "1.00", "53"] and lines[0].startswith(null)
     assert lines[1].startswith(zero) and lines[1].split()[3:7] == ["-", "x", "2.50", "x"]

@@ -27,7 +27,7 @@ from rbdae._check import nearest, show, unknown
 from rbdae._frozen import field_names, fill, twin
 from rbdae._show import brief
 from rbdae.adapter import AbstractAdapter
-from rbdae.cli.outputs import write_states
+from rbdae.cli import write_states
 from rbdae.compiler import linking
 from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.fingerprint import fingerprint

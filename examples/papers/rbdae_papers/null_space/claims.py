@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import Final, Literal, TypeAlias, final
 
 from rbdae.study import Comparison, Target
+from rbdae_papers.null_space.multiples import ratios
 
 Form: TypeAlias = str
 Measure: TypeAlias = Literal["evaluations", "energy"]
@@ -128,13 +129,13 @@ def conclusions(example: str, found: Comparison, error: float) -> str:
 def judged(claim: Claim, found: Comparison, target: Target) -> list[str]:
     """Lines with the sentence, the verdict, and the ratios of each pair."""
     measured = [
-        target.ratios(over, under) if claim.what == "evaluations" else energies(found, over, under)
+        ratios(target, over, under) if claim.what == "evaluations" else energies(found, over, under)
         for over, under in claim.pairs
     ]
-    held = [claim.least <= ratio <= claim.most for ratios in measured for ratio in ratios.values()]
+    held = [claim.least <= ratio <= claim.most for of_pair in measured for ratio in of_pair.values()]
     told = [
-        _told(claim.what, _NAMES[over], _NAMES[under], ratios)
-        for (over, under), ratios in zip(claim.pairs, measured, strict=True)
+        _told(claim.what, _NAMES[over], _NAMES[under], of_pair)
+        for (over, under), of_pair in zip(claim.pairs, measured, strict=True)
     ]
     return [
         *wrap(f'[NS] {claim.place}: "{claim.says}"', 118, initial_indent="  ", subsequent_indent="    "),

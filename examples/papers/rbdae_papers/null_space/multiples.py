@@ -1,0 +1,96 @@
+"""Work of forms as multiples of each other, solver by solver, at one error of a study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import fmean
+
+from rbdae.study import Place, Target
+
+
+def ratios(target: Target, form: str, to: str, what: str = "evaluations") -> dict[str, float]:
+    """Work of a form as a multiple of the work of another one, for each solver that has run both.
+
+    Parameters
+    ----------
+    target : of a `rbdae.study.Ranking`
+    form, to : as `Case.form`, such as ``"null-space, quaternion, angular"``
+    what : ``"evaluations"`` or ``"seconds"``
+
+    Returns
+    -------
+    dict
+        By solver; infinite where only `to` reaches the error, 0 where only `form` does. A solver by which neither
+        does, or which does not count, is left out
+    """
+    work = {place.curve: float(getattr(place, what)) for place in target.places} | dict.fromkeys(
+        target.beyond, math.inf
+    )
+    pairs = {method: (work[form, method], work.get((to, method))) for name, method in work if name == form}
+    return {
+        method: 0.0 if math.isinf(under) else over / under
+        for method, (over, under) in pairs.items()
+        if under is not None and not math.isnan(over + under) and not (math.isinf(over) and math.isinf(under))
+    }
+
+
+def winners(target: Target) -> dict[str, Place]:
+    """For each solver its form with the least evaluations."""
+    best: dict[str, Place] = {}
+    for place in target.places:
+        method = place.curve[1]
+        if not math.isnan(place.evaluations):
+            best[method] = min(best.get(method, place), place, key=lambda p: p.evaluations)
+    return best
+
+
+def mean_ratio(of: Mapping[str, float]) -> float:
+    """The geometric mean of ratios that are numbers; not a number if there is none."""
+    finite = [math.log(ratio) for ratio in of.values() if 0.0 < ratio < math.inf]
+    return math.exp(fmean(finite)) if finite else math.nan
+
+
+def multiples(target: Target, to: str, operations: Mapping[str, int] | None = None) -> str:
+    """The work that an error takes as multiples of the work of one form, solver by solver, as a table.
+
+    A line for each form that shares solvers with `to`, the best one first: its evaluations as multiples, a dash where
+    it does not reach the error, "alone" where `to` does not; then their geometric mean, the mean of seconds, and the
+    operations of an evaluation.
+
+    Parameters
+    ----------
+    target : of a `rbdae.study.Ranking`
+    to : the form whose evaluations are 1, as `Case.form`
+    operations : of an evaluation, by form; None for no such column
+    """
+    every = [*(place.curve for place in target.places), *target.beyond]
+    methods = sorted(method for form, method in every if form == to)
+    forms = dict.fromkeys(form for form, method in every if method in methods)
+    counts = {place.curve: place.evaluations for place in target.places}
+    heads = [*methods, "mean", "seconds", *([] if operations is None else ["operations"])]
+    lines: list[tuple[int, float, str, list[str]]] = []
+    for form in forms:
+        work, time = ratios(target, form, to), ratios(target, form, to, "seconds")
+        cells = [_multiple(work.get(method), counts.get((form, method))) for method in methods]
+        means = [mean_ratio(work), mean_ratio(time)]
+        cells += ["-" if math.isnan(mean) else f"x {mean:.2f}" for mean in means]
+        cells += [] if operations is None else [str(operations.get(form, "-"))]
+        lines.append((cells.count("-"), means[0], form, cells))
+    # names of solvers are split over lines, the last one at the bottom
+    split = [head.replace(":", ":\n").replace(" (", "\n(").split("\n") for head in ("", *heads)]
+    deep = max(map(len, split))
+    above = [[""] * (deep - len(name)) + name for name in split]
+    rows = [*map(list, zip(*above, strict=True)), *([form, *cells] for *_, form, cells in sorted(lines))]
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    text = [[f"{row[0]:{widths[0]}}", *(f"{row[k]:>{widths[k]}}" for k in range(1, len(row)))] for row in rows]
+    return "\n".join("".join(cells).rstrip() for cells in text)
+
+
+def _multiple(ratio: float | None, count: float | None) -> str:
+    """A multiple; the count itself for the form that all are compared with."""
+    if ratio is None or math.isinf(ratio):
+        return "-"
+    if ratio == 0.0:
+        return "alone"
+    return f"{count:.0f}" if ratio == 1.0 and count is not None else f"x {ratio:.2f}"

@@ -1,0 +1,524 @@
+"""The command line: ``rbdae models``, ``solvers``, ``run``, ``compare``, ``report``, ``cache``, and commands of others.
+
+An option is said once, in `_OPTIONS`; its name is the name of an argument of the function that takes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import importlib.util
+import inspect
+import multiprocessing
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import rbdae
+from rbdae import _check, study
+from rbdae._arrays import Vec
+from rbdae._files import harmless, replacing
+from rbdae.formulations import FORMULATIONS
+from rbdae.machine import cache_folder
+from rbdae.models import MODELS
+from rbdae.problem.observables import further
+from rbdae.rotations import CHARTS
+from rbdae.show import check_report
+from rbdae.solving.files import read_npz
+
+_MODEL = "a name from `rbdae models`, or FILE.py:FUNCTION, a function that returns a rbdae.System"
+_FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+_NAMES: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
+_FLAG: dict[str, Any] = {"action": "store_true"}
+_NUMBERS: dict[str, Any] = {"nargs": "+", "type": float}
+_MANY: dict[str, Any] = {"action": "append", "default": []}
+_OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
+    ("model", "run compare", _MODEL, {"metavar": "MODEL"}),
+    ("file", "report", ".npz of `run --save`, or .json of `compare --json`", _FILE),
+    ("--model", "report", f"the mechanism of a run, for its motion and reactions: {_MODEL}", {}),
+    ("--formulation", "run", f"{', '.join(FORMULATIONS)} (default: null-space)", {"default": "null-space"}),
+    ("--formulations", "compare", f"default: all; {', '.join(FORMULATIONS)}", _NAMES),
+    ("--rotation", "run", f"{', '.join(CHARTS)} (default: quaternion)", {"default": "quaternion"}),
+    ("--rotations", "compare", f"default: all; {', '.join(CHARTS)}", _NAMES),
+    ("--velocity", "run", "angular or coordinate; hamiltonian forms have momentum", {}),
+    ("--velocities", "compare", "default: all; angular, coordinate or momentum", _NAMES),
+    ("--solver", "run", "package:method, see `rbdae solvers`; default: one that is installed and fits", {}),
+    ("--solvers", "compare", "default: all that are installed", _NAMES),
+    ("--option", "run", "an option of the solver's own, NAME=VALUE", _MANY),
+    ("--option", "compare", "of one solver's own, SOLVER:NAME=VALUE", _MANY),
+    ("--rtol", "run", "relative tolerance (default: 1e-8)", {"type": float, "default": 1e-8}),
+    ("--atol", "run", "absolute tolerance (default: the relative one)", {"type": float}),
+    ("--tolerances", "compare", "rtol = atol (default: 1e-4 1e-6 1e-8)", {**_NUMBERS, "default": [1e-4, 1e-6, 1e-8]}),
+    ("--step", "run", "step size, s; for fixed-step methods", {"type": float}),
+    ("--steps", "compare", "step sizes of fixed-step methods, s", _NUMBERS),
+    ("--t-end", "run compare", "end time, s, before 0 for a run back in time (default: the model's)", {"type": float}),
+    ("--reference", "run", "'start' centres rotation parameters at each body's start", {"default": "space"}),
+    ("--redundant", "run compare report", "'minimum-norm' leaves dependent joint equations out", {"default": "error"}),
+    ("--hold", "run compare report", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
+    ("--on-singularity", "run compare", "'switch' centres rotation parameters on the way", {"default": "stop"}),
+    ("--projection", "run compare", "project accepted steps onto the constraints", _FLAG),
+    ("--processes", "compare", "run in this number of processes", {"type": int, "default": 1}),
+    ("--limit", "compare", "give a run up after so many seconds (60)", {"type": float, "default": 60.0}),
+    ("--repeats", "compare", "time short runs so many times at most (9)", {"type": int, "default": 9}),
+    ("--resume", "compare", "write each finished run to FILE, and continue it", _FILE),
+    ("--progress", "run compare", "show a bar (needs tqdm)", _FLAG),
+    ("--csv", "run compare", "write the states of all bodies over time, or a line for each run", _FILE),
+    ("--save", "run", "write the trajectory, .npz", _FILE),
+    ("--json", "compare", "write runs, reference, versions and machine", _FILE),
+    ("--report", "run compare", "write a page for a browser, .html", _FILE),
+    ("--plot", "run compare", "write a picture (needs matplotlib)", _FILE),
+    ("--out", "report", "the page, .html (default: FILE with the ending .report.html)", _FILE),
+    ("--title", "report", "the title of the page of a run, such as the mechanism's name", {}),
+    ("--clear", "cache", "remove it; it is made again when it is needed", _FLAG),
+]
+"""Of each option its name, the commands that take it, what it does, and its form."""
+
+_NEEDS = {"plot": "matplotlib", "csv": "pandas", "json": "cattrs", "resume": "cattrs", "progress": "tqdm"}
+_FILES = ("plot", "save", "csv", "json", "resume", "report", "out")
+_INPUT = (ValueError, TypeError, ImportError, OSError, rbdae.ProjectionError)
+_RUN = (BrokenExecutor, RuntimeError)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused, or 130 after Ctrl-C."""
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    others = further_commands()
+    other = others.get(typed[0]) if typed else None
+    given = argparse.Namespace() if other else parser(others).parse_args(typed)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # names of files in any encoding
+    with warnings.catch_warnings():
+        warnings.showwarning = _say  # without the line of the source that it comes from
+        try:
+            return int(other.load()(typed[1:])) if other else _COMMANDS[given.command][1](given)
+        except KeyboardInterrupt:
+            print("rbdae: interrupted; files that are not named above have not been written", file=sys.stderr)
+            return 130
+        except (Exception, SystemExit) as error:
+            return _refused(error, given)
+
+
+def _refused(error: BaseException, given: argparse.Namespace) -> int:
+    """Say what went wrong in a line, or with the user's line that raised it; errors of the library itself go on."""
+    file = Path(str(getattr(given, "model", None)).rpartition(":")[0])
+    files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
+    if file.suffix == ".py" and "\0" not in str(file) and file.resolve() in files:
+        print(f"rbdae: {file}: its code {_told(error, file)}", file=sys.stderr)
+        return 2
+    if not isinstance(error, (*_INPUT, *_RUN)):
+        raise error
+    print(f"rbdae: {error}", file=sys.stderr)
+    return 1 if isinstance(error, _RUN) else 2
+
+
+def _say(message: Warning | str, *arguments: Any, **options: Any) -> None:
+    print(f"rbdae: {message}", file=sys.stderr)
+
+
+def further_commands() -> dict[str, EntryPoint]:
+    """Commands of other packages by name: functions of the arguments after the name that return an exit code."""
+    return {point.name: point for point in entry_points(group="rbdae.commands")}
+
+
+def parser(others: Mapping[str, EntryPoint]) -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    help_of_all = "`rbdae models` lists the models, `rbdae solvers` the solvers."
+    out = argparse.ArgumentParser(prog="rbdae", description=rbdae.__doc__, epilog=help_of_all)
+    out.add_argument("--version", action="version", version=f"rbdae {rbdae.__version__}")
+    commands = out.add_subparsers(dest="command", required=True)
+    each = {name: commands.add_parser(name, help=what, epilog=help_of_all) for name, (what, _) in _COMMANDS.items()}
+    for option, takers, what, form in _OPTIONS:
+        for command in takers.split():
+            each[command].add_argument(option, help=what, **form)
+    for name, point in others.items():
+        commands.add_parser(name, help=f"a command of {point.module.partition('.')[0]}")
+    return out
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _of(given: argparse.Namespace, function: Callable[..., Any]) -> dict[str, Any]:
+    """The options that a function takes under the same name, and that were given or have a default."""
+    taken = inspect.signature(function).parameters
+    out = {name: value for name, value in vars(given).items() if name in taken and value is not None}
+    return out | {"hold": _hold(given)} if "hold" in taken else out
+
+
+def _hold(given: argparse.Namespace) -> list[str | tuple[str, str]]:
+    """``NAME`` and ``NAME:x`` as `rbdae.formulate` takes them."""
+    out: list[str | tuple[str, str]] = []
+    for item in given.hold or ():
+        name, colon, place = item.rpartition(":")
+        is_place = colon and place in ("x", "y", "z", "position", "orientation")
+        out.append((name, place) if is_place else item)
+    return out
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """Name and value of ``NAME=VALUE``; the value is a number, True, False, None, a tuple, or else text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"--option must be like max_step=0.01, got {text!r}; give a name, = and a value")
+    try:
+        return name.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name.strip(), value.strip()
+
+
+def _check_outputs(given: argparse.Namespace) -> None:
+    """Refuse files that cannot be written, and packages that are not there, before a run that would be lost."""
+    for name in _FILES:
+        if (path := getattr(given, name, None)) is None:
+            continue
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"--{name}: there is no folder {path.parent} to write {path.name} to")
+        if path.is_dir():
+            raise IsADirectoryError(f"--{name}: {path} is a folder; name a file")
+        if path.resolve() == Path(str(getattr(given, "model", None)).rpartition(":")[0]).resolve():
+            raise ValueError(f"--{name} would write over {path}, the file of the mechanism; name another file")
+        if name in ("report", "out"):
+            check_report(path)
+    for name, package in _NEEDS.items():
+        if getattr(given, name, None) and importlib.util.find_spec(package) is None:
+            raise ImportError(f"--{name} needs {package}, which is missing: run `pip install {package}`")
+    if getattr(given, "plot", None) is not None:
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        known, ending = sorted(FigureCanvasBase.get_supported_filetypes()), given.plot.suffix
+        if ending.lower()[1:] not in known:
+            raise ValueError(f"--plot: {given.plot} has the ending {ending!r}; pictures can be {', '.join(known)}")
+
+
+def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> None:
+    """Write what was asked for, and say where it is: one file that cannot be written costs no other one."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    failed: OSError | ValueError | None = None
+    for what, (path, write) in files.items():
+        try:
+            if path is not None:
+                print(f"{what} written to {write(path)}")
+        except (OSError, ValueError) as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+
+
+def write_states(solution: rbdae.Solution, path: Path) -> Path:
+    """Times, the states of all bodies, the quantities of joints and forces, and observables that were registered: the
+    columns of `Solution.to_pandas`. A name that a spreadsheet would evaluate has an apostrophe before it."""
+    names = ["states", "joints", "forces", *(each.name for each in further(solution.problem))]
+    frame = solution.to_pandas(names).rename(columns=harmless)
+    with replacing(path) as new:
+        frame.to_csv(new, index_label="t [s]", errors="backslashreplace")
+    return path
+
+
+def _write_picture(figure: Any, path: Path) -> Path:
+    with replacing(path) as new:
+        figure.savefig(new, dpi=150, format=path.suffix.lower().removeprefix("."))
+    return path
+
+
+# ---------------------------------------------------------------- the mechanism
+
+
+class Target(NamedTuple):
+    """A mechanism with its name, its default end time, and one line about it."""
+
+    name: str
+    system: rbdae.System
+    t_end: float | None
+    summary: str
+
+
+def _target(given: argparse.Namespace) -> Target:
+    """The mechanism of ``MODEL`` or ``FILE.py:FUNCTION``; its end time goes to the arguments.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        for a model, file or function that is not there, one that raises, and one that returns something else
+    """
+    text = given.model
+    file, _, function = (text, "", "") if text.endswith(".py") else text.rpartition(":")
+    if file.endswith(".py"):
+        found = _of_file(Path(file), function)
+    elif text in MODELS:
+        found = Target(text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary)
+    else:
+        raise ValueError(f"{_check.unknown('model', text, MODELS, most=1)}; for your own FILE.py:FUNCTION")
+    if "t_end" in vars(given):
+        given.t_end = found.t_end if given.t_end is None else given.t_end
+        if given.t_end is None:
+            raise ValueError(f"{found.name} has no end time of its own; say --t-end, in seconds")
+        if given.t_end == 0.0:
+            raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
+    return found
+
+
+def _of_file(path: Path, name: str) -> Target:
+    module = _module(path)
+    made = getattr(module, name, None) if name else None
+    if made is None:
+        own = [k for k, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+        raise ValueError(f"{path} has no function {name!r}; give {path}:NAME, it defines {', '.join(own) or 'none'}")
+    try:
+        made = made() if callable(made) else made
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{path}: {name}() {_told(error, path)}") from error
+    if not isinstance(made, rbdae.System):
+        raise TypeError(f"{path}:{name} gives {_check.show(made)}, no rbdae.System; return the system that it builds")
+    return Target(f"{path.name}:{name}", made, None, f"{name} of {path.name}")
+
+
+def _module(path: Path) -> ModuleType:
+    """The file as a module by its own name, so that other processes can import it, too."""
+    if not path.is_file():
+        raise FileNotFoundError(f"the file {path} does not exist; give FILE.py:FUNCTION")
+    sys.path.insert(0, str(path.resolve().parent))
+    known = sys.modules.get(path.stem)
+    if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
+        del sys.modules[path.stem]  # read again: a second command in this process sees what has been changed
+    importlib.invalidate_caches()
+    try:
+        module = importlib.import_module(path.stem)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{path}: it {_told(error, path)}") from error
+    if Path(getattr(module, "__file__", None) or "").resolve() != path.resolve():
+        raise ValueError(f"{path}: Python has another module {path.stem!r}; rename the file")
+    return module
+
+
+def _told(error: BaseException, path: Path) -> str:
+    """The error that the user's code raised, with the last line of the file that led to it."""
+    said = f"raised {type(error).__name__}: {error}"
+    if isinstance(error, SystemExit):
+        said = f"ended the program (exit code {error.code}); raise an exception in its place"
+    if isinstance(error, SyntaxError):
+        return f'{said}\n  File "{path}", line {error.lineno}\n    {(error.text or "").strip()}'
+    lines = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).resolve() == path.resolve()]
+    return said + "".join(f'\n  File "{path}", line {f.lineno}, in {f.name}\n    {f.line}' for f in lines[-1:])
+
+
+# ---------------------------------------------------------------- commands
+
+
+def _run(given: argparse.Namespace) -> int:
+    """Integrate one mechanism; 0, or 1 if the solver gave up, or 130 after Ctrl-C: the files are then of the run so
+    far."""
+    own = dict(map(_option, given.option))
+    _check_outputs(given)
+    target = _target(given)
+    problem = rbdae.formulate(target.system, **_of(given, rbdae.formulate))
+    options = {"atol": given.rtol} | _of(given, rbdae.solve)
+    interrupted = False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rbdae.FailedRunWarning)  # its message is printed below
+            solution = rbdae.solve(problem, (problem.t0, given.t_end), **options, **own)
+    except KeyboardInterrupt as error:
+        so_far = getattr(error, "solution", None)
+        if not isinstance(so_far, rbdae.Solution):
+            raise
+        solution, interrupted = so_far, True
+    print(_summary(target.name, solution, problem))
+    _write(
+        {
+            "trajectory": (given.save, solution.save),
+            "states": (given.csv, lambda path: write_states(solution, path)),
+            "report": (given.report, lambda path: solution.report(path, title=target.name)),
+            "picture": (given.plot, lambda path: _write_picture(solution.plot(), path)),
+        }
+    )
+    if not solution.success:
+        print(f"rbdae: {solution.message}", file=sys.stderr)
+        return 130 if interrupted else 1
+    return 0
+
+
+def _summary(model: str, solution: rbdae.Solution, problem: rbdae.Problem) -> str:
+    kind = "an ODE" if problem.kind == "ode" else f"a DAE of index {problem.index}"
+    lines = [
+        f"model       {model}",
+        f"form        {problem.formulation}, {problem.rotation}, {problem.velocity}: {problem.n} unknowns, {kind}",
+        f"solver      {solution.solver}, rtol = {solution.rtol:g}, atol = {solution.atol:g}",
+        f"result      {solution.message}",
+    ]
+    if len(solution.t):
+        lines.append(f"at t = {solution.t[-1]:.9g} s")
+        for name, state in solution.states.items():
+            quaternion = np.roll(state.orientation[-1].as_quat(), 1)
+            lines += [
+                f"  {name}: position          {_numbers(state.position[-1])} m",
+                f"  {name}: orientation       {_numbers(quaternion)} (scalar first)",
+                f"  {name}: velocity          {_numbers(state.velocity[-1])} m/s",
+                f"  {name}: angular velocity  {_numbers(state.angular_velocity[-1])} rad/s, body frame",
+            ]
+        energy, drift = solution.energy, solution.drift
+        balance = np.max(np.abs(energy.balance))
+        lines.append(f"energy      {energy.total[-1]:.9g} J, largest error of its balance {balance:.2e} J")
+        lines.append(f"drift       {drift.position.max():.2e} in positions, {drift.velocity.max():.2e} in velocities")
+    stats, counts = solution.stats, ("steps", "rejected", "evaluations", "jacobians", "factorisations")
+    reported = {name: getattr(stats, name) for name in (*counts, "projections", "restarts")}
+    work = ", ".join(f"{count} {name}" for name, count in reported.items() if count >= 0)
+    return "\n".join([*lines, f"work        {work}, {stats.seconds:.3f} s of the processor"])
+
+
+def _numbers(values: Vec) -> str:
+    return " ".join(f"{x:+.8e}" for x in values)
+
+
+def _compare(given: argparse.Namespace) -> int:
+    """One mechanism through many forms; 0, or 1 if no run reached its end, or 130 after Ctrl-C: the files are then of
+    the finished runs."""
+    options: dict[str, dict[str, Any]] = {}
+    for name, value in map(_option, given.option):
+        solver, _, option = name.rpartition(":")
+        if ":" not in solver:
+            raise ValueError(
+                f"--option must be like scipy:DOP853:max_step=0.01, got {name!r}; put the solver before it"
+            )
+        options.setdefault(solver, {})[option] = value
+    _check_outputs(given)
+    if given.processes < 1:
+        raise ValueError(f"--processes must be at least 1, got {given.processes}; 1 runs in this process")
+    target = _target(given)
+    cases = study.cases(**_of(given, study.cases) | {"options": options})
+    print(f"{target.summary}: {len(cases)} cases", flush=True)
+    interrupted = False
+    try:
+        with _executor(given.processes) as executor:
+            how = _of(given, study.compare_cases)
+            compared = study.compare_cases(target.system, chosen=cases, executor=executor, **how)
+    except KeyboardInterrupt as error:
+        so_far = getattr(error, "comparison", None)
+        if not isinstance(so_far, study.Comparison) or not so_far.rows:
+            raise
+        compared, interrupted = so_far, True
+    if compared.resumed:
+        print(f"{compared.resumed} runs were in {given.resume}")
+    print(compared)
+    reached = any(row.errors is not None for row in compared.rows)
+    if given.plot is not None and not reached:
+        print("rbdae: no picture, because no run reached its end", file=sys.stderr)
+    _write(
+        {
+            "table": (given.csv, compared.to_csv),
+            "results": (given.json, compared.to_json),
+            "report": (given.report, compared.report),
+            "picture": (given.plot if reached else None, lambda path: _write_picture(compared.plot(), path)),
+        }
+    )
+    if interrupted:
+        again = f"; type the same again to continue with {given.resume}" if given.resume else ""
+        print(f"rbdae: interrupted after {len(compared.rows)} runs{again}", file=sys.stderr)
+        return 130
+    return 0 if reached else 1
+
+
+@contextmanager
+def _executor(processes: int) -> Iterator[Executor | None]:
+    """A pool of processes, or None for this one."""
+    if processes == 1:
+        yield None
+        return
+    # a fork of a process that has compiled kernels is not safe everywhere; a new one loads them from the cache
+    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _report(given: argparse.Namespace) -> int:
+    """The page of a run or of a comparison that is on disk."""
+    file: Path = given.file
+    given.out = file.with_suffix(".report.html") if given.out is None else given.out
+    _check_outputs(given)
+    if file.suffix == ".npz":
+        written = _loaded(given, file).report(given.out, title=given.title)
+    elif file.suffix == ".json" and given.title is None and given.model is None:
+        written = study.Comparison.from_json(file).report(given.out)
+    else:
+        raise ValueError(
+            f"report: {file} must end with .npz, as `rbdae run --save` writes it, or with .json, as `rbdae compare "
+            "--json` does; the page of a comparison takes no --model and no --title"
+        )
+    print(f"report written to {written}")
+    return 0
+
+
+def _loaded(given: argparse.Namespace, file: Path) -> rbdae.Solution:
+    """With a mechanism, if one is given: without, there are only the unknowns over time."""
+    if given.model is None:
+        return rbdae.load(file)
+    form = read_npz(file)[1].get("problem")
+    if form is None:
+        raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
+    # any start can be read so; the file says where the run had its centres
+    chart = CHARTS.get(form["rotation"])
+    how = {name: form[name] for name in ("rotation", "velocity")} | {"hold": _hold(given)}
+    how["reference"] = "start" if chart is not None and chart.centre else "space"
+    how["redundant"] = given.redundant
+    system = _target(given).system
+    try:
+        problem = rbdae.formulate(system, form["formulation"], **how)
+    except ValueError as error:
+        if "redundant='minimum-norm'" not in str(error):
+            raise
+        problem = rbdae.formulate(system, form["formulation"], **how | {"redundant": "minimum-norm"})  # as the run had
+    return rbdae.load(file, problem)
+
+
+def _models(given: argparse.Namespace) -> int:
+    width = max(map(len, MODELS))
+    for name, entry in MODELS.items():
+        print(f"{name:{width}}  {entry.summary}; to t = {entry.t_end:g} s")
+    return 0
+
+
+def _solvers(given: argparse.Namespace) -> int:
+    print(rbdae.solvers())
+    return 0
+
+
+def _show_cache(given: argparse.Namespace) -> int:
+    """What is kept on disk; 0, or 1 if something could not be removed."""
+    home, entries = cache_folder.user_cache(), cache_folder.entries()
+    if home is None:
+        print(
+            f"there is no cache: this user has no home folder; set {cache_folder.ENVIRONMENT} to a folder of your own"
+        )
+        return 0
+    size = f"{sum(entry.n_bytes for entry in entries) / 1e6:.1f} MB"
+    print(f"cache in {home}")
+    print(f"  machine code  {len(entries):6} entries  {size:>9}" if entries else "  empty")
+    left = cache_folder.clear() if given.clear else []
+    for entry in left:
+        print(f"rbdae: {entry.path} could not be removed", file=sys.stderr)
+    if given.clear and entries and not left:
+        print("removed; what is needed again will be compiled again")
+    return 1 if left else 0
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.Namespace], int]]] = {
+    "models": ("list the mechanisms that can be run", _models),
+    "solvers": ("list the solvers, installed or not", _solvers),
+    "run": ("integrate a mechanism and print how it went", _run),
+    "compare": ("run a mechanism through formulations and solvers", _compare),
+    "report": ("write a page for a browser about a run or comparison on disk", _report),
+    "cache": ("show what is kept on disk between processes: compiled code", _show_cache),
+}
