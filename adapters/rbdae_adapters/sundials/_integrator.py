@@ -10,17 +10,25 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
-from rbdae.adapter import Solvable, Unsupported
+from rbdae.adapter import Request, Solvable, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
 from rbdae.machine.loops.correction import INFO
-from rbdae_adapters.sundials import _places as at
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
-from rbdae_adapters.sundials._shims import shims
+from rbdae_adapters.sundials._shims import MESSAGE_BYTES, at, shims
 
-KRYLOV = {"spgmr": "SPGMR", "spbcgs": "SPBCGS", "sptfqmr": "SPTFQMR"}
-_LEFT = 1
 _ADAMS, _BDF = 1, 2
+_SETTERS = (
+    ("first_step", "SetInitStep", REAL),
+    ("max_step", "SetMaxStep", REAL),
+    ("min_step", "SetMinStep", REAL),
+    ("max_order", "SetMaxOrd", INT),
+    ("max_nonlin_iters", "SetMaxNonlinIters", INT),
+    ("max_conv_fails", "SetMaxConvFails", INT),
+    ("max_err_test_fails", "SetMaxErrTestFails", INT),
+    ("nonlin_conv_coef", "SetNonlinConvCoef", REAL),
+)
+"""Options that are SUNDIALS' own, which checks them."""
 
 
 def machine(problem: Solvable, name: str) -> MachineFunction:
@@ -92,15 +100,14 @@ class Integrator:
     Parameters
     ----------
     implicit : IDA, else CVODE
-    rtol, atol : SUNDIALS' own, which may differ from those of the run
-    options : those of `_adapter`, checked
-    direction : -1.0 in runs back in time; `problem` is then the mirrored one, machine functions are those of its origin
-    correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`, or None
-    takes_back : whether states are corrected between steps
+    rtol, atol : SUNDIALS' own, which may differ from those of the request
+    options : those of the adapter, checked
+    correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`; None if states are corrected
+        between steps, or not at all
 
     Attributes
     ----------
-    words : the array of `_places`
+    words : the array of `_shims.at`
     address, context : of the function of a step, for `rbdae.machine.loops.multistep`
     """
 
@@ -108,15 +115,13 @@ class Integrator:
         self,
         library: Library,
         problem: Solvable,
+        request: Request,
         y0: Vec,
         implicit: bool,
         rtol: float,
         atol: float | Vec,
-        span: tuple[float, float],
         options: Mapping[str, Any],
-        direction: float = 1.0,
         correction: Any = None,
-        takes_back: bool = False,
     ) -> None:
         self.library, self._problem, self._implicit = library, problem, implicit
         self._prefix = "IDA" if implicit else "CVode"
@@ -124,65 +129,74 @@ class Integrator:
         self._objects = objects = Objects(library)
         self.words: Ints = np.zeros(at.SIZE, dtype=np.int64)
         self._alive: list[Any] = []
-        self._message = np.zeros(at.MESSAGE_BYTES, dtype=np.uint8)
+        self._message = np.zeros(MESSAGE_BYTES, dtype=np.uint8)
         self._last: dict[str, int] | None = None
         self._projects = correction is not None
         self._looked = 0  # Jacobians for pivots, in this run
         self._errors: list[BaseException] = []
         # Python functions of a mirrored problem are mirrored already
-        self._direction = direction if hasattr(problem.callbacks, "machine") else 1.0
-        self._silence()
-        try:
-            self._make(y0, rtol, atol, span, options, correction, takes_back)
-        except BaseException:
-            objects.close()
-            raise
-        self.address = self._code.address("ida" if implicit else "cvode")
-        self.context = self.words.ctypes.data
-
-    def _make(
-        self,
-        y0: Vec,
-        rtol: float,
-        atol: float | Vec,
-        span: tuple[float, float],
-        options: Mapping[str, Any],
-        correction: Any,
-        takes_back: bool,
-    ) -> None:
-        objects, library, problem, implicit = self._objects, self.library, self._problem, self._implicit
-        n = problem.n
-        self._y, state = objects.vector(y0)
-        self._yp, _ = objects.vector(np.asarray(problem.yd0, dtype=float))
-        self._further, _ = objects.vector(np.zeros(n))
-        if implicit:
-            self._memory = objects.integrator("IDACreate", "IDAFree", objects.context)
-        else:
-            lmm = _BDF if options.get("lmm") == "bdf" else _ADAMS
-            self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
-        self._silence_old()
+        self._direction = request.direction if hasattr(problem.callbacks, "machine") else 1.0
         function = self._held(machine(problem, "residual" if implicit else "rhs"))
         self._functions: list[MachineFunction] = [function]
-        self._scratch = np.zeros(n)
+        self._scratch = np.zeros(problem.n)
         w = self.words
         w[[at.ARRAY, at.FUNCTION, at.CONTEXT]] = (
             library.address("N_VGetArrayPointer"),
             function.address,
             function.context,
         )
-        w[[at.N, at.DIRECTION, at.SCRATCH]] = n, _double(self._direction), self._scratch.ctypes.data
-        if takes_back:
-            w[at.HISTORY] = self._history(span[0], state)
+        w[[at.N, at.DIRECTION, at.SCRATCH]] = problem.n, _double(self._direction), self._scratch.ctypes.data
+        self.address = self._code.address("ida" if implicit else "cvode")
+        self.context = w.ctypes.data
+        try:
+            self._make(request, y0, rtol, atol, options, correction)
+        except BaseException:
+            objects.close()
+            raise
+
+    def _make(
+        self, request: Request, y0: Vec, rtol: float, atol: float | Vec, options: Mapping[str, Any], correction: Any
+    ) -> None:
+        """SUNDIALS' objects, told everything, and its functions for the function of a step."""
+        objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
+        self._silence()
+        self._y, state = objects.vector(y0)
+        self._yp, _ = objects.vector(np.asarray(self._problem.yd0, dtype=float))
+        further, _ = objects.vector(np.zeros(self._problem.n))
+        if self._implicit:
+            self._memory = objects.integrator("IDACreate", "IDAFree", objects.context)
         else:
-            self._start("Init", span[0])
-        self._tolerances(rtol, atol)
+            lmm = _BDF if options.get("lmm") == "bdf" else _ADAMS
+            self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
+        self._silence_old()
+        if request.projector is not None and correction is None:
+            w[at.HISTORY] = self._history(request.t0, state)
+        else:
+            self._start("Init", request.t0)
+        if np.ndim(atol):
+            vector, _ = objects.vector(np.asarray(atol, dtype=float))
+            self._call("SVtolerances", REAL(rtol), vector)
+        else:
+            self._call("SStolerances", REAL(rtol), REAL(float(atol)))
         self._call("SetUserData", POINTER(w.ctypes.data))
         self._settings(options)
-        self._linear(options)
+        if options.get("linsolver") == "dense":
+            self._dense()
+        else:
+            try:
+                self._own()
+            except Unsupported:
+                if "linsolver" in options:
+                    raise
+                self._dense()
         if correction is not None:
             self._project(correction)
-        self._call("SetStopTime", REAL(span[1]))
-        self._tell()
+        self._call("SetStopTime", REAL(request.t_end))
+        own = (at.INTEGRATOR, at.STATE, at.RATES, at.DERIVATIVE_VECTOR)
+        w[list(own)] = [x.value for x in (self._memory, self._y, self._yp, further)]
+        w[at.STEP] = library.address("IDASolve" if self._implicit else "CVode")
+        w[at.DERIVATIVE] = library.address(f"{prefix}GetDky")
+        w[at.ORDER] = library.address(f"{prefix}GetLastOrder")
 
     def _held(self, what: Any) -> Any:
         self._alive.append(what)
@@ -249,31 +263,14 @@ class Integrator:
             raise Unsupported(f"the history of library={library.name!r} was not found; leave projection= out")
         return int(found[0])
 
-    def _tolerances(self, rtol: float, atol: float | Vec) -> None:
-        if np.ndim(atol):
-            vector, _ = self._objects.vector(np.asarray(atol, dtype=float))
-            self._call("SVtolerances", REAL(rtol), vector)
-        else:
-            self._call("SStolerances", REAL(rtol), REAL(float(atol)))
-
     def _settings(self, options: Mapping[str, Any]) -> None:
         self._call("SetMaxNumSteps", LONG(-1))  # counted by the loop
         if not self._implicit:
             self._call("SetMaxHnilWarns", INT(-1))  # they are printed, whatever handler there is
-        for name, setter, kind in (
-            ("first_step", "SetInitStep", REAL),
-            ("max_step", "SetMaxStep", REAL),
-            ("min_step", "SetMinStep", REAL),
-            ("max_order", "SetMaxOrd", INT),
-            ("max_nonlin_iters", "SetMaxNonlinIters", INT),
-            ("max_conv_fails", "SetMaxConvFails", INT),
-            ("max_err_test_fails", "SetMaxErrTestFails", INT),
-            ("nonlin_conv_coef", "SetNonlinConvCoef", REAL),
-        ):
+        for name, setter, kind in _SETTERS:
             value = options.get(name)
-            if value is None or (name == "max_step" and not np.isfinite(value)):
-                continue
-            if name == "min_step" and value == 0.0:
+            nothing = {"max_step": np.inf, "min_step": 0.0}.get(name)
+            if value is None or value == nothing:
                 continue
             if not self._has(setter):
                 raise Unsupported(f"this SUNDIALS has no {self._prefix}{setter}; leave {name} out")
@@ -288,26 +285,6 @@ class Integrator:
             self._call("SetSuppressAlg", INT(1))
 
     # ------------------------------------------------------------ linear solvers
-
-    def _linear(self, options: Mapping[str, Any]) -> None:
-        name = options.get("linsolver")
-        if name is None:
-            try:
-                self._own()
-            except Unsupported:
-                self._dense()
-        elif name == "factors":
-            self._own()
-        elif name == "dense":
-            self._dense()
-        else:
-            self._krylov(name, options)
-
-    def _attach(self, solver: Any, matrix: Any) -> None:
-        self._call("SetLinearSolver", solver, matrix)
-
-    def _jacobian(self, entry: str) -> None:
-        self._call("SetJacFn", POINTER(self._code.address(entry)))
 
     def _factors(self) -> None:
         """The problem's factors, and what chooses pivots again for this run."""
@@ -357,9 +334,9 @@ class Integrator:
         solver = self._objects.linear_solver(self._code.address("setup"), solve)
         content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
         content.value = self.words.ctypes.data
-        self._attach(solver, one)
+        self._call("SetLinearSolver", solver, one)
         if self._implicit:
-            self._jacobian("factors")
+            self._call("SetJacFn", POINTER(self._code.address("factors")))
         else:
             self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
 
@@ -387,23 +364,8 @@ class Integrator:
         self.words[at.PLACES] = places.ctypes.data
         self.words[at.MATRIX_DATA] = library.address("SUNDenseMatrix_Data")
         solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
-        self._attach(solver, matrix)
-        self._jacobian("scatter" if self._implicit else "scatterrates")
-
-    def _krylov(self, name: str, options: Mapping[str, Any]) -> None:
-        """With our factors as preconditioner, of IDA."""
-        objects = self._objects
-        left = _LEFT if self._implicit else 0
-        dimension = INT(options.get("krylov_dim", 0))
-        constructor = f"SUNLinSol_{KRYLOV[name]}"
-        solver = objects.made("solver", constructor, "SUNLinSolFree", self._y, INT(left), dimension, objects.context)
-        self._attach(solver, POINTER(None))
-        if self._implicit:
-            self._factors()
-            code = self._code
-            self._call(
-                "SetPreconditioner", POINTER(code.address("precondition")), POINTER(code.address("preconditioned"))
-            )
+        self._call("SetLinearSolver", solver, matrix)
+        self._call("SetJacFn", POINTER(self._code.address("scatter" if self._implicit else "scatterrates")))
 
     def _project(self, correction: Any) -> None:
         """Projection within the steps of BDF: errors are estimated as before, states are corrected in every step."""
@@ -417,16 +379,6 @@ class Integrator:
         self._call("SetProjFn", POINTER(self._code.address("projection")))
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
-
-    def _tell(self) -> None:
-        """Tell the function of a step where it finds all."""
-        library, w = self.library, self.words
-        own = (at.INTEGRATOR, at.STATE, at.RATES, at.DERIVATIVE_VECTOR)
-        w[list(own)] = [x.value for x in (self._memory, self._y, self._yp, self._further)]
-        step = "IDASolve" if self._implicit else "CVode"
-        w[at.STEP] = library.address(step)
-        w[at.DERIVATIVE] = library.address(f"{self._prefix}GetDky")
-        w[at.ORDER] = library.address(f"{self._prefix}GetLastOrder")
 
     # ------------------------------------------------------------ of a run
 
@@ -460,7 +412,7 @@ class Integrator:
         return int(out.value) if status >= 0 else -1
 
     def counts(self) -> dict[str, int]:
-        """Evaluations, Jacobians, factorisations, rejected steps, projections."""
+        """Evaluations, Jacobians, factorisations, rejected steps and projections; those of the end, if it has come."""
         if self._last is not None:
             return self._last
         fails = [self._count("NumErrTestFails"), self._count("NumNonlinSolvConvFails")]
@@ -472,13 +424,12 @@ class Integrator:
             "projections": max(self._count("NumProjEvals"), 0) if self._projects else 0,
         }
 
-    def close(self) -> None:
-        """Free everything of SUNDIALS; what was counted stays, for those who ask afterwards."""
-        self.finished()
-        self._objects.close()
-
     def finished(self) -> dict[str, int]:
         """The counts at the end, which stay."""
-        if self._last is None:
-            self._last = self.counts()
+        self._last = self.counts()
         return self._last
+
+    def close(self) -> None:
+        """Free everything of SUNDIALS."""
+        self.finished()
+        self._objects.close()

@@ -1,14 +1,15 @@
 """Machine code between SUNDIALS and the functions of a problem: its signatures outside, ours inside.
 
 Nothing is assumed of SUNDIALS' structures: arrays are asked for by `N_VGetArrayPointer`, data of matrices by
-`SUNDenseMatrix_Data` and its like. The last argument of most functions is the array of `_places`. What a function
-returns is what SUNDIALS wants: 0, 1 where a shorter step may help, -1 where an exception waits. In runs back in time
-(DIRECTION = -1) SUNDIALS has tau = -t, and rates with the opposite sign; BAD_T is tau, as all times of the run are.
+`SUNDenseMatrix_Data`. The last argument of most functions is the array whose places are `at`. What a function returns
+is what SUNDIALS wants: 0, 1 where a shorter step may help, -1 where an exception waits. In runs back in time (DIRECTION
+= -1) SUNDIALS has tau = -t, and rates with the opposite sign; BAD_T is tau, as all times of the run are.
 """
 
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,22 @@ from rbdae.machine.language.program import Program
 from rbdae.machine.language.words import Ints, Vec
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
-from rbdae_adapters.sundials import _places as at
 
 LEVEL = 1
+
+at = IntEnum(
+    "at",
+    "ARRAY FUNCTION CONTEXT JACOBIAN JACOBIAN_CONTEXT N DIRECTION SCRATCH BAD BAD_T MATRIX_DATA VALUES PLACES ENTRIES "
+    "FACTORS FACTORS_CONTEXT FACTORS_MEMORY SOLVE SOLVE_CONTEXT REPAIR GAMMA NEAR NEAR_CONTEXT INFO PROJECTED "
+    "ANYWHERE INTEGRATOR STEP STATE RATES TIME DERIVATIVE DERIVATIVE_VECTOR ORDER HISTORY ORDER_WORD SIZE",
+    start=0,
+)
+"""Places in the array of 64-bit words that SUNDIALS hands through to these functions. Functions of SUNDIALS and machine
+functions are addresses; DIRECTION, BAD_T, GAMMA (1 / gamma, in the problem's own time) and TIME are doubles; N, BAD and
+ENTRIES are whole numbers; all else is where memory begins."""
+
+MESSAGE_BYTES = 512
+"""Of SUNDIALS' last words."""
 
 
 # ---------------------------------------------------------------- loops
@@ -76,13 +90,13 @@ _KINDS = {"DIRECTION": "double", "GAMMA": "double", "N": "i64", "ENTRIES": "i64"
 
 
 def _loaded(text: str) -> str:
-    """Functions whose text has %NAME for the value at the place `_places.NAME` of the array %u: they load it first."""
+    """Functions whose text has %NAME for the value at the place `at.NAME` of the array %u: they load it first."""
     out = []
     for part in re.split(r"(?m)^(?=define )", text):
         head = re.match(r"define [^{]*\{\n(?:  %u = .*\n)?", part)
         loads = ""
-        for name in sorted(name for name in set(_PLACE.findall(part)) if hasattr(at, name)):
-            loads += f"  %{name}.p = getelementptr i64, ptr %u, i64 {getattr(at, name)}\n"
+        for name in sorted(name for name in set(_PLACE.findall(part)) if name in at.__members__):
+            loads += f"  %{name}.p = getelementptr i64, ptr %u, i64 {at[name]:d}\n"
             loads += f"  %{name} = load {_KINDS.get(name, 'ptr')}, ptr %{name}.p\n"
         out.append(part if head is None else head.group() + loads + part[head.end() :])
     return "".join(out)
@@ -107,9 +121,9 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare ptr @strncpy(ptr, ptr, i64)
 
 define internal i32 @notfinite(ptr %u, double %t) nounwind {{
-  %p = getelementptr i64, ptr %u, i64 {at.BAD}
+  %p = getelementptr i64, ptr %u, i64 {at.BAD:d}
   store i64 1, ptr %p
-  %q = getelementptr i64, ptr %u, i64 {at.BAD_T}
+  %q = getelementptr i64, ptr %u, i64 {at.BAD_T:d}
   store double %t, ptr %q
   ret i32 1
 }}
@@ -205,25 +219,8 @@ define i32 @factors(double %t, double %c, ptr %yy, ptr %yp, ptr %rr, ptr %J, ptr
   ret i32 %s
 }}
 
-define i32 @precondition(double %t, ptr %yy, ptr %yp, ptr %rr, double %c, ptr %u) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %z = call ptr %ARRAY(ptr %yp)
-  %d = call ptr @own(ptr %u, ptr %z)
-  %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
-  ret i32 %s
-}}
-
 define internal i32 @solved(ptr %b, ptr %x, ptr %u) nounwind {{
   %s = call i32 %SOLVE(ptr %SOLVE_CONTEXT, double 0.0, ptr %FACTORS_MEMORY, ptr %b, double 0.0, ptr %x)
-  ret i32 %s
-}}
-
-define i32 @preconditioned(
-  double %t, ptr %yy, ptr %yp, ptr %rr, ptr %bb, ptr %xx, double %c, double %tol, ptr %u
-) nounwind {{
-  %x = call ptr %ARRAY(ptr %xx)
-  %b = call ptr %ARRAY(ptr %bb)
-  %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
   ret i32 %s
 }}
 
@@ -249,7 +246,7 @@ define i32 @ratesfactors(
   %d = call ptr @own(ptr %u, ptr %z)
   %c = fdiv double 1.0, %gamma
   %owned = fmul double %c, %DIRECTION
-  %p = getelementptr i64, ptr %u, i64 {at.GAMMA}
+  %p = getelementptr i64, ptr %u, i64 {at.GAMMA:d}
   store double %owned, ptr %p
   %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
   ret i32 %s
@@ -296,12 +293,12 @@ nothing:
 }}
 
 define void @said(i32 %line, ptr %function, ptr %file, ptr %words, i32 %code, ptr %data, ptr %context) nounwind {{
-  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {at.MESSAGE_BYTES - 1})
+  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {MESSAGE_BYTES - 1})
   ret void
 }}
 
 define void @saidby6(i32 %code, ptr %module, ptr %function, ptr %words, ptr %data) nounwind {{
-  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {at.MESSAGE_BYTES - 1})
+  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {MESSAGE_BYTES - 1})
   ret void
 }}
 """
@@ -319,8 +316,8 @@ further:
   %derivative = fcmp ogt double %c, 0.5
   br i1 %derivative, label %derived, label %step
 step:
-  %time = getelementptr i64, ptr %u, i64 {at.TIME}
-  %order = getelementptr i64, ptr %u, i64 {at.ORDER_WORD}
+  %time = getelementptr i64, ptr %u, i64 {at.TIME:d}
+  %order = getelementptr i64, ptr %u, i64 {at.ORDER_WORD:d}
   %s = {call}
   %now = load double, ptr %time
   store double %now, ptr %out

@@ -25,7 +25,7 @@ its own.
 `take_options`           the package's own options; unknown ones are refused by name
 `atol_vector`            absolute tolerances of all unknowns
 `first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
-`leaves_error_test`      unknowns that a multistep code cannot test; `relaxed_atol` loosens their tolerances
+`leaves_error_test`      unknowns that a multistep code cannot test
 `multipliers`            unknowns without a rate that no equation of a force determines
 `usable`, `loosened`     tolerances, none tighter than the tightest that a method can use
 `Event`, `Dense`         an event function; dense output
@@ -34,15 +34,13 @@ its own.
 
 from rbdae_adapters.toolkit.events import Dense, Event
 from rbdae_adapters.toolkit.options import take_options
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, Recorder
-from rbdae_adapters.toolkit.stepper import AbstractStepper, GaveUp, drive
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
 from rbdae_adapters.toolkit.tolerances import (
     atol_vector,
     first_step,
     leaves_error_test,
     loosened,
     multipliers,
-    relaxed_atol,
     usable,
 )
 
@@ -60,7 +58,6 @@ __all__ = [
     "leaves_error_test",
     "loosened",
     "multipliers",
-    "relaxed_atol",
     "take_options",
     "usable",
 ]
