@@ -22,6 +22,7 @@ its own.
 `Recorder`               projection, events, output and statistics after each accepted step
 `AbstractStepper`        a solver that takes one step at a time; `GaveUp` ends its run
 `drive`                  the loop over steps
+`Functions`              callbacks that return new arrays, and count their calls
 `take_options`           the package's own options; unknown ones are refused by name
 `atol_vector`            absolute tolerances of all unknowns
 `first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
@@ -33,6 +34,7 @@ its own.
 """
 
 from rbdae_adapters.toolkit.events import Dense, Event
+from rbdae_adapters.toolkit.functions import Functions
 from rbdae_adapters.toolkit.options import take_options
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
 from rbdae_adapters.toolkit.tolerances import (
@@ -50,6 +52,7 @@ __all__ = [
     "AbstractStepper",
     "Dense",
     "Event",
+    "Functions",
     "GaveUp",
     "Recorder",
     "atol_vector",
