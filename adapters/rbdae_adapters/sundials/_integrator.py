@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -15,7 +14,7 @@ from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
 from rbdae.machine.loops.correction import INFO
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
-from rbdae_adapters.sundials._shims import MESSAGE_BYTES, at, shims
+from rbdae_adapters.sundials._shims import MESSAGE_BYTES, Words, shims
 
 _ADAMS, _BDF = 1, 2
 _SETTERS = (
@@ -87,12 +86,6 @@ def _array(address: int, n: int) -> Vec:
     return np.frombuffer(memory)
 
 
-def _double(x: float) -> int:
-    """The bits of a double as a whole number."""
-    out: int = struct.unpack("=q", struct.pack("=d", x))[0]
-    return out
-
-
 @final
 class Integrator:
     """One of the two, ready for its first step.
@@ -107,7 +100,7 @@ class Integrator:
 
     Attributes
     ----------
-    words : the array of `_shims.at`
+    words : what its functions are handed through
     address, context : of the function of a step, for `rbdae.machine.loops.multistep`
     """
 
@@ -127,7 +120,8 @@ class Integrator:
         self._prefix = "IDA" if implicit else "CVode"
         self._code = shims()
         self._objects = objects = Objects(library)
-        self.words: Ints = np.zeros(at.SIZE, dtype=np.int64)
+        self._memory_of_words = np.zeros(len(Words.names))
+        self.words = w = Words.of(self._memory_of_words)
         self._alive: list[Any] = []
         self._message = np.zeros(MESSAGE_BYTES, dtype=np.uint8)
         self._last: dict[str, int] | None = None
@@ -139,15 +133,10 @@ class Integrator:
         function = self._held(machine(problem, "residual" if implicit else "rhs"))
         self._functions: list[MachineFunction] = [function]
         self._scratch = np.zeros(problem.n)
-        w = self.words
-        w[[at.ARRAY, at.FUNCTION, at.CONTEXT]] = (
-            library.address("N_VGetArrayPointer"),
-            function.address,
-            function.context,
-        )
-        w[[at.N, at.DIRECTION, at.SCRATCH]] = problem.n, _double(self._direction), self._scratch.ctypes.data
+        w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
+        w.n, w.scratch, w.direction = problem.n, self._scratch.ctypes.data, self._direction
         self.address = self._code.address("ida" if implicit else "cvode")
-        self.context = w.ctypes.data
+        self.context = self._memory_of_words.ctypes.data
         try:
             self._make(request, y0, rtol, atol, options, correction)
         except BaseException:
@@ -170,7 +159,7 @@ class Integrator:
             self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
         self._silence_old()
         if request.projector is not None and correction is None:
-            w[at.HISTORY] = self._history(request.t0, state)
+            w.history = self._history(request.t0, state)
         else:
             self._start("Init", request.t0)
         if np.ndim(atol):
@@ -178,7 +167,7 @@ class Integrator:
             self._call("SVtolerances", REAL(rtol), vector)
         else:
             self._call("SStolerances", REAL(rtol), REAL(float(atol)))
-        self._call("SetUserData", POINTER(w.ctypes.data))
+        self._call("SetUserData", POINTER(self.context))
         self._settings(options)
         if options.get("linsolver") == "dense":
             self._dense()
@@ -192,11 +181,10 @@ class Integrator:
         if correction is not None:
             self._project(correction)
         self._call("SetStopTime", REAL(request.t_end))
-        own = (at.INTEGRATOR, at.STATE, at.RATES, at.DERIVATIVE_VECTOR)
-        w[list(own)] = [x.value for x in (self._memory, self._y, self._yp, further)]
-        w[at.STEP] = library.address("IDASolve" if self._implicit else "CVode")
-        w[at.DERIVATIVE] = library.address(f"{prefix}GetDky")
-        w[at.ORDER] = library.address(f"{prefix}GetLastOrder")
+        w.integrator, w.state, w.rates = self._memory.value, self._y.value, self._yp.value
+        w.derivative_vector = further.value
+        w.step = library.address("IDASolve" if self._implicit else "CVode")
+        w.derivative, w.order = library.address(f"{prefix}GetDky"), library.address(f"{prefix}GetLastOrder")
 
     def _held(self, what: Any) -> Any:
         self._alive.append(what)
@@ -301,7 +289,7 @@ class Integrator:
                 f = PROTOTYPE(self._now.factors.address)
                 status = f(self._now.factors.context, t, y, yd, c, self._factor_memory.ctypes.data)
             except NotFinite:
-                self.words[at.BAD], self.words[at.BAD_T] = 1, _double(self._direction * t)
+                self.words.bad, self.words.bad_t = 1, self._direction * t
                 return 1
             except ArithmeticError:
                 return 1  # singular there; elsewhere it may not be
@@ -311,16 +299,16 @@ class Integrator:
             return 1 if status else 0
 
         function = self._held(PROTOTYPE(repair))
-        self.words[at.REPAIR] = ctypes.cast(function, POINTER).value or 0
+        self.words.repair = ctypes.cast(function, POINTER).value or 0
 
     def _serve(self, factors: Factors) -> None:
         """Use these from here on."""
         self._now = self._held(factors)
         self._factor_memory = np.zeros(factors.size)
         w = self.words
-        w[[at.FACTORS, at.FACTORS_CONTEXT]] = factors.factors.address, factors.factors.context
-        w[at.FACTORS_MEMORY] = self._factor_memory.ctypes.data
-        w[[at.SOLVE, at.SOLVE_CONTEXT]] = factors.solve.address, factors.solve.context
+        w.factors, w.factors_context = factors.factors.address, factors.factors.context
+        w.factors_memory = self._factor_memory.ctypes.data
+        w.solve, w.solve_context = factors.solve.address, factors.solve.context
         self._functions.append(factors.factors)
 
     def _own(self) -> None:
@@ -333,7 +321,7 @@ class Integrator:
         solve = self._code.address("solve" if self._implicit else "ratessolve")
         solver = self._objects.linear_solver(self._code.address("setup"), solve)
         content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
-        content.value = self.words.ctypes.data
+        content.value = self.context
         self._call("SetLinearSolver", solver, one)
         if self._implicit:
             self._call("SetJacFn", POINTER(self._code.address("factors")))
@@ -352,8 +340,8 @@ class Integrator:
             rows, columns = (x.ravel() for x in np.mgrid[:n, :n])
         self._functions.append(function)
         values = self._held(np.zeros(len(rows)))
-        w[[at.JACOBIAN, at.JACOBIAN_CONTEXT]] = function.address, function.context
-        w[[at.VALUES, at.ENTRIES]] = values.ctypes.data, len(rows)
+        w.jacobian, w.jacobian_context = function.address, function.context
+        w.values, w.entries = values.ctypes.data, len(rows)
         return rows.astype(np.int64), columns.astype(np.int64)
 
     def _dense(self) -> None:
@@ -361,8 +349,7 @@ class Integrator:
         rows, columns = self._entries()
         matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
         places = self._held(columns * n + rows)
-        self.words[at.PLACES] = places.ctypes.data
-        self.words[at.MATRIX_DATA] = library.address("SUNDenseMatrix_Data")
+        self.words.places, self.words.matrix_data = places.ctypes.data, library.address("SUNDenseMatrix_Data")
         solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
         self._call("SetLinearSolver", solver, matrix)
         self._call("SetJacFn", POINTER(self._code.address("scatter" if self._implicit else "scatterrates")))
@@ -374,8 +361,8 @@ class Integrator:
         info = correction.memory[INFO : correction.result].copy()
         out = np.zeros(n + 8)
         self._held((correction, info, out))
-        w[[at.NEAR, at.NEAR_CONTEXT, at.ANYWHERE]] = near.address, near.context, anywhere.address
-        w[[at.INFO, at.PROJECTED]] = info.ctypes.data, out.ctypes.data
+        w.near, w.near_context, w.anywhere = near.address, near.context, anywhere.address
+        w.info, w.projected = info.ctypes.data, out.ctypes.data
         self._call("SetProjFn", POINTER(self._code.address("projection")))
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
@@ -402,7 +389,7 @@ class Integrator:
     @property
     def bad(self) -> float | None:
         """The last time at which something was not finite."""
-        return float(self.words[at.BAD_T : at.BAD_T + 1].view(float)[0]) if self.words[at.BAD] else None
+        return self.words.bad_t if self.words.bad else None
 
     def _count(self, name: str) -> int:
         out, full = LONG(), f"{self._prefix}Get{name}"
