@@ -29,7 +29,7 @@ from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
 from rbdae.problem.contract import CompiledFunction
-from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp, loops, take_options
+from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of
 
 _ADAPTIVE = ("first_step", "max_step", "max_steps", "safety", "shrink", "grow", "beta")
@@ -264,28 +264,17 @@ class OneStepRun(LoopRun):
         if status in (memory.CALLBACK, memory.CALLBACK_NOT_FINITE):
             self.check()
             raise GaveUp(Reason.SOLVER, "a callback has failed")
-        raise self.not_projected() if status == memory.NOT_PROJECTED else self._surrender(status)
-
-    def _surrender(self, status: int) -> GaveUp:
-        loop = self.loop
         s, t = loop.s, loop.t
-        if status == memory.TOO_MANY:
-            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         if status == memory.DENSE_NOT_FINITE:
-            k = s.outputs
-            late = float("nan") if loop.times is None else loop.times[k]
-            return GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
-        if status == memory.PROJECTED_NOT_FINITE:
-            return GaveUp(Reason.NOT_FINITE, "the projected state is not finite", s.t_tried)
-        bad = s.bad_t
-        near = s.bad or abs(bad - t) <= NEAR * max(1.0, abs(t))
-        if status == memory.RATES_NOT_FINITE or (s.ever_bad and near):
-            return GaveUp(Reason.NOT_FINITE, "the right-hand side is not finite", bad)
-        if status == memory.STANDS_STILL:
-            return GaveUp(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
+            late = float("nan") if loop.times is None else loop.times[s.outputs]
+            raise GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
+        near = s.bad or abs(s.bad_t - t) <= NEAR * max(1.0, abs(t))
+        shorter = status in (memory.STANDS_STILL, memory.TOO_SMALL)
+        if status == memory.RATES_NOT_FINITE or (shorter and s.ever_bad and near):
+            raise GaveUp(Reason.NOT_FINITE, "the right-hand side is not finite", s.bad_t)
         if status == memory.TOO_SMALL:
-            return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
-        raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+            raise GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
+        raise self.ended(status) or RuntimeError(f"the loop came back with {status}, which nobody knows")
 
     def finish(self, stats: Stats) -> None:
         s = self.loop.s
@@ -405,12 +394,8 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """The schemes of a method by the names of its variants; the first one is the default."""
 
-UNSOLVABLE: Mapping[str, str] = {
-    "variational": "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond "
-    "step * Omega = 1; ",
-}
-"""Why a step of a method may have no solution."""
-
+_SPINS = "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond step * Omega = 1; "
+"""Why a step of `variational` may have no solution."""
 
 SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
 """Schemes whose composition has order six, without joints; the last two have the steps of the first ones."""
@@ -485,7 +470,7 @@ class FixedRun(LoopRun):
         if status == fixed_memory.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where = f"step {number} of {self.step_size:.3g} s: "
-        remedy = UNSOLVABLE.get(self.method, "") + "take a smaller step="
+        remedy = (_SPINS if self.method == "variational" else "") + "take a smaller step="
         if status == fixed_memory.NOT_CONVERGED:
             if s.correction > HALF_A_TURN:
                 said = f"body {self._fastest()!r} comes to half a turn, where the scheme has no step"

@@ -17,7 +17,7 @@ from rbdae.machine.loops.methods import MULTISTEP
 from rbdae_adapters._sundials import MAX_STEPS, REASONS, first_step, gave_up, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
 from rbdae_adapters.sundials._integrator import Integrator, machine
-from rbdae_adapters.toolkit import MAX_STALLED, GaveUp, loops, take_options, usable
+from rbdae_adapters.toolkit import GaveUp, loops, take_options, usable
 from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of
 
 _COMMON = (
@@ -174,16 +174,9 @@ class MultistepRun(LoopRun):
             raise GaveUp(Reason.NOT_FINITE, f"{end.detail}; {what}", bad) if is_bad else end
         if status == at.STANDS_STILL and is_bad:
             raise GaveUp(Reason.NOT_FINITE, what, bad)
-        if status == at.NOT_PROJECTED:
-            raise self.not_projected()
-        known: dict[int, tuple[Any, ...]] = {
-            at.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {loop.s.max_steps}"),
-            at.STATE_NOT_FINITE: (Reason.NOT_FINITE, "the state is not finite", t),
-            at.DENSE_NOT_FINITE: (Reason.NOT_FINITE, "the dense output is not finite before the step", t),
-            at.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, "the projected state is not finite", loop.s.t_tried),
-            at.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
-        }
-        raise GaveUp(*known[status])
+        if status == at.STATE_NOT_FINITE:
+            raise GaveUp(Reason.NOT_FINITE, "the state is not finite", t)
+        raise self.ended(status) or GaveUp(Reason.NOT_FINITE, "the dense output is not finite before the step", t)
 
     def finish(self, stats: Stats) -> None:
         counts = self._integrator.finished()

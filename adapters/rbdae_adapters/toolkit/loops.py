@@ -85,10 +85,21 @@ class LoopRun(AbstractStepper):
         if projector is not None:
             stats.projections = max(projector.count, own)
 
-    def not_projected(self) -> GaveUp:
-        """Why a projection in the loop has failed; constraints that are not numbers are not a matter of tolerances.
-        Raises what a user's function has raised."""
-        correction, projector, t = self._correction, self._request.projector, self.loop.s.t_tried
+    def ended(self, status: int) -> GaveUp | None:
+        """Why the loop has ended, if for a reason that loops of all kinds have."""
+        s = self.loop.s
+        if status == memory.NOT_PROJECTED:
+            return self._not_projected(s.t_tried)
+        known: dict[int, tuple[Any, ...]] = {
+            memory.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}"),
+            memory.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, "the projected state is not finite", s.t_tried),
+            memory.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
+        }
+        return GaveUp(*known[status]) if status in known else None
+
+    def _not_projected(self, t: float) -> GaveUp:
+        """Constraints that are not numbers are not a matter of tolerances. Raises what a user's function has raised."""
+        correction, projector = self._correction, self._request.projector
         assert correction is not None and projector is not None
         try:
             correction.anywhere.check()
