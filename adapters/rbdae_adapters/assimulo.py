@@ -142,9 +142,8 @@ class AssimuloAdapter(AbstractAdapter):
             usual = {"inith": first_step(problem, rtol)}
         else:
             native = explicit_problem(problem, functions)
-            usual = {"usejac": True} if method in _TAKES_JACOBIAN else {}
-            usual |= {"maxsteps": _MAX_STEPS} if method in _ADAPTIVE else {}
-            usual |= {"inith": first_step(problem, rtol)} if method in _ADAPTIVE and method != "LSODAR" else {}
+            all_usual = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
+            usual = {name: value for name, value in all_usual.items() if name in known}
         if method != "ExplicitEuler":
             given |= {"rtol": rtol, "atol": np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)}
         native.options = usual | given
@@ -224,12 +223,12 @@ def surrender(code: int, codes: Codes, *, name: str) -> GaveUp:
 def surrender_of_class(error: Exception, codes: Codes) -> GaveUp:
     """The reason behind one of Assimulo's exceptions, most of which tell a flag only."""
     text = str(error) or type(error).__name__
-    for words, reason in RADAU5_SAYS.items():
-        if words in text:
-            return GaveUp(reason, text)
+    said = [reason for words, reason in RADAU5_SAYS.items() if words in text]
     numbers = re.findall(r"-\d+", str(getattr(error, "value", text)))
     reason, meaning = codes.get(int(numbers[-1]), (Reason.SOLVER, "")) if numbers else (Reason.SOLVER, "")
-    return GaveUp(reason, f"{text} ({meaning})" if meaning and meaning not in text else text)
+    if said or not meaning or meaning in text:
+        return GaveUp((said or [reason])[0], text)
+    return GaveUp(reason, f"{text} ({meaning})")
 
 
 def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
@@ -585,8 +584,6 @@ class _Odassl(AbstractStepper):
 # ---------------------------------------------------------------- Assimulo's classes
 
 
-_TAKES_JACOBIAN = frozenset({"Radau5ODE", "RodasODE", "LSODAR", "ImplicitEuler"})
-_ADAPTIVE = frozenset({"Radau5ODE", "RodasODE", "Dopri5", "LSODAR"})
 _ALMOST = 1e-9
 """A last step of fixed size that ends nearer to the end of the run than this part of a step ends there."""
 
@@ -637,17 +634,16 @@ def _solver(
     problem: Solvable, native: Any, method: Method, request: Request, recorder: Recorder, options: dict[str, Any]
 ) -> Any:
     """Assimulo's class for `native`, with everything that was asked for."""
-    name = method.name
+    name, known = method.name, _OPTIONS[method.name]
     solver: Any = _reporting(name)(native)
-    solver.verbosity = 50
-    solver.report_continuously = True
+    solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
     if name == "LSODAR":  # it counts its own limit in each step from zero
         recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
-    if name in _TAKES_JACOBIAN:
-        options.setdefault("usejac", True)
-    if name == "RodasODE":
+    elif name == "RodasODE":
         options.setdefault("maxsteps", _MAX_STEPS)
-    if method.one_step and not method.fixed_step and request.first_step is not None:
+    if "usejac" in known:
+        options.setdefault("usejac", True)
+    if "inith" in known and request.first_step is not None:
         # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
         options.setdefault("inith", request.first_step)
     if method.fixed_step:
@@ -684,7 +680,6 @@ def _run_class(problem: Solvable, method: Method, request: Request, options: dic
     native.jac, native.name, native.handle_event = jac, problem.formulation, handle_event
     native.handle_result = lambda solver, t, y: None
     solver = _solver(problem, native, method, request, recorder, options)
-    solver.recorder = recorder
     try:
         solver.simulate(request.t_end)
     except Exception as error:
