@@ -16,6 +16,7 @@ Therefore
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
@@ -24,7 +25,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Solvable
-from rbdae_adapters.toolkit import GaveUp, Recorder, first_step, leaves_error_test, loosened, multipliers
+from rbdae_adapters.toolkit import AbstractStepper, GaveUp, Recorder, leaves_error_test, loosened, multipliers
+from rbdae_adapters.toolkit import first_step as first_step
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
@@ -87,6 +89,17 @@ class ResidualNative:
     t0: float
     options: dict[str, Any]
 
+    @classmethod
+    def of(cls, problem: Solvable, jacfn: Callable[..., None], options: dict[str, Any]) -> ResidualNative:
+        """With the residual and the start of a problem."""
+        residual = problem.callbacks.residual
+
+        def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
+            residual(t, y, yp, res)
+
+        y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
+        return cls(resfn, jacfn, y0, yd0, problem.t0, options)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,58 @@ class RhsNative:
     y0: Vec
     t0: float
     options: dict[str, Any]
+
+    @classmethod
+    def of(cls, problem: Solvable, options: dict[str, Any]) -> RhsNative:
+        """With the right-hand side, its Jacobian and the start of a problem; options have the Jacobian if it is None
+        there."""
+        rhs, callbacks = (
+            problem.callbacks.rhs,
+            problem.callbacks,
+        )  # asking for the Jacobian allocates memory of its size
+
+        def rhsfn(t: float, y: Vec, yp: Vec) -> None:
+            rhs(t, y, yp)
+
+        def jacfn(t: float, y: Vec, yp: Vec, J: Mat) -> None:
+            callbacks.rhs_jacobian(t, y, J)
+
+        if "jacfn" in options:
+            options["jacfn"] = jacfn
+        return cls(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
+
+
+class InternalSteps(AbstractStepper):
+    """IDA, which carries yd along, or CVODE, which does not, one internal step at a time.
+
+    Neither binding has a way to hand back a corrected state: it is a restart, at order 1, which costs 20 to 40 steps.
+    """
+
+    def __init__(self, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
+        self._t, self._t_end = recorder.request.t0, recorder.request.t_end
+        self._y = recorder.y0.copy()
+        self._yd = native.yd0 if isinstance(native, ResidualNative) else None
+        self._said = ""
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Begin, or begin again, from t, y and yd."""
+
+    @abstractmethod
+    def _advance(self) -> tuple[float, Vec, Vec | None]:
+        """One internal step: t, y and yd. Raises `GaveUp`."""
+
+    def step(self) -> tuple[float, Vec]:
+        for _ in range(3):  # after interpolation the first call returns to the end of the step
+            t, y, yd = self._advance()
+            if t > self._t:
+                self._t, self._y, self._yd = t, y, yd
+                return t, y
+        raise gave_up(REASONS, STALLED, self._said or STALLED_MESSAGE)
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._t, self._y = t, y
+        self._start()
 
 
 def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float, float | Vec]:
@@ -136,61 +201,6 @@ def algebraic(problem: Solvable) -> dict[str, Any]:
     }
 
 
-@final
-class Restarts:
-    """Decides how far the constraints may drift before a projected state is worth a restart.
-
-    1. The threshold follows the size of the positions, as the codes' own error tests do.
-    2. A restart that comes within `APART` steps of the one before quadruples it: the first steps after a
-       restart are of order 1 and drift most, so that restarts would otherwise call for restarts.
-    3. At index 3 there are none. The equations hold the positions, and at order 1 the velocities miss their
-       constraint by O(h).
-
-    Recorded states are projected whatever this decides.
-
-    Parameters
-    ----------
-    problem : what is solved
-    recorder : of the run; it asks for them beyond its `restart_drift`
-    """
-
-    APART = 100
-
-    __slots__ = ("_last", "_recorder")
-
-    def __init__(self, problem: Solvable, recorder: Recorder) -> None:
-        self._recorder = recorder
-        if problem.index == 3:
-            recorder.restart_drift = float("inf")
-        self._last = -self.APART
-
-    def noted(self) -> None:
-        """A restart is made."""
-        steps = self._recorder.stats.steps
-        if steps - self._last < self.APART:
-            self._recorder.restart_drift *= 4.0
-        self._last = steps
-
-
 def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:
     """The surrender for a return code."""
     return GaveUp(reasons.get(code, Reason.SOLVER), f"return code {code}: {message}")
-
-
-__all__ = [
-    "DASPK_REASONS",
-    "LOOSE",
-    "MARGIN",
-    "MAX_STEPS",
-    "REASONS",
-    "STALLED",
-    "STALLED_MESSAGE",
-    "ResidualNative",
-    "Restarts",
-    "RhsNative",
-    "algebraic",
-    "first_step",
-    "gave_up",
-    "least_tolerance",
-    "tolerances",
-]

@@ -25,9 +25,9 @@ import importlib
 import importlib.metadata
 import importlib.util
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Sol
 from rbdae_adapters.toolkit import (
     AbstractStepper,
     Dense,
+    Functions,
     GaveUp,
     Recorder,
     atol_vector,
@@ -64,7 +65,9 @@ _NATIVE_OPTIONS = {"ODASSL": ("inith", "maxh")}
 _MAX_STEPS = 100_000
 """Assimulo's default for Radau5 and Dopri5, for the others too."""
 
-_ODE = frozenset({"ode"})
+
+def _ode(name: str, summary: str, shared: str = "", **more: Any) -> Method:
+    return Method(name, frozenset({"ode"}), summary=summary, shared_state=shared, **({"one_step": True} | more))
 
 
 @final
@@ -92,39 +95,12 @@ class AssimuloAdapter(AbstractAdapter):
             untested=frozenset({1}),
             overdetermined_indices=frozenset({0, 2}),  # index 1: its elimination is singular (`overdetermined-1`)
         ),
-        Method(
-            "Radau5ODE",
-            _ODE,
-            one_step=True,
-            summary="RADAU5 (Radau IIA, order 5), analytic Jacobian",
-            shared_state="radau5",
-            coarse_output=True,
-        ),
-        Method(
-            "RodasODE",
-            _ODE,
-            one_step=True,
-            summary="RODAS (Rosenbrock, order 4), analytic Jacobian",
-            shared_state="rodas",
-        ),
-        Method(
-            "Dopri5",
-            _ODE,
-            one_step=True,
-            summary="DOPRI5 (Dormand-Prince 5(4)), explicit",
-            shared_state="dopri5",
-        ),
-        Method("LSODAR", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian", shared_state="odepack"),
-        Method(
-            "ExplicitEuler", _ODE, one_step=True, fixed_step=True, summary="explicit Euler, fixed step, for comparison"
-        ),
-        Method(
-            "ImplicitEuler",
-            _ODE,
-            one_step=True,
-            fixed_step=True,
-            summary="implicit Euler, fixed step, analytic Jacobian, for comparison",
-        ),
+        _ode("Radau5ODE", "RADAU5 (Radau IIA, order 5), analytic Jacobian", "radau5", coarse_output=True),
+        _ode("RodasODE", "RODAS (Rosenbrock, order 4), analytic Jacobian", "rodas"),
+        _ode("Dopri5", "DOPRI5 (Dormand-Prince 5(4)), explicit", "dopri5"),
+        _ode("LSODAR", "Adams or BDF, chosen by itself, analytic Jacobian", "odepack", one_step=False),
+        _ode("ExplicitEuler", "explicit Euler, fixed step, for comparison", fixed_step=True),
+        _ode("ImplicitEuler", "implicit Euler, fixed step, analytic Jacobian, for comparison", fixed_step=True),
     )
 
     def version(self) -> str | None:
@@ -149,27 +125,28 @@ class AssimuloAdapter(AbstractAdapter):
         have `algvar`, 0 for multipliers, and ``unknowns(y, yd)``, the unknowns of `problem`. At index 2 Radau5DAE's
         class has the multipliers in yd, see `implicit_problem`; index 3 is beyond it.
         """
-        given = take_options(
-            options, _NATIVE_OPTIONS.get(method, _OPTIONS[method]), f"the native form of assimulo:{method}"
-        )
-        counts = Counts()
+        known = _NATIVE_OPTIONS.get(method, _OPTIONS[method])
+        given = take_options(options, known, f"the native form of assimulo:{method}")
+        functions = Functions(problem)
         if method == "Radau5DAE":
             if problem.index == 3:
                 raise Unsupported(
                     f"Assimulo's own Radau5DAE has no index class for {problem.formulation}; take a form of index 2, "
                     "or rbdae.solve, which calls RADAU5 in another way"
                 )
-            native = implicit_problem(problem, counts, classed=True)
-            given = _radau_settings(problem, counts, rtol) | given
+            native = implicit_problem(problem, functions, "Implicit_Problem")
+            usual = {"inith": first_step(problem, rtol), "maxsteps": _MAX_STEPS}
+            usual |= _CONSTRAINED if _Stacked(problem, functions).constrained else {}
         elif method == "ODASSL":
-            native = implicit_problem(problem, counts, "Overdetermined_Problem")
-            given = {"inith": first_step(problem, rtol)} | given
+            native = implicit_problem(problem, functions, "Overdetermined_Problem")
+            usual = {"inith": first_step(problem, rtol)}
         else:
-            native = explicit_problem(problem, rhs(problem, counts), rhs_jacobian(problem, counts))
-            given = _class_settings(problem, method, rtol) | given
+            native = explicit_problem(problem, functions)
+            all_usual = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
+            usual = {name: value for name, value in all_usual.items() if name in known}
         if method != "ExplicitEuler":
             given |= {"rtol": rtol, "atol": np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)}
-        native.options = given
+        native.options = usual | given
         return native
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
@@ -178,7 +155,9 @@ class AssimuloAdapter(AbstractAdapter):
         if method.name == "Radau5DAE":
             return _run_radau5(problem, method, request, options)
         if method.name == "ODASSL":
-            return _run_odassl(problem, request, options)
+            max_steps = options.pop("max_steps", None)
+            recorder = Recorder(problem, request, one_step=True)
+            return drive(_Odassl(problem, request, recorder, options), recorder, max_steps=max_steps)
         return _run_class(problem, method, request, options)
 
 
@@ -193,14 +172,6 @@ HAIRER: Codes = {
     -4: (Reason.SINGULAR, "matrix is repeatedly singular"),
     -5: (Reason.NOT_FINITE, "the equations are not finite beyond this time"),  # the only case that we report
 }
-DOPRI5: Codes = HAIRER | {-4: (Reason.STEP_TOO_SMALL, "problem is probably stiff (interrupted)")}
-RADAU5_SAYS = {
-    "Maximal number of steps": Reason.TOO_MANY_STEPS,
-    "Stepsize too small": Reason.STEP_TOO_SMALL,
-    "Matrix is repeatedly singular": Reason.SINGULAR,
-    "Repeated unexpected step rejections": Reason.NOT_FINITE,  # the only case that we report
-}
-"""Messages of Radau5ODE from Assimulo 3.3 on, which has return codes of its own."""
 LSODAR: Codes = {
     -1: (Reason.TOO_MANY_STEPS, "excess work done"),
     -2: (Reason.STEP_TOO_SMALL, "excess accuracy requested"),
@@ -216,6 +187,20 @@ ODASSL: Codes = {
     -9: (Reason.NOT_CONVERGED, "the corrector could not converge, with repeated error test failures"),
     -10: (Reason.NOT_CONVERGED, "the corrector could not converge because ires was -1"),
 }
+_CODES = {
+    "ODASSL": ODASSL,
+    "LSODAR": LSODAR,
+    "Dopri5": HAIRER | {-4: (Reason.STEP_TOO_SMALL, "problem is probably stiff (interrupted)")},
+}
+"""Of the methods; `HAIRER` for the others."""
+
+RADAU5_SAYS = {
+    "Maximal number of steps": Reason.TOO_MANY_STEPS,
+    "Stepsize too small": Reason.STEP_TOO_SMALL,
+    "Matrix is repeatedly singular": Reason.SINGULAR,
+    "Repeated unexpected step rejections": Reason.NOT_FINITE,  # the only case that we report
+}
+"""Messages of Radau5ODE from Assimulo 3.3 on, which has return codes of its own."""
 
 
 @functools.cache
@@ -238,12 +223,12 @@ def surrender(code: int, codes: Codes, *, name: str) -> GaveUp:
 def surrender_of_class(error: Exception, codes: Codes) -> GaveUp:
     """The reason behind one of Assimulo's exceptions, most of which tell a flag only."""
     text = str(error) or type(error).__name__
-    for words, reason in RADAU5_SAYS.items():
-        if words in text:
-            return GaveUp(reason, text)
+    said = [reason for words, reason in RADAU5_SAYS.items() if words in text]
     numbers = re.findall(r"-\d+", str(getattr(error, "value", text)))
     reason, meaning = codes.get(int(numbers[-1]), (Reason.SOLVER, "")) if numbers else (Reason.SOLVER, "")
-    return GaveUp(reason, f"{text} ({meaning})" if meaning and meaning not in text else text)
+    if said or not meaning or meaning in text:
+        return GaveUp((said or [reason])[0], text)
+    return GaveUp(reason, f"{text} ({meaning})")
 
 
 def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
@@ -258,94 +243,40 @@ def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
 # ---------------------------------------------------------------- its problem classes, with our equations in them
 
 
-class Counts:
-    """Calls of our functions: Assimulo's own counts are lost when it gives up."""
+def explicit_problem(problem: Solvable, functions: Functions) -> Any:
+    """An `Explicit_Problem`."""
 
-    __slots__ = ("evaluations", "jacobians")
-
-    def __init__(self) -> None:
-        self.evaluations = 0
-        self.jacobians = 0
-
-
-def rhs(problem: Solvable, counts: Counts) -> Callable[..., Vec]:
-    """``rhs(t, y)``, a new array."""
-    n, fill = problem.n, problem.callbacks.rhs
-
-    def fun(t: float, y: Vec, sw: Any = None) -> Vec:
-        counts.evaluations += 1
-        out = np.empty(n)
-        fill(t, y, out)
-        return out
-
-    return fun
-
-
-def rhs_jacobian(problem: Solvable, counts: Counts) -> Callable[..., Mat]:
-    """``jac(t, y)``, a new array in Fortran's order."""
-    n, callbacks = problem.n, problem.callbacks  # asking for the Jacobian allocates memory of its size
+    def rhs(t: float, y: Vec, sw: Any = None) -> Vec:
+        return functions.rhs(t, y)
 
     def jac(t: float, y: Vec, sw: Any = None) -> Mat:
-        counts.jacobians += 1
-        out = np.empty((n, n), order="F")
-        callbacks.rhs_jacobian(t, y, out)
-        return out
+        return functions.rhs_jacobian(t, y)
 
-    return jac
-
-
-def residual(problem: Solvable, counts: Counts) -> Callable[[float, Vec, Vec], Vec]:
-    """``res(t, y, yd)``, a new array."""
-    rows, fill = problem.n_equations, problem.callbacks.residual
-
-    def res(t: float, y: Vec, yd: Vec) -> Vec:
-        counts.evaluations += 1
-        out = np.empty(rows)
-        fill(t, y, yd, out)
-        return out
-
-    return res
-
-
-def explicit_problem(
-    problem: Solvable, right_hand_side: Callable[[float, Vec], Vec], jacobian: Callable[[float, Vec], Mat]
-) -> Any:
-    """An `Explicit_Problem` of these functions."""
-    native = module("problem").Explicit_Problem(right_hand_side, problem.y0.copy(), problem.t0)
-    native.jac = jacobian
-    native.name = problem.formulation
+    native = module("problem").Explicit_Problem(rhs, problem.y0.copy(), problem.t0)
+    native.jac, native.name = jac, problem.formulation
     return native
 
 
-def implicit_problem(
-    problem: Solvable,
-    counts: Counts,
-    kind: Literal["Implicit_Problem", "Overdetermined_Problem"] = "Implicit_Problem",
-    *,
-    classed: bool = False,
-) -> Any:
-    """A problem of this kind with our residual and Jacobian.
+def implicit_problem(problem: Solvable, functions: Functions, kind: str) -> Any:
+    """An `Implicit_Problem`, or an `Overdetermined_Problem`.
 
-    If it is `classed`, its index classes are those that Assimulo's Radau5DAE knows, which stacks (y, y') and says that
-    y is of class 1 and y' of class 2 ([HW96], section VII.3). Multipliers of index 2 belong to the latter: they are
-    derivatives then, of unknowns of their own that begin with zero (as in `hiller-anantharaman`), so that
-    F(t, y, y') = 0 keeps its equations.
+    The first has the index classes that Assimulo's Radau5DAE knows, which stacks (y, y') and says that y is of class 1
+    and y' of class 2 ([HW96], section VII.3). Multipliers of index 2 belong to the latter: they are derivatives then,
+    of unknowns of their own that begin with zero (as in `hiller-anantharaman`), so that F(t, y, y') = 0 keeps its
+    equations.
     """
     differential = np.asarray(problem.differential)
-    moved = ~differential & (np.asarray(problem.variable_index) >= 2) & classed
-    evaluate, fill, shape = residual(problem, counts), problem.callbacks.jacobian, (problem.n_equations, problem.n)
+    moved = ~differential & (np.asarray(problem.variable_index) >= 2) & (kind == "Implicit_Problem")
 
     def unknowns(y: Any, yd: Any) -> Vec:
         out: Vec = np.where(moved, yd, y)
         return out
 
     def res(t: float, y: Vec, yd: Vec, sw: Any = None) -> Vec:
-        return evaluate(t, unknowns(y, yd), yd)
+        return functions.residual(t, unknowns(y, yd), yd)
 
     def jac(c: float, t: float, y: Vec, yd: Vec, sw: Any = None) -> Mat:
-        counts.jacobians += 1
-        out = np.empty(shape)
-        fill(t, unknowns(y, yd), yd, c, out)
+        out = functions.jacobian(t, unknowns(y, yd), yd, c)
         out[:, moved] *= c
         return out
 
@@ -376,6 +307,8 @@ NEWTON = 1e-3
 """Newton's tolerance there, in tolerances, unless the user gives `fnewt`; RADAU5's own is up to 0.015. With
 GROWTH = 2.5 and RADAU5's own some runs of driven pendulums collapse, with this one and GROWTH = 2 none of 960."""
 
+_CONSTRAINED = {"fac2": GROWTH, "fnewt": NEWTON}
+
 _LEAST_TOLERANCE = 1e-10
 """Tightest tolerance of index-3 forms, before the margin."""
 
@@ -395,14 +328,11 @@ class _Stacked:
     solved : the number of the other equations, to which the Jacobian and the diagonal of M belong
     """
 
-    def __init__(self, problem: Solvable, counts: Counts) -> None:
+    def __init__(self, problem: Solvable, functions: Functions) -> None:
         n = problem.n
         differential = np.flatnonzero(problem.differential)
         algebraic = np.flatnonzero(~problem.differential)
-        self._residual = residual(problem, counts)
-        self._jacobian = problem.callbacks.jacobian
-        self._counts = counts
-        self._by_y, self._by_yd = np.empty((n, n)), np.empty((n, n))
+        self._functions = functions
         known = np.maximum(problem.variable_index, 1)
         constrained = problem.index > 1 or (problem.kind == "dae" and self._constrains(problem))
         rates = np.minimum(known[differential] + int(constrained), 3)
@@ -444,47 +374,32 @@ class _Stacked:
         y = self.unstack(stacked)
         out = np.empty(self.size)
         out[self._y] = stacked[self._rate]
-        out[self._rows] = self._residual(t, y, self._both[self.n :])
+        out[self._rows] = self._functions.residual(t, y, self._both[self.n :])
         return out
 
     def jac(self, t: float, stacked: Vec) -> Mat:
         """df/dY of the last `solved` equations."""
         y = self.unstack(stacked)
-        self._differentiate(t, y, self._both[self.n :])
+        by_y, by_yd = self._functions.jacobians_of(t, y, self._both[self.n :])
         out = np.zeros((self.solved, self.size), order="F")
         if not self.m1:
             out[self._y, self._rate] = 1.0
-        out[self._rows - self.m1] = np.hstack([self._by_y, self._by_yd])[:, self._source]
+        out[self._rows - self.m1] = np.hstack([by_y, by_yd])[:, self._source]
         return out
 
     def _constrains(self, problem: Solvable) -> bool:
         """Whether an equation has no derivative and no algebraic unknown."""
-        self._differentiate(problem.t0, problem.y0, problem.yd0)
-        direct = np.hstack([self._by_yd[:, problem.differential], self._by_y[:, ~problem.differential]])
+        by_y, by_yd = self._functions.jacobians_of(problem.t0, problem.y0, problem.yd0)
+        direct = np.hstack([by_yd[:, problem.differential], by_y[:, ~problem.differential]])
         return not direct.any(axis=1).all()
-
-    def _differentiate(self, t: float, y: Vec, yd: Vec) -> None:
-        """dF/dy and dF/dyd."""
-        self._counts.jacobians += 1
-        self._jacobian(t, y, yd, 0.0, self._by_y)
-        self._jacobian(t, y, yd, 1.0, self._by_yd)
-        self._by_yd -= self._by_y
 
 
 def _work_arrays(known: Any, stacked: _Stacked) -> tuple[Vec, Any]:
     """RADAU5's WORK and IWORK from Assimulo's options; its documentation counts from 1."""
     size, solved = stacked.size, stacked.solved
     real = np.zeros(size * (solved + 12) + solved * (1 + 3 * solved) + 20)
-    real[1:9] = (
-        known.safe,
-        known.thet,
-        known.fnewt,
-        known.quot1,
-        known.quot2,
-        known.maxh,
-        known.fac1,
-        known.fac2,
-    )
+    names = ("safe", "thet", "fnewt", "quot1", "quot2", "maxh", "fac1", "fac2")
+    real[1:9] = [getattr(known, name) for name in names]
     whole = np.zeros(3 * size + 20, dtype=np.int32)
     whole[1], whole[2] = known.maxsteps, known.newt
     whole[4:7] = stacked.groups
@@ -492,20 +407,34 @@ def _work_arrays(known: Any, stacked: _Stacked) -> tuple[Vec, Any]:
     return real, whole
 
 
-def _radau_functions(stacked: _Stacked, recorder: Recorder, lib: Any) -> tuple[Callable[..., Any], ...]:
-    """FCN, JAC and SOLOUT of RADAU5; f2py passes as many arguments as a signature shows."""
-    size = stacked.size
+def _run_radau5(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+    """Run RADAU5; f2py passes as many arguments to functions as their signatures show."""
+    functions = Functions(problem)
+    request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
+    recorder = Recorder(problem, request, one_step=True)
+    stacked = _Stacked(problem, functions)
+    margin = INDEX_3_MARGIN if problem.index == 3 else 1.0
+    rtol, atol = margin * request.rtol, margin * atol_vector(problem, request)
+    # Assimulo's class checks the options and knows their defaults
+    known = module("solvers").Radau5DAE(implicit_problem(problem, functions, "Implicit_Problem"))
+    configure(known, method.name, (_CONSTRAINED if stacked.constrained else {}) | options)
+    inith = known.inith
+    if "inith" not in options:
+        if stacked.constrained:
+            # its own 0.01 s is accepted unseen where classes loosen what would see the error; at index 3 rounding is
+            # divided by the square of the step: one of order 1 may never be accepted
+            inith = first_step(problem, request.rtol, 3 if problem.index == 3 else 1)
+        inith = inith if request.first_step is None else request.first_step
+    lib, size = module("lib.radau5"), stacked.size
 
     def fun(t: float, state: Vec) -> Any:
         out = stacked.fun(t, state)
-        if finite(out):
-            return out, [0]
-        return np.zeros(size), [-1]  # tries a smaller step
+        return (out, [0]) if finite(out) else (np.zeros(size), [-1])  # -1 tries a smaller step
 
     def jac(t: float, state: Vec) -> Any:
         return stacked.jac(t, state)
 
-    def step(t: float, state: Vec, cont: Vec) -> int:
+    def solout(nr: int, told: float, t: float, state: Vec, cont: Vec, werr: Vec, lrc: int, irtrn: int) -> Any:
         y = stacked.unstack(state).copy()
 
         def dense(s: float) -> Vec:
@@ -515,49 +444,7 @@ def _radau_functions(stacked: _Stacked, recorder: Recorder, lib: Any) -> tuple[C
             stacked.put_back(state, y)
         return -1 if recorder.done else 1
 
-    def solout(nr: int, told: float, t: float, state: Vec, cont: Vec, werr: Vec, lrc: int, irtrn: int) -> Any:
-        return step(t, state, cont)
-
-    return fun, jac, solout
-
-
-def _tolerances(problem: Solvable, request: Request) -> tuple[float, Vec]:
-    rtol, atol = request.rtol, atol_vector(problem, request)
-    margin = INDEX_3_MARGIN if problem.index == 3 else 1.0
-    return margin * rtol, margin * atol
-
-
-def _radau_settings(problem: Solvable, counts: Counts, rtol: float) -> dict[str, Any]:
-    """Attributes of Assimulo's class for those who call it, of which Newton's and the growth are for constraints."""
-    out: dict[str, Any] = {"inith": first_step(problem, rtol), "maxsteps": _MAX_STEPS}
-    return out | ({"fac2": GROWTH, "fnewt": NEWTON} if _Stacked(problem, counts).constrained else {})
-
-
-def _run_radau5(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
-    """Run RADAU5."""
-    counts = Counts()
-    request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
-    recorder = Recorder(problem, request, one_step=True)
-    stacked = _Stacked(problem, counts)
-    rtol, atol = _tolerances(problem, request)
-    # Assimulo's class checks the options and knows their defaults
-    known = module("solvers").Radau5DAE(implicit_problem(problem, counts))
-    if stacked.constrained:
-        options = {"fac2": GROWTH, "fnewt": NEWTON} | options
-    configure(known, method.name, options)
-    # Its own 0.01 s is accepted unseen where classes loosen what would see the error.
-    own_step = stacked.constrained and "inith" not in options
-    # At index 3 rounding is divided by the square of the step: one of order 1 may never be accepted.
-    order = 3 if problem.index == 3 else 1
-    inith = first_step(problem, request.rtol, order) if own_step else known.inith
-    if request.first_step is not None and "inith" not in options:
-        inith = request.first_step
-    lib = module("lib.radau5")
-    fun, jac, solout = _radau_functions(stacked, recorder, lib)
-    size = stacked.size
-    full_matrix = (stacked.solved, stacked.solved)  # of the Jacobian: the bandwidths MLJAC and MUJAC
-    diagonal_mass = (1, 0, 0)
-    arguments = (
+    _, _, _, whole, flag = lib.radau5(
         fun,
         request.t0,
         stacked.stack(recorder.y0, problem.yd0),
@@ -568,20 +455,19 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
         1,  # tolerances are vectors
         jac,
         int(options.get("usejac", True)),
-        *full_matrix,
+        *(stacked.solved, stacked.solved),  # the whole Jacobian: its bandwidths MLJAC and MUJAC
         lambda am: stacked.mass,
-        *diagonal_mass,
+        *(1, 0, 0),  # a diagonal mass matrix
         solout,
         1,  # with dense output
         *_work_arrays(known, stacked),
     )
-    _, _, _, whole, flag = lib.radau5(*arguments)
     if flag < 0:
         end = surrender(flag, HAIRER, name="flag")
         recorder.fail(end.reason, end.detail)
     stats = recorder.stats
     stats.rejected, stats.factorisations = int(whole[17]), int(whole[18])
-    stats.evaluations, stats.jacobians = counts.evaluations, counts.jacobians
+    stats.evaluations, stats.jacobians = functions.evaluations, functions.jacobians
     return recorder.outcome()
 
 
@@ -604,9 +490,8 @@ class _Odassl(AbstractStepper):
 
     def __init__(self, problem: Solvable, request: Request, recorder: Recorder, options: dict[str, Any]) -> None:
         n, rows = problem.n, problem.n_equations
-        self._counts = Counts()
+        self._functions = Functions(problem)
         self._call = module("lib.odassl").odassl
-        self._res = self._residual(problem)
         self._rows, self._n = rows, n
         loose = multipliers(problem)
         self._loose, self._relative, self._absolute = loose, request.rtol, atol_vector(problem, request)
@@ -636,20 +521,15 @@ class _Odassl(AbstractStepper):
         """A shift of small unknowns, by twice their size."""
         return np.where(np.abs(y) < self._size, 2.0 * self._size, 0.0)
 
-    def _residual(self, problem: Solvable) -> Any:
-        evaluate = residual(problem, self._counts)
-
-        def res(t: float, z: Vec, yd: Vec) -> Vec:  # f2py passes as many arguments as it sees
-            out: Vec = evaluate(t, z - self._shift, yd)
-            if not finite(out):
-                raise GaveUp(Reason.NOT_FINITE, "the residual is not finite", t)
-            return out
-
-        return res
+    def _residual(self, t: float, z: Vec, yd: Vec) -> Vec:
+        out = self._functions.residual(t, z - self._shift, yd)
+        if not finite(out):
+            raise GaveUp(Reason.NOT_FINITE, "the residual is not finite", t)
+        return out
 
     def _advance(self, t: float, target: float, info: Any, real: Vec, whole: Any, shift: Vec) -> Any:
         return self._call(
-            self._res,
+            lambda t, z, yd: self._residual(t, z, yd),  # f2py passes as many arguments as it sees
             self._rows,
             self._n,
             t,
@@ -696,26 +576,14 @@ class _Odassl(AbstractStepper):
         self._real[self._latest] = y + self._shift
 
     def finish(self, stats: Stats) -> None:
-        stats.evaluations = self._counts.evaluations
-        stats.jacobians = int(self._whole[12])
-        stats.factorisations = int(self._whole[12])
+        stats.evaluations = self._functions.evaluations
+        stats.jacobians = stats.factorisations = int(self._whole[12])
         stats.rejected = int(self._whole[13] + self._whole[14])
-
-
-def _run_odassl(problem: Solvable, request: Request, options: dict[str, Any]) -> Outcome:
-    """Run ODASSL."""
-    max_steps = options.pop("max_steps", None)
-    recorder = Recorder(problem, request, one_step=True)
-    stepper = _Odassl(problem, request, recorder, options)
-    return drive(stepper, recorder, max_steps=max_steps)
 
 
 # ---------------------------------------------------------------- Assimulo's classes
 
 
-_TAKES_JACOBIAN = frozenset({"Radau5ODE", "RodasODE", "LSODAR", "ImplicitEuler"})
-_ADAPTIVE = frozenset({"Radau5ODE", "RodasODE", "Dopri5", "LSODAR"})
-_CODES = {"LSODAR": LSODAR, "Dopri5": DOPRI5}
 _ALMOST = 1e-9
 """A last step of fixed size that ends nearer to the end of the run than this part of a step ends there."""
 
@@ -762,43 +630,20 @@ def _reporting(name: str) -> type:
     return ReportingDopri5
 
 
-def _functions(
-    problem: Solvable, name: str, recorder: Recorder, counts: Counts
-) -> tuple[Callable[[float, Vec], Vec], Callable[[float, Vec], Mat]]:
-    """Right-hand side and Jacobian; f2py passes as many arguments as a signature shows."""
-    evaluate, differentiate = rhs(problem, counts), rhs_jacobian(problem, counts)
-
-    def fun(t: float, y: Vec) -> Vec:
-        out: Vec = evaluate(t, y)
-        if not finite(out):
-            if name == "Radau5ODE":
-                raise module("exception").AssimuloRecoverableError  # tries a smaller step
-            recorder.fail(Reason.NOT_FINITE, "the right-hand side is not finite", t)
-            raise FloatingPointError  # leaves the solver; the outcome is set
-        return out
-
-    def jac(t: float, y: Vec) -> Mat:
-        out: Mat = differentiate(t, y)
-        return out
-
-    return fun, jac
-
-
 def _solver(
     problem: Solvable, native: Any, method: Method, request: Request, recorder: Recorder, options: dict[str, Any]
 ) -> Any:
     """Assimulo's class for `native`, with everything that was asked for."""
-    name = method.name
+    name, known = method.name, _OPTIONS[method.name]
     solver: Any = _reporting(name)(native)
-    solver.verbosity = 50
-    solver.report_continuously = True
+    solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
     if name == "LSODAR":  # it counts its own limit in each step from zero
         recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
-    if name in _TAKES_JACOBIAN:
-        options.setdefault("usejac", True)
-    if name == "RodasODE":
+    elif name == "RodasODE":
         options.setdefault("maxsteps", _MAX_STEPS)
-    if method.one_step and not method.fixed_step and request.first_step is not None:
+    if "usejac" in known:
+        options.setdefault("usejac", True)
+    if "inith" in known and request.first_step is not None:
         # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
         options.setdefault("inith", request.first_step)
     if method.fixed_step:
@@ -809,39 +654,32 @@ def _solver(
     return solver
 
 
-def _class_settings(problem: Solvable, name: str, rtol: float) -> dict[str, Any]:
-    """Attributes of Assimulo's class for those who call it."""
-    out: dict[str, Any] = {"usejac": True} if name in _TAKES_JACOBIAN else {}
-    if name in _ADAPTIVE:
-        out["maxsteps"] = _MAX_STEPS
-    if name in _ADAPTIVE and name != "LSODAR":
-        out["inith"] = first_step(problem, rtol)
-    return out
-
-
-def _finish(stats: Stats, solver: Any, name: str, *, gave_up: bool) -> None:
-    """Assimulo's counts, which are lost when it gives up."""
-    stats.rejected = -1 if gave_up or name == "LSODAR" else int(solver.statistics["nerrfails"])
-    if not gave_up and name in ("Radau5ODE", "RodasODE"):
-        stats.factorisations = int(solver.statistics["nlus"])
-
-
 def _run_class(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     """Run one of Assimulo's classes."""
-    name = method.name
-    counts = Counts()
+    name, functions = method.name, Functions(problem)
     recorder = Recorder(problem, request, one_step=True)
-    native = explicit_problem(problem, *_functions(problem, name, recorder, counts))
-    native.y0 = recorder.y0.copy()
-    native.handle_result = lambda solver, t, y: None
+    stats = recorder.stats
+
+    def fun(t: float, y: Vec) -> Vec:  # f2py passes as many arguments as a signature shows
+        out = functions.rhs(t, y)
+        if not finite(out):
+            if name == "Radau5ODE":
+                raise module("exception").AssimuloRecoverableError  # tries a smaller step
+            recorder.fail(Reason.NOT_FINITE, "the right-hand side is not finite", t)
+            raise FloatingPointError  # leaves the solver; the outcome is set
+        return out
+
+    def jac(t: float, y: Vec) -> Mat:
+        return functions.rhs_jacobian(t, y)
 
     def handle_event(solver: Any, info: Any) -> None:
         if recorder.done:
             raise module("exception").TerminateSimulation
 
-    native.handle_event = handle_event
+    native = module("problem").Explicit_Problem(fun, recorder.y0.copy(), problem.t0)
+    native.jac, native.name, native.handle_event = jac, problem.formulation, handle_event
+    native.handle_result = lambda solver, t, y: None
     solver = _solver(problem, native, method, request, recorder, options)
-    solver.recorder = recorder
     try:
         solver.simulate(request.t_end)
     except Exception as error:
@@ -850,10 +688,12 @@ def _run_class(problem: Solvable, method: Method, request: Request, options: dic
             raise
         end = surrender_of_class(error, _CODES.get(name, HAIRER))
         recorder.fail(end.reason, end.detail)
-        _finish(recorder.stats, solver, name, gave_up=True)
+        stats.rejected = -1  # its counts are lost when it gives up
     else:
-        _finish(recorder.stats, solver, name, gave_up=False)
-    recorder.stats.evaluations, recorder.stats.jacobians = counts.evaluations, counts.jacobians
+        stats.rejected = -1 if name == "LSODAR" else int(solver.statistics["nerrfails"])
+        if name in ("Radau5ODE", "RodasODE"):
+            stats.factorisations = int(solver.statistics["nlus"])
+    stats.evaluations, stats.jacobians = functions.evaluations, functions.jacobians
     return recorder.outcome()
 
 

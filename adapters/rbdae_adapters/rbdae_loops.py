@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -30,8 +29,8 @@ from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
 from rbdae.problem.contract import CompiledFunction
-from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp, loops, take_options
-from rbdae_adapters.toolkit.loops import Inside, not_projected
+from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
+from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of
 
 _ADAPTIVE = ("first_step", "max_step", "max_steps", "safety", "shrink", "grow", "beta")
 _FIXED_STEP = ("variant", "order", "composition", "tolerance", "max_iterations", "max_steps")
@@ -47,12 +46,16 @@ _BOUNDS = {
 """Of options that are numbers. Both ends of `grow` and `beta` are possible, and no limit of `max_step`."""
 
 
-def _options(given: Mapping[str, Any], known: tuple[str, ...], who: str) -> dict[str, Any]:
+def _options(given: Mapping[str, Any], known: tuple[str, ...], who: str, **choices: Iterable[object]) -> dict[str, Any]:
     """The user's options, checked: no package does it here."""
     out = take_options(given, known, who)
     for name, value in out.items():
         if name in ("max_steps", "max_iterations"):
             _check.count(who, name, value)
+        elif name in choices:
+            if not any(type(value) is type(each) and value == each for each in choices[name]):
+                listed = ", ".join(map(repr, choices[name]))
+                raise ValueError(f"{who}: {name} must be one of {listed}, got {_check.show(value)}; choose one")
         elif name in _BOUNDS and not (name == "max_step" and isinstance(value, float) and value == math.inf):
             low, high = _BOUNDS[name]
             number = _check.number(who, name, value)
@@ -61,58 +64,51 @@ def _options(given: Mapping[str, Any], known: tuple[str, ...], who: str) -> dict
     return out
 
 
-def _check_choice(who: str, name: str, value: object, known: Iterable[object]) -> None:
-    if not any(type(value) is type(each) and value == each for each in known):
-        listed = ", ".join(map(repr, known))
-        raise ValueError(f"{who}: {name} must be one of {listed}, got {_check.show(value)}; choose one")
-
-
 _HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiated", "hamiltonian-eliminated")
 """Momenta as unknowns, and no further multipliers: the schemes take their state, and no equation of theirs."""
 
 
-@cache
-def _one_step(method: OneStep) -> Method:
+def _with_error_estimate(method: OneStep | Extrapolation) -> Method:
+    if isinstance(method, Extrapolation):
+        return Method("odex", frozenset({"ode"}), one_step=True, summary=f"{ODEX.summary}, its loop in machine code")
     summary = f"{method.tableau.summary}, explicit, its loop in machine code"
     return Method(method.name, frozenset({"ode"}), one_step=True, summary=summary)
 
 
-_ODEX = Method("odex", frozenset({"ode"}), one_step=True, summary=f"{ODEX.summary}, its loop in machine code")
+def _fixed(name: str, summary: str, pairings: Iterable[tuple[str, str, str]], *kinds: str) -> Method:
+    return Method(
+        name,
+        frozenset(kinds),
+        indices=frozenset({1, 2, 3} if "dae" in kinds else ()),
+        one_step=True,
+        fixed_step=True,
+        summary=f"{summary}; order 2",
+        pairings=frozenset(pairings),
+    )
 
+
+_ANGULAR = [("index-0", "quaternion", "angular")]
 _FIXED = (
-    Method(
+    _fixed(
         "energy-momentum",
-        frozenset({"ode", "dae"}),
-        indices=frozenset({1, 2, 3}),
-        one_step=True,
-        fixed_step=True,
-        summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM; order 2",
-        pairings=frozenset((f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")),
+        "keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM",
+        [(f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")],
+        "ode",
+        "dae",
     ),
-    Method(
+    _fixed(
         "variational",
-        frozenset({"ode", "dae"}),
-        indices=frozenset({1, 2, 3}),
-        one_step=True,
-        fixed_step=True,
-        summary="keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight; order 2",
-        pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
+        "keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight",
+        [(form, "quaternion", "momentum") for form in _HAMILTONIAN],
+        "ode",
+        "dae",
     ),
-    Method(
-        "simo-wong",
-        frozenset({"ode"}),
-        one_step=True,
-        fixed_step=True,
-        summary="keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy; order 2",
-        pairings=frozenset({("index-0", "quaternion", "angular")}),
-    ),
-    Method(
+    _fixed("simo-wong", "keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy", _ANGULAR, "ode"),
+    _fixed(
         "midpoint",
-        frozenset({"ode"}),
-        one_step=True,
-        fixed_step=True,
-        summary="mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings; order 2",
-        pairings=frozenset({("index-0", "quaternion", "angular")}),
+        "mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings",
+        _ANGULAR,
+        "ode",
     ),
 )
 """Methods of fixed step size."""
@@ -146,10 +142,7 @@ class LoopsAdapter(AbstractAdapter):
     package = "rbdae"
     install = "pip install rbdae"
 
-    @property
-    def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
-        """The methods that have a tableau, and those of fixed step size."""
-        return (*map(_one_step, METHODS.values()), _ODEX, *_FIXED)
+    methods = (*map(_with_error_estimate, METHODS.values()), _with_error_estimate(ODEX), *_FIXED)
 
     def version(self) -> str | None:
         """The version of rbdae."""
@@ -171,22 +164,15 @@ class LoopsAdapter(AbstractAdapter):
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the methods."""
-        began = time.perf_counter()
         if method.name in SCHEMES:
-            return _run_fixed(problem, method.name, request, began)
+            return _run_fixed(problem, method.name, request)
         scheme, options = self._scheme(method, request)
         function = right_hand_side(problem, request.direction)
-        inside = loops.inside(problem, request)
-        if inside is not None:
-            one = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
-            return loops.free(one, request, began, inside.events)
-        beside = {name: value for name, value in options.items() if name != "max_steps"}
-        return loops.stepwise(
-            lambda recorder: OneStepRun(scheme, function, request, recorder.y0, beside, stepwise=True),
-            problem,
-            request,
-            options.get("max_steps"),
-        )
+
+        def make(y0: Vec, within: Inside | None) -> OneStepRun:
+            return OneStepRun(scheme, function, request, y0, options, within)
+
+        return loops.run(make, problem, request, options.get("max_steps"))
 
     def stepper(self, problem: Solvable, method: Method, request: Request) -> LoopStepper | None:
         """A run of a method with a tableau, or of ODEX, that its owner continues; None for methods of fixed step size,
@@ -194,12 +180,11 @@ class LoopsAdapter(AbstractAdapter):
         if method.name in SCHEMES or request.events or request.watch is not None:
             return None
         scheme, options = self._scheme(method, request)
-        inside = loops.inside(problem, changed(request, each_step=False))
-        if inside is None:
+        within = loops.inside(problem, changed(request, each_step=False))
+        if within is None:
             return None
-        function = right_hand_side(problem)
-        run = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
-        return LoopStepper(run, inside.y0, options.get("max_step", math.inf), keeps=request.keep_steps)
+        run = OneStepRun(scheme, right_hand_side(problem), request, within.y0, options, within)
+        return LoopStepper(run, within.y0, options.get("max_step", math.inf), keeps=request.keep_steps)
 
     def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
         """A method and its options, checked."""
@@ -248,8 +233,8 @@ def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
 
 
 @final
-class OneStepRun:
-    """A loop, its function, and the end of it, see `toolkit.loops.Run`."""
+class OneStepRun(LoopRun):
+    """A run of a method with an error estimate."""
 
     continues = True
 
@@ -260,84 +245,42 @@ class OneStepRun:
         request: Request,
         y0: Vec,
         options: Mapping[str, Any],
-        *,
-        stepwise: bool,
-        inside: Inside | None = None,
+        within: Inside | None,
     ) -> None:
-        self.function = function
-        self._projector = request.projector
-        self._correction = correction = None if inside is None else inside.correction
-        watch = None if inside is None else inside.watch
-        self.loop = Loop(
-            method,
-            function,
-            (request.t0, request.t_end),
-            y0,
-            request.rtol,
-            request.atol,
-            controls_of(request, options),
-            times=None if stepwise else request.t_eval,
-            stepwise=stepwise,
-            max_stalled=MAX_STALLED,
-            correction=correction,
-            watch=watch,
-            direction=request.direction,
-        )
+        if within is None:  # the recorder has the limit
+            options = {name: value for name, value in options.items() if name != "max_steps"}
+        loop = loop_of(method, function, request, y0, within, controls=controls_of(request, options))
+        super().__init__(loop, function.check, request, within)
 
     def failed(self, status: int) -> None:
         """Raise the exception behind a status, or make the loop reject its last attempt, or raise `GaveUp`."""
         loop = self.loop
         if status == memory.CALLBACK_NOT_FINITE:
             try:
-                self.function.check()
+                self.check()
             except Exception:
                 loop.s.shrink = 1  # the function cannot take what is no number, and need not
                 return
         if status in (memory.CALLBACK, memory.CALLBACK_NOT_FINITE):
-            self.function.check()
+            self.check()
             raise GaveUp(Reason.SOLVER, "a callback has failed")
-        if status == memory.NOT_PROJECTED:
-            tried = self.loop.s.t_tried
-            raise not_projected(self._correction, self._projector, tried, self.loop.y)
-        raise self._surrender(status)
-
-    def _surrender(self, status: int) -> GaveUp:
-        loop = self.loop
         s, t = loop.s, loop.t
-        if status == memory.TOO_MANY:
-            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         if status == memory.DENSE_NOT_FINITE:
-            k = s.outputs
-            late = float("nan") if loop.times is None else loop.times[k]
-            return GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
-        if status == memory.PROJECTED_NOT_FINITE:
-            return GaveUp(Reason.NOT_FINITE, "the projected state is not finite", s.t_tried)
-        bad = s.bad_t
-        near = s.bad or abs(bad - t) <= NEAR * max(1.0, abs(t))
-        if status == memory.RATES_NOT_FINITE or (s.ever_bad and near):
-            return GaveUp(Reason.NOT_FINITE, "the right-hand side is not finite", bad)
-        if status == memory.STANDS_STILL:
-            return GaveUp(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
+            late = float("nan") if loop.times is None else loop.times[s.outputs]
+            raise GaveUp(Reason.NOT_FINITE, "the dense output is not finite", late)
+        near = s.bad or abs(s.bad_t - t) <= NEAR * max(1.0, abs(t))
+        shorter = status in (memory.STANDS_STILL, memory.TOO_SMALL)
+        if status == memory.RATES_NOT_FINITE or (shorter and s.ever_bad and near):
+            raise GaveUp(Reason.NOT_FINITE, "the right-hand side is not finite", s.bad_t)
         if status == memory.TOO_SMALL:
-            return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
-        raise RuntimeError(f"the loop came back with {status}, which nobody knows")
-
-    def dense(self) -> Dense:
-        """The dense output of the last step."""
-        if status := self.loop.prepare():
-            self.function.check()
-            raise RuntimeError(f"the dense output came back with {status}")
-        at_time: Dense = self.loop.at
-        return at_time
+            raise GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
+        raise self.ended(status) or RuntimeError(f"the loop came back with {status}, which nobody knows")
 
     def finish(self, stats: Stats) -> None:
-        """The loop's counts."""
         s = self.loop.s
         stats.rejected, stats.evaluations = s.rejected, s.evaluations
         stats.jacobians = stats.factorisations = 0
-        if self._correction is not None and self._projector is not None:
-            self._correction.collect()
-            stats.projections = self._projector.count
+        self.count_projections(stats)
 
 
 _BUDGET = 1 << 16
@@ -357,6 +300,7 @@ class LoopStepper:
 
     def __init__(self, run: OneStepRun, y0: Vec, max_step: float, *, keeps: bool) -> None:
         self._run, self._max_step, self._keeps = run, max_step, keeps
+        self._loop: Loop
         self._loop = loop = run.loop
         loop.s.budget = _BUDGET
         loop.y[:] = y0  # the end of a step that is none yet
@@ -450,12 +394,8 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """The schemes of a method by the names of its variants; the first one is the default."""
 
-UNSOLVABLE: Mapping[str, str] = {
-    "variational": "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond "
-    "step * Omega = 1; ",
-}
-"""Why a step of a method may have no solution."""
-
+_SPINS = "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond step * Omega = 1; "
+"""Why a step of `variational` may have no solution."""
 
 SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
 """Schemes whose composition has order six, without joints; the last two have the steps of the first ones."""
@@ -467,52 +407,70 @@ NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
 """Schemes whose steps of the size -h do not undo those of the size h."""
 
 
-def _of_fixed_step(given: Mapping[str, Any], method: str) -> dict[str, Any]:
-    """The options of a method of this kind, checked."""
-    out = _options(given, _FIXED_STEP, f"rbdae:{method}")
-    for name, known in (("variant", SCHEMES[method]), ("order", ORDERS), ("composition", COMPOSITIONS)):
-        if name in out:
-            _check_choice(f"rbdae:{method}", name, out[name], known)
-    return out
+def _fixed_loop(
+    problem: Solvable,
+    method: str,
+    span: tuple[float, float],
+    y0: Vec,
+    step: float,
+    options: Mapping[str, Any],
+    **more: Any,
+) -> tuple[str, FixedLoop]:
+    """The scheme that options of a method choose, and its loop."""
+    variants = SCHEMES[method]
+    scheme = variants[options.get("variant", next(iter(variants)))]
+    functions = functions_of(problem, scheme, method)
+    return scheme, FixedLoop(
+        functions,
+        span,
+        y0,
+        step,
+        weights=weights_of(functions, method, options),
+        tolerance=options.get("tolerance", TOLERANCE),
+        most=options.get("max_iterations", MOST),
+        **more,
+    )
 
 
 @final
-class FixedRun:
-    """A loop and the end of it, see `toolkit.loops.Run`."""
-
-    continues = False
+class FixedRun(LoopRun):
+    """A run of fixed steps."""
 
     def __init__(
-        self, problem: Solvable, method: str, request: Request, y0: Vec, options: Mapping[str, Any], *, stepwise: bool
+        self,
+        problem: Solvable,
+        method: str,
+        request: Request,
+        y0: Vec,
+        options: Mapping[str, Any],
+        within: Inside | None,
     ) -> None:
         assert request.step is not None
-        variants = SCHEMES[method]
-        scheme = variants[options.get("variant", next(iter(variants)))]
-        self.functions = functions_of(problem, scheme, method)
-        self.step, self.method = request.step, method
-        self.loop = FixedLoop(
-            self.functions,
+        stepwise = within is None
+        _, loop = _fixed_loop(
+            problem,
+            method,
             (request.t0, request.t_end),
             y0,
             request.step,
-            weights=weights_of(self.functions, method, options),
-            tolerance=options.get("tolerance", TOLERANCE),
-            most=options.get("max_iterations", MOST),
+            options,
             max_steps=None if stepwise else options.get("max_steps"),
             times=None if stepwise else request.t_eval,
             stepwise=stepwise,
             direction=request.direction,
         )
+        super().__init__(loop, loop.functions.check, request, within)
+        self.step_size, self.method = request.step, method
 
     def failed(self, status: int) -> None:
         """Raise why the loop cannot continue: the exception of a user's function, or `GaveUp`."""
-        self.functions.check()
+        self.check()
         s = self.loop.s
         number = s.steps + int(s.t == s.t_new)  # else a state within the last one has no solution
         if status == fixed_memory.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
-        where = f"step {number} of {self.step:.3g} s: "
-        remedy = UNSOLVABLE.get(self.method, "") + "take a smaller step="
+        where = f"step {number} of {self.step_size:.3g} s: "
+        remedy = (_SPINS if self.method == "variational" else "") + "take a smaller step="
         if status == fixed_memory.NOT_CONVERGED:
             if s.correction > HALF_A_TURN:
                 said = f"body {self._fastest()!r} comes to half a turn, where the scheme has no step"
@@ -529,14 +487,14 @@ class FixedRun:
     def _fastest(self) -> str:
         """The body that turns most in the unknowns of the last step or its stages."""
         stages = self.loop.unknowns()
-        turns: tuple[tuple[str, int], ...] = self.functions.turns
+        turns: tuple[tuple[str, int], ...] = self.loop.functions.turns
         return max(turns, key=lambda turn: float(np.abs(stages[:, turn[1] : turn[1] + 3]).max()))[0]
 
-    def dense(self) -> Dense:
-        """The dense output of the last step; `GaveUp` where the step to a state within it has no solution."""
+    def interpolant(self) -> Dense:
+        """`GaveUp` where the step to a state within the last one has no solution."""
 
         def at_time(t: float) -> Vec:
-            y = self.loop.at(t)
+            y: Vec = self.loop.at(t)
             if self.loop.within != fixed_memory.DONE:
                 self.failed(self.loop.within)
             return y
@@ -544,7 +502,7 @@ class FixedRun:
         return at_time
 
     def finish(self, stats: Stats) -> None:
-        """The loop's counts: an iteration evaluates a residual and a Jacobian, and factorises it."""
+        """An iteration evaluates a residual and a Jacobian, and factorises it."""
         n = self.loop.s.iterations
         stats.evaluations = stats.jacobians = stats.factorisations = n
         stats.rejected = 0
@@ -583,50 +541,42 @@ def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
         raise Unsupported(f"rbdae:{method}: {error}") from error
 
 
-def _run_fixed(problem: Solvable, method: str, request: Request, began: float) -> Outcome:
-    """Run a method; in machine code from the start to the end if nothing is asked of Python after each step."""
-    options = _of_fixed_step(request.options, method)
+def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
+    """Run a method of fixed step size."""
+    options = _options(
+        request.options,
+        _FIXED_STEP,
+        f"rbdae:{method}",
+        variant=SCHEMES[method],
+        order=ORDERS,
+        composition=COMPOSITIONS,
+    )
     if request.projector is not None:
         raise Unsupported(
             f"rbdae:{method} keeps positions on the constraints by itself, and a projection would change energy and "
             "momentum, which it keeps, too; leave out projection="
         )
-    if not (request.events or request.each_step or request.watch is not None):
-        return loops.free(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
-    return loops.stepwise(
-        lambda recorder: FixedRun(problem, method, request, recorder.y0, options, stepwise=True),
-        problem,
-        request,
-        options.get("max_steps"),
-    )
+
+    def make(y0: Vec, within: Inside | None) -> FixedRun:
+        return FixedRun(problem, method, request, y0, options, within)
+
+    return loops.run(make, problem, request, options.get("max_steps"), watches=False)
 
 
 def _work(problem: Any, method: str, said: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
     """The work of what has no potential in the steps of a run, at times within it, see `rbdae.adapter`. The unknowns of
     the steps are found again as in the run. None if a step has no solution: then these are not the states of a run."""
     options = {name: ast.literal_eval(said[name]) for name in _FIXED_STEP if name in said}
-    variants = SCHEMES[method]
-    scheme = variants[options.get("variant", next(iter(variants)))]
-    functions = functions_of(problem, scheme, method)
     step = ast.literal_eval(said["step"])
     direction = -1.0 if steps.t[-1] < steps.t[0] else 1.0
     own = direction * steps.t
-    loop = FixedLoop(
-        functions,
-        (float(own[0]), float(own[-1])),
-        steps.y[0],
-        step,
-        weights=weights_of(functions, method, options),
-        tolerance=options.get("tolerance", TOLERANCE),
-        most=options.get("max_iterations", MOST),
-        stepwise=True,
-        direction=direction,
-    )
+    span = float(own[0]), float(own[-1])
+    scheme, loop = _fixed_loop(problem, method, span, steps.y[0], step, options, stepwise=True, direction=direction)
     sizes = np.diff(own)
     sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
     function = problem.callbacks.work_of_steps(scheme)
     status, out = loop.works(function, own, steps.y, sizes, direction * times)
-    functions.check()
+    loop.functions.check()
     function.check()
     return out if status == fixed_memory.FINISHED else None
 

@@ -3,17 +3,18 @@ quicker, and has sparse factors.
 
 - Unknowns of higher index leave the error test by `exclude_algvar_from_error`; velocities of index 3 are declared
   algebraic for this purpose. They leave Newton's convergence test by large tolerances (`rbdae_adapters._sundials`).
-- Linear solvers are dense: the package has no sparse one, drops a Jacobian for the band ones, and fails when IDA calls
-  a preconditioner. Krylov solvers run on ODE forms.
-- Options are the package's own, which refuses others, but for those that it would ignore or cut: they are refused here.
+- The linear solver is dense, with our Jacobian: the package has no sparse one, drops a Jacobian for the band ones, and
+  fails when IDA calls a preconditioner.
+- Options are the package's own, which refuses others. Version 3.0 cuts those that it takes for integers, such as
+  `nonlin_conv_coef`.
 - Exceptions of callbacks are stored and raised after the step, because IDA's wrapper would drop them.
 
 DASPK reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. Negative times are its switch for
 single steps: it runs on a shifted clock if the interval begins before 0. It keeps state in Fortran variables, so that
 one run at a time can use it. It takes a projected state as the zeroth column of its history, in its work array, which
-moves the recent history along. IDA and CVODE have no way to take it back here: with a projection they restart at order
-1 when the drift exceeds some ten tolerances (`rbdae_adapters._sundials.Restarts`). A restart costs 20 to 40 steps: on a
-swinging pendulum at rtol = 1e-8 they double the steps. Recorded states are projected anyway.
+moves the recent history along. IDA and CVODE have no way to take it back here: with a projection they restart when the
+drift exceeds some ten tolerances (`toolkit.Recorder`): on a swinging pendulum at rtol = 1e-8 that doubles the steps.
+Recorded states are projected anyway.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from rbdae_adapters._sundials import (
     REASONS,
     STALLED,
     STALLED_MESSAGE,
+    InternalSteps,
     ResidualNative,
-    Restarts,
     RhsNative,
     algebraic,
     first_step,
@@ -45,11 +46,7 @@ from rbdae_adapters._sundials import (
 )
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take_options, usable
 
-_DENSE = frozenset({"dense", "lapackdense"})
-_KRYLOV = {"ida": frozenset({"spgmr", "sptfqmr"}), "cvode": frozenset({"spgmr", "spbcgs", "sptfqmr"})}
-_PRECONDITIONER = ("precond_type", "prec_setupfn", "prec_solvefn")
-_CALLBACKS = ("jacfn", "prec_setupfn", "prec_solvefn", "jac_times_vecfn", "jac_times_setupfn")
-_CUT = ("nonlin_conv_coef", "order", "max_steps", "max_conv_fails", "max_nonlin_iters", "maxl")
+_DENSE = ("dense", "lapackdense")
 _DASPK_OPTIONS = ("order", "max_steps", "max_step_size", "first_step")
 """The class of DASPK takes any name."""
 _FIXED_REALS = 50
@@ -102,9 +99,15 @@ class ScikitsOdesAdapter(AbstractAdapter):
         given = take_options(options, _DASPK_OPTIONS if method == "ddaspk" else None, f"scikits.odes:{method}")
         if "max_step" in given:
             given["max_step_size"] = given.pop("max_step")
-        if method == "cvode":
-            return _cvode(problem, rtol, atol, given)
-        return (_ida if method == "ida" else _ddaspk)(problem, rtol, atol, given)
+        if method == "ddaspk":
+            return _ddaspk(problem, rtol, atol, given)
+        linear = str(given.get("linsolver", "dense"))
+        if linear.lower() not in _DENSE:
+            raise Unsupported(
+                f"scikits.odes:{method} drops our Jacobian with linsolver={linear!r}; take one of {', '.join(_DENSE)}, "
+                "or sundials:ida, which has a sparse one"
+            )
+        return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the methods."""
@@ -112,163 +115,110 @@ class ScikitsOdesAdapter(AbstractAdapter):
         recorder = Recorder(problem, request, one_step=method.name == "ddaspk")
         native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **request.options)
         made: Any = _Daspk if method.name == "ddaspk" else _Stepper
-        stepper: AbstractStepper = made(problem, native, recorder)
-        return drive(stepper, recorder, max_steps=native.options.get("max_steps", MAX_STEPS))
+        return drive(made(problem, native, recorder), recorder, max_steps=native.options.get("max_steps", MAX_STEPS))
 
 
 # ---------------------------------------------------------------- arguments
 
 
-def _residual(problem: Solvable) -> Callable[[float, Vec, Vec, Vec], None]:
-    residual = problem.callbacks.residual
-
-    def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
-        residual(t, y, yp, res)
-
-    return resfn
-
-
-def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+def _ida(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> ResidualNative:
     jacobian = problem.callbacks.jacobian
-    options = dict(given)
 
     def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, J: Mat) -> None:
         jacobian(t, y, yp, cj, J)
 
-    _refuse(problem, "ida", options)
-    if _linear_solver(options) in _DENSE:
-        options["jacfn"] = jacfn
+    options["jacfn"], options["compute_initcond"] = jacfn, None
     options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
-    options["compute_initcond"] = None
     if problem.kind == "dae":
         options |= algebraic(problem)
     options.setdefault("first_step_size", first_step(problem, rtol))
     options.setdefault("max_steps", MAX_STEPS)  # the package's own 500 end a run between two outputs
-    y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-    return ResidualNative(_residual(problem), jacfn, y0, yd0, problem.t0, options)
+    return ResidualNative.of(problem, jacfn, options)
 
 
-def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
-    rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
-    options = dict(given)
-    if "lmm" in options and "lmm_type" in options:
-        raise Unsupported("scikits.odes:cvode was given both 'lmm' and 'lmm_type', which are the same; give one")
+def _cvode(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> RhsNative:
     options["lmm_type"] = options.pop("lmm", options.get("lmm_type", "adams"))
-
-    def rhsfn(t: float, y: Vec, yp: Vec) -> None:
-        rhs(t, y, yp)
-
-    def jacfn(t: float, y: Vec, fy: Vec, J: Mat) -> None:
-        callbacks.rhs_jacobian(t, y, J)
-
-    _refuse(problem, "cvode", options)
-    if _linear_solver(options) in _DENSE and str(options.get("nonlinsolver", "newton")).lower() == "newton":
-        options["jacfn"] = jacfn
     options["rtol"], options["atol"] = rtol, atol
     options.setdefault("max_steps", MAX_STEPS)
-    return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
+    if str(options.get("nonlinsolver", "newton")).lower() == "newton":
+        options["jacfn"] = None
+    return RhsNative.of(problem, options)
 
 
-def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
-    jacobian, options, requested = problem.callbacks.jacobian, dict(given), rtol
+def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, Any]) -> ResidualNative:
+    jacobian = problem.callbacks.jacobian
 
     def jacfn(t: float, y: Vec, yp: Vec, cj: float, J: Mat) -> None:
         jacobian(t, y, yp, cj, J.T)
 
+    options.setdefault("first_step", first_step(problem, rtol))
     rtol, atol = tolerances(problem, rtol, atol)
     options["atol"] = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
     options["rtol"] = np.full(problem.n, rtol)  # both or neither are arrays
     options["jacfn"] = jacfn
     if problem.kind == "dae":
         options |= algebraic(problem)
-    options.setdefault("first_step", first_step(problem, requested))
-    y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-    return ResidualNative(_residual(problem), jacfn, y0, yd0, problem.t0, options)
-
-
-def _linear_solver(options: dict[str, Any]) -> str:
-    return str(options.get("linsolver", "dense")).lower()
-
-
-def _refuse(problem: Solvable, method: str, options: dict[str, Any]) -> None:
-    """Raise `Unsupported` for options that the package would cut, drop, or fail with."""
-    for option in _CUT:
-        if isinstance(value := options.get(option), float) and value != int(value):
-            raise Unsupported(f"scikits.odes 3.0 cuts {option}={value} to an integer; leave it out")
-    name = _linear_solver(options)
-    krylov = _KRYLOV[method] if problem.kind == "ode" else frozenset()
-    if name not in _DENSE | krylov:
-        raise Unsupported(
-            f"scikits.odes:{method} does not run {problem.formulation} with linsolver={name!r} and an analytic "
-            f"Jacobian; take one of {', '.join(sorted(_DENSE | krylov))}, or sundials:ida, which has a sparse one"
-        )
-    given = [k for k in _PRECONDITIONER if options.get(k) is not None]
-    if given and method == "ida":
-        raise Unsupported(f"scikits.odes 3.0 fails inside IDA when it calls a preconditioner; leave {given[0]!r} out")
+    return ResidualNative.of(problem, jacfn, options)
 
 
 # ---------------------------------------------------------------- IDA and CVODE
 
 
 @final
-class _Stepper(AbstractStepper):
-    """IDA (carries yd) or CVODE (does not)."""
-
+class _Stepper(InternalSteps):
     def __init__(self, problem: Solvable, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
-        self._implicit = isinstance(native, ResidualNative)
+        super().__init__(native, recorder)
         self._failed: list[BaseException] = []
-        self._said = ""
-        self._counts = Counter[str]()
-        self._t, self._t_end = recorder.request.t0, recorder.request.t_end
-        self._y, self._yd = recorder.y0.copy(), np.array(problem.yd0, dtype=float)
-        self._restarts = Restarts(problem, recorder)
-        self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last restart
+        self._calls = Counter[str]()
+        self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last start
         self._interpolating = False
-        self._solver = self._made(native)
-        self._call(self._solver.init_step)
-
-    def _made(self, native: ResidualNative | RhsNative) -> Any:
         options = dict(native.options, one_step_compute=True, old_api=False, err_handler=self._note)
         if self._t_end > 0.0:  # the package ignores others; there the solver steps past the end
             options["tstop"] = self._t_end
-        for name in _CALLBACKS:
-            if callable(options.get(name)):
-                options[name] = self._contained(options[name], name)
+        if "jacfn" in options:
+            options["jacfn"] = self._contained(options["jacfn"], "jacfn")
         if isinstance(native, ResidualNative):
             from scikits_odes_sundials.ida import IDA
 
-            return IDA(self._contained(native.resfn, "function"), **options)
-        from scikits_odes_sundials.cvode import CVODE
+            self._solver = IDA(self._contained(native.resfn, "function"), **options)
+        else:
+            from scikits_odes_sundials.cvode import CVODE
 
-        return CVODE(self._contained(native.rhsfn, "function"), **options)
+            self._solver = CVODE(self._contained(native.rhsfn, "function"), **options)
+        self._begin(self._solver.init_step)
 
     def _note(self, code: int, module: bytes, function: bytes, message: bytes) -> None:
         """SUNDIALS' own words, in place of its printing."""
         self._said = message.decode(errors="replace").strip()
 
-    def _contained(self, function: Callable[..., int | None], name: str) -> Callable[..., int]:
+    def _contained(self, function: Callable[..., None], name: str) -> Callable[..., int]:
         """`function`, counted; stores an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
-        failed, counts = self._failed, self._counts
+        failed, calls = self._failed, self._calls
 
         def contained(*args: Any) -> int:
             if failed:
                 return -1
-            counts[name] += 1
+            calls[name] += 1
             try:
-                return function(*args) or 0
+                function(*args)
             except BaseException as error:
                 failed.append(error)
                 return -1
+            return 0
 
         return contained
 
-    def _call(self, start: Callable[..., Any]) -> None:
+    def _begin(self, start: Callable[..., Any]) -> None:
         # the package keeps pointers to what it gets
-        self._alive = (self._y.copy(), self._yd.copy())
-        self._check(start(self._t, *self._alive[: 2 if self._implicit else 1]).flag, "at the start")
+        self._alive = [self._y.copy()] if self._yd is None else [self._y.copy(), self._yd.copy()]
+        self._check(start(self._t, *self._alive).flag, "at the start")
+
+    def _start(self) -> None:
+        self._past += self._info()
+        self._begin(self._solver.reinit_IC)
 
     def _check(self, flag: int, message: str) -> None:
-        """Raise what a callback has raised, or `GaveUp`."""
+        """Raise the exception of a callback, or `GaveUp`."""
         if self._failed:
             raise self._failed[0]
         if flag < 0:
@@ -279,19 +229,12 @@ class _Stepper(AbstractStepper):
             self._solver.set_options(one_step_compute=not interpolating)
             self._interpolating = interpolating
 
-    def step(self) -> tuple[float, Vec]:
+    def _advance(self) -> tuple[float, Vec, Vec | None]:
         self._mode(interpolating=False)
-        for _ in range(3):  # after interpolation the first call returns to the end of the step
-            result = self._solver.step(self._t_end)
-            self._check(result.flag, result.message)
-            if result.values.t > self._t:
-                break
-        else:
-            raise gave_up(REASONS, STALLED, self._said or STALLED_MESSAGE)
-        self._t, self._y = result.values.t, result.values.y
-        if self._implicit:
-            self._yd = result.values.ydot
-        return self._t, self._y
+        result = self._solver.step(self._t_end)
+        self._check(result.flag, result.message)
+        values = result.values
+        return values.t, values.y, None if self._yd is None else values.ydot
 
     def interpolant(self) -> Dense:
         self._mode(interpolating=True)
@@ -302,23 +245,18 @@ class _Stepper(AbstractStepper):
 
         return dense
 
-    def replace(self, t: float, y: Vec) -> None:
-        self._restarts.noted()
-        self._past += self._info()
-        self._t, self._y = t, y
-        self._call(self._solver.reinit_IC)
-
     def _info(self) -> Any:
-        if self._implicit:
+        """CVODE's rejected steps and factorisations since the last start; IDA's are not reported."""
+        if self._yd is not None:
             return np.zeros(2, dtype=np.int64)
         info = self._solver.get_info()
         return np.array([info["NumErrTestFails"], info["NumLinSolvSetups"]])
 
     def finish(self, stats: Stats) -> None:
-        stats.jacobians = self._counts["jacfn"]
-        stats.evaluations = self._counts["function"]  # CVODE's own count lacks the first call of the package
-        if self._implicit:
-            stats.factorisations, stats.rejected = stats.jacobians, -1  # the package does not report the latter
+        stats.jacobians = self._calls["jacfn"]
+        stats.evaluations = self._calls["function"]  # CVODE's own count lacks the first call of the package
+        if self._yd is not None:
+            stats.factorisations, stats.rejected = stats.jacobians, -1
         else:
             stats.rejected, stats.factorisations = (self._past + self._info()).tolist()
 

@@ -21,7 +21,7 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
-from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive, take_options
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Functions, GaveUp, Recorder, drive, take_options
 
 _CLASSES: dict[str, type[OdeSolver]] = {
     "RK23": RK23,
@@ -150,20 +150,9 @@ class ScipyAdapter(AbstractAdapter):
 
     def native(self, problem: Solvable, method: str, **options: Any) -> ScipyProblem:
         take_options(options, (), f"the native form of scipy:{method}")
-        n, rhs, callbacks = problem.n, problem.callbacks.rhs, problem.callbacks
-
-        # scipy keeps references to what it gets, so that every call needs a new array.
-        def fun(t: float, y: Vec) -> Vec:
-            out = np.empty(n)
-            rhs(t, y, out)
-            return out
-
-        def jac(t: float, y: Vec) -> Mat:
-            out = np.empty((n, n))
-            callbacks.rhs_jacobian(t, y, out)  # asking for it allocates memory of its size
-            return out
-
-        return ScipyProblem(fun, jac, np.array(problem.y0, dtype=float), problem.t0, method)
+        functions = Functions(problem)  # scipy keeps references to what it gets
+        y0 = np.array(problem.y0, dtype=float)
+        return ScipyProblem(functions.rhs, functions.rhs_jacobian, y0, problem.t0, method)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = take_options(request.options, _OPTIONS, f"scipy:{method.name}")

@@ -2,11 +2,11 @@
 
 The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
 Its output inside a step is SUNDIALS' own interpolation polynomial. Options are those of its constructors, and `lmm` for
-CVODE's `method`; it refuses others itself.
+CVODE's `method`; it refuses others itself. Its Krylov solvers get no Jacobian of ours: they take differences, or the
+user's `precond` and `jactimes`.
 
-Both codes are multistep codes without a way to take a corrected state back: with a projection they restart at order 1
-when the drift exceeds some ten tolerances (`_sundials.Restarts`). A restart costs 20 to 40 steps: on a swinging
-pendulum at rtol = 1e-8 they double the steps. Recorded states are projected anyway.
+With a projection both codes restart when the drift exceeds some ten tolerances (`toolkit.Recorder`): on a swinging
+pendulum at rtol = 1e-8 that doubles the steps. Recorded states are projected anyway.
 """
 
 from __future__ import annotations
@@ -19,21 +19,19 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats, Unsupported
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats
 from rbdae_adapters._sundials import (
     MAX_STEPS,
     REASONS,
-    STALLED,
-    STALLED_MESSAGE,
+    InternalSteps,
     ResidualNative,
-    Restarts,
     RhsNative,
     first_step,
     gave_up,
     least_tolerance,
     tolerances,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take_options, usable
+from rbdae_adapters.toolkit import Dense, Recorder, drive, take_options, usable
 
 SPARSE_FROM = 250
 """Number of unknowns from which IDA's default linear solver is the sparse one: there SuperLU_MT, which needs about
@@ -43,50 +41,30 @@ _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
 
 
 @final
-class _Stepper(AbstractStepper):
-    """Either solver; IDA carries yd along, CVODE does not."""
-
-    def __init__(self, problem: Solvable, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
+class _Stepper(InternalSteps):
+    def __init__(self, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
+        super().__init__(native, recorder)
         self._solver = _solver(native)
-        self._t, self._t_end = recorder.request.t0, recorder.request.t_end
-        self._y = recorder.y0.copy()
-        self._yd = native.yd0 if isinstance(native, ResidualNative) else None
-        self._restarts = Restarts(problem, recorder)
-        self._past = self._counts = (0, 0)  # evaluations and Jacobians before the last restart, and since then
+        self._counts = np.zeros((2, 2), dtype=np.int64)  # evaluations and Jacobians: before the last start, and since
         self._start()
 
     def _start(self) -> None:
+        self._counts = np.array([self._counts.sum(axis=0), [0, 0]])
         self._solver.init_step(self._t, self._y, *(() if self._yd is None else (self._yd,)))
 
-    def step(self) -> tuple[float, Vec]:
-        for _ in range(3):  # after interpolation the first call returns to the end of the step
-            result = self._solver.step(self._t_end, "onestep", self._t_end)
-            self._counts = (result.nfev, result.njev)
-            if result.status < 0:
-                raise gave_up(REASONS, result.status, result.message)
-            if result.t > self._t:
-                break
-        else:
-            raise gave_up(REASONS, STALLED, STALLED_MESSAGE)
-        self._t, self._y = result.t, result.y
-        if self._yd is not None:
-            self._yd = result.yp
-        return self._t, self._y
+    def _advance(self) -> tuple[float, Vec, Vec | None]:
+        result = self._solver.step(self._t_end, "onestep", self._t_end)
+        self._counts[1] = result.nfev, result.njev
+        if result.status < 0:
+            raise gave_up(REASONS, result.status, result.message)
+        return result.t, result.y, None if self._yd is None else result.yp
 
     def interpolant(self) -> Dense:
         step = self._solver.step
         return lambda t: step(t, "normal").y
 
-    def replace(self, t: float, y: Vec) -> None:
-        self._restarts.noted()
-        self._past = (self._past[0] + self._counts[0], self._past[1] + self._counts[1])
-        self._counts = (0, 0)
-        self._t, self._y = t, y
-        self._start()
-
     def finish(self, stats: Stats) -> None:
-        stats.evaluations = self._past[0] + self._counts[0]
-        stats.jacobians = self._past[1] + self._counts[1]
+        stats.evaluations, stats.jacobians = self._counts.sum(axis=0).tolist()
         stats.factorisations = -1 if self._yd is None else stats.jacobians  # CVODE reuses Jacobians
         stats.rejected = -1  # the package does not report them
 
@@ -124,8 +102,7 @@ class SksundaeAdapter(AbstractAdapter):
         request = usable(problem, request, least_tolerance(problem))
         recorder = Recorder(problem, request, one_step=False)
         native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **request.options)
-        stepper = _Stepper(problem, native, recorder)
-        return drive(stepper, recorder, max_steps=native.options.get("max_num_steps", MAX_STEPS))
+        return drive(_Stepper(native, recorder), recorder, max_steps=native.options.get("max_num_steps", MAX_STEPS))
 
 
 def _solver(native: ResidualNative | RhsNative) -> Any:
@@ -142,59 +119,29 @@ def _solver(native: ResidualNative | RhsNative) -> Any:
 
 def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
     callbacks = problem.callbacks
-    residual, jacobian, data = callbacks.residual, callbacks.jacobian, callbacks.jacobian_data
     options = {"linsolver": "sparse" if problem.n >= SPARSE_FROM else "dense", **given}
+    jacobian, data = callbacks.jacobian, callbacks.jacobian_data
+    fill: Any = data if options["linsolver"] == "sparse" else jacobian
 
-    def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
-        residual(t, y, yp, res)
+    def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, JJ: Mat) -> None:
+        fill(t, y, yp, cj, JJ)
 
-    def dense(t: float, y: Vec, yp: Vec, res: Vec, cj: float, JJ: Mat) -> None:
-        jacobian(t, y, yp, cj, JJ)
-
-    def sparse(t: float, y: Vec, yp: Vec, res: Vec, cj: float, JJ: Vec) -> None:
-        data(t, y, yp, cj, JJ)
-
-    jacfn = sparse if options["linsolver"] == "sparse" else dense
-    if options["linsolver"] in _KRYLOV:
-        if problem.kind == "dae" and options.get("precond") is None:
-            raise Unsupported(
-                f"sksundae:ida with linsolver={options['linsolver']!r} does not converge on a constrained "
-                "problem without a preconditioner; give precond=sksundae.ida.IDAPrecond(...), "
-                "or take 'dense', 'sparse', or sundials:ida, which has one"
-            )
-        options.setdefault("jactimes", _products(problem))
-    else:
-        options["jacfn"] = jacfn
     if options["linsolver"] == "sparse":
         options["sparsity"] = _pattern(problem)
+    if options["linsolver"] not in _KRYLOV:
+        options["jacfn"] = jacfn
     options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
     if problem.kind == "dae":
         options["algebraic_idx"] = [int(i) for i in np.flatnonzero(~np.asarray(problem.differential))]
     options.setdefault("first_step", first_step(problem, rtol))
-    y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-    return ResidualNative(resfn, jacfn, y0, yd0, problem.t0, options)
+    return ResidualNative.of(problem, jacfn, options)
 
 
 def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
-    rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
-    options = {"method": given.pop("lmm", "adams"), **given}
-    linsolver = options.get("linsolver", "dense")
-    if linsolver == "sparse":
-        raise Unsupported(
-            "sksundae:cvode has linsolver='sparse', but the Jacobian of a right-hand side is dense; "
-            "take 'dense', or sksundae:ida"
-        )
-
-    def rhsfn(t: float, y: Vec, yp: Vec) -> None:
-        rhs(t, y, yp)
-
-    def jacfn(t: float, y: Vec, yp: Vec, JJ: Mat) -> None:
-        callbacks.rhs_jacobian(t, y, JJ)
-
-    if linsolver not in _KRYLOV:
-        options["jacfn"] = jacfn
-    options["rtol"], options["atol"] = rtol, atol
-    return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
+    options = {"method": given.pop("lmm", "adams"), **given, "rtol": rtol, "atol": atol}
+    if options.get("linsolver") not in _KRYLOV:
+        options["jacfn"] = None
+    return RhsNative.of(problem, options)
 
 
 def _pattern(problem: Solvable) -> Any:
@@ -205,23 +152,6 @@ def _pattern(problem: Solvable) -> Any:
     pattern.indices = pattern.indices.astype(np.int32)
     pattern.indptr = pattern.indptr.astype(np.int32)
     return pattern
-
-
-def _products(problem: Solvable) -> Any:
-    """Products with our sparse Jacobian for the Krylov solvers, instead of differences of residuals."""
-    from scipy.sparse import csc_matrix
-    from sksundae.ida import IDAJacTimes
-
-    data = problem.callbacks.jacobian_data
-    matrix = csc_matrix(problem.sparsity, copy=True)
-
-    def setup(t: float, y: Vec, yp: Vec, res: Vec, cj: float) -> None:
-        data(t, y, yp, cj, matrix.data)
-
-    def product(t: float, y: Vec, yp: Vec, res: Vec, v: Vec, Jv: Vec, cj: float) -> None:
-        Jv[:] = matrix @ v
-
-    return IDAJacTimes(setup, product)
 
 
 ADAPTER = SksundaeAdapter()

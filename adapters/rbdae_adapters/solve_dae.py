@@ -28,11 +28,12 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae._arrays import Bools, Ints, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.toolkit import (
     AbstractStepper,
     Dense,
+    Functions,
     GaveUp,
     Recorder,
     atol_vector,
@@ -55,18 +56,6 @@ _EPS = float(np.finfo(float).eps)
 _NO_STEP = 10
 """Roundings of the time that make no step."""
 
-_ROUNDINGS = 50
-_LOOSE_ROUNDINGS = 500
-
-
-def _roundings(problem: Solvable, method: str) -> int:
-    """Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
-    stagnate. What it leaves adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. BDF needs 500,
-    and so does Radau with integrals of multipliers among the unknowns: with 50 it did not start below 1e-8."""
-    integrals = problem.kind == "dae" and np.all(problem.differential)
-    return _LOOSE_ROUNDINGS if method == "BDF" or integrals else _ROUNDINGS
-
-
 _COMMON = (
     "first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband",
 )  # fmt: skip
@@ -75,6 +64,14 @@ _OPTIONS = {
     "BDF": (*_COMMON, "max_order", "NDF_strategy"),
 }
 """The package warns of others, and ignores them."""
+
+
+def _roundings(problem: Solvable, method: str) -> int:
+    """Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
+    stagnate. What it leaves adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. BDF needs 500,
+    and so does Radau with integrals of multipliers among the unknowns: with 50 it did not start below 1e-8."""
+    integrals = problem.kind == "dae" and np.all(problem.differential)
+    return 500 if method == "BDF" or integrals else 50
 
 
 def _first_step(problem: Solvable, request: Request) -> float:
@@ -149,17 +146,8 @@ class _Stepper(AbstractStepper):
         self._h = self._largest = 0.0
         self._least = _EPS * abs(request.t_end - request.t0)
         self._sizes: dict[int, tuple[Any, float]] = {}
-        solver: Any = (BDFDAE if self._bdf else RadauDAE)(
-            self._evaluate,
-            request.t0,
-            y0.copy(),
-            native.yp0.copy(),
-            request.t_end,
-            rtol=request.rtol,
-            atol=atol,
-            jac=native.jac,
-            **options,
-        )
+        made, span = (BDFDAE if self._bdf else RadauDAE), (request.t0, y0.copy(), native.yp0.copy(), request.t_end)
+        solver: Any = made(self._evaluate, *span, rtol=request.rtol, atol=atol, jac=native.jac, **options)
         self._solver, self._h, self._evaluations = solver, 0.0, 0
         self._stages = 0 if self._bdf else int(solver.stages)
         self._halves = not self._bdf and bool(np.any(native.var_index >= 2))
@@ -254,21 +242,12 @@ class SolveDaeAdapter(AbstractAdapter):
 
     package = "solve_dae"
     install = "pip install solve_dae"
-    methods = (
-        Method(
-            "Radau",
-            frozenset({"dae", "ode"}),
-            frozenset({1, 2, 3}),
-            one_step=True,
-            summary="Radau IIA of order 5 (stages=), analytic Jacobians, dense or sparse",
-            coarse_output=True,
-        ),
-        Method(
-            "BDF",
-            frozenset({"dae", "ode"}),
-            frozenset({1, 2, 3}),
-            summary="BDF of order 1 to 5, analytic Jacobians, dense or sparse",
-        ),
+    methods = tuple(
+        Method(name, frozenset({"dae", "ode"}), frozenset({1, 2, 3}), summary=summary, one_step=one, coarse_output=one)
+        for name, one, summary in (
+            ("Radau", True, "Radau IIA of order 5 (stages=), analytic Jacobians, dense or sparse"),
+            ("BDF", False, "BDF of order 1 to 5, analytic Jacobians, dense or sparse"),
+        )
     )
 
     def version(self) -> str | None:
@@ -279,39 +258,12 @@ class SolveDaeAdapter(AbstractAdapter):
     def native(self, problem: Solvable, method: str, **options: Any) -> SolveDaeProblem:
         """Native objects; the option `sparse` (default: from 60 unknowns on) asks for CSC Jacobians."""
         sparse = take_options(options, {"sparse"}, f"the native form of solve_dae:{method}").get("sparse")
-        n = problem.n
-        residual = problem.callbacks.residual
-        jacobian, jacobian_data = problem.callbacks.jacobian, problem.callbacks.jacobian_data
+        functions = Functions(problem)
         if sparse is None:
-            sparse = n >= _SPARSE_FROM
-
-        def fun(t: float, y: Vec, yp: Vec) -> Vec:
-            out = np.empty(n)
-            residual(t, y, yp, out)
-            return out
-
-        # Ours is dF/dy + c dF/dyp: at c = 0 the first, and the difference to c = 1 the second matrix.
-        def dense(t: float, y: Vec, yp: Vec) -> tuple[Mat, Mat]:
-            by_y, both = np.empty((n, n)), np.empty((n, n))
-            jacobian(t, y, yp, 0.0, by_y)
-            jacobian(t, y, yp, 1.0, both)
-            both -= by_y
-            return by_y, both
-
-        def csc(t: float, y: Vec, yp: Vec) -> tuple[Any, Any]:
-            from scipy.sparse import csc_matrix  # a slow import, not needed with dense Jacobians
-
-            pattern = problem.sparsity
-            by_y, both = np.empty(pattern.nnz), np.empty(pattern.nnz)
-            jacobian_data(t, y, yp, 0.0, by_y)
-            jacobian_data(t, y, yp, 1.0, both)
-            both -= by_y
-            shape, indices, indptr = pattern.shape, pattern.indices, pattern.indptr
-            return csc_matrix((by_y, indices, indptr), shape), csc_matrix((both, indices, indptr), shape)
-
+            sparse = problem.n >= _SPARSE_FROM
         return SolveDaeProblem(
-            fun,
-            csc if sparse else dense,
+            functions.residual,
+            functions.sparse_jacobians_of if sparse else functions.jacobians_of,
             np.array(problem.y0, dtype=float),
             np.array(problem.yd0, dtype=float),
             problem.t0,

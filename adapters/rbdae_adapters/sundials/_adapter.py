@@ -1,8 +1,7 @@
-"""The adapter: methods and options."""
+"""The adapter: methods, options, and a run, whose steps are the loop of `rbdae.machine.loops.multistep`."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -11,32 +10,25 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae._check import count, show
-from rbdae.adapter import (
-    AbstractAdapter,
-    Method,
-    MissingSolver,
-    Outcome,
-    Request,
-    Solvable,
-    Unsupported,
-)
-from rbdae.problem.contract import CompiledProjection
-from rbdae_adapters._sundials import MAX_STEPS, first_step, least_tolerance, tolerances
+from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Request, Solvable, Stats
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.host import USUAL, Controls
+from rbdae.machine.loops.methods import MULTISTEP
+from rbdae_adapters._sundials import MAX_STEPS, REASONS, first_step, gave_up, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
-from rbdae_adapters.sundials._integrator import KRYLOV, Integrator
-from rbdae_adapters.sundials._run import MultistepRun
-from rbdae_adapters.toolkit import Recorder, loops, take_options, usable
+from rbdae_adapters.sundials._integrator import Integrator, machine
+from rbdae_adapters.toolkit import GaveUp, loops, take_options, usable
+from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of
 
 _COMMON = (
     "library", "linsolver", "first_step", "min_step", "max_step", "max_order", "max_num_steps", "max_nonlin_iters",
-    "max_conv_fails", "max_err_test_fails", "nonlin_conv_coef", "krylov_dim",
+    "max_conv_fails", "max_err_test_fails", "nonlin_conv_coef",
 )  # fmt: skip
 _OPTIONS = {"ida": (*_COMMON, "suppress_alg"), "cvode": (*_COMMON, "lmm")}
-_CHOICES = {
-    "linsolver": ("factors", "dense", *KRYLOV),
-    "lmm": ("adams", "bdf"),
-    "suppress_alg": (True, False),
-}
+_CHOICES = {"linsolver": ("factors", "dense"), "lmm": ("adams", "bdf"), "suppress_alg": (True, False)}
+
+_MARGIN = 1e-12
+"""Relative distance of times."""
 
 
 def _options(given: Mapping[str, Any], method: str) -> dict[str, Any]:
@@ -109,8 +101,6 @@ class SundialsAdapter(AbstractAdapter):
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
     ) -> NativeProblem:
         """Machine functions, consistent values and SUNDIALS' tolerances; `options` are those of a run."""
-        from rbdae_adapters.sundials._integrator import machine
-
         given = _options(options, method)
         library = _library.library(given.pop("library", None))
         implicit = method == "ida"
@@ -125,7 +115,6 @@ class SundialsAdapter(AbstractAdapter):
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the two."""
-        began = time.perf_counter()
         options = _options(request.options, method.name)
         library = _library.library(options.pop("library", None))
         implicit = method.name == "ida"
@@ -137,36 +126,63 @@ class SundialsAdapter(AbstractAdapter):
             rtol, atol = tolerances(problem, rtol, atol)
         made: list[Integrator] = []
 
-        def integrator(y0: Vec, correction: CompiledProjection | None = None) -> Integrator:
-            one = Integrator(
-                library, problem, y0, implicit, rtol, atol, (request.t0, request.t_end), options,
-                request.direction, correction, request.projector is not None and correction is None,
-            )  # fmt: skip
+        def make(y0: Vec, within: Inside | None) -> MultistepRun:
+            # BDF of CVODE projects its states within its steps; those of the others are projected between them
+            bdf = within is not None and not implicit and options.get("lmm") == "bdf"
+            correction = within.correction if bdf and within is not None else None
+            one = Integrator(library, problem, request, y0, implicit, rtol, atol, options, correction)
             made.append(one)
-            return one
+            if within is not None and bdf and request.t_eval is None:
+                within = within._replace(correction=None)  # ends of steps are projected, states between them are not
+            return MultistepRun(one, request, y0, max_steps, within, takes_back=not bdf)
 
-        def stepwise(recorder: Recorder) -> MultistepRun:
-            return MultistepRun(integrator(recorder.y0), implicit, request, recorder.y0, None, stepwise=True)
-
-        # States are projected within the steps of CVODE's BDF, between those of the others
-        within = not implicit and options.get("lmm") == "bdf"
-        inside = loops.inside(problem, request)
         try:
-            if inside is None:
-                return loops.stepwise(stepwise, problem, request, max_steps)
-            y0, correction, watch, events = *inside, inside.events
-            made_here = integrator(y0, correction if within else None)
-            if within and request.t_eval is None:
-                correction = None  # ends of steps are projected, states between them are not
-            one = MultistepRun(
-                made_here, implicit, request, y0, max_steps, correction=correction, watch=watch, within=within
-            )
-            return loops.free(one, request, began, events)
+            return loops.run(make, problem, request, max_steps)
         finally:
             for each in made:
                 each.close()
 
 
-ADAPTER = SundialsAdapter()
+@final
+class MultistepRun(LoopRun):
+    """A run of IDA or CVODE; `takes_back` says whether states that were changed between steps go into its history."""
 
-__all__ = ["ADAPTER", "NativeProblem", "SundialsAdapter", "Unsupported"]
+    def __init__(
+        self,
+        integrator: Integrator,
+        request: Request,
+        y0: Vec,
+        max_steps: int,
+        within: Inside | None,
+        *,
+        takes_back: bool,
+    ) -> None:
+        self._integrator = integrator
+        controls = USUAL if within is None else Controls(max_steps=max_steps)
+        loop = loop_of(MULTISTEP, integrator, request, y0, within, atol=0.0, controls=controls)
+        super().__init__(loop, integrator.check, request, within)
+        loop.s.takes_back = int(takes_back)
+
+    def failed(self, status: int) -> None:
+        """Raise what a function has left, or `GaveUp`."""
+        loop, integrator = self.loop, self._integrator
+        t, bad, what = loop.t, integrator.bad, f"{integrator.what} is not finite"
+        is_bad = bad is not None and bad >= t - _MARGIN * max(1.0, abs(t))  # in the steps that were tried from here on
+        if status == at.GAVE_UP:
+            integrator.check()
+            end = gave_up(REASONS, loop.s.code, integrator.said())
+            raise GaveUp(Reason.NOT_FINITE, f"{end.detail}; {what}", bad) if is_bad else end
+        if status == at.STANDS_STILL and is_bad:
+            raise GaveUp(Reason.NOT_FINITE, what, bad)
+        if status == at.STATE_NOT_FINITE:
+            raise GaveUp(Reason.NOT_FINITE, "the state is not finite", t)
+        raise self.ended(status) or GaveUp(Reason.NOT_FINITE, "the dense output is not finite before the step", t)
+
+    def finish(self, stats: Stats) -> None:
+        counts = self._integrator.finished()
+        stats.evaluations, stats.jacobians = counts["evaluations"], counts["jacobians"]
+        stats.factorisations, stats.rejected = counts["factorisations"], counts["rejected"]
+        self.count_projections(stats, counts["projections"])
+
+
+ADAPTER = SundialsAdapter()

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
-from rbdae.adapter import Solvable, Unsupported
+from rbdae.adapter import Request, Solvable, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
 from rbdae.machine.loops.correction import INFO
-from rbdae_adapters.sundials import _places as at
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
-from rbdae_adapters.sundials._shims import shims
+from rbdae_adapters.sundials._shims import MESSAGE_BYTES, Words, shims
 
-KRYLOV = {"spgmr": "SPGMR", "spbcgs": "SPBCGS", "sptfqmr": "SPTFQMR"}
-_LEFT = 1
 _ADAMS, _BDF = 1, 2
+_SETTERS = (
+    ("first_step", "SetInitStep", REAL),
+    ("max_step", "SetMaxStep", REAL),
+    ("min_step", "SetMinStep", REAL),
+    ("max_order", "SetMaxOrd", INT),
+    ("max_nonlin_iters", "SetMaxNonlinIters", INT),
+    ("max_conv_fails", "SetMaxConvFails", INT),
+    ("max_err_test_fails", "SetMaxErrTestFails", INT),
+    ("nonlin_conv_coef", "SetNonlinConvCoef", REAL),
+)
+"""Options that are SUNDIALS' own, which checks them."""
 
 
 def machine(problem: Solvable, name: str) -> MachineFunction:
@@ -79,12 +86,6 @@ def _array(address: int, n: int) -> Vec:
     return np.frombuffer(memory)
 
 
-def _double(x: float) -> int:
-    """The bits of a double as a whole number."""
-    out: int = struct.unpack("=q", struct.pack("=d", x))[0]
-    return out
-
-
 @final
 class Integrator:
     """One of the two, ready for its first step.
@@ -92,15 +93,14 @@ class Integrator:
     Parameters
     ----------
     implicit : IDA, else CVODE
-    rtol, atol : SUNDIALS' own, which may differ from those of the run
-    options : those of `_adapter`, checked
-    direction : -1.0 in runs back in time; `problem` is then the mirrored one, machine functions are those of its origin
-    correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`, or None
-    takes_back : whether states are corrected between steps
+    rtol, atol : SUNDIALS' own, which may differ from those of the request
+    options : those of the adapter, checked
+    correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`; None if states are corrected
+        between steps, or not at all
 
     Attributes
     ----------
-    words : the array of `_places`
+    words : what its functions are handed through
     address, context : of the function of a step, for `rbdae.machine.loops.multistep`
     """
 
@@ -108,81 +108,83 @@ class Integrator:
         self,
         library: Library,
         problem: Solvable,
+        request: Request,
         y0: Vec,
         implicit: bool,
         rtol: float,
         atol: float | Vec,
-        span: tuple[float, float],
         options: Mapping[str, Any],
-        direction: float = 1.0,
         correction: Any = None,
-        takes_back: bool = False,
     ) -> None:
         self.library, self._problem, self._implicit = library, problem, implicit
         self._prefix = "IDA" if implicit else "CVode"
         self._code = shims()
         self._objects = objects = Objects(library)
-        self.words: Ints = np.zeros(at.SIZE, dtype=np.int64)
+        self._memory_of_words = np.zeros(len(Words.names))
+        self.words = w = Words.of(self._memory_of_words)
         self._alive: list[Any] = []
-        self._message = np.zeros(at.MESSAGE_BYTES, dtype=np.uint8)
+        self._message = np.zeros(MESSAGE_BYTES, dtype=np.uint8)
         self._last: dict[str, int] | None = None
         self._projects = correction is not None
         self._looked = 0  # Jacobians for pivots, in this run
         self._errors: list[BaseException] = []
         # Python functions of a mirrored problem are mirrored already
-        self._direction = direction if hasattr(problem.callbacks, "machine") else 1.0
-        self._silence()
+        self._direction = request.direction if hasattr(problem.callbacks, "machine") else 1.0
+        function = self._held(machine(problem, "residual" if implicit else "rhs"))
+        self._functions: list[MachineFunction] = [function]
+        self._scratch = np.zeros(problem.n)
+        w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
+        w.n, w.scratch, w.direction = problem.n, self._scratch.ctypes.data, self._direction
+        self.address = self._code.address("ida" if implicit else "cvode")
+        self.context = self._memory_of_words.ctypes.data
         try:
-            self._make(y0, rtol, atol, span, options, correction, takes_back)
+            self._make(request, y0, rtol, atol, options, correction)
         except BaseException:
             objects.close()
             raise
-        self.address = self._code.address("ida" if implicit else "cvode")
-        self.context = self.words.ctypes.data
 
     def _make(
-        self,
-        y0: Vec,
-        rtol: float,
-        atol: float | Vec,
-        span: tuple[float, float],
-        options: Mapping[str, Any],
-        correction: Any,
-        takes_back: bool,
+        self, request: Request, y0: Vec, rtol: float, atol: float | Vec, options: Mapping[str, Any], correction: Any
     ) -> None:
-        objects, library, problem, implicit = self._objects, self.library, self._problem, self._implicit
-        n = problem.n
+        """SUNDIALS' objects, told everything, and its functions for the function of a step."""
+        objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
+        self._silence()
         self._y, state = objects.vector(y0)
-        self._yp, _ = objects.vector(np.asarray(problem.yd0, dtype=float))
-        self._further, _ = objects.vector(np.zeros(n))
-        if implicit:
+        self._yp, _ = objects.vector(np.asarray(self._problem.yd0, dtype=float))
+        further, _ = objects.vector(np.zeros(self._problem.n))
+        if self._implicit:
             self._memory = objects.integrator("IDACreate", "IDAFree", objects.context)
         else:
             lmm = _BDF if options.get("lmm") == "bdf" else _ADAMS
             self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
         self._silence_old()
-        function = self._held(machine(problem, "residual" if implicit else "rhs"))
-        self._functions: list[MachineFunction] = [function]
-        self._scratch = np.zeros(n)
-        w = self.words
-        w[[at.ARRAY, at.FUNCTION, at.CONTEXT]] = (
-            library.address("N_VGetArrayPointer"),
-            function.address,
-            function.context,
-        )
-        w[[at.N, at.DIRECTION, at.SCRATCH]] = n, _double(self._direction), self._scratch.ctypes.data
-        if takes_back:
-            w[at.HISTORY] = self._history(span[0], state)
+        if request.projector is not None and correction is None:
+            w.history = self._history(request.t0, state)
         else:
-            self._start("Init", span[0])
-        self._tolerances(rtol, atol)
-        self._call("SetUserData", POINTER(w.ctypes.data))
+            self._start("Init", request.t0)
+        if np.ndim(atol):
+            vector, _ = objects.vector(np.asarray(atol, dtype=float))
+            self._call("SVtolerances", REAL(rtol), vector)
+        else:
+            self._call("SStolerances", REAL(rtol), REAL(float(atol)))
+        self._call("SetUserData", POINTER(self.context))
         self._settings(options)
-        self._linear(options)
+        if options.get("linsolver") == "dense":
+            self._dense()
+        else:
+            try:
+                self._own()
+            except Unsupported:
+                if "linsolver" in options:
+                    raise
+                self._dense()
         if correction is not None:
             self._project(correction)
-        self._call("SetStopTime", REAL(span[1]))
-        self._tell()
+        self._call("SetStopTime", REAL(request.t_end))
+        w.integrator, w.state, w.rates = self._memory.value, self._y.value, self._yp.value
+        w.derivative_vector = further.value
+        w.step = library.address("IDASolve" if self._implicit else "CVode")
+        w.derivative, w.order = library.address(f"{prefix}GetDky"), library.address(f"{prefix}GetLastOrder")
 
     def _held(self, what: Any) -> Any:
         self._alive.append(what)
@@ -249,31 +251,14 @@ class Integrator:
             raise Unsupported(f"the history of library={library.name!r} was not found; leave projection= out")
         return int(found[0])
 
-    def _tolerances(self, rtol: float, atol: float | Vec) -> None:
-        if np.ndim(atol):
-            vector, _ = self._objects.vector(np.asarray(atol, dtype=float))
-            self._call("SVtolerances", REAL(rtol), vector)
-        else:
-            self._call("SStolerances", REAL(rtol), REAL(float(atol)))
-
     def _settings(self, options: Mapping[str, Any]) -> None:
         self._call("SetMaxNumSteps", LONG(-1))  # counted by the loop
         if not self._implicit:
             self._call("SetMaxHnilWarns", INT(-1))  # they are printed, whatever handler there is
-        for name, setter, kind in (
-            ("first_step", "SetInitStep", REAL),
-            ("max_step", "SetMaxStep", REAL),
-            ("min_step", "SetMinStep", REAL),
-            ("max_order", "SetMaxOrd", INT),
-            ("max_nonlin_iters", "SetMaxNonlinIters", INT),
-            ("max_conv_fails", "SetMaxConvFails", INT),
-            ("max_err_test_fails", "SetMaxErrTestFails", INT),
-            ("nonlin_conv_coef", "SetNonlinConvCoef", REAL),
-        ):
+        for name, setter, kind in _SETTERS:
             value = options.get(name)
-            if value is None or (name == "max_step" and not np.isfinite(value)):
-                continue
-            if name == "min_step" and value == 0.0:
+            nothing = {"max_step": np.inf, "min_step": 0.0}.get(name)
+            if value is None or value == nothing:
                 continue
             if not self._has(setter):
                 raise Unsupported(f"this SUNDIALS has no {self._prefix}{setter}; leave {name} out")
@@ -288,26 +273,6 @@ class Integrator:
             self._call("SetSuppressAlg", INT(1))
 
     # ------------------------------------------------------------ linear solvers
-
-    def _linear(self, options: Mapping[str, Any]) -> None:
-        name = options.get("linsolver")
-        if name is None:
-            try:
-                self._own()
-            except Unsupported:
-                self._dense()
-        elif name == "factors":
-            self._own()
-        elif name == "dense":
-            self._dense()
-        else:
-            self._krylov(name, options)
-
-    def _attach(self, solver: Any, matrix: Any) -> None:
-        self._call("SetLinearSolver", solver, matrix)
-
-    def _jacobian(self, entry: str) -> None:
-        self._call("SetJacFn", POINTER(self._code.address(entry)))
 
     def _factors(self) -> None:
         """The problem's factors, and what chooses pivots again for this run."""
@@ -324,7 +289,7 @@ class Integrator:
                 f = PROTOTYPE(self._now.factors.address)
                 status = f(self._now.factors.context, t, y, yd, c, self._factor_memory.ctypes.data)
             except NotFinite:
-                self.words[at.BAD], self.words[at.BAD_T] = 1, _double(self._direction * t)
+                self.words.bad, self.words.bad_t = 1, self._direction * t
                 return 1
             except ArithmeticError:
                 return 1  # singular there; elsewhere it may not be
@@ -334,16 +299,16 @@ class Integrator:
             return 1 if status else 0
 
         function = self._held(PROTOTYPE(repair))
-        self.words[at.REPAIR] = ctypes.cast(function, POINTER).value or 0
+        self.words.repair = ctypes.cast(function, POINTER).value or 0
 
     def _serve(self, factors: Factors) -> None:
         """Use these from here on."""
         self._now = self._held(factors)
         self._factor_memory = np.zeros(factors.size)
         w = self.words
-        w[[at.FACTORS, at.FACTORS_CONTEXT]] = factors.factors.address, factors.factors.context
-        w[at.FACTORS_MEMORY] = self._factor_memory.ctypes.data
-        w[[at.SOLVE, at.SOLVE_CONTEXT]] = factors.solve.address, factors.solve.context
+        w.factors, w.factors_context = factors.factors.address, factors.factors.context
+        w.factors_memory = self._factor_memory.ctypes.data
+        w.solve, w.solve_context = factors.solve.address, factors.solve.context
         self._functions.append(factors.factors)
 
     def _own(self) -> None:
@@ -356,10 +321,10 @@ class Integrator:
         solve = self._code.address("solve" if self._implicit else "ratessolve")
         solver = self._objects.linear_solver(self._code.address("setup"), solve)
         content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
-        content.value = self.words.ctypes.data
-        self._attach(solver, one)
+        content.value = self.context
+        self._call("SetLinearSolver", solver, one)
         if self._implicit:
-            self._jacobian("factors")
+            self._call("SetJacFn", POINTER(self._code.address("factors")))
         else:
             self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
 
@@ -375,8 +340,8 @@ class Integrator:
             rows, columns = (x.ravel() for x in np.mgrid[:n, :n])
         self._functions.append(function)
         values = self._held(np.zeros(len(rows)))
-        w[[at.JACOBIAN, at.JACOBIAN_CONTEXT]] = function.address, function.context
-        w[[at.VALUES, at.ENTRIES]] = values.ctypes.data, len(rows)
+        w.jacobian, w.jacobian_context = function.address, function.context
+        w.values, w.entries = values.ctypes.data, len(rows)
         return rows.astype(np.int64), columns.astype(np.int64)
 
     def _dense(self) -> None:
@@ -384,26 +349,10 @@ class Integrator:
         rows, columns = self._entries()
         matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
         places = self._held(columns * n + rows)
-        self.words[at.PLACES] = places.ctypes.data
-        self.words[at.MATRIX_DATA] = library.address("SUNDenseMatrix_Data")
+        self.words.places, self.words.matrix_data = places.ctypes.data, library.address("SUNDenseMatrix_Data")
         solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
-        self._attach(solver, matrix)
-        self._jacobian("scatter" if self._implicit else "scatterrates")
-
-    def _krylov(self, name: str, options: Mapping[str, Any]) -> None:
-        """With our factors as preconditioner, of IDA."""
-        objects = self._objects
-        left = _LEFT if self._implicit else 0
-        dimension = INT(options.get("krylov_dim", 0))
-        constructor = f"SUNLinSol_{KRYLOV[name]}"
-        solver = objects.made("solver", constructor, "SUNLinSolFree", self._y, INT(left), dimension, objects.context)
-        self._attach(solver, POINTER(None))
-        if self._implicit:
-            self._factors()
-            code = self._code
-            self._call(
-                "SetPreconditioner", POINTER(code.address("precondition")), POINTER(code.address("preconditioned"))
-            )
+        self._call("SetLinearSolver", solver, matrix)
+        self._call("SetJacFn", POINTER(self._code.address("scatter" if self._implicit else "scatterrates")))
 
     def _project(self, correction: Any) -> None:
         """Projection within the steps of BDF: errors are estimated as before, states are corrected in every step."""
@@ -412,21 +361,11 @@ class Integrator:
         info = correction.memory[INFO : correction.result].copy()
         out = np.zeros(n + 8)
         self._held((correction, info, out))
-        w[[at.NEAR, at.NEAR_CONTEXT, at.ANYWHERE]] = near.address, near.context, anywhere.address
-        w[[at.INFO, at.PROJECTED]] = info.ctypes.data, out.ctypes.data
+        w.near, w.near_context, w.anywhere = near.address, near.context, anywhere.address
+        w.info, w.projected = info.ctypes.data, out.ctypes.data
         self._call("SetProjFn", POINTER(self._code.address("projection")))
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
-
-    def _tell(self) -> None:
-        """Tell the function of a step where it finds all."""
-        library, w = self.library, self.words
-        own = (at.INTEGRATOR, at.STATE, at.RATES, at.DERIVATIVE_VECTOR)
-        w[list(own)] = [x.value for x in (self._memory, self._y, self._yp, self._further)]
-        step = "IDASolve" if self._implicit else "CVode"
-        w[at.STEP] = library.address(step)
-        w[at.DERIVATIVE] = library.address(f"{self._prefix}GetDky")
-        w[at.ORDER] = library.address(f"{self._prefix}GetLastOrder")
 
     # ------------------------------------------------------------ of a run
 
@@ -450,7 +389,7 @@ class Integrator:
     @property
     def bad(self) -> float | None:
         """The last time at which something was not finite."""
-        return float(self.words[at.BAD_T : at.BAD_T + 1].view(float)[0]) if self.words[at.BAD] else None
+        return self.words.bad_t if self.words.bad else None
 
     def _count(self, name: str) -> int:
         out, full = LONG(), f"{self._prefix}Get{name}"
@@ -460,7 +399,7 @@ class Integrator:
         return int(out.value) if status >= 0 else -1
 
     def counts(self) -> dict[str, int]:
-        """Evaluations, Jacobians, factorisations, rejected steps, projections."""
+        """Evaluations, Jacobians, factorisations, rejected steps and projections; those of the end, if it has come."""
         if self._last is not None:
             return self._last
         fails = [self._count("NumErrTestFails"), self._count("NumNonlinSolvConvFails")]
@@ -472,13 +411,12 @@ class Integrator:
             "projections": max(self._count("NumProjEvals"), 0) if self._projects else 0,
         }
 
-    def close(self) -> None:
-        """Free everything of SUNDIALS; what was counted stays, for those who ask afterwards."""
-        self.finished()
-        self._objects.close()
-
     def finished(self) -> dict[str, int]:
         """The counts at the end, which stay."""
-        if self._last is None:
-            self._last = self.counts()
+        self._last = self.counts()
         return self._last
+
+    def close(self) -> None:
+        """Free everything of SUNDIALS."""
+        self.finished()
+        self._objects.close()

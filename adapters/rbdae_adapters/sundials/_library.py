@@ -38,10 +38,7 @@ which `solve` follows; `gettype` is the first. 7.5 has `setoptions` before them,
 
 POINTER, REAL, INT, LONG, INDEX = ctypes.c_void_p, ctypes.c_double, ctypes.c_int, ctypes.c_long, ctypes.c_int64
 
-_MODULES = (
-    "core", "generic", "nvecserial", "sunmatrixdense", "sunlinsoldense", "sunlinsolspgmr", "sunlinsolspbcgs",
-    "sunlinsolsptfqmr", "sunnonlinsolnewton", "ida", "cvode",
-)  # fmt: skip
+_MODULES = ("core", "generic", "nvecserial", "sunmatrixdense", "sunlinsoldense", "sunnonlinsolnewton", "ida", "cvode")
 _NEEDED = (
     "SUNDIALSGetVersionNumber",
     "SUNContext_Create",
@@ -169,24 +166,26 @@ class Objects:
         while self.frees:
             self.frees.pop()[1]()
 
-    def made(self, kind: str, constructor: str, destructor: str, *arguments: Any) -> Any:
-        """A new object."""
-        library = self.library
-        out = POINTER(library.call(constructor, POINTER, *arguments))
+    def _new(self, kind: str, constructor: str, arguments: tuple[Any, ...], free: Callable[[Any], Any]) -> Any:
+        out = POINTER(self.library.call(constructor, POINTER, *arguments))
         if not out.value:
             raise MemoryError(f"{constructor} has made nothing")
-        self._note(kind, lambda: library.call(destructor, None if kind == "vector" else INT, out))
+        self._note(kind, lambda: free(out))
         return out
+
+    def made(self, kind: str, constructor: str, destructor: str, *arguments: Any) -> Any:
+        """A new object."""
+        call, result = self.library.call, None if kind == "vector" else INT
+        return self._new(kind, constructor, arguments, lambda out: call(destructor, result, out))
 
     def integrator(self, constructor: str, destructor: str, *arguments: Any) -> Any:
         """The memory of an integrator, whose destructor takes the address of its address."""
-        library = self.library
-        out = POINTER(library.call(constructor, POINTER, *arguments))
-        if not out.value:
-            raise MemoryError(f"{constructor} has made nothing")
-        place = POINTER(out.value)
-        self._note("integrator", lambda: library.call(destructor, None, POINTER(ctypes.addressof(place))))
-        return out
+
+        def free(out: Any) -> None:
+            place = POINTER(out.value)
+            self.library.call(destructor, None, POINTER(ctypes.addressof(place)))
+
+        return self._new("integrator", constructor, arguments, free)
 
     def vector(self, x: Vec) -> tuple[Any, Vec]:
         """A vector with these numbers, and its memory as an array."""
@@ -200,10 +199,8 @@ class Objects:
     def linear_solver(self, setup: int, solve: int) -> Any:
         """A direct linear solver with these functions of machine code."""
         library, (place, first) = self.library, self.library.places
-        out = POINTER(library.call("SUNLinSolNewEmpty", POINTER, self.context))
-        if not out.value:
-            raise MemoryError("SUNLinSolNewEmpty has made nothing")
-        self._note("solver", lambda: library.call("SUNLinSolFreeEmpty", None, out))
+        free = "SUNLinSolFreeEmpty"
+        out = self._new("solver", "SUNLinSolNewEmpty", (self.context,), lambda out: library.call(free, None, out))
         entries: Any = (POINTER * 16).from_address((POINTER * 3).from_address(out.value)[place] or 0)
         entries[0], entries[first], entries[first + 1] = library.address("SUNLinSolGetType_Dense"), setup, solve
         return out

@@ -1,9 +1,12 @@
 """Machine code between SUNDIALS and the functions of a problem: its signatures outside, ours inside.
 
-Nothing is assumed of SUNDIALS' structures: arrays are asked for by `N_VGetArrayPointer`, data of matrices by
-`SUNDenseMatrix_Data` and its like. The last argument of most functions is the array of `_places`. What a function
-returns is what SUNDIALS wants: 0, 1 where a shorter step may help, -1 where an exception waits. In runs back in time
-(DIRECTION = -1) SUNDIALS has tau = -t, and rates with the opposite sign; BAD_T is tau, as all times of the run are.
+Functions of our own language have the signatures that suit them; `_wrapped` puts SUNDIALS' around them. Nothing is
+assumed of SUNDIALS' structures: arrays are asked for by `N_VGetArrayPointer`, data of matrices by
+`SUNDenseMatrix_Data`. What a function returns is what SUNDIALS wants: 0, 1 where a shorter step may help, -1 where an
+exception waits.
+
+In runs back in time (direction = -1) SUNDIALS has tau = -t, and rates with the opposite sign; `Words.bad_t` is tau, as
+all times of the run are.
 """
 
 from __future__ import annotations
@@ -17,291 +20,249 @@ from rbdae.machine import language
 from rbdae.machine.factors import PIVOTS
 from rbdae.machine.language.native import symbol
 from rbdae.machine.language.program import Program
-from rbdae.machine.language.words import Ints, Vec
+from rbdae.machine.language.words import Address, Fields, Function, Ints, Vec, evaluate
+from rbdae.machine.loops.correction import COUNTS, OFF
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
-from rbdae_adapters.sundials import _places as at
 
 LEVEL = 1
 
+MESSAGE_BYTES = 512
+"""Of SUNDIALS' last words."""
 
-# ---------------------------------------------------------------- loops
+
+class Words(Fields):
+    """What SUNDIALS hands through to these functions: addresses and numbers of one run."""
+
+    n: int
+    entries: int
+    """Numbers of the Jacobian."""
+    bad: int
+    """Whether something was not finite."""
+    bad_t: float
+    """Where it was."""
+    direction: float
+    gamma: float
+    """1 / gamma of CVODE, in the problem's own time."""
+    function: Function
+    """The residual, or the right-hand side."""
+    context: Address
+    jacobian: Function
+    jacobian_context: Address
+    factors: Function
+    factors_context: Address
+    solve: Function
+    solve_context: Address
+    repair: Function
+    """Chooses pivots again."""
+    near: Function
+    """Projects states near the constraints, see `rbdae.machine.loops.correction`."""
+    near_context: Address
+    anywhere: Function
+    # SUNDIALS' own functions
+    array: Address
+    matrix_data: Address
+    step: Address
+    derivative: Address
+    order: Address
+    # memory: vectors of numbers, and SUNDIALS' objects
+    scratch: Address
+    values: Address
+    places: Address
+    factors_memory: Address
+    info: Address
+    projected: Address
+    history: Address
+    integrator: Address
+    state: Address
+    rates: Address
+    derivative_vector: Address
+    time: float
+    order_word: int
 
 
-def finite(n: int, v: Vec) -> bool:
-    """Whether all numbers are finite."""
+# ---------------------------------------------------------------- functions
+
+
+def turned(n: int, direction: float, d: Vec, out: Vec) -> None:
+    """Rates d in the problem's own time, or in the run's, to out, which may be d."""
+    for i in range(n):
+        out[i] = direction * d[i]
+
+
+def looked_at(u: Words, t: float, n: int, v: Vec) -> int:
+    """1 unless all n numbers are finite; the time is noted then."""
     zero = 0.0
     for i in range(n):
         zero += 0.0 * v[i]
-    return zero == 0.0
+    if zero == 0.0:
+        return 0
+    u.bad = 1
+    u.bad_t = t
+    return 1
 
 
-def opposite(n: int, v: Vec, out: Vec) -> None:
-    """-v to `out`, which may be v."""
-    for i in range(n):
-        out[i] = -v[i]
+def residual(u: Words, t: float, y: Vec, d: Vec, scratch: Vec, out: Vec) -> int:
+    """F to out."""
+    turned(u.n, u.direction, d, scratch)
+    if evaluate(u.function, u.context, u.direction * t, y, scratch, 0.0, out) != 0:
+        return -1
+    return looked_at(u, t, u.n, out)
 
 
-def scattered(n: int, places: Ints, values: Vec, factor: float, out: Vec) -> None:
-    """The entries of a matrix to their places."""
-    for i in range(n):
+def rates(u: Words, t: float, y: Vec, out: Vec) -> int:
+    """The right-hand side to out."""
+    if evaluate(u.function, u.context, u.direction * t, y, y, 0.0, out) != 0:
+        return -1
+    turned(u.n, u.direction, out, out)
+    return looked_at(u, t, u.n, out)
+
+
+def jacobian(
+    u: Words, t: float, c: float, y: Vec, d: Vec, scratch: Vec, values: Vec, places: Ints, factor: float, out: Vec
+) -> int:
+    """The entries of dF/dy + c dF/dyd, or of df/dy, times a factor, to their places in a dense matrix."""
+    turned(u.n, u.direction, d, scratch)
+    if evaluate(u.jacobian, u.jacobian_context, u.direction * t, y, scratch, u.direction * c, values) != 0:
+        return -1
+    for i in range(u.entries):
         out[places[i]] = factor * values[i]
+    return looked_at(u, t, u.entries, values)
 
 
-def correction(n: int, y: Vec, projected: Vec, out: Vec) -> None:
-    """The correction that y lacks."""
+def factored(u: Words, t: float, c: float, y: Vec, d: Vec, scratch: Vec, memory: Vec) -> int:
+    """The factors; where pivots do not serve any more, they are chosen again."""
+    turned(u.n, u.direction, d, scratch)
+    own = u.direction * t
+    status = evaluate(u.factors, u.factors_context, own, y, scratch, u.direction * c, memory)
+    if status == PIVOTS:
+        return evaluate(u.repair, u.factors_context, own, y, scratch, u.direction * c, memory)
+    return 0 if status == 0 else -1
+
+
+def rates_factored(u: Words, t: float, gamma: float, y: Vec, d: Vec, scratch: Vec, memory: Vec) -> int:
+    """Those of I - gamma df/dy = gamma (c I - df/dy) with c = 1 / gamma, which are those of the residual y' - f."""
+    c = 1.0 / gamma
+    u.gamma = u.direction * c
+    return factored(u, t, c, y, d, scratch, memory)
+
+
+def solved(u: Words, memory: Vec, b: Vec, factor: float, x: Vec) -> int:
+    """The solution x, times a factor, of the system that has the factors."""
+    status = evaluate(u.solve, u.solve_context, 0.0, memory, b, 0.0, x)
+    for i in range(u.n):
+        x[i] = factor * x[i]
+    return status
+
+
+def projection(u: Words, t: float, y: Vec, info: Vec, projected: Vec, out: Vec) -> int:
+    """The correction that y lacks to out; 1 if it cannot be had."""
+    n = u.n
+    status = evaluate(u.near, u.near_context, u.direction * t, y, info, 0.0, projected)
+    if status == 0 and projected[n + OFF] == 0.0:
+        for i in range(n):
+            out[i] = 0.0
+        return 0
+    if status != 0 or projected[n + COUNTS] != 1.0:
+        status = evaluate(u.anywhere, u.near_context, u.direction * t, y, info, 0.0, projected)
+    if status != 0:
+        return 1
     for i in range(n):
         out[i] = projected[i] - y[i]
+    return 0
 
 
-def scaled(n: int, factor: float, v: Vec) -> None:
-    """factor v in place of v."""
-    for i in range(n):
-        v[i] = factor * v[i]
-
-
-_LOOPS = (finite, opposite, scattered, correction, scaled)
-
-
-# ---------------------------------------------------------------- text
-
-
-def _name(function: Any) -> str:
-    return f"@{symbol(function)}"
+# ---------------------------------------------------------------- SUNDIALS' signatures
 
 
 _PLACE = re.compile(r"%([A-Z][A-Z_]*)\b")
-_KINDS = {"DIRECTION": "double", "GAMMA": "double", "N": "i64", "ENTRIES": "i64"}
-"""Of places; all others are pointers."""
+_KINDS = {"int": "i64", "float": "double"}
 
 
 def _loaded(text: str) -> str:
-    """Functions whose text has %NAME for the value at the place `_places.NAME` of the array %u: they load it first."""
+    """Functions whose text has %NAME for a word of `Words` at %u: they load it first."""
     out = []
     for part in re.split(r"(?m)^(?=define )", text):
         head = re.match(r"define [^{]*\{\n(?:  %u = .*\n)?", part)
         loads = ""
-        for name in sorted(name for name in set(_PLACE.findall(part)) if hasattr(at, name)):
-            loads += f"  %{name}.p = getelementptr i64, ptr %u, i64 {getattr(at, name)}\n"
-            loads += f"  %{name} = load {_KINDS.get(name, 'ptr')}, ptr %{name}.p\n"
+        for name in sorted(name for name in set(_PLACE.findall(part)) if name.lower() in Words.names):
+            kind = _KINDS.get(str(Words.__annotations__[name.lower()]), "ptr")
+            loads += f"  %{name}.p = getelementptr i64, ptr %u, i64 {Words.names.index(name.lower())}\n"
+            loads += f"  %{name} = load {kind}, ptr %{name}.p\n"
         out.append(part if head is None else head.group() + loads + part[head.end() :])
     return "".join(out)
 
 
-def _looked_at(n: str, result: str, then: str) -> str:
-    """The text that follows a call with the status %s that has filled n numbers: all is well at the label `then`."""
-    return f"""  %bad = icmp ne i32 %s, 0
-  br i1 %bad, label %raised, label %look
-raised:
-  ret i32 -1
-look:
-  %good = call i1 {_name(finite)}(i64 {n}, ptr {result})
-  br i1 %good, label %{then}, label %nan
-nan:
-  %b = call i32 @notfinite(ptr %u, double %t)
-  ret i32 %b"""
+def _wrapped(name: str, parameters: str, function: Any, arguments: str) -> str:
+    """A function with SUNDIALS' parameters, %X.vector and %X.matrix among them, that calls one of ours with the words
+    and these arguments, %X among them."""
+    lines = ["  %u = load ptr, ptr %S"] if "%S" in parameters else []
+    lines += [f"  %{x} = call ptr %ARRAY(ptr %{x}.vector)" for x in re.findall(r"%(\w+)\.vector", parameters)]
+    lines += [f"  %{x} = call ptr %MATRIX_DATA(ptr %{x}.matrix)" for x in re.findall(r"%(\w+)\.matrix", parameters)]
+    lines += ["  store i32 1, ptr %fresh"] if "%fresh" in parameters else []
+    lines += [f"  %long = call i64 @{symbol(function)}(ptr %u, {arguments})", "  %s = trunc i64 %long to i32"]
+    return "\n".join([f"define i32 @{name}({parameters}) nounwind {{", *lines, "  ret i32 %s", "}", ""])
 
+
+_STATE = "ptr %y.vector, ptr %d.vector"
+_SPARE = "ptr %1, ptr %2, ptr %3"
+_AT_STATE = "ptr %y, ptr %d, ptr %SCRATCH"
+_SYSTEM = "ptr %S, ptr %A, ptr %x.vector, ptr %b.vector, double %tol"
+_WRAPPED = "".join(
+    _wrapped(*each)
+    for each in (
+        ("residual", f"double %t, {_STATE}, ptr %r.vector, ptr %u", residual, f"double %t, {_AT_STATE}, ptr %r"),
+        ("rates", "double %t, ptr %y.vector, ptr %r.vector, ptr %u", rates, "double %t, ptr %y, ptr %r"),
+        (
+            "scatter",
+            f"double %t, double %c, {_STATE}, ptr %r, ptr %m.matrix, ptr %u, {_SPARE}",
+            jacobian,
+            f"double %t, double %c, {_AT_STATE}, ptr %VALUES, ptr %PLACES, double 1.0, ptr %m",
+        ),
+        (
+            "scatterrates",
+            f"double %t, {_STATE}, ptr %m.matrix, ptr %u, {_SPARE}",
+            jacobian,
+            f"double %t, double 0.0, {_AT_STATE}, ptr %VALUES, ptr %PLACES, double %DIRECTION, ptr %m",
+        ),
+        (
+            "factors",
+            f"double %t, double %c, {_STATE}, ptr %r, ptr %J, ptr %u, {_SPARE}",
+            factored,
+            f"double %t, double %c, {_AT_STATE}, ptr %FACTORS_MEMORY",
+        ),
+        (
+            "ratesfactors",
+            f"double %t, {_STATE}, ptr %A, i32 %jok, ptr %fresh, double %gamma, ptr %u, {_SPARE}",
+            rates_factored,
+            f"double %t, double %gamma, {_AT_STATE}, ptr %FACTORS_MEMORY",
+        ),
+        ("solve", _SYSTEM, solved, "ptr %FACTORS_MEMORY, ptr %b, double 1.0, ptr %x"),
+        ("ratessolve", _SYSTEM, solved, "ptr %FACTORS_MEMORY, ptr %b, double %GAMMA, ptr %x"),
+        (
+            "projection",
+            "double %t, ptr %y.vector, ptr %c.vector, double %eps, ptr %ee, ptr %u",
+            projection,
+            "double %t, ptr %y, ptr %INFO, ptr %PROJECTED, ptr %c",
+        ),
+    )
+)
 
 _COMMON = f"""
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare ptr @strncpy(ptr, ptr, i64)
 
-define internal i32 @notfinite(ptr %u, double %t) nounwind {{
-  %p = getelementptr i64, ptr %u, i64 {at.BAD}
-  store i64 1, ptr %p
-  %q = getelementptr i64, ptr %u, i64 {at.BAD_T}
-  store double %t, ptr %q
-  ret i32 1
-}}
-
-; rates as the problem has them, in its own time
-define internal ptr @own(ptr %u, ptr %d) nounwind {{
-  %back = fcmp olt double %DIRECTION, 0.0
-  br i1 %back, label %mirrored, label %same
-mirrored:
-  call void {_name(opposite)}(i64 %N, ptr %d, ptr %SCRATCH)
-  ret ptr %SCRATCH
-same:
-  ret ptr %d
-}}
-
-define i32 @residual(double %t, ptr %yy, ptr %yp, ptr %rr, ptr %u) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %z = call ptr %ARRAY(ptr %yp)
-  %r = call ptr %ARRAY(ptr %rr)
-  %d = call ptr @own(ptr %u, ptr %z)
-  %own = fmul double %t, %DIRECTION
-  %s = call i32 %FUNCTION(ptr %CONTEXT, double %own, ptr %y, ptr %d, double 0.0, ptr %r)
-{_looked_at("%N", "%r", "done")}
-done:
-  ret i32 0
-}}
-
-define i32 @rates(double %t, ptr %yy, ptr %rr, ptr %u) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %r = call ptr %ARRAY(ptr %rr)
-  %own = fmul double %t, %DIRECTION
-  %s = call i32 %FUNCTION(ptr %CONTEXT, double %own, ptr %y, ptr null, double 0.0, ptr %r)
-{_looked_at("%N", "%r", "turn")}
-turn:
-  %back = fcmp olt double %DIRECTION, 0.0
-  br i1 %back, label %mirrored, label %done
-mirrored:
-  call void {_name(opposite)}(i64 %N, ptr %r, ptr %r)
-  ret i32 0
-done:
-  ret i32 0
-}}
-
-; the entries of dF/dy + c dF/dyp, or of df/dy, to %w
-define internal i32 @filled(double %t, double %c, ptr %y, ptr %z, ptr %w, ptr %u) nounwind {{
-  %own = fmul double %t, %DIRECTION
-  %owned = fmul double %c, %DIRECTION
-  %s = call i32 %JACOBIAN(ptr %JACOBIAN_CONTEXT, double %own, ptr %y, ptr %z, double %owned, ptr %w)
-{_looked_at("%ENTRIES", "%w", "done")}
-done:
-  ret i32 0
-}}
-
-define i32 @scatter(double %t, double %c, ptr %yy, ptr %yp, ptr %rr, ptr %J, ptr %u, ptr %1, ptr %2, ptr %3) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %z = call ptr %ARRAY(ptr %yp)
-  %d = call ptr @own(ptr %u, ptr %z)
-  %m = call ptr %MATRIX_DATA(ptr %J)
-  %s = call i32 @filled(double %t, double %c, ptr %y, ptr %d, ptr %VALUES, ptr %u)
-  call void {_name(scattered)}(i64 %ENTRIES, ptr %PLACES, ptr %VALUES, double 1.0, ptr %m)
-  ret i32 %s
-}}
-
-define i32 @scatterrates(double %t, ptr %yy, ptr %fy, ptr %J, ptr %u, ptr %1, ptr %2, ptr %3) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %m = call ptr %MATRIX_DATA(ptr %J)
-  %s = call i32 @filled(double %t, double 0.0, ptr %y, ptr null, ptr %VALUES, ptr %u)
-  call void {_name(scattered)}(i64 %ENTRIES, ptr %PLACES, ptr %VALUES, double %DIRECTION, ptr %m)
-  ret i32 %s
-}}
-
-; factors of a problem: where pivots do not serve any more, they are chosen again
-define internal i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u) nounwind {{
-  %own = fmul double %t, %DIRECTION
-  %owned = fmul double %c, %DIRECTION
-  %s = call i32 %FACTORS(ptr %FACTORS_CONTEXT, double %own, ptr %y, ptr %d, double %owned, ptr %FACTORS_MEMORY)
-  switch i32 %s, label %raised [i32 0, label %done
-                                i32 {PIVOTS}, label %again]
-raised:
-  ret i32 -1
-again:
-  %r = call i32 %REPAIR(ptr null, double %own, ptr %y, ptr %d, double %owned, ptr null)
-  ret i32 %r
-done:
-  ret i32 0
-}}
-
-define i32 @factors(double %t, double %c, ptr %yy, ptr %yp, ptr %rr, ptr %J, ptr %u, ptr %1, ptr %2, ptr %3) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %z = call ptr %ARRAY(ptr %yp)
-  %d = call ptr @own(ptr %u, ptr %z)
-  %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
-  ret i32 %s
-}}
-
-define i32 @precondition(double %t, ptr %yy, ptr %yp, ptr %rr, double %c, ptr %u) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %z = call ptr %ARRAY(ptr %yp)
-  %d = call ptr @own(ptr %u, ptr %z)
-  %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
-  ret i32 %s
-}}
-
-define internal i32 @solved(ptr %b, ptr %x, ptr %u) nounwind {{
-  %s = call i32 %SOLVE(ptr %SOLVE_CONTEXT, double 0.0, ptr %FACTORS_MEMORY, ptr %b, double 0.0, ptr %x)
-  ret i32 %s
-}}
-
-define i32 @preconditioned(
-  double %t, ptr %yy, ptr %yp, ptr %rr, ptr %bb, ptr %xx, double %c, double %tol, ptr %u
-) nounwind {{
-  %x = call ptr %ARRAY(ptr %xx)
-  %b = call ptr %ARRAY(ptr %bb)
-  %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
-  ret i32 %s
-}}
-
 define i32 @setup(ptr %S, ptr %A) nounwind {{
   ret i32 0
 }}
 
-define i32 @solve(ptr %S, ptr %A, ptr %xx, ptr %bb, double %tol) nounwind {{
-  %u = load ptr, ptr %S
-  %x = call ptr %ARRAY(ptr %xx)
-  %b = call ptr %ARRAY(ptr %bb)
-  %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
-  ret i32 %s
-}}
-
-; I - gamma df/dy = gamma (c I - df/dy) with c = 1 / gamma, whose factors are those of the residual y' - f
-define i32 @ratesfactors(
-  double %t, ptr %yy, ptr %fy, ptr %A, i32 %jok, ptr %fresh, double %gamma, ptr %u, ptr %1, ptr %2, ptr %3
-) nounwind {{
-  store i32 1, ptr %fresh
-  %y = call ptr %ARRAY(ptr %yy)
-  %z = call ptr %ARRAY(ptr %fy)
-  %d = call ptr @own(ptr %u, ptr %z)
-  %c = fdiv double 1.0, %gamma
-  %owned = fmul double %c, %DIRECTION
-  %p = getelementptr i64, ptr %u, i64 {at.GAMMA}
-  store double %owned, ptr %p
-  %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
-  ret i32 %s
-}}
-
-define i32 @ratessolve(ptr %S, ptr %A, ptr %xx, ptr %bb, double %tol) nounwind {{
-  %u = load ptr, ptr %S
-  %x = call ptr %ARRAY(ptr %xx)
-  %b = call ptr %ARRAY(ptr %bb)
-  %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
-  call void {_name(scaled)}(i64 %N, double %GAMMA, ptr %x)
-  ret i32 %s
-}}
-
-define i32 @projection(double %t, ptr %yy, ptr %cc, double %eps, ptr %ee, ptr %u) nounwind {{
-  %y = call ptr %ARRAY(ptr %yy)
-  %c = call ptr %ARRAY(ptr %cc)
-  %own = fmul double %t, %DIRECTION
-  %s = call i32 %NEAR(ptr %NEAR_CONTEXT, double %own, ptr %y, ptr %INFO, double 0.0, ptr %PROJECTED)
-  %served = icmp eq i32 %s, 0
-  br i1 %served, label %look, label %ask
-look:
-  %offp = getelementptr double, ptr %PROJECTED, i64 %N
-  %off = load double, ptr %offp
-  %on = fcmp oeq double %off, 0.0
-  br i1 %on, label %nothing, label %counts
-counts:
-  %counted.p = getelementptr double, ptr %offp, i64 2
-  %counted = load double, ptr %counted.p
-  %does = fcmp oeq double %counted, 1.0
-  br i1 %does, label %take, label %ask
-ask:
-  %a = call i32 %ANYWHERE(ptr null, double %own, ptr %y, ptr %INFO, double 0.0, ptr %PROJECTED)
-  %bad = icmp ne i32 %a, 0
-  br i1 %bad, label %raised, label %take
-raised:
-  ret i32 1
-take:
-  call void {_name(correction)}(i64 %N, ptr %y, ptr %PROJECTED, ptr %c)
-  ret i32 0
-nothing:
-  call void {_name(correction)}(i64 %N, ptr %y, ptr %y, ptr %c)
-  ret i32 0
-}}
-
 define void @said(i32 %line, ptr %function, ptr %file, ptr %words, i32 %code, ptr %data, ptr %context) nounwind {{
-  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {at.MESSAGE_BYTES - 1})
+  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {MESSAGE_BYTES - 1})
   ret void
 }}
 
 define void @saidby6(i32 %code, ptr %module, ptr %function, ptr %words, ptr %data) nounwind {{
-  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {at.MESSAGE_BYTES - 1})
+  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {MESSAGE_BYTES - 1})
   ret void
 }}
 """
@@ -319,8 +280,8 @@ further:
   %derivative = fcmp ogt double %c, 0.5
   br i1 %derivative, label %derived, label %step
 step:
-  %time = getelementptr i64, ptr %u, i64 {at.TIME}
-  %order = getelementptr i64, ptr %u, i64 {at.ORDER_WORD}
+  %time = getelementptr i64, ptr %u, i64 {Words.names.index("time")}
+  %order = getelementptr i64, ptr %u, i64 {Words.names.index("order_word")}
   %s = {call}
   %now = load double, ptr %time
   store double %now, ptr %out
@@ -350,6 +311,7 @@ replaced:
 
 _TEXT = _loaded(
     _COMMON
+    + _WRAPPED
     + _step("ida", "call i32 %STEP(ptr %INTEGRATOR, double %t, ptr %time, ptr %STATE, ptr %RATES, i32 2)")
     + _step("cvode", "call i32 %STEP(ptr %INTEGRATOR, double %t, ptr %STATE, ptr %time, i32 2)")
 )
@@ -358,7 +320,7 @@ _TEXT = _loaded(
 @cache
 def shims() -> Module:
     """The machine code."""
-    program = Program(_LOOPS)
+    program = Program((residual, rates, jacobian, factored, rates_factored, solved, projection))
     return compiled(lambda: program.text() + _TEXT, LEVEL, made_of=("sundials", _TEXT, sources(language), _own()))
 
 

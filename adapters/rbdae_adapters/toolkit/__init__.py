@@ -22,10 +22,11 @@ its own.
 `Recorder`               projection, events, output and statistics after each accepted step
 `AbstractStepper`        a solver that takes one step at a time; `GaveUp` ends its run
 `drive`                  the loop over steps
+`Functions`              callbacks that return new arrays, and count their calls
 `take_options`           the package's own options; unknown ones are refused by name
 `atol_vector`            absolute tolerances of all unknowns
 `first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
-`leaves_error_test`      unknowns that a multistep code cannot test; `relaxed_atol` loosens their tolerances
+`leaves_error_test`      unknowns that a multistep code cannot test
 `multipliers`            unknowns without a rate that no equation of a force determines
 `usable`, `loosened`     tolerances, none tighter than the tightest that a method can use
 `Event`, `Dense`         an event function; dense output
@@ -33,16 +34,15 @@ its own.
 """
 
 from rbdae_adapters.toolkit.events import Dense, Event
+from rbdae_adapters.toolkit.functions import Functions
 from rbdae_adapters.toolkit.options import take_options
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, Recorder
-from rbdae_adapters.toolkit.stepper import AbstractStepper, GaveUp, drive
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
 from rbdae_adapters.toolkit.tolerances import (
     atol_vector,
     first_step,
     leaves_error_test,
     loosened,
     multipliers,
-    relaxed_atol,
     usable,
 )
 
@@ -52,6 +52,7 @@ __all__ = [
     "AbstractStepper",
     "Dense",
     "Event",
+    "Functions",
     "GaveUp",
     "Recorder",
     "atol_vector",
@@ -60,7 +61,6 @@ __all__ = [
     "leaves_error_test",
     "loosened",
     "multipliers",
-    "relaxed_atol",
     "take_options",
     "usable",
 ]

@@ -221,9 +221,9 @@ class Events:
     t, y : times and projected states of each so far
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, n: int) -> None:
         self.each = [Event.of(f) for f in request.events]
-        self._projector, self._span = request.projector, (request.t0, request.t_end)
+        self._projector, self._span, self._n = request.projector, (request.t0, request.t_end), n
         self.t: list[list[float]] = [[] for _ in self.each]
         self.y: list[list[Vec]] = [[] for _ in self.each]
 
@@ -252,11 +252,8 @@ class Events:
                 return s, y
         return None
 
-    def collected(self, n: int) -> dict[str, Any]:
-        """Times and states of the events, as an `Outcome` of n unknowns has them."""
-        return {
-            "t_events": [np.array(ts, dtype=float) for ts in self.t],
-            "y_events": [
-                np.array(ys[: len(ts)], dtype=float).reshape(len(ts), n) for ts, ys in zip(self.t, self.y, strict=True)
-            ],
-        }
+    def collected(self) -> dict[str, Any]:
+        """Times and states of the events, as an `Outcome` has them."""
+        t = [np.array(ts, dtype=float) for ts in self.t]
+        y = [np.array(ys[: len(ts)], dtype=float).reshape(len(ts), self._n) for ts, ys in zip(t, self.y, strict=True)]
+        return {"t_events": t, "y_events": y}

@@ -1,92 +1,166 @@
-"""Runs of loops in machine code: some stay there from start to end (`free`), others come back to Python after every
-accepted step (`stepwise`), where a `Recorder` does what it does for all packages. Both take the same steps.
+"""Runs of loops in machine code. Some stay there from start to end; others come back to Python after every accepted
+step, where a `Recorder` does what it does for all packages. Both take the same steps.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, StateProjector, Stats, Steps
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
-from rbdae.machine.loops import shared as at
-from rbdae.machine.loops import watching
+from rbdae.machine.loops import memory, watching
+from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledProjection, CompiledWatch
 from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step
-from rbdae_adapters.toolkit.recorder import Recorder
-from rbdae_adapters.toolkit.stepper import AbstractStepper, GaveUp, drive
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, GaveUp, Recorder, drive
 
 _LEAST = 5e-324
 """The smallest number above zero: with it as a bound, zero is out of bounds."""
 
 
-class Run(Protocol):
-    """A loop and the end of it.
+class LoopRun(AbstractStepper):
+    """A loop, the end of it, and one step of it at a time where Python is asked after each.
 
-    Attributes
+    Parameters
     ----------
     loop : a `rbdae.machine.loops.host.Loop` or `rbdae.machine.loops.fixed_host.FixedLoop`
-    continues : whether the loop can begin again from another state of the same unknowns, see `Loop.restart`
+    check : raises the exception that a user's function has left in machine code
+    request : what is run
+    within : what is done in machine code after accepted steps; None if a `Recorder` does it
     """
 
-    loop: Any
-    continues: bool
+    continues = False
+    """Whether the loop can begin again from another state of the same unknowns, see `Loop.restart`."""
 
+    def __init__(self, loop: Any, check: Callable[[], None], request: Request, within: Inside | None) -> None:
+        self.loop, self.check, self._request = loop, check, request
+        self._correction = None if within is None else within.correction
+        self._work = (time.perf_counter(), 0)
+
+    @abstractmethod
     def failed(self, status: int) -> None:
         """Raise the exception behind a word of the loop, or `GaveUp`, or make the loop try again."""
 
-    def dense(self) -> Dense:
-        """The dense output of the last step."""
-
-    def finish(self, stats: Stats) -> None:
-        """The loop's counts."""
-
-
-# ---------------------------------------------------------------- after every step in Python
-
-
-@final
-class _Stepper(AbstractStepper):
-    def __init__(self, run: Run, request: Request) -> None:
-        self._run, self._loop = run, run.loop
-        self._advance = request.advance
-        self._work = (time.perf_counter(), 0)
-
     def step(self) -> tuple[float, Vec]:
-        loop = self._loop
+        loop, advance = self.loop, self._request.advance
         loop.s.rows = 0
         while True:
             status = loop.run()
             if loop.s.rows:
                 return loop.t, loop.y
-            if status == at.PAUSED:
-                self._work = loop.paused(self._work)
-                if self._advance is not None and not loop.s.bad:
-                    self._advance(loop.t)
+            if status == memory.PAUSED:
+                self.pause()
+                if advance is not None and not loop.s.bad:
+                    advance(loop.t)
             else:
-                self._run.failed(status)
+                self.failed(status)
+
+    def pause(self) -> None:
+        """Give the loop its next budget."""
+        self._work = self.loop.paused(self._work)
 
     def interpolant(self) -> Dense:
-        return self._run.dense()
+        if status := self.loop.prepare():
+            self.check()
+            raise RuntimeError(f"the dense output came back with {status}")
+        at_time: Dense = self.loop.at
+        return at_time
 
     def replace(self, t: float, y: Vec) -> None:
-        self._loop.replace(y)
+        self.loop.replace(y)
 
-    def finish(self, stats: Stats) -> None:
-        self._run.finish(stats)
+    def count_projections(self, stats: Stats, own: int = 0) -> None:
+        """The projections of the loop, or the solver's own."""
+        projector = self._request.projector
+        if self._correction is not None:
+            self._correction.collect()
+        if projector is not None:
+            stats.projections = max(projector.count, own)
+
+    def ended(self, status: int) -> GaveUp | None:
+        """Why the loop has ended, if for a reason that loops of all kinds have."""
+        s = self.loop.s
+        if status == memory.NOT_PROJECTED:
+            return self._not_projected(s.t_tried)
+        known: dict[int, tuple[Any, ...]] = {
+            memory.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}"),
+            memory.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, "the projected state is not finite", s.t_tried),
+            memory.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
+        }
+        return GaveUp(*known[status]) if status in known else None
+
+    def _not_projected(self, t: float) -> GaveUp:
+        """Constraints that are not numbers are not a matter of tolerances. Raises what a user's function has raised."""
+        correction, projector = self._correction, self._request.projector
+        assert correction is not None and projector is not None
+        try:
+            correction.anywhere.check()
+        except ProjectionError as error:
+            if math.isfinite(projector.drift(t, self.loop.y)):
+                return GaveUp(Reason.PROJECTION, str(error))
+            return GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t)
+        return GaveUp(Reason.SOLVER, "a projection has failed")
 
 
-def stepwise(make: Callable[[Recorder], Run], problem: Solvable, request: Request, max_steps: int | None) -> Outcome:
-    """Run with everything that a `Recorder` does; `make` makes the run from the start that the recorder gives."""
+def loop_of(
+    method: Any,
+    function: Any,
+    request: Request,
+    y0: Vec,
+    within: Inside | None,
+    *,
+    atol: float | Vec | None = None,
+    controls: Controls = USUAL,
+) -> Loop:
+    """The loop of a run, which comes back after each step where nothing is done within; `atol` is the request's."""
+    return Loop(
+        method,
+        function,
+        (request.t0, request.t_end),
+        y0,
+        request.rtol,
+        request.atol if atol is None else atol,
+        controls,
+        times=None if within is None else request.t_eval,
+        stepwise=within is None,
+        max_stalled=MAX_STALLED,
+        correction=None if within is None else within.correction,
+        watch=None if within is None else within.watch,
+        direction=request.direction,
+    )
+
+
+def run(
+    make: Callable[[Vec, Inside | None], LoopRun],
+    problem: Solvable,
+    request: Request,
+    max_steps: int | None,
+    *,
+    watches: bool = True,
+) -> Outcome:
+    """Run in machine code if nothing is asked of Python after each step, else with a `Recorder`.
+
+    Parameters
+    ----------
+    make : makes the run from its start, projected, and what is done within
+    max_steps : the recorder's limit; loops have their own
+    watches : whether the loop can watch events and switches
+    """
+    asks = not watches and bool(request.events or request.watch is not None)
+    within = None if asks else inside(problem, request)
+    if within is not None:
+        return _free(make(within.y0, within), request, within.events)
     recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
-    one = make(recorder)
-    outcome = drive(_Stepper(one, request), recorder)
+    one = make(recorder.y0, None)
+    outcome = drive(one, recorder)
     outcome.next_step = one.loop.s.h
     return outcome
 
@@ -140,19 +214,6 @@ def _machine(what: Any) -> Any:
     return None if make is None else make()
 
 
-def not_projected(correction: CompiledProjection | None, projector: StateProjector | None, t: float, y: Vec) -> GaveUp:
-    """Why a projection in a loop has failed at a time; constraints that are not numbers are not a matter of
-    tolerances. Raises what a user's function has raised."""
-    assert correction is not None and projector is not None
-    try:
-        correction.anywhere.check()
-    except ProjectionError as error:
-        if math.isfinite(projector.drift(t, y)):
-            return GaveUp(Reason.PROJECTION, str(error))
-        return GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t)
-    return GaveUp(Reason.SOLVER, "a projection has failed")
-
-
 @final
 class EventWatch:
     """A `CompiledWatch` of events, and of what is watched besides: the loop comes back where an event changes its sign.
@@ -175,7 +236,7 @@ class EventWatch:
 
     def __init__(self, request: Request, y0: Vec, base: CompiledWatch | None) -> None:
         self._request, self._base = request, base
-        self.events = Events(request)
+        self.events = Events(request, len(y0))
         self.n_events = len(self.events.each)
         self._first = 0 if base is None else base.n_measured
         self.n_measured = self._first + 2 * self.n_events
@@ -221,7 +282,7 @@ class EventWatch:
         own.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
         own.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
 
-    def end(self, one: Run) -> bool:
+    def end(self, one: LoopRun) -> bool:
         """Note the events in the last step, once; whether one of them ends the run, whose rows then end there.
 
         Raises what a function of the user has raised, and `GaveUp` for what is not a number: then the step is not among
@@ -256,7 +317,7 @@ class EventWatch:
         bounds = zip(own.low[k:].tolist(), own.values[k:].tolist(), own.high[k:].tolist(), strict=True)
         return t < self._request.t_end and all(low <= value <= high for low, value, high in bounds)
 
-    def _found(self, one: Run) -> tuple[float, Vec] | None:
+    def _found(self, one: LoopRun) -> tuple[float, Vec] | None:
         k, n, loop, events = self._first, self.n_events, one.loop, self.events
         before, after = self._own.before[k : k + n].tolist(), self._own.values[k : k + n].tolist()
         for event, value in zip(events.each, after, strict=True):
@@ -264,7 +325,7 @@ class EventWatch:
                 raise event.nan(loop.t)
         measured = self._own.values[k + n :].tolist()
         reach = [None if event.reach is None else measured[i] for i, event in enumerate(events.each)]
-        return events.find(Step(loop.t, loop.y.copy(), one.dense), loop.began, before, after, reach)
+        return events.find(Step(loop.t, loop.y.copy(), one.interpolant), loop.began, before, after, reach)
 
 
 def _together(request: Request) -> MachineFunction | None:
@@ -279,14 +340,14 @@ def _together(request: Request) -> MachineFunction | None:
 
 @final
 class _FreeRun:
-    """A run, what was collected of it, and what it asks on the way."""
+    """What was collected of a run, and what it asks on the way."""
 
-    def __init__(self, one: Run, request: Request, began: float, watch: EventWatch | None) -> None:
+    def __init__(self, one: LoopRun, request: Request, watch: EventWatch | None) -> None:
         self.one, self.request, self.watch = one, request, watch
         self.keeps = request.keep_steps or request.t_eval is None
         # events are asked in the unknowns of the first segment
-        self.continued = getattr(request.watch, "continued", None) if one.continues and watch is None else None
-        self._began = began
+        self._continued = getattr(request.watch, "continued", None) if one.continues and watch is None else None
+        self._began = time.perf_counter()
         self._last: Outcome | None = None
         self._before = 0  # steps until the loop has begun again
 
@@ -297,17 +358,15 @@ class _FreeRun:
         loop, request, watch = self.one.loop, self.request, self.watch
         stats = Stats(steps=self._before + loop.s.steps, seconds=time.perf_counter() - self._began)
         self.one.finish(stats)
-        t, y = loop.steps() if self.keeps else loop.outputs()
-        steps = None
-        if request.t_eval is not None and self.keeps:
-            steps = Steps(t, y)
-            t, y = loop.outputs()
-        found = {"t_events": [], "y_events": []} if watch is None else watch.events.collected(loop.n)
+        asked = request.t_eval is not None
+        steps = loop.steps() if self.keeps else loop.outputs()
+        t, y = loop.outputs() if asked else steps
+        found = {} if watch is None else watch.events.collected()
         stopped = loop.t if watch is None or watch.stopped is None else watch.stopped
         return Outcome(
             t, y, reason, stats, detail,
-            **found, stopped=stopped, rtol=request.rtol, atol=request.atol, steps=steps, next_step=loop.s.h,
-            detail_time=at,
+            **found, stopped=stopped, rtol=request.rtol, atol=request.atol,
+            steps=Steps(*steps) if asked and self.keeps else None, next_step=loop.s.h, detail_time=at,
         )  # fmt: skip
 
     def ended(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
@@ -327,7 +386,7 @@ class _FreeRun:
             return None  # limits come before switches
         if request.watch is None or not request.watch(t, y):
             return None
-        other = None if self.continued is None else self.continued(t, y)
+        other = None if self._continued is None else self._continued(t, y)
         if other is None:
             return Reason.INTERRUPTED
         self._before += loop.s.steps
@@ -335,10 +394,10 @@ class _FreeRun:
         self.advance(t)
         return None
 
-    def last(self) -> Reason | None:
-        """Why the run ends at its end, if not for that: an event there, which the loop may not have asked about."""
+    def finished(self) -> Reason:
+        """Why the run ends at its end: an event there, which the loop may not have asked about, or the end itself."""
         ends = self.watch is not None and self.one.loop.s.steps > 0 and self.watch.end(self.one)
-        return Reason.EVENT if ends else None
+        return Reason.EVENT if ends else Reason.FINISHED
 
     def advance(self, t: float | None) -> None:
         """Say where the run is."""
@@ -346,24 +405,22 @@ class _FreeRun:
             self.request.advance(t)
 
 
-def free(one: Run, request: Request, began: float, watch: EventWatch | None = None) -> Outcome:
-    """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`. The events
-    are those that the run watches."""
-    loop, this = one.loop, _FreeRun(one, request, began, watch)
+def _free(one: LoopRun, request: Request, watch: EventWatch | None) -> Outcome:
+    """Run to the end, with pauses in which signals are seen."""
+    loop, this = one.loop, _FreeRun(one, request, watch)
     if request.begun is not None:
         request.begun(this.outcome)
-    work = (began, 0)
     try:
         while True:
             status = loop.run()
-            if status == at.FINISHED:
-                return this.ended(this.last() or Reason.FINISHED)
-            if status == at.FULL:
+            if status == memory.FINISHED:
+                return this.ended(this.finished())
+            if status == memory.FULL:
                 loop.grow(keep=this.keeps)
-            elif status == at.PAUSED:
-                work = loop.paused(work)
+            elif status == memory.PAUSED:
+                one.pause()
                 this.advance(loop.t)
-            elif status == at.ASKED:
+            elif status == memory.ASKED:
                 reason = this.asked()
                 if reason is not None:
                     return this.ended(reason)

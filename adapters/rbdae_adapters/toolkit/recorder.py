@@ -1,19 +1,26 @@
-"""`Recorder`: everything that follows an accepted step, whatever package made it."""
+"""The walk of a run over accepted steps: `Recorder` does what follows each of them, whatever package made it; `drive`
+is the loop for an `AbstractStepper`, a solver that takes one step at a time."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Vec
+from rbdae._check import count
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
 from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step, project, refuse_not_finite
 
 RESTART_FACTOR = 10.0
 """A multistep code restarts when the constraints have drifted by more than this times its tolerance."""
+
+RESTARTS_APART = 100
+"""A restart that follows another one within this number of steps quadruples the drift that calls for the next: the
+first steps after a restart are of order 1 and drift most, so that restarts would call for restarts."""
 
 MAX_STALLED = 50
 """A run ends after this number of consecutive steps that do not move the time."""
@@ -21,12 +28,24 @@ MAX_STALLED = 50
 _EPS = float(np.finfo(float).eps)
 
 
-def restart_drift(request: Request) -> float:
-    """The drift beyond which a multistep code restarts: its error test allows positions as much."""
-    projector = request.projector
-    reach = 1.0 if projector is None else projector.reach
-    least = RESTART_FACTOR * max(request.rtol * reach, float(np.min(request.atol)))
-    return least if projector is None else max(least, projector.restart_tolerance)
+@final
+class _Rows:
+    """Times and states, row after row."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._t: list[float] = []
+        self._y: list[Vec] = []
+
+    def add(self, t: float, y: Vec) -> None:
+        """The state comes first: a signal between the two leaves rows that can be read."""
+        self._y.append(y.copy())
+        self._t.append(t)
+
+    def taken(self) -> Steps:
+        """Copies of all rows."""
+        k = len(self._t)
+        return Steps(np.array(self._t, dtype=float), np.array(self._y[:k], dtype=float).reshape(k, self._n))
 
 
 @final
@@ -53,7 +72,8 @@ class Recorder:
     ----------
     problem, request : as given to the adapter
     one_step : True if each projected state goes back into the solver. Otherwise it goes back, by a restart, only if
-        the drift exceeds `restart_drift`
+        the drift exceeds some tolerances, as the code's own error test allows, see `RESTART_FACTOR`; at index 3 never:
+        the equations hold the positions, and at order 1 the velocities miss their constraint by O(h)
     max_steps : the run ends with `Reason.TOO_MANY_STEPS` after this number of steps; None for no limit
 
     Attributes
@@ -62,7 +82,6 @@ class Recorder:
     t : the time that was reached
     stats : what the run cost so far
     reason, detail : how the run ended, and the package's own words; `reason` is None during the run
-    restart_drift : drift beyond which a multistep code restarts; adapters may change it
     max_steps : as given; adapters may change it
     """
 
@@ -74,36 +93,27 @@ class Recorder:
         self.detail = ""
         self._detail_time: float | None = None
         self.t = request.t0
-        self.restart_drift = restart_drift(request)
         self._began = time.perf_counter()
         self._one_step = one_step
-        self._keeps = request.keep_steps or request.t_eval is None
-        self._n = problem.n
+        self._restart_drift = float("inf") if problem.index == 3 else _restart_drift(request)
+        self._restarted = -RESTARTS_APART
         self._stalled = 0
         self._last_step: float | None = None
         self._least_step = 4 * _EPS * (request.t_end - request.t0)
-        self._ts: list[float] = []
-        self._ys: list[Vec] = []
-        self._step_ts: list[float] = []
-        self._step_ys: list[Vec] = []
+        self._keeps = request.keep_steps or request.t_eval is None
+        self._outputs, self._steps = _Rows(problem.n), _Rows(problem.n)
         self._next_output = 0
-        self._events = Events(request)
+        self._events = Events(request, problem.n)
         if request.begun is not None:
             request.begun(self.outcome)
         self.y0: Vec = np.array(problem.y0, dtype=float)
         self._values: list[float] = []
         try:
-            self._start(request)
+            y = self._projected(request.t0, self.y0)  # in place
+            self._record(request.t0, y, lambda s: y)
+            self._values = [e.number(request.t0, y) for e in self._events.each]
         except NotFinite as error:
             self.fail(Reason.NOT_FINITE, str(error), error.t)
-
-    def _start(self, request: Request) -> None:
-        y = self._projected(request.t0, self.y0)  # in place
-        self._record_step(request.t0, y)
-        if request.t_eval is not None:
-            for t in self._outputs_until(request.t0):
-                self._record(t, y)
-        self._values = [e.number(request.t0, y) for e in self._events.each]
 
     @property
     def done(self) -> bool:
@@ -147,25 +157,25 @@ class Recorder:
 
     def outcome(self) -> Outcome:
         """Everything that was collected."""
-        projector = self.request.projector
-        if projector is not None:
-            self.stats.projections = projector.count
+        request = self.request
+        if request.projector is not None:
+            self.stats.projections = request.projector.count
         self.stats.seconds = time.perf_counter() - self._began
-        steps = Steps(np.array(self._step_ts, dtype=float), self._rows(self._step_ys[: len(self._step_ts)]))
-        asked = self.request.t_eval is not None
+        steps = self._steps.taken()
+        rows = steps if request.t_eval is None else self._outputs.taken()
         return Outcome(
-            t=np.array(self._ts, dtype=float) if asked else steps.t,
-            y=self._rows(self._ys[: len(self._ts)]) if asked else steps.y,
-            reason=self.reason if self.reason is not None else Reason.SOLVER,
-            stats=self.stats,
-            detail=self.detail,
-            detail_time=self._detail_time,
-            **self._events.collected(self._n),
+            rows.t,
+            rows.y,
+            Reason.SOLVER if self.reason is None else self.reason,
+            self.stats,
+            self.detail,
+            **self._events.collected(),
             stopped=self.t,
-            rtol=self.request.rtol,
-            atol=self.request.atol,
-            steps=steps if asked and self._keeps else None,
+            steps=steps if request.t_eval is not None and self._keeps else None,
+            rtol=request.rtol,
+            atol=request.atol,
             next_step=self._last_step,
+            detail_time=self._detail_time,
         )
 
     # ------------------------------------------------------------ one step
@@ -180,21 +190,33 @@ class Recorder:
             self.fail(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
 
     def _accept(self, step: Step) -> bool:
+        request, events = self.request, self._events
         self.stats.steps += 1
         refuse_not_finite("the state", step.t, step.y)
-        step.cut(self.request.t_end)
+        step.cut(request.t_end)
         goes_back = self._correct(step)
-        event = self._find_events(step) if self._events.each else None
-        end = (step.t, step.y) if event is None else event
-        self._output(step, *end)
+        end: tuple[float, Vec] | None = None
+        if events.each:
+            before, self._values = self._values, [e.number(step.t, step.y) for e in events.each]
+            reach = [None if e.reach is None else e.reach() for e in events.each]
+            end = events.find(step, self.t, before, self._values, reach)
+        t, y = (step.t, step.y) if end is None else end
+        self._record(t, y, lambda s: step.y if s == step.t else self._projected(s, step.at(s)))
         self._last_step = step.t - self.t
-        self.t = end[0]
-        if self.request.advance is not None:
-            self.request.advance(self.t)
-        self._end(step, event is not None)
+        self.t = t
+        if request.advance is not None:
+            request.advance(t)
+        if end is not None:
+            self.reason = Reason.EVENT
+        elif t >= request.t_end:
+            self.reason = Reason.FINISHED
+        elif self.max_steps is not None and self.stats.steps >= self.max_steps:
+            self.fail(Reason.TOO_MANY_STEPS, f"the limit was {self.max_steps}")
+        elif request.watch is not None and request.watch(step.t, step.y):
+            self.reason = Reason.INTERRUPTED
         goes_back = goes_back and not self.done
         if goes_back and not self._one_step:
-            self.stats.restarts += 1
+            self._restart()
         return goes_back
 
     def _correct(self, step: Step) -> bool:
@@ -202,61 +224,103 @@ class Recorder:
         projector = self.request.projector
         if projector is None:
             return False
-        drifted = self._one_step or projector.drift(step.t, step.y) > self.restart_drift
+        drifted = self._one_step or projector.drift(step.t, step.y) > self._restart_drift
         return project(projector, step.t, step.y) and drifted
 
-    def _find_events(self, step: Step) -> tuple[float, Vec] | None:
-        """Record the events in the step; returns time and state of the one that ends the run."""
-        events, before = self._events, self._values
-        self._values = [e.number(step.t, step.y) for e in events.each]
-        reach = [None if e.reach is None else e.reach() for e in events.each]
-        return events.find(step, self.t, before, self._values, reach)
-
-    def _output(self, step: Step, t: float, y: Vec) -> None:
-        """Record the end of the step, or the event that ends the run in it, and the outputs until then."""
-        if self.request.t_eval is not None:
-            for s in self._outputs_until(t):
-                self._record(s, step.y.copy() if s == step.t else self._projected(s, step.at(s)))
-        self._record_step(t, y)
-
-    def _end(self, step: Step, at_event: bool) -> None:
-        """Whether, and why, the run ends with this step."""
-        request = self.request
-        if at_event:
-            self.reason = Reason.EVENT
-        elif self.t >= request.t_end:
-            self.reason = Reason.FINISHED
-        elif self.max_steps is not None and self.stats.steps >= self.max_steps:
-            self.fail(Reason.TOO_MANY_STEPS, f"the limit was {self.max_steps}")
-        elif request.watch is not None and request.watch(step.t, step.y):
-            self.reason = Reason.INTERRUPTED
-
-    # ------------------------------------------------------------ rows
-
-    def _outputs_until(self, t: float) -> list[float]:
-        """The output times up to `t` that were not taken yet."""
-        times = self.request.t_eval
-        if times is None:
-            return []
-        first = self._next_output
-        while self._next_output < len(times) and times[self._next_output] <= t:
-            self._next_output += 1
-        return [float(s) for s in times[first : self._next_output]]
+    def _restart(self) -> None:
+        self.stats.restarts += 1
+        if self.stats.steps - self._restarted < RESTARTS_APART:
+            self._restart_drift *= 4.0
+        self._restarted = self.stats.steps
 
     def _projected(self, t: float, y: Vec) -> Vec:
         if self.request.projector is not None:
             project(self.request.projector, t, y)
         return y
 
-    def _record(self, t: float, y: Vec) -> None:
-        self._ys.append(y.copy())
-        self._ts.append(t)
+    def _record(self, t: float, y: Vec, at: Callable[[float], Vec]) -> None:
+        """Record the end of a step, or the event that ends the run in it, and the outputs until then."""
+        times = self.request.t_eval
+        while times is not None and self._next_output < len(times) and times[self._next_output] <= t:
+            s = float(times[self._next_output])
+            self._outputs.add(s, at(s))
+            self._next_output += 1
+        if self._keeps:
+            self._steps.add(t, y)
 
-    def _record_step(self, t: float, y: Vec) -> None:
-        if not self._keeps:
-            return
-        self._step_ys.append(y.copy())
-        self._step_ts.append(t)
 
-    def _rows(self, ys: list[Vec]) -> Mat:
-        return np.array(ys, dtype=float).reshape(len(ys), self._n)
+def _restart_drift(request: Request) -> float:
+    """The drift beyond which a multistep code restarts: its error test allows positions as much."""
+    projector = request.projector
+    reach = 1.0 if projector is None else projector.reach
+    least = RESTART_FACTOR * max(request.rtol * reach, float(np.min(request.atol)))
+    return least if projector is None else max(least, projector.restart_tolerance)
+
+
+# ---------------------------------------------------------------- packages that take one step at a time
+
+
+class GaveUp(Exception):
+    """Raised by a stepper that cannot continue. `drive` turns it into the `Outcome`; the user never sees it.
+
+    Parameters
+    ----------
+    reason : the package's return code, translated
+    detail : the package's own words
+    t : the time that they speak of, if they speak of one
+    """
+
+    def __init__(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+        self.t = t
+
+
+class AbstractStepper(ABC):
+    """A solver that takes one accepted step at a time.
+
+    The duties, with their laws:
+
+    1. `step` takes one internal step and returns ``(t, y)``. Times increase. The last step may end beyond the end of
+       the interval; the dense output cuts it.
+    2. `interpolant` gives the dense output of the last step. It agrees with the states at both ends of the step, to
+       the solver's accuracy, and is valid until the next `step` or `replace`.
+    3. `replace` makes `y` the state at `t`, the end of the last step: directly in one-step methods, in the history or
+       by a restart in others. What the next step starts from is `y`, including values that were computed from the old
+       state.
+    4. `finish` fills the package's own counts into the statistics, as Python integers.
+    5. Everything that ends the run, but for exceptions of callbacks, is a `GaveUp`.
+    """
+
+    @abstractmethod
+    def step(self) -> tuple[float, Vec]:
+        """Take a step; `y` may be the solver's own memory, it is copied. Raises `GaveUp` if the solver stops."""
+
+    @abstractmethod
+    def interpolant(self) -> Dense:
+        """The dense output of the last step, t -> y."""
+
+    @abstractmethod
+    def replace(self, t: float, y: Vec) -> None:
+        """Continue from `y`, which the stepper may keep."""
+
+    @abstractmethod
+    def finish(self, stats: Stats) -> None:
+        """Fill `rejected`, `evaluations`, `jacobians` and `factorisations`; -1 for what is not known."""
+
+
+def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None = None) -> Outcome:
+    """Step until the end of the interval, a terminal event, the limit on steps, or until the solver gives up."""
+    if max_steps is not None:
+        recorder.max_steps = count("solve", "the limit on steps", max_steps)
+    try:
+        while not recorder.done:
+            t, state = stepper.step()
+            y = np.array(state, dtype=float)
+            if recorder.accept(float(t), y, stepper.interpolant):
+                stepper.replace(float(t), y)
+    except GaveUp as end:
+        recorder.fail(end.reason, end.detail, end.t)
+    stepper.finish(recorder.stats)
+    return recorder.outcome()

@@ -53,13 +53,6 @@ def usable(problem: Solvable, request: Request, least: float) -> Request:
     return replace(request, rtol=rtol, atol=atol)
 
 
-def relaxed_atol(problem: Solvable, request: Request, *, loose: float) -> Vec:
-    """`atol_vector` with `loose` for unknowns that leave the error test, for packages without a switch."""
-    atol = atol_vector(problem, request)
-    atol[leaves_error_test(problem)] = loose
-    return atol
-
-
 def first_step(problem: Solvable, rtol: float, order: int = 1) -> float:
     """A first step of an order: changes the tested unknowns by about ``0.1 rtol^(1 / (order + 1))``, relative to 1.
 
