@@ -278,9 +278,20 @@ def test_matrices_and_rates_agree_with_the_forms_off_the_constraints(system, for
     assert np.array_equal(sparse.W.toarray(), found.W)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("formulation", ["index-1", "index-0", "ggl", "hiller-anantharaman", "overdetermined"])
-@pytest.mark.parametrize("system", ["bushed", "tied"])
+WITH_JACOBIANS = ("index-1", "index-0", "ggl", "hiller-anantharaman", "overdetermined")
+
+
+@pytest.mark.generic
+@pytest.mark.parametrize(
+    "system, formulation, form",
+    # each formulation with two systems and three of the forms, each form in two formulations or more; all at night
+    [
+        pytest.param(system, formulation, form, marks=[pytest.mark.nightly] * ((i + 2 * j + 3 * k) % 4 != 0))
+        for i, system in enumerate(("bushed", "tied"))
+        for j, formulation in enumerate(WITH_JACOBIANS)
+        for k, form in enumerate(FORMS)
+    ],
+)
 def test_jacobians(system, formulation, form, rng):
     from test_derivatives import check_residual, check_rhs
 
@@ -345,8 +356,15 @@ def _run(solver: str, formulation: str, form: tuple[str, ...]) -> tuple[rbdae.Pr
     return problem, run
 
 
-@pytest.mark.parametrize("form", FORMS, ids="-".join)
-@pytest.mark.parametrize("solver", RUNS)
+@pytest.mark.parametrize(
+    "solver, form",
+    # two forms with each solver, each form with a solver; all at night
+    [
+        pytest.param(solver, form, marks=[pytest.mark.nightly] * ((k - 2 * i) % 6 > 1), id=f"{solver}-{'-'.join(form)}")
+        for i, solver in enumerate(RUNS)
+        for k, form in enumerate(FORMS)
+    ],
+)
 def test_one_motion_and_its_multipliers(solver, form):
     problem, run = _run(solver, RUNS[solver][0], form)
     Z = problem.natural(run.t[-1], run.y[-1])
