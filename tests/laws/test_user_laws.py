@@ -211,11 +211,17 @@ def law_of(g):
 
 
 def formulated(form, law, jacobian=None, **options):
+    """A body on a ball joint under a law."""
+    return formulated_with(form, [(law, jacobian)], **options)
+
+
+def formulated_with(form, laws, **options):
     system = rbdae.System(gravity=(0.0, 0.0, -9.81))
     start = {"position": (0.9, 0.2, 0.1), "angular_velocity": (0.3, -0.2, 0.5)}
     arm = system.add_body("arm", mass=1.3, inertia=(1.0, 2.0, 2.5), **start)
     system.add_joint(rbdae.joints.Spherical(system.ground, arm, at_b=(-0.9, -0.2, -0.1)))
-    system.add_force(rbdae.forces.UserForce(arm, law, jacobian, **options))
+    for law, jacobian in laws:
+        system.add_force(rbdae.forces.UserForce(arm, law, jacobian, **options))
     return rbdae.formulate(system, form, code="traced")
 
 
@@ -225,20 +231,26 @@ def values(problem, y):
     return problem.residual(0.4, y, yd), problem.jacobian(0.4, y, yd, 1.3)
 
 
-CASES = [
-    (name, form) for k, name in enumerate(LAWS) for i, form in enumerate(FORMS) if cases.NIGHTLY or (k + i) % 4 == 0
-]
-"""The forms take turns; a law is recorded before its form."""
+TOGETHER = 10
+NAMES = [*LAWS]
 
 
-@pytest.mark.parametrize("name, form", CASES)
-def test_a_law_is_what_it_is_where_it_is_called_back(name, form):
-    g, slope = LAWS[name]
-    recorded = formulated(form, law_of(g))
-    by_hand = formulated(form, CalledBack(law_of(g)), CalledBack(Derivative(slope)))
+@pytest.mark.parametrize("form", [pytest.param(f, marks=[pytest.mark.nightly] * (f == "hamiltonian")) for f in FORMS])
+@pytest.mark.parametrize("k", range(0, len(LAWS), TOGETHER))
+def test_laws_are_what_they_are_where_they_are_called_back(k, form):
+    """Each alone, and some of them as forces of one body, so that code is made for a few models."""
+    if not cases.NIGHTLY and form != FORMS[k // TOGETHER % 3]:
+        pytest.skip("the forms take turns; a law is recorded before its form")
+    of = [LAWS[name] for name in NAMES[k : k + TOGETHER]]
+    for g, slope in of:
+        x = np.linspace(-2.9, 2.9, 7) + 0.0123
+        e = 1e-6
+        np.testing.assert_allclose([(g(s + e) - g(s - e)) / (2 * e) for s in x], [slope(s) for s in x], atol=1e-7)
+    recorded = formulated_with(form, [(law_of(g), None) for g, _ in of])
+    by_hand = formulated_with(form, [(CalledBack(law_of(g)), CalledBack(Derivative(slope))) for g, slope in of])
     assert set(recorded.laws.values()) == {"recorded"} and not code_calls_python(recorded)
     assert "recorded" not in by_hand.laws.values() and code_calls_python(by_hand)
-    rng = np.random.default_rng(len(name))
+    rng = np.random.default_rng(k)
     for size in (0.0, 0.3, 0.9):
         y = recorded.y0 + size * rng.standard_normal(recorded.n)
         (F, J), (F2, J2) = values(recorded, y), values(by_hand, y)
@@ -386,20 +398,18 @@ ACTING = {
 RAISE, PUT, TURNS = signal.raise_signal, MAIL.put, (DONE.append(1) for _ in range(3))
 
 
-@pytest.mark.parametrize("name", ACTING)
-def test_what_acts_is_not_touched_where_no_motion_goes(name, capsys, tmp_path, monkeypatch):
+def test_what_acts_is_not_touched_where_no_motion_goes(capsys, tmp_path, monkeypatch):
     """Every way is walked at the recording; a signal of a law came there, and what a log or a queue would have had was
     lost in the run."""
     monkeypatch.chdir(tmp_path)
-    act = ACTING[name]
 
-    def law(s):
-        if s > 1e3:
-            act()
-        return s
+    def law(act):
+        return law_of(lambda s: act() if s > 1e3 else s)
 
-    problem = formulated("index-0", law_of(law))
-    assert problem.laws["force 'user-1': law"] != "recorded" and np.isfinite(problem.rhs(0.0, problem.y0)).all()
+    problem = formulated_with("index-0", [(law(act), None) for act in ACTING.values()], difference_step=1e-6)
+    for k, name in enumerate(ACTING, 1):
+        assert problem.laws[f"force 'user-{k}': law"] != "recorded", name
+    assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
     assert not DONE and MAIL.empty() and not capsys.readouterr().out and not [*tmp_path.iterdir()]
 
 
@@ -417,12 +427,11 @@ def test_constants_of_such_modules_are_recorded():
     assert problem.laws["force 'user-1': law"] == "recorded"
 
 
-@pytest.mark.parametrize("name", UNRECORDED)
-def test_what_cannot_be_recorded_is_called_with_the_reason(name, capsys):
-    g, why = UNRECORDED[name]
-    problem = formulated("index-0", law_of(g))
-    said = problem.laws["force 'user-1': law"]
-    assert said != "recorded" and re.search(why, said), said
+def test_what_cannot_be_recorded_is_called_with_the_reason(capsys):
+    problem = formulated_with("index-0", [(law_of(g), None) for g, _ in UNRECORDED.values()])
+    for k, (name, (_, why)) in enumerate(UNRECORDED.items(), 1):
+        said = problem.laws[f"force 'user-{k}': law"]
+        assert said != "recorded" and re.search(why, said), (name, said)
     assert np.isfinite(problem.rhs(0.0, problem.y0)).all() and np.isfinite(problem.rhs_jacobian(0.0, problem.y0)).all()
 
 
@@ -457,7 +466,7 @@ def test_code_calls_the_functions_of_its_own_model(kept):
     """Code is recorded at t = 0.1234, where this law raises, so that it is called: by the address of one of the models
     before, or of none that is there any more (seen: an illegal instruction)."""
     problems = []
-    for k in range(6):
+    for k in range(3):
 
         def law(t, x, out, k=k):
             if t > 0.1:
