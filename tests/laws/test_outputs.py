@@ -16,13 +16,7 @@ NAMES = [
     "pin.angle", "pin.rate", "pin.torque", "pin.power", "spring.length", "spring.rate", "spring.force", "spring.power",
 ]  # fmt: skip
 
-FORMS = [
-    ("index-0", "auto"),
-    ("null-space", "folded"),
-    ("index-0", "generic"),
-    ("index-2", "auto"),
-    ("hamiltonian-eliminated", "auto"),
-]
+FORMS = [("index-0", "generic"), ("null-space", "folded"), ("index-2", "auto")]
 
 
 def problem(form="index-0", code="auto"):
