@@ -96,8 +96,7 @@ def test_velocity_constraints_are_rates_off_the_manifold_too(pairing, rng):
     assert np.abs(found - problem.constraints(START, y).velocity).max() < 1e-7 * scale
 
 
-# the observables of every form (test_observables) have the Jacobians of a rod that is driven in all of them
-@pytest.mark.parametrize("pairing", cases.turns(1)[:: 1 if cases.NIGHTLY else 2], ids=str)
+@pytest.mark.parametrize("pairing", cases.one_each(cases.turns(1)), ids=str)
 def test_derivatives_of_driven_systems(pairing, rng):
     problem = _problem(pairing)
     numbers = Derivatives(problem)

@@ -25,8 +25,7 @@ A_FEW = [
 ]
 
 
-SOME = STATE_PAIRS[:: 1 if cases.NIGHTLY else 3]
-"""The observables of every form (test_observables) have Jacobians with internal states in all of them."""
+SOME = [(s, p) for s in cases.STATE_SYSTEMS for p in cases.one_each([p for name, p in STATE_PAIRS if name == s])]
 
 
 @pytest.mark.generic

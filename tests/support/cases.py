@@ -137,6 +137,14 @@ def turns(k: int) -> list[Pairing]:
     return out
 
 
+def one_each(pairings: Sequence[Pairing]) -> list[Pairing]:
+    """One of them for each formulation, their charts and velocities in turn; all of them at night."""
+    if NIGHTLY:
+        return [*pairings]
+    its = [[p for p in pairings if p.formulation == formulation] for formulation in FORMULATIONS]
+    return [mine[k % len(mine)] for k, mine in enumerate(its) if mine]
+
+
 PAIRINGS = sample(0)
 WITH_NORM_MULTIPLIER = [
     f for f, *rest in ALL_PAIRINGS if rest == ["quaternion", "coordinate"] and not FORMULATIONS[f].projected
