@@ -57,18 +57,11 @@ def run(problem: rbdae.Problem, t_end: float = 1.0, tolerance: float = 1e-9, **o
     return rbdae.solve(problem, span, solver=solver, rtol=tolerance, atol=tolerance, **options)
 
 
-def _pairings() -> list[Pairing]:
-    """Every formulation once, its charts and velocities in turn. The wheel turns about the third axis through all
-    angles, where charts of three parameters are singular."""
-    out = []
-    for k, formulation in enumerate(FORMULATIONS):
-        mine = [p for p in cases.PAIRINGS if p.formulation == formulation and p.rotation in cases.REGULAR]
-        out.append(mine[k % len(mine)])
-    return out
-
+EACH = cases.one_each([p for p in cases.PAIRINGS if p.rotation in cases.REGULAR])
+"""The wheel turns about the third axis through all angles, where charts of three parameters are singular."""
 
 # ODASSL finds the matrix of overdetermined-1 singular at the start of the wheel
-RUNS = [pairing for pairing in _pairings() if pairing.formulation != "overdetermined-1"]
+RUNS = [pairing for pairing in EACH if pairing.formulation != "overdetermined-1"]
 RUNS = RUNS[:: 1 if cases.NIGHTLY else 2]
 
 
@@ -150,8 +143,8 @@ WOUND: dict[str, Callable[[], rbdae.System]] = {
     "wound tree": lambda: _wound(lambda: cases.built("joint-revolute")),
     "wound loop": lambda: _wound(cases.loop),
 }
-PAIRS = [("wound tree", p) for p in _pairings()[:: 1 if cases.NIGHTLY else 4] if not p.formulation.startswith("null")]
-PAIRS += [(name, pairing) for name in WOUND for pairing in _pairings() if pairing.formulation.startswith("null")]
+PAIRS = [("wound tree", p) for p in EACH[:: 1 if cases.NIGHTLY else 4] if not p.formulation.startswith("null")]
+PAIRS += [(name, pairing) for name in WOUND for pairing in EACH if pairing.formulation.startswith("null")]
 
 
 @pytest.mark.parametrize("name, pairing", PAIRS, ids=[f"{name}-{pairing}" for name, pairing in PAIRS])
