@@ -499,7 +499,8 @@ def _show_cache(given: argparse.Namespace) -> int:
     """What is kept on disk; 0, or 1 if something could not be removed."""
     home, entries = cache_folder.user_cache(), cache_folder.entries()
     if home is None:
-        print(
+        place = cache_folder.ENVIRONMENT
+        print(f"there is no cache: this user has no home folder; set {place} to a folder of your own")
             f"there is no cache: this user has no home folder; set {cache_folder.ENVIRONMENT} to a folder of your own"
         )
         return 0

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 import toy
-from toy_runs import FORMS, error, solve
+from toy_runs import error, solve
 
 from rbdae import solving
 from rbdae.adapter import Unsupported
@@ -18,50 +18,6 @@ if not os.environ.get("CI"):
 
 def native(problem, method, **options):
     return solving.adapter("scikits.odes").native(problem, method, **options)
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda f: f"native-{f}")
-@pytest.mark.parametrize("through", ["class", "dae"])
-def test_native_objects_go_straight_into_ida(form, through):
-    from scikits_odes import dae
-    from scikits_odes_sundials.ida import IDA
-
-    problem = toy.Pendulum(form)
-    p = native(problem, "ida", rtol=1e-9, atol=1e-9, max_steps=10000)
-    if through == "class":
-        solver = IDA(p.resfn, **p.options)
-    else:
-        solver = dae("ida", p.resfn, old_api=False, **p.options)
-    found = solver.solve([p.t0, 0.5, 1.0], p.y0, p.yd0)
-    assert found.flag == 0, found.message
-    assert problem.calls["jacobian"] > 0
-    y = found.values.y
-    assert np.abs(y - toy.exact(found.values.t)[:, : problem.n])[:, :6].max() < 1e-5
-
-
-@pytest.mark.parametrize("lmm", ["adams", "bdf"])
-def test_native_objects_go_straight_into_cvode(lmm):
-    from scikits_odes_sundials.cvode import CVODE
-
-    problem = toy.Pendulum()
-    p = native(problem, "cvode", rtol=1e-9, atol=1e-9, lmm=lmm, max_steps=10000)
-    found = CVODE(p.rhsfn, **p.options).solve([p.t0, 0.5, 1.0], p.y0)
-    assert found.flag == 0, found.message
-    assert problem.calls["rhs_jacobian"] > 0
-    assert np.abs(found.values.y - toy.exact(found.values.t)[:, :6]).max() < 1e-6
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda f: f"native-{f}")
-def test_native_objects_go_straight_into_ddaspk(form):
-    from scikits_odes import dae
-
-    problem = toy.Pendulum(form)
-    p = native(problem, "ddaspk", rtol=1e-7, atol=1e-7)
-    times = np.linspace(p.t0, 1.0, 11)  # DASPK takes at most 500 steps a call
-    success, t, y, *_ = dae("ddaspk", p.resfn, **p.options).solve(times, p.y0, p.yd0)
-    assert success == 1
-    assert problem.calls["jacobian"] > 0
-    assert np.abs(y - toy.exact(t)[:, : problem.n])[:, :6].max() < 1e-4
 
 
 def test_native_objects_have_no_limit_of_500_steps():
@@ -77,25 +33,6 @@ def test_native_objects_have_no_limit_of_500_steps():
     assert ended.flag == 0 and np.abs(ended.values.y[-1] - toy.exact(10.0)[:6]).max() < 1e-5
     few = native(toy.Pendulum(), "cvode", rtol=1e-9, atol=1e-9, max_steps=20)
     assert CVODE(few.rhsfn, **few.options).solve(times, few.y0).flag < 0
-
-
-@pytest.mark.parametrize("method", ["ida", "cvode", "ddaspk"])
-def test_differences_cost_more_than_our_jacobian(method):
-    from scikits_odes import dae
-    from scikits_odes_sundials.cvode import CVODE
-
-    calls = []
-    for drop in (False, True):
-        problem = toy.Pendulum("index-0")
-        p = native(problem, method, rtol=1e-8, atol=1e-8, max_steps=10000)
-        options = {k: v for k, v in p.options.items() if not (drop and k == "jacfn")}
-        times = np.array([0.0, 1.0, 2.0])
-        if method == "cvode":
-            CVODE(p.rhsfn, **options).solve(times, p.y0)
-        else:
-            dae(method, p.resfn, **options).solve(times, p.y0, p.yd0)
-        calls.append(problem.calls["residual"] + problem.calls["rhs"])
-    assert calls[1] > calls[0]
 
 
 def test_daspk_gets_the_jacobian_the_right_way_round():
@@ -116,9 +53,7 @@ def test_rejected_steps_are_told_where_they_are_known(method):
     assert solution.stats.rejected > 0
 
 
-def test_cvode_takes_adams_or_bdf_and_fixed_points():
-    adams, bdf = (solve(toy.Pendulum(), "scikits.odes:cvode", lmm=lmm) for lmm in ("adams", "bdf"))
-    assert adams.stats.steps < bdf.stats.steps
+def test_cvode_takes_fixed_points():
     problem = toy.Pendulum()
     fixed = solve(problem, "scikits.odes:cvode", nonlinsolver="fixedpoint")
     assert fixed.success and error(fixed) < 1e-7

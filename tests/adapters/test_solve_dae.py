@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 
 import numpy as np
 import pytest
@@ -11,57 +10,17 @@ import toy
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae import solving
-from rbdae.adapter import Reason, Unsupported
+from rbdae.adapter import Unsupported
 
 if "CI" not in os.environ:
     pytest.importorskip("solve_dae")
 
 METHODS = ["Radau", "BDF"]
 FORMS = ["index-3", "index-2", "index-1", "index-0"]
-# Errors of the trajectory at rtol = atol = 1e-10. At index 3 the first steps have order 1 in the velocities
-# ([HW96], section VII.4), a transient that projection removes in Radau.
-LEVEL = {"index-3": 1e-6, "index-2": 5e-8, "index-1": 1.5e-7, "index-0": 1.5e-7}
 
 
 def solve(problem, method, t_end=2.0, tol=1e-10, **arguments):
     return rbdae.solve(problem, (0.0, t_end), solver=f"solve_dae:{method}", rtol=tol, atol=tol, **arguments)
-
-
-def error(solution):
-    return np.abs(solution.y[:, :6] - toy.exact(solution.t)[:, :6]).max()
-
-
-# at the steps and at samples in turn; both at night
-in_turn = pytest.mark.parametrize(
-    "form, method, t_eval",
-    [
-        pytest.param(
-            form, method, t_eval, id=f"{form}-{method}-{name}", marks=[pytest.mark.nightly] * ((i + j + k) % 2)
-        )
-        for i, form in enumerate(FORMS)
-        for j, method in enumerate(METHODS)
-        for k, (name, t_eval) in enumerate((("steps", None), ("samples", np.linspace(0.0, 2.0, 33))))
-    ],
-)
-
-
-@in_turn
-def test_follows_the_exact_motion(form, method, t_eval):
-    solution = solve(toy.Pendulum(form), method, t_eval=t_eval)
-    assert solution.success, solution.message
-    assert solution.t[-1] == 2.0
-    assert error(solution) < LEVEL[form]
-
-
-@in_turn
-def test_projection_leaves_no_drift_and_costs_no_accuracy(form, method, t_eval):
-    solution = solve(toy.Pendulum(form), method, t_eval=t_eval, projection=toy.Options())
-    assert solution.success, solution.message
-    assert solution.drift.position.max() < 1e-14
-    assert solution.drift.velocity.max() < 1e-14
-    assert error(solution) < LEVEL[form]
-    assert solution.stats.restarts == 0
 
 
 def test_radau_does_not_stagnate_on_a_fast_top():
@@ -136,70 +95,6 @@ def test_our_jacobians_are_called(form, method, sparse):
     assert problem.calls["residual"] == solution.stats.evaluations
     assert solution.stats.factorisations > 0
     assert solution.stats.rejected >= 0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_an_exception_in_a_callback_comes_out_as_itself(method):
-    def trouble(t, y):
-        if t > 0.5:
-            raise KeyError("mine")
-        return 1.0
-
-    with pytest.raises(KeyError, match=r"mine"):
-        solve(toy.Pendulum("index-1", trouble=trouble), method)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_solver_that_fails_midway_gives_what_it_has(method):
-    def trouble(t, y):
-        return np.nan if t > 0.5 else 1.0
-
-    with warnings.catch_warnings(record=True) as heard:
-        solution = solve(toy.Pendulum("index-2", trouble=trouble), method, tol=1e-8)
-    assert not solution.success
-    assert not heard
-    assert 0.3 < solution.t[-1] <= 0.5
-    assert np.isfinite(solution.y).all()
-    assert f"t = {solution.t[-1]:.9g}" in solution.message
-    assert "Required step size" in solution.message
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_events(method):
-    def lowest(t, y):
-        return y[:3] @ toy.ACROSS
-
-    lowest.terminal = True
-    solution = solve(toy.Pendulum("index-2"), method, events=lowest, t_eval=[0.0, 0.2, 1.9])
-    assert solution.reason is Reason.EVENT
-    assert list(solution.t) == [0.0, 0.2]
-    assert abs(toy.exact(solution.events[0].t[0])[:3] @ toy.ACROSS) < 1e-7
-
-
-def test_native_objects_go_straight_into_the_package():
-    from solve_dae.integrate import solve_dae
-
-    problem = toy.Pendulum("index-1")
-    native = solving.adapter("solve_dae").native(problem, "BDF")
-    found = solve_dae(
-        native.fun,
-        (0.0, 1.0),
-        native.y0,
-        native.yp0,
-        method=native.method,
-        jac=native.jac,
-        rtol=1e-8,
-        atol=1e-8,
-    )
-    assert found.success
-    assert np.abs(found.y[:6, -1] - toy.exact(1.0)[:6]).max() < 1e-5
-    by_y, by_yp = native.jac(0.0, native.y0, native.yp0)
-    assert np.allclose(by_y + 3.0 * by_yp, problem.jacobian(0.0, native.y0, native.yp0, 3.0))
-    sparse = solving.adapter("solve_dae").native(problem, "BDF", sparse=True).jac(0.0, native.y0, native.yp0)
-    assert np.allclose(sparse[0].toarray(), by_y) and np.allclose(sparse[1].toarray(), by_yp)
-    assert list(solving.adapter("solve_dae").native(toy.Pendulum("index-3"), "Radau").var_index) == [1] * 3 + [
-        2
-    ] * 3 + [3]
 
 
 def test_options_reach_the_package_and_unknown_ones_are_refused():

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import toy
 
-from rbdae.adapter import ProjectionError, Reason, Request
-from rbdae_adapters import toolkit
+from rbdae.adapter import Reason, Request
 from rbdae_adapters.toolkit import (
     MAX_STALLED,
     AbstractStepper,
@@ -91,12 +90,6 @@ def test_multistep_methods_restart_only_where_the_drift_is_large():
         assert outcome.stats.projections == 4
 
 
-def test_surrender_keeps_what_there_is():
-    outcome = run(Exact(0.25, last=0.5), t_eval=np.array([0.0, 0.1, 0.9]))
-    assert outcome.reason is Reason.ERROR_TEST and outcome.detail == "tired"
-    assert list(outcome.t) == [0.0, 0.1] and outcome.stopped == 0.5
-
-
 def test_limits():
     outcome = run(Exact(0.01), max_steps=5)
     assert outcome.reason is Reason.TOO_MANY_STEPS and outcome.stats.steps == 5
@@ -109,17 +102,6 @@ def test_a_state_that_is_not_finite_ends_the_run():
     stepper.at = lambda t: np.full(6, np.nan) if t > 0.6 else toy.exact(t)[:6]
     outcome = run(stepper)
     assert outcome.reason is Reason.NOT_FINITE and outcome.t[-1] == 0.5
-
-
-def test_a_projection_that_fails_ends_the_run():
-    class Fails(toy.Projector):
-        def __call__(self, t, y):
-            if t > 0.6:
-                raise ProjectionError("no way back")
-            return False
-
-    outcome = run(Exact(0.25), projector=Fails(toy.Pendulum()))
-    assert outcome.reason is Reason.PROJECTION and outcome.detail == "no way back" and outcome.t[-1] == 0.5
 
 
 def test_events_between_and_at_the_ends_of_steps():
@@ -152,13 +134,3 @@ def test_tolerances_by_index():
 def test_the_examples_in_the_docstrings_are_true():
     found = doctest.testmod(import_module("rbdae_adapters.toolkit.options"))
     assert found.attempted and not found.failed
-
-
-def test_options_that_are_negative_are_refused():
-    with pytest.raises(ValueError, match="scipy:RK45: first_step must not be negative, got -1"):
-        toolkit.take_options({"first_step": -1}, None, "scipy:RK45")
-
-
-def test_the_toolkit_exports_what_it_describes():
-    for name in toolkit.__all__:
-        assert f"`{name}`" in toolkit.__doc__ or name.isupper(), name

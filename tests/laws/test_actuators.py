@@ -233,13 +233,6 @@ class Valve(rbdae.Actuator):
         return [(q < 0.7) * 1.0 + (qd > 0.5) * 1.0]
 
 
-class Friction(rbdae.Actuator):
-    """A sign by two comparisons."""
-
-    def law(self, t, q, qd, s, z, u, p):
-        return -((qd > 0) * 1.0 - (qd < 0) * 1.0)
-
-
 def slide() -> tuple[rbdae.System, Any]:
     system = rbdae.System(gravity=(0, 0, 0))
     body = system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1), velocity=(0, 0, 1.0))
@@ -261,24 +254,3 @@ def test_a_sum_of_comparisons_is_read_as_the_number_that_acts():
     assert set(run.forces["m"].force) == {4.0, 2.0}
     (t,) = run.events[0].t
     assert t + 2.0 * t**2 == pytest.approx(0.7, abs=1e-4)  # the force jumps: the step across it has the tolerance
-
-
-def test_a_difference_of_comparisons_is_a_sign():
-    system, joint = slide()
-    system.add_force(Friction(joint, name="m"))
-    p = rbdae.formulate(system, "index-0")
-    assert p.forces(0.0, p.y0)["m"].force == -1.0
-    table = rbdae.solve(p, (0.0, 0.5), solver="rbdae:dop853").to_pandas("forces")
-    assert any(table[each].eq(-1.0).all() for each in table)
-
-
-def test_an_algebraic_unknown_of_comparisons_starts_at_their_sum():
-    system, joint = slide()
-    law = lambda t, s, z, u, p: [z.z - 2.0 * ((u.q < 0.7) * 1.0 + (u.v > 0.5) * 1.0)]  # noqa: E731
-    inputs = {"q": joint.displacement, "v": joint.rate}
-    system.add_block(rbdae.block(law, algebraic={"z": 0.0}, inputs=inputs, name="sum"))
-    p = rbdae.formulate(system, "index-2")
-    assert p.y0[list(p.labels).index("sum.z")] == 4.0
-    assert np.abs(p.residual(0.0, p.y0, p.yd0)).max() < 1e-14
-    ode = rbdae.formulate(system, "index-0")
-    assert ode.forces(0.0, ode.y0)["sum"].z == 4.0

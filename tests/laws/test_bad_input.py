@@ -18,7 +18,6 @@ from scipy.spatial.transform import Rotation
 from rbdae import drives, formulate
 from rbdae.forces import Bushing
 from rbdae.joints import Coincidence, Distance, Dot1, Dot2, Revolute, Spherical
-from rbdae.models import heavy_top, linked_bodies, tennis_racket
 from rbdae.system import System
 
 GOOD: dict[str, Any] = {"mass": 2.0, "inertia": (1.0, 1.0, 1.0)}
@@ -36,101 +35,48 @@ def pair() -> tuple[System, Any, Any]:
     return system, body(system, "a"), body(system, "b")
 
 
-# arguments of add_body; exception; facts in the message (wrong kinds and shapes: test_invalid_calls)
-BODIES = [
-    ({"mass": 0.0}, ValueError, ["mass", "positive", "0.0", "use system.ground"]),
-    ({"mass": -1.5}, ValueError, ["mass", "positive", "-1.5"]),
-    ({"inertia": [[1.0, 2.0], [1.0]]}, ValueError, ["inertia", "[[1.0, 2.0], [1.0]]"]),
-    ({"inertia": (1.0, 0.0, 1.0)}, ValueError, ["inertia", "positive definite", "0.0", "positive value"]),
-    ({"inertia": (-1.0, 1.0, 1.0)}, ValueError, ["inertia", "positive definite", "-1.0"]),
-    ({"inertia": (0.0, 0.0, 0.0)}, ValueError, ["inertia", "positive definite"]),
-    (
-        {"inertia": [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
-        ValueError,
-        ["inertia", "positive definite", "2.0"],
-    ),
-    (
-        {"inertia": [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
-        ValueError,
-        ["inertia", "symmetric", "0.1", "(A + A.T) / 2"],
-    ),
-    (
-        {"inertia": (1.0, 1.0, 2.1)},
-        ValueError,
-        ["centre of mass", "triangle", "2.1", "allow_unphysical=True"],
-    ),
-    (
-        {"inertia": (1.0, 1.0, 2.1), "pivot": (0, 0, 0)},
-        ValueError,
-        ["about the pivot", "triangle", "2.1", "allow_unphysical=True"],
-    ),
-    (  # fine about the pivot; about the centre of mass the top of [GR95] has none
-        {"mass": 5.0, "inertia": (9.25, 9.25, 1.8), "pivot": (0, 0, 0), "center_of_mass": (0, 0, 1.3)},
-        ValueError,
-        ["Steiner", "center_of_mass [0.0, 0.0, 1.3]", "triangle", "0.8", "1.8", "allow_unphysical=True"],
-    ),
-    (
-        {"mass": 1e200, "pivot": (0, 0, 0), "center_of_mass": (0, 0, 1e200)},
-        ValueError,
-        ["mass 1e+200", "too large", "SI units"],
-    ),
-    ({"position": np.zeros(100)}, ValueError, ["position", "an array of 100 entries", "(1.0, 2.0, 3.0)"]),
-    (
-        {"pivot": (0, 0, 0), "position": (0, 0, 1)},
-        ValueError,
-        ["position", "pivot", "(0, 0, 1)", "leave it out"],
-    ),
-    ({"pivot": (0, 0, 0), "velocity": (0, 0, 1)}, ValueError, ["velocity", "(0, 0, 1)", "angular_velocity"]),
-    ({"orientation": (0, 0, 0, 0)}, ValueError, ["orientation", "zero quaternion", "(1, 0, 0, 0)"]),
-    ({"orientation": (1.0, 0, 0, 0.01)}, ValueError, ["unit quaternion", "0.01", "norm", "divide"]),
-    ({"orientation": (1.0 + 2e-6, 0, 0, 0)}, ValueError, ["unit quaternion", "1.000002", "divide"]),
-    ({"orientation": (1e308, 1e308, 0, 0)}, ValueError, ["unit quaternion", "1e+308"]),
-    ({"orientation": np.diag((1.0, 1.0, -1.0))}, ValueError, ["improper", "-1.0", "flip one column"]),
-    ({"orientation": 1.1 * np.eye(3)}, ValueError, ["not orthonormal", "1.1", "unit columns"]),
-    ({"orientation": np.zeros((3, 3))}, ValueError, ["not orthonormal"]),
-    ({"orientation": np.full((3, 3), 1e300)}, ValueError, ["not orthonormal", "1e+300"]),
-    ({"orientation": Rotation.identity(2)}, ValueError, ["one rotation", "stack of 2", "rotation[0]"]),
+SKEW = [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+TOP: dict[str, Any] = {"mass": 5.0, "inertia": (9.25, 9.25, 1.8), "pivot": (0, 0, 0), "center_of_mass": (0, 0, 1.3)}
+
+# arguments of add_body; facts in the message (wrong kinds and shapes: test_invalid_calls; any others: below)
+BODIES: list[tuple[dict[str, Any], list[str]]] = [
+    ({"mass": 0.0}, ["mass", "positive", "0.0", "use system.ground"]),
+    ({"inertia": (1.0, 0.0, 1.0)}, ["inertia", "positive definite", "0.0"]),
+    ({"inertia": SKEW}, ["inertia", "symmetric", "0.1", "(A + A.T) / 2"]),
+    ({"inertia": (1.0, 1.0, 2.1)}, ["centre of mass", "triangle", "2.1", "allow_unphysical=True"]),
+    ({"inertia": (1.0, 1.0, 2.1), "pivot": (0, 0, 0)}, ["about the pivot", "triangle", "2.1", "allow_unphysical=True"]),
+    # fine about the pivot; about the centre of mass the top of [GR95] has none
+    (TOP, ["Steiner", "center_of_mass [0.0, 0.0, 1.3]", "triangle", "0.8", "1.8", "allow_unphysical=True"]),
+    ({"mass": 1e200, "pivot": (0, 0, 0), "center_of_mass": (0, 0, 1e200)}, ["mass 1e+200", "too large", "SI units"]),
+    ({"pivot": (0, 0, 0), "position": (0, 0, 1)}, ["position", "pivot", "(0, 0, 1)", "leave it out"]),
+    ({"pivot": (0, 0, 0), "velocity": (0, 0, 1)}, ["velocity", "(0, 0, 1)", "angular_velocity"]),
+    ({"orientation": (0, 0, 0, 0)}, ["orientation", "zero quaternion"]),
+    ({"orientation": (1.0 + 2e-6, 0, 0, 0)}, ["unit quaternion", "1.000002", "divide"]),
+    ({"orientation": np.diag((1.0, 1.0, -1.0))}, ["improper", "-1.0", "flip one column"]),
+    ({"orientation": 1.1 * np.eye(3)}, ["not orthonormal", "1.1", "unit columns"]),
+    ({"orientation": Rotation.identity(2)}, ["one rotation", "stack of 2", "rotation[0]"]),
 ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "kind", "fragments"), BODIES, ids=[f"{i}-{'-'.join(row[0])}" for i, row in enumerate(BODIES)]
-)
-def test_body_is_refused(changes: dict[str, Any], kind: type[Exception], fragments: list[str]) -> None:
+@pytest.mark.parametrize(("changes", "facts"), BODIES, ids=[f"{i}-{'-'.join(row[0])}" for i, row in enumerate(BODIES)])
+def test_body_is_refused(changes: dict[str, Any], facts: list[str]) -> None:
     system = System()
-    with pytest.raises(kind) as caught:
+    with pytest.raises(ValueError, match="body 'a'") as caught:
         body(system, **changes)
-    for fragment in ["body 'a'", *fragments]:
-        assert fragment in str(caught.value)
+    assert all(fact in str(caught.value) for fact in facts), caught.value
     assert system.bodies == ()
     body(system)  # the name is still free
 
 
-NAMES = [
-    ("ground", ValueError, ["body 'ground'", "taken", "another"]),
-    ("a", ValueError, ["body 'a'", "taken", "another"]),
-    ("", ValueError, ["name of a body", "empty", "'body-1'"]),
-    ("  ", ValueError, ["name of a body", "empty", "2 letters"]),
-    (3, TypeError, ["name of a body", "string", "3", "int", "'body-1'"]),
-    (None, TypeError, ["name of a body", "None"]),
-]
-
-
-@pytest.mark.parametrize(("name", "kind", "fragments"), NAMES)
-def test_name_is_refused(name: Any, kind: type[Exception], fragments: list[str]) -> None:
+@pytest.mark.parametrize("name", ["ground", "a", "", "  ", 3, None])
+def test_name_is_refused(name: Any) -> None:
     system = System()
-    body(system, "a")
-    with pytest.raises(kind) as caught:
+    made = body(system, "a")
+    with pytest.raises((TypeError, ValueError), match=r"body '\w*'.* taken|name of a body"):
         body(system, name)
-    for fragment in fragments:
-        assert fragment in str(caught.value)
-    assert len(system.bodies) == 1
-
-
-def test_a_body_is_made_by_one_system_only() -> None:
-    a = body()
-    with pytest.raises(TypeError, match=r"body 'a' exists already.*add_body takes a name"):
-        body(System(), a)
+    assert system.bodies == (made,)
+    with pytest.raises(TypeError, match=r"body 'a' exists already"):
+        body(System(), made)
 
 
 @pytest.mark.parametrize(
@@ -149,39 +95,29 @@ def test_gravity_is_refused(gravity: Any, kind: type[Exception], fragment: str) 
     assert fragment in str(caught.value)
 
 
-CONNECTIONS: list[tuple[Callable[[Any, Any], Any], type[Exception], list[str]]] = [
-    (lambda a, b: Spherical(a, a), ValueError, ["joint Spherical('a', 'a')", "itself", "two different"]),
-    (lambda a, b: Spherical(a, a, name="hip"), ValueError, ["joint 'hip'", "body 'a' with itself"]),
-    (lambda a, b: Spherical(a, b, at_a=(1, 2)), ValueError, ["joint Spherical('a', 'b')", "at_a", "(1, 2)"]),
-    (lambda a, b: Spherical(a, b, name=" "), ValueError, ["name of a joint", "empty"]),
-    (lambda a, b: Bushing(a, a, stiffness=1.0), ValueError, ["force Bushing('a', 'a')", "itself"]),
-    (
-        lambda a, b: Bushing(a, stiffness=-1.0),
-        ValueError,
-        ["force Bushing('a')", "stiffness", "-1.0", "sign"],
-    ),
-    (
-        lambda a, b: Bushing(a, stiffness=(1, 2)),
-        ValueError,
-        ["stiffness", "(1, 2)", "a real number, three real numbers or a (3, 3)"],
-    ),
-    (lambda a, b: Bushing(a, stiffness=np.eye(3)[[1, 0, 2]]), ValueError, ["stiffness", "negative"]),
-    (lambda a, b: Bushing(a, stiffness=np.tri(3)), ValueError, ["stiffness", "symmetric", "(A + A.T) / 2"]),
-    (lambda a, b: Bushing(a, stiffness=1.0, damping=-2.0), ValueError, ["damping", "-2.0", "sign"]),
-    (lambda a, b: Bushing(a, stiffness=1.0, at_a=[0]), ValueError, ["at_a", "[0]"]),
-    (lambda a, b: Bushing(a, stiffness=1.0, name=""), ValueError, ["name of a force", "empty"]),
+CONNECTIONS: list[tuple[Callable[[Any, Any], Any], list[str]]] = [
+    (lambda a, b: Spherical(a, a), ["joint Spherical('a', 'a')", "itself"]),
+    (lambda a, b: Spherical(a, a, name="hip"), ["joint 'hip'", "body 'a' with itself"]),
+    (lambda a, b: Spherical(a, b, name=" "), ["name of a joint", "empty"]),
+    (lambda a, b: Bushing(a, a, stiffness=1.0), ["force Bushing('a', 'a')", "itself"]),
+    (lambda a, b: Bushing(a, stiffness=-1.0), ["force Bushing('a')", "stiffness", "-1.0", "sign"]),
+    (lambda a, b: Bushing(a, stiffness=np.eye(3)[[1, 0, 2]]), ["stiffness", "negative"]),
+    (lambda a, b: Bushing(a, stiffness=np.tri(3)), ["stiffness", "symmetric", "(A + A.T) / 2"]),
+    (lambda a, b: Bushing(a, stiffness=1.0, name=""), ["name of a force", "empty"]),
+    (lambda a, b: Dot1((0, 0, 0), (1, 0, 0)), ["Dot1", "axis a", "zero", "(0, 0, 0)"]),
+    (lambda a, b: Dot2((0, 1e-20, 0), (1, 0, 0), (1, 0, 0)), ["Dot2", "axis a", "1e-20"]),
+    (lambda a, b: Coincidence((0, 0, 0), (0, 0, 0), 1.0), ["Coincidence", "offset", "1.0"]),
+    (lambda a, b: Distance((0, 0, 0), (0, 0, 0), 0.0), ["Distance", "length", "0.0", "Coincidence"]),
+    (lambda a, b: Distance((0, 0, 0), (0, 0, 0), 1e-200), ["Distance", "1e-200", "SI units"]),
 ]
 
 
-@pytest.mark.parametrize(("make", "kind", "fragments"), CONNECTIONS)
-def test_joint_or_force_is_refused(
-    make: Callable[[Any, Any], Any], kind: type[Exception], fragments: list[str]
-) -> None:
+@pytest.mark.parametrize(("make", "facts"), CONNECTIONS, ids=[str(k) for k in range(len(CONNECTIONS))])
+def test_joint_force_or_primitive_is_refused(make: Callable[[Any, Any], Any], facts: list[str]) -> None:
     _, a, b = pair()
-    with pytest.raises(kind) as caught:
+    with pytest.raises(ValueError, match=re.escape(facts[0])) as caught:
         make(a, b)
-    for fragment in fragments:
-        assert fragment in str(caught.value)
+    assert all(fact in str(caught.value) for fact in facts), caught.value
 
 
 # ---------------------------------------------------------------- five mistakes of the textbooks
@@ -238,27 +174,6 @@ def test_each_textbook_mistake_has_its_own_error(mistake: str) -> None:
     assert [name for name, (_, words) in MISTAKES.items() if re.search(words, str(caught.value))] == [mistake]
 
 
-PRIMITIVES: list[tuple[Callable[[], Any], type[Exception], list[str]]] = [
-    (lambda: Dot1((0, 0, 0), (1, 0, 0)), ValueError, ["Dot1", "axis a", "zero", "(0, 0, 0)", "direction"]),
-    (lambda: Dot1((1, 0, 0), (0, 1e-20, 0)), ValueError, ["Dot1", "axis b", "zero", "1e-20"]),
-    (lambda: Dot2((0, 0, 0), (1, 0, 0), (1, 0, 0)), ValueError, ["Dot2", "axis a", "zero"]),
-    (lambda: Coincidence((1, 0), (0, 0, 0)), ValueError, ["Coincidence", "r1", "(1, 0)"]),
-    (lambda: Coincidence((0, 0, 0), (0, 0, 0), 1.0), ValueError, ["Coincidence", "offset", "1.0"]),
-    (lambda: Distance((0, 0, 0), (0, 0, 0), 0.0), ValueError, ["Distance", "length", "0.0", "Coincidence"]),
-    (lambda: Distance((0, 0, 0), (0, 0, 0), -1.0), ValueError, ["Distance", "length", "-1.0"]),
-    (lambda: Distance((0, 0, 0), (0, 0, 0), 1e-200), ValueError, ["Distance", "1e-200", "SI units"]),
-    (lambda: Distance((0, 0, 0), (0, 0, 0), 1e200), ValueError, ["Distance", "1e+200", "SI units"]),
-]
-
-
-@pytest.mark.parametrize(("make", "kind", "fragments"), PRIMITIVES)
-def test_primitive_is_refused(make: Callable[[], Any], kind: type[Exception], fragments: list[str]) -> None:
-    with pytest.raises(kind) as caught:
-        make()
-    for fragment in fragments:
-        assert fragment in str(caught.value)
-
-
 def test_bodies_of_another_system_are_refused() -> None:
     system, a, b = pair()
     other, _, c = pair()
@@ -273,14 +188,6 @@ def test_bodies_of_another_system_are_refused() -> None:
     with pytest.raises(ValueError, match="joint 'spherical-1': body 'ground'"):
         system.add_joint(joint)
     assert system.joints == system.forces == ()
-
-
-def test_ground_with_itself_is_refused() -> None:
-    system, _, _ = pair()
-    with pytest.raises(ValueError, match="body 'ground' with itself"):
-        Spherical(system.ground, system.ground)
-    with pytest.raises(ValueError, match="body 'ground' with itself"):
-        Bushing(system.ground, stiffness=1.0)
 
 
 def test_duplicate_names_and_objects_are_refused() -> None:
@@ -303,35 +210,11 @@ def test_duplicate_names_and_objects_are_refused() -> None:
 
 @pytest.mark.parametrize("wrong", [None, "spherical", Spherical, 3])
 def test_what_is_no_joint_or_force_is_refused(wrong: Any) -> None:
-    system, a, b = pair()
-    with pytest.raises(TypeError, match=r"add_joint takes a joint such as rbdae\.joints\.Spherical"):
-        system.add_joint(wrong)
-    with pytest.raises(TypeError, match=r"add_force takes a force such as rbdae\.forces\.Bushing"):
-        system.add_force(wrong)
+    system, _, _ = pair()
     with pytest.raises(TypeError, match="add_joint takes a joint"):
-        system.add_joint(Bushing(a, stiffness=1.0))
+        system.add_joint(wrong)
     with pytest.raises(TypeError, match="add_force takes a force"):
-        system.add_force(Spherical(a, b))
-
-
-@pytest.mark.parametrize(
-    ("make", "kind", "fragments"),
-    [
-        (lambda: heavy_top(gravity="g"), TypeError, ["heavy_top", "gravity", "'g'"]),
-        (lambda: heavy_top(tilt=NAN), ValueError, ["heavy_top", "tilt", "finite"]),
-        (lambda: heavy_top(length=(0, 0, 1)), ValueError, ["heavy_top", "length", "shape (3,)"]),
-        (lambda: heavy_top(mass=-1.0), ValueError, ["body 'top'", "mass", "-1.0"]),
-        (lambda: heavy_top(mass=2.8, length=3.96), ValueError, ["body 'top'", "Steiner", "allow_unphysical"]),
-        (lambda: tennis_racket(disturbance=None), TypeError, ["tennis_racket", "disturbance", "None"]),
-        (lambda: tennis_racket(spin=INF), ValueError, ["tennis_racket", "spin", "finite"]),
-        (lambda: linked_bodies(stiffness=-1e4), ValueError, ["Bushing('first')", "stiffness", "-10000.0"]),
-    ],
-)
-def test_models_refuse_wrong_arguments(make: Callable[[], Any], kind: type[Exception], fragments: list[str]) -> None:
-    with pytest.raises(kind) as caught:
-        make()
-    for fragment in fragments:
-        assert fragment in str(caught.value)
+        system.add_force(wrong)
 
 
 # Values that break numerical code, alone and in arrays of nearly right shapes.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import inside
@@ -117,20 +116,6 @@ def test_a_law_that_needs_its_numbers_has_them():
         p.parameter_jacobian(0.0, p.y0, p.yd0, ["cases.rate"])
     with pytest.raises(ValueError, match=r"unknown parameter 'dc\.resistence'; did you mean 'dc\.resistance'"):
         p.with_parameters({"dc.resistence": 1.0})
-
-
-def test_numbers_of_blocks_beside_others():
-    """Masses with constants, a constant that becomes 0, actuators between points, and copies."""
-    p = rbdae.formulate(machine(points=True), "index-2")
-    new = {"bob.mass": 2.0, "control.ki": 0.0, "maxwell.stiffness": 55.0, "pin.at_b.z": 1.1}
-    q = p.with_parameters(new)
-    own = rbdae.formulate(q.system, "index-2", code="generic", consistent="project")
-    y, yd = state(q)
-    np.testing.assert_allclose(q.residual(0.3, y, yd), own.residual(0.3, y, yd), rtol=0, atol=1e-11)
-    assert np.abs(q.residual(0.3, y, yd) - p.residual(0.3, y, yd)).max() > 1.0
-    again = copy.deepcopy(q)
-    np.testing.assert_allclose(again.residual(0.3, y, yd), q.residual(0.3, y, yd), rtol=0, atol=1e-12)
-    assert again.parameters["maxwell.stiffness"] == 55.0
 
 
 def test_sampled_controllers_read_blocks_with_their_numbers():

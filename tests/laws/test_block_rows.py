@@ -62,23 +62,6 @@ def test_outputs_that_cannot_be_recorded():
     np.testing.assert_array_equal(problem.forces(np.zeros(3), y)["block"].digits, [1.0, 2.0, 3.0])
 
 
-def test_outputs_that_raise_at_a_row():
-    def checked(t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        if s.s > 100.0:
-            raise ValueError("too hot")
-        return [2.0 * s.s]
-
-    problem = rbdae.formulate(
-        with_block(lambda t, s, z, u, p: [0.0], states={"s": 2.0}, outputs=("twice",), observe=checked), "index-0"
-    )
-    y = np.tile(problem.y0, (3, 1))
-    y[:, problem.labels.index("block.s")] = [3.0, 44.0, 55.0]
-    np.testing.assert_array_equal(problem.forces(np.zeros(3), y)["block"].twice, [6.0, 88.0, 110.0])
-    y[1, problem.labels.index("block.s")] = 101.0
-    with pytest.raises(ValueError, match="too hot"):
-        _ = problem.forces(np.zeros(3), y)["block"].twice
-
-
 @pytest.mark.parametrize("code", ["auto", "generic"])
 def test_unknowns_between_the_steps(code):
     """The rows of one call are those of a row alone, in any order. A row without a solution is refused by its time."""
@@ -97,31 +80,6 @@ def test_unknowns_between_the_steps(code):
     y[7, problem.labels.index("block.s")] = 0.5
     with pytest.raises(ValueError, match=re.escape(f"block.z, block.w was found at t = {t[7]:g}")):
         inside.solve_algebraic(problem, t, y)
-
-
-def test_rows_of_a_circuit_that_have_no_solution_are_refused():
-    problem = rbdae.formulate(with_block(falling, **ROOTS), "index-0")
-    y = np.tile(problem.y0, (4, 1))
-    y[:, problem.labels.index("block.s")] = [2.0, 5.0, 0.5, 3.0]
-    t = np.array([0.0, 0.25, 0.5, 0.75])
-    with pytest.raises(ValueError, match=r"block\.z, block\.w was found at t = 0\.5 from"):
-        _ = problem.forces(t, y)["block"].z
-    found = problem.forces(t[:2], y[:2])["block"].z
-    np.testing.assert_allclose(found, [1.0, 2.0], rtol=1e-14)
-
-
-def test_equations_that_do_not_determine_their_unknowns_at_a_row():
-    def law(t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        return [0.0 * z.a], [s.s * z.a + z.b - 1.0, z.a + z.b]
-
-    problem = rbdae.formulate(with_block(law, states={"s": 2.0}, algebraic={"a": 0.0, "b": 0.0}), "index-0")
-    y = np.tile(problem.y0, (3, 1))
-    place = problem.labels.index("block.s")
-    y[:, place] = [2.0, 3.0, 5.0]
-    np.testing.assert_allclose(problem.forces(np.zeros(3), y)["block"].a, [1.0, 0.5, 0.25], rtol=1e-14)
-    y[1, place] = 1.0
-    with pytest.raises(ValueError, match=r"do not determine block\.a, block\.b.*singular at t = 0\.3"):
-        _ = problem.forces(np.array([0.0, 0.3, 0.6]), y)["block"].a
 
 
 def test_the_work_of_a_run_of_many_steps_has_its_balance():

@@ -93,12 +93,3 @@ def test_every_joint_says_what_its_velocity_rows_are(kind):
 
 def test_the_registry_has_every_joint():
     assert {kind for kind, _ in cases.JOINTS.values()} == set(joints.JOINTS)
-
-
-def test_messages_take_the_kinds_from_the_registry():
-    system = rbdae.System()
-    a = system.add_body("a", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    with pytest.raises(ValueError, match="Cylindrical, Planar and Revolute joints do"):
-        rbdae.forces.TorsionalSpringDamper(joints.Prismatic(a, system.ground))
-    with pytest.raises(ValueError, match="Cylindrical and Prismatic joints do"):
-        rbdae.forces.TranslationalSpringDamper(joints.Revolute(a, system.ground))

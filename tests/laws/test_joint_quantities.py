@@ -3,8 +3,6 @@ changes the energy, the same in every form, and over many turns."""
 
 from __future__ import annotations
 
-import copy
-import pickle
 from functools import partial
 from typing import Any
 
@@ -146,11 +144,6 @@ def test_rates_and_accelerations_are_derivatives_along_the_motion(kind):
     _derivatives(problem)
 
 
-@pytest.mark.parametrize("pairing", FORMS, ids=str)
-def test_those_of_drives_are_derivatives_too(pairing):
-    _derivatives(cases.formulate(_driven(), pairing))
-
-
 def _derivatives(problem: rbdae.Problem) -> None:
     t, y = problem.t0, problem.y0
     for of in (problem.joints, problem.forces):
@@ -257,7 +250,7 @@ def test_a_spring_pulls_its_points_together():
 def test_they_are_the_same_in_every_form_and_chart(kind):
     """At one state; forms and charts take turns. Baumgarte's forms differ most, by 2e-14: their accelerations have the
     rounding errors of the constraints times beta^2."""
-    pairings = cases.ALL_PAIRINGS[len(kind) :: 17]
+    pairings = cases.ALL_PAIRINGS[len(kind) :: 17 if cases.NIGHTLY else 41]
     system = _driven() if kind == "driven" else _system(kind)
     wanted: dict[str, Any] = {}
     for pairing in pairings:
@@ -278,19 +271,6 @@ def test_rows_have_the_values_that_they_have_alone():
         for k in range(5):
             for name, value in _values(of(t[k], y[k])).items():
                 np.testing.assert_allclose(value, rows[name][k], rtol=1e-12, atol=1e-13, err_msg=name)
-
-
-def test_they_belong_to_the_state_that_was_given():
-    problem = cases.formulate(_system("revolute"), FORMS[0])
-    y = problem.y0.copy()
-    before = problem.joints(problem.t0, y)
-    y += 0.1
-    again = problem.joints(problem.t0, problem.y0)
-    assert _values(before) == _values(again) == _values(pickle.loads(pickle.dumps(again))) == _values(copy.copy(again))
-    with pytest.raises(AttributeError, match="cannot be changed"):
-        before["inner"].angle = 0.0
-    with pytest.raises(AttributeError, match="no quantity 'angel' here; did you mean 'angle'"):
-        _ = before["inner"].angel
 
 
 # ------------------------------------------------------------ runs
@@ -359,12 +339,6 @@ def test_quantities_are_found_by_the_joint_that_was_given():
         problem.quantity(other.angle, problem.t0, problem.y0)
     with pytest.raises(ValueError, match=r"unknown quantity 'pin\.angel'"):
         problem.quantity("pin.angel", problem.t0, problem.y0)
-
-
-def test_wrong_names_are_refused():
-    b = rbdae.System().add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    with pytest.raises(ValueError, match="unknown quantity of SpringDamper 'lenght'; did you mean 'length'"):
-        forces.SpringDamper(b).quantity("lenght")
 
 
 # ------------------------------------------------------------ events

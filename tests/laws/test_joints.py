@@ -34,6 +34,7 @@ from rbdae.joints import (
 )
 
 ODE_PAIRS = [(s, p) for s, p in JOINT_PAIRS if FORMULATIONS[p.formulation].kind == "ode"]
+ODE_PAIRS = [pair for k, pair in enumerate(ODE_PAIRS) if NIGHTLY or k % 3 == 0]
 ODE_IDS = [f"{s}-{p}" for s, p in ODE_PAIRS]
 WITH_AXES = (Revolute, Prismatic, Cylindrical, Planar, Universal, Fixed, PointOnLine, PointOnPlane)
 
@@ -136,16 +137,6 @@ def test_given_normals_are_made_perpendicular():
     assert np.array_equal(huge.normal_a, (0, 1, 0))
 
 
-def test_axes_at_right_angles_still_have_normals():
-    """As a user may have it by mistake; the projection then says what is wrong, or turns the bodies."""
-    system = rbdae.System()
-    a = system.add_body("a", mass=1.0, inertia=(1, 1, 1))
-    for axis in np.eye(3)[1:]:
-        joint = Revolute(a, system.ground, axis_a=(0, 0, 1), axis_b=axis, normal_a=(0, 1, 0))
-        assert np.linalg.norm(joint.normal_b) == pytest.approx(1.0)
-        assert abs(joint.normal_b @ joint.axis_b) < 1e-15
-
-
 @pytest.mark.parametrize("kind", [Prismatic, Fixed])
 def test_the_rotation_is_kept_as_placed(kind: Any) -> None:
     """Whatever the bodies' frames are: the primitives vanish, and they do not after a turn."""
@@ -169,41 +160,6 @@ def _naturals(a: Any, b: Any) -> Any:
 
 
 # ---------------------------------------------------------------- wrong data
-
-NAN = math.nan
-WRONG = [
-    *((kind, {"axis_a": (0, 0, 0)}, ["axis_a", "must not be zero"]) for kind in WITH_AXES),
-    *((kind, {"axis_b": (0, 0, 0)}, ["axis_b", "must not be zero"]) for kind in WITH_AXES[:6]),
-    *((kind, {"axis_a": (0, NAN, 1)}, ["axis_a", "finite"]) for kind in WITH_AXES),
-    *((kind, {"normal_a": (0, 0, 3)}, ["normal_a", "parallel", "leave it out"]) for kind in WITH_AXES),
-    *((kind, {"normal_a": (0, 0, 0)}, ["normal_a", "must not be zero"]) for kind in WITH_AXES),
-    *((kind, {"normal_b": (math.inf, 0, 0)}, ["normal_b", "finite"]) for kind in WITH_AXES[:6]),
-    *((kind, {"at_a": (0, NAN, 0)}, ["at_a", "finite"]) for kind in TABLE),
-    *((kind, {"at_b": (0, 0)}, ["at_b", "three real numbers", "shape (2,)"]) for kind in TABLE),
-    (Rod, {"length": 0.0}, ["length", "positive", "Spherical"]),
-    (Rod, {"length": -1.0}, ["length", "positive", "-1.0", "Spherical"]),
-    (Rod, {"length": NAN}, ["length", "finite"]),
-    (Rod, {"length": 1e-200}, ["length 1e-200", "square", "SI units"]),
-]
-
-
-@pytest.mark.parametrize("kind, wrong, words", WRONG, ids=lambda value: getattr(value, "__name__", None))
-def test_wrong_data_name_the_joint(kind: Any, wrong: dict[str, Any], words: list[str]) -> None:
-    _, a, b = pair()
-    for name, called in ((None, f"{kind.__name__}('a', 'b')"), ("elbow", "'elbow'")):
-        with pytest.raises(ValueError, match="joint") as error:
-            kind(a, b, **wrong, name=name)
-        for word in [f"joint {called}", *words]:
-            assert word in str(error.value)
-
-
-@pytest.mark.parametrize("kind", TABLE, ids=lambda kind: kind.__name__)
-def test_a_body_has_no_joint_with_itself(kind: Any) -> None:
-    _, a, _ = pair()
-    with pytest.raises(ValueError, match="with itself"):
-        kind(a, a)
-    with pytest.raises(TypeError, match="add_body"):
-        kind(a, "b")
 
 
 def test_a_rod_as_placed():
@@ -241,24 +197,6 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
 def test_all_pairings_are_one_motion(system, pairing, seed):
     """Accelerations to 1e-8 by differences of the state of the bodies, multipliers and reactions to 1e-9."""
     equivalence.test_all_pairings_are_one_motion(system, pairing, seed)
-
-
-@pytest.mark.parametrize("system, pairing", JOINT_PAIRS, ids=JOINT_IDS)
-def test_accelerations(system, pairing):
-    found, wanted = (_accelerations(cases.problem(system, p)) for p in (pairing, cases.REFERENCE))
-    assert np.abs(found - wanted).max() < 1e-8 * max(1.0, np.abs(wanted).max())
-
-
-def _accelerations(problem: rbdae.Problem) -> Any:
-    """Of the reference points, and of the angles in the body frame."""
-    t, y = problem.t0, problem.y0
-    rates = np.append(problem.rates(t, y)[0], np.zeros(problem.n - problem.layout.v.stop))
-
-    def velocities(z: Any) -> Any:
-        states = problem.states(t, z).values()
-        return np.concatenate([part for s in states for part in (s.velocity, s.angular_velocity)])
-
-    return along(velocities, y, rates, 1e-2)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

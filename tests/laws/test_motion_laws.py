@@ -176,18 +176,3 @@ def test_a_function_of_the_time_stays_one():
     system = wheel(lambda pin: Motor(pin, torque=lambda t, k=3.0, w=2.0: k * math.cos(w * t)))
     found = run(system, 1.0)
     np.testing.assert_allclose(found.states["wheel"].angular_velocity[:, 2], 0.75 * np.sin(2.0 * found.t), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "law, error, words",
-    [
-        (lambda t, rate: 1.0, TypeError, r"Motor.* torque must be .* \(t\) or \(t, angle, rate\)"),
-        (lambda t, angle, rate: (1.0, 2.0), TypeError, r"torque must give one number, got \(1.0, 2.0\)"),
-        (lambda t, angle, rate: angle > 0.0, TypeError, "torque must give one number"),
-        (lambda t, angle, rate: math.inf, ValueError, "'motor-1': torque at t = 0 must be finite"),
-    ],
-    ids=["two arguments", "two numbers", "bool", "infinite"],
-)
-def test_laws_that_are_refused(law, error, words):
-    with pytest.raises(error, match=words):
-        rbdae.formulate(wheel(lambda pin: Motor(pin, torque=law)), "index-0")

@@ -32,22 +32,15 @@ CASES = observed.chosen()
 
 TESTS = Path(__file__).parents[1]
 
-DENSE, ENERGY, ALONG, SWITCHES = "test_dense_output", "test_energy_balance", "test_along_runs", "test_switches"
+DENSE, ALONG, SWITCHES = "test_dense_output", "test_along_runs", "test_switches"
 AS_SAVED = f"{ALONG}::test_a_switched_run_is_the_same_after_loading"
 EQUATIONS = f"{ALONG}::test_equations_along_a_run"
 CODE = "test_traced_fallback::test_statistics_say_which_code_ran"
 PARAMETERS = "test_parameter_jacobian::test_names_have_the_differences_between_systems"
 COUNTS = f"{ALONG}::test_counts_are_those_of_the_calls"
-MOMENTUM = f"{ALONG}::test_momentum_changes_by_applied_and_ground_forces"
 NEAR = "test_projected_loops"
 PROJECTIONS = f"{ALONG}::test_projections_report_what_they_did"
-SEAM = f"{SWITCHES}::test_a_run_is_read_without_a_seam"
-SAVED = "test_solution::test_save_and_load"
-DESCRIPTION = "test_consistency::test_description"
-REACTIONS = "test_reactions::test_reactions_along_runs_are_as_good_as_the_states"
-MATRICES = "test_matrices::test_a_run_that_changed_its_selection_has_the_matrices_of_the_time"
 ASSEMBLY = "test_assembly::test_the_report_is_what_happened"
-BALANCE = f"{ENERGY}::test_every_force_is_in_balance"
 
 LAWS: dict[str, dict[str, str]] = {
     "Stats": {

@@ -18,7 +18,7 @@ from random_actuated import FORCES, NUMBERS, Drawn, random_actuated
 
 import rbdae
 from rbdae import actuators, forces
-from rbdae.joints import Cylindrical, Revolute
+from rbdae.joints import Revolute
 
 TURNING = (".turn", "_turn", ".phi")
 
@@ -98,7 +98,7 @@ def _formulated(seed: int) -> tuple[rbdae.Problem, Any]:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(count(12, 2000)))
+@pytest.mark.parametrize("seed", range(count(8, 2000)))
 def test_a_random_system_with_actuators_moves_as_its_own_solver_says(seed):
     problem, pairing = _formulated(seed)
     for each in (problem, _beside(problem, seed)):
@@ -107,7 +107,7 @@ def test_a_random_system_with_actuators_moves_as_its_own_solver_says(seed):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(count(4, 400)))
+@pytest.mark.parametrize("seed", range(count(2, 400)))
 def test_derivatives_are_those_of_differences(seed):
     problem = _beside(_formulated(seed)[0], seed)
     t, y, yd, c, h = problem.t0, problem.y0, problem.yd0, 1.7, 1e-6
@@ -129,7 +129,7 @@ def _read(problem: rbdae.Problem, quantity: Any, t: float, y: Any) -> float:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(count(6, 2000)))
+@pytest.mark.parametrize("seed", range(count(3, 2000)))
 def test_events_are_where_the_quantity_has_its_value(seed):
     """The value is that at a time of a run without the event; of three quantities the one that changes most."""
     problem = rbdae.formulate(random_actuated(seed), ("index-0", "null-space")[seed % 2], consistent="project")
@@ -197,40 +197,3 @@ def test_blocks_that_know_nothing_of_each_other_read_one_angle():
     y[problem.labels.index("pin.turn")] = 4.0 * np.pi
     length = np.hypot(0.5, 0.5)
     np.testing.assert_allclose(problem.rhs(0.0, y)[-5:], [3.0, *[4.0 * np.pi] * 3, length], rtol=1e-14)
-
-
-def test_coordinates_of_dry_friction_are_those_of_its_joint():
-    system = rbdae.System()
-    rod = system.add_body("rod", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, 2.0))
-    sleeve = system.add_joint(Cylindrical(system.ground, rod, name="sleeve"))
-    rub = system.add_force(forces.Coulomb(sleeve, 0.1, normal=1.0, radius=0.2, coordinate="angle", name="rub"))
-    system.add_block(_follower(rub.quantity("rate"), "one"))
-    assert rbdae.formulate(system, "index-0").yd0[-1] == pytest.approx(2.0)
-
-
-def test_blocks_without_bodies_and_states_have_their_quantities():
-    """Two of them, each with an algebraic unknown of its own."""
-    system, _, _ = _wheel()
-    for k in (1, 2):
-        system.add_block(
-            rbdae.block(
-                lambda t, s, z, u, p: [z.y + 0.1 * z.y**3 - u.a],
-                algebraic={"y": 0.0},
-                inputs={"a": 1.1 * k},
-                name=f"b{k}",
-            )
-        )
-    for form in ("index-0", "index-2"):
-        problem = rbdae.formulate(system, form)
-        found = problem.forces(0.0, problem.y0)
-        for k in (1, 2):
-            y = found[f"b{k}"].y
-            assert y + 0.1 * y**3 == pytest.approx(1.1 * k, rel=1e-12)
-
-
-def test_a_block_cannot_read_what_belongs_to_no_coordinate():
-    system = rbdae.System()
-    bob = system.add_body("bob", mass=1.0, inertia=(1, 1, 1))
-    ball = system.add_joint(rbdae.joints.Spherical(system.ground, bob, name="ball"))
-    with pytest.raises(ValueError, match=r"'one': a cannot be Quantity\(ball.angle \[rad\]\): .* give one, its rate"):
-        _follower(ball.quantity("angle"), "one")

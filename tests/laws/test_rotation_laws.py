@@ -106,37 +106,21 @@ def test_the_screw_axis_in_another_frame(x0, v0, S):
 REFLECTION = np.diag((1.0, 1.0, -1.0))
 WRONG = {
     "stretched": (lambda: kinematics.logarithm(2.0 * np.eye(3)), "rotation must be a rotation, but its columns"),
-    "huge": (lambda: kinematics.logarithm(1e300 * np.eye(3)), "rotation must be a rotation, but its columns"),
     "reflection": (lambda: kinematics.half_rotation(REFLECTION), "rotation must be .* improper"),
     "one of many": (lambda: kinematics.invariants(np.stack((np.eye(3), REFLECTION))), "rotation must be .* improper"),
-    "quaternion": (lambda: kinematics.screw((1, 0, 0, 0), (0, 0, 0)), r"rotation must be a Rotation or .* \(4,\)"),
     "text": (lambda: kinematics.to_axis_angle("x"), "rotation must be a Rotation or .* got 'x'"),
     "nan": (lambda: kinematics.to_axis_angle(np.full((3, 3), np.nan)), "rotation must be finite"),
-    "nan vector": (lambda: kinematics.exponential((0, 0, np.nan)), "vector must be finite"),
     "two numbers": (lambda: kinematics.exponential((0, 0)), r"vector must be three real numbers, .* of shape \(2,\)"),
-    "number": (lambda: kinematics.spin(1.0), "u must be three real numbers"),
-    "complex": (lambda: kinematics.spin((1j, 0, 0)), "u must be three real numbers"),
-    "ragged": (lambda: kinematics.spin([(1, 0, 0), (1, 0)]), "u must be three real numbers"),
-    "flags": (lambda: kinematics.spin(np.ones(3, dtype=bool)), "u must be three real numbers"),
-    "masked": (lambda: kinematics.spin(np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0])), "u must be three real numbers"),
     "zero axis": (lambda: kinematics.from_axis_angle((0, 0, 0), 1.0), "axis must not be the zero vector"),
-    "one zero axis": (lambda: kinematics.rotation_axis([(0, 0, 1), (0, 0, 0)]), "omega must not be the zero vector"),
     "rate of no axis": (lambda: kinematics.axis_angle_rates(np.eye(3), (0, 0, 1)), "rotation must not be the identity"),
     "not unit": (
         lambda: kinematics.angular_acceleration_of_axis_angle((0, 0, 2), 1.0, (0, 0, 0), 0.0, (0, 0, 0), 0.0),
         "axis must have unit length, got 2;",
     ),
     "stacks": (lambda: kinematics.from_axis_angle(np.ones((2, 3)), np.ones(5)), "leading axes must go together"),
-    "no matrix": (lambda: kinematics.vect((1, 2, 3)), r"A must be a \(3, 3\) array"),
     "zero quaternion": (lambda: Q.to_rotation_vector((0, 0, 0, 0)), "q must not be the zero quaternion"),
-    "no inverse": (lambda: Q.inverse(np.zeros((2, 4))), "q must not be the zero quaternion"),
     "no logarithm": (lambda: Q.logarithm((-2, 0, 0, 0)), "q must not be a negative real number"),
     "overflow": (lambda: Q.exponential((710, 0, 0, 0)), "scalar part below 709"),
-    "three of four": (lambda: Q.product((1, 0, 0), (1, 0, 0, 0)), "p must be four real numbers"),
-    "quaternions that do not go together": (
-        lambda: Q.product(np.ones((2, 4)), np.ones((3, 4))),
-        r"leading axes must go together, got p \(2,\), q \(3,\)",
-    ),
 }  # fmt: skip
 
 

@@ -119,16 +119,3 @@ def test_arrays_that_are_not_aligned_are_copied_and_outputs_refused_by_name():
         problem.rhs(0.1, problem.y0, out=y)
     matrix = np.frombuffer(bytearray(8 * n * n + 1), dtype=np.float64, offset=1).reshape(n, n)
     np.testing.assert_array_equal(problem.rhs_jacobian(0.1, y, out=matrix), problem.rhs_jacobian(0.1, problem.y0))
-
-
-def test_bare_callbacks_take_no_text_for_a_time_and_no_masks():
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", code="traced")
-    out = np.empty(problem.n)
-    for wrong in ("0", b"0"):
-        with pytest.raises(TypeError, match=r"takes numbers and arrays, got b?'0'; give a number"):
-            problem.callbacks.rhs(wrong, problem.y0, out)
-    masked = np.ma.masked_array(problem.y0, mask=np.arange(problem.n) == 2)
-    with pytest.raises(TypeError, match=r"y must be a float64 array .* got a masked array"):
-        problem.callbacks.rhs(0.0, masked, out)
-    problem.callbacks.rhs(np.float32(0.0), problem.y0, out)
-    problem.callbacks.rhs(0, problem.y0, out)

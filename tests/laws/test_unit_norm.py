@@ -120,29 +120,3 @@ def test_three_fifths_of_the_operations():
     assert found["unit"]("rhs").reciprocals == 0 < found["any"]("rhs").reciprocals
     assert found["unit"]("rhs").total < 0.62 * found["any"]("rhs").total
     assert found["unit"]("rhs_jacobian").total < 0.75 * found["any"]("rhs_jacobian").total
-
-
-@pytest.mark.skipif(not JIT, reason="without the JIT there are no elements")
-def test_long_models_are_made_of_elements():
-    any_norm, unit = (
-        rbdae.formulate(rbdae.models.chain(24), "index-0", velocity="coordinate", norm=norm) for norm in ("any", "unit")
-    )
-    assert unit.callbacks.code("rhs") == any_norm.callbacks.code("rhs")
-    y = on_the_sphere(unit, unit.y0 + 1e-2 * np.sin(np.arange(unit.n)))
-    wanted = any_norm.rhs(0.0, y)
-    assert np.abs(unit.rhs(0.0, y) - wanted).max() < 1e-11 * np.abs(wanted).max()
-
-
-@pytest.mark.parametrize(
-    "formulation, options, words",
-    [
-        ("index-0", {}, "norm='unit' is a choice of quaternion rates"),
-        ("index-0", {"rotation": "directors", "velocity": "coordinate"}, "rotation='quaternion'"),
-        ("index-2", {"velocity": "coordinate"}, "norm='unit' belongs to the formulations 'index-0', not to 'index-2'"),
-        ("index-2", {"norm": np.ones(3)}, "norm=.* belongs to the formulations 'index-0', not to 'index-2'"),
-        ("index-0", {"velocity": "coordinate", "norm": "unity"}, "did you mean 'unit'"),
-    ],
-)
-def test_elsewhere_it_is_refused(formulation, options, words):
-    with pytest.raises(ValueError, match=words):
-        rbdae.formulate(rbdae.models.heavy_top(), formulation, **{"norm": "unit", **options})

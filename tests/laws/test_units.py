@@ -73,13 +73,6 @@ def _platform(length: float, spread: float = 0.5) -> rbdae.System:
     return system
 
 
-def test_a_loop_of_a_million_metres_closes():
-    """A gap of 1e-9 m, which is rounding there, was refused: the joints could not be closed."""
-    for seed in range(3):
-        assert _differ(redundant_system, seed, "index-1", Units(1e6))[0] < SAME
-    assert _differ(varied_system, 15, "index-1", Units(454957.3199075291))[0] < SAME
-
-
 @pytest.mark.parametrize("length", [1e-8, 1e-9])
 def test_rods_of_nanometres_are_not_redundant(length):
     """Rows of G differed by the arms of the rods alone, against a unit of 1 m."""
@@ -99,11 +92,6 @@ def test_no_equation_is_lost_at_a_micrometre():
     assert worst(problem, Units(1e-6), wanted, SI)[0] < SAME
 
 
-def test_laws_of_microseconds_are_accepted():
-    """Differences of a law over 1e-5 s contradicted it."""
-    assert _differ(varied_system, 12, "index-1", Units(time=1e-6))[0] < SAME
-
-
 def test_a_law_that_contradicts_its_derivative_is_refused_in_all_units():
     for u in EXTREMES:
         system = varied_system(7, u)
@@ -112,27 +100,6 @@ def test_a_law_that_contradicts_its_derivative_is_refused_in_all_units():
         system.add_joint(rbdae.drives.PrescribedAngle(hinge, law))  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="contradict the law"):
             rbdae.formulate(system, "index-1")
-
-
-def test_events_of_microseconds_are_found():
-    """The tolerance of their times was absolute: 1e-15 s."""
-    times = []
-    for u in (Units(time=1e-6), SI):
-        problem = _problem(redundant_system, 5, "index-0", u)
-        y = problem.y0[0]
-
-        def moved(t: float, state: Any, y: float = float(y)) -> float:
-            return float((state[0] - y) ** 2 - 1e-6)
-
-        known = sizes(problem, u)
-        span = (0.0, 0.5 * u.time)
-        # scipy's guess of the first step has times of its own
-        options: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-10 * known, "first_step": 1e-3 * u.time}
-        run = rbdae.solve(problem, span, solver="scipy:DOP853", events=moved, **options)
-        assert run.success, run.message
-        times.append(run.events[0].t / u.time)
-    assert len(times[0]) == len(times[1]) > 0
-    assert np.abs(times[0] / times[1] - 1.0).max() < 1e-10
 
 
 # ---------------------------------------------------------------- the law
@@ -155,7 +122,7 @@ def test_evaluations_are_the_same_in_all_units(units):
 @pytest.mark.sampled
 def test_random_systems_are_the_same_in_random_units():
     names = list(FORMULATIONS)
-    for seed in range(count(26, 1000)):
+    for seed in range(count(14, 1000)):
         e = np.random.default_rng((12, seed)).uniform(-1.0, 1.0, 3) * (6, 9, 6)
         for make in (redundant_system, varied_system):
             units = Units(*map(float, 10.0**e))

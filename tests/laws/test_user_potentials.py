@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
-from conserving import newton_slopes
+from test_conserving_forces import ENDS, check_order_and_tangent, momentum_error, problem_of, run
 
 import rbdae
 from rbdae.forces import UserForce
 from rbdae.joints import Revolute
-
-ENDS = np.zeros((3, 24))
-"""The vector between a point of the first body and one of the second, as rows over the natural coordinates."""
-for _k in range(3):
-    ENDS[_k, [_k, 3 + _k, 12 + _k, 15 + _k]] = 1.0, 0.5, -1.0, 0.7
 
 
 def spring(t: float, x: Any, out: Any) -> None:
@@ -125,23 +118,9 @@ def about_ground() -> rbdae.System:
 SYSTEMS: dict[str, Any] = {"hinge": with_spring, "spring": free_spring, "well": with_well, "ground": about_ground}
 
 
-def problem_of(system: rbdae.System, **options: Any) -> rbdae.Problem:
-    return rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum", consistent="project", **options)
-
-
-def run(problem: rbdae.Problem, t_end: float, h: float, **options: Any) -> rbdae.Solution:
-    return rbdae.solve(problem, (0.0, t_end), solver="rbdae:energy-momentum", step=h, **options)
-
-
 def energy_error(found: rbdae.Solution) -> float:
     E = found.energy
     return float(np.abs(E.total - E.total[0]).max() / E.kinetic.max())
-
-
-def momentum_error(found: rbdae.Solution) -> float:
-    M = found.momentum
-    pairs = ((M.linear, np.linalg.norm(M.linear[0])), (M.angular, np.linalg.norm(M.angular[0])))
-    return float(max(np.abs(p - p[0]).max() / size for p, size in pairs))
 
 
 # ---------------------------------------------------------------- conservation
@@ -169,26 +148,6 @@ def test_energy_and_momentum_are_exact(name, code):
     assert energy_error(found) < 1e-12
     if name != "ground":
         assert momentum_error(found) < 1e-12
-
-
-@pytest.mark.parametrize("name", ["hinge", "well"])
-def test_director_momenta_keep_them_too(name):
-    found = run(problem_of(SYSTEMS[name](), rotation="directors"), 6.0, 0.03)
-    assert energy_error(found) < 1e-12
-    assert momentum_error(found) < 1e-12
-
-
-def test_energy_is_that_of_the_functions():
-    """Without the potential the run has an error of the second order, and its energy does not know V."""
-    problem = problem_of(with_spring())
-    found = run(problem_of(with_spring(potential=None)), 9.0, 0.03)
-    assert np.all(found.energy.potential == 0.0)
-    Z = problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
-    d = Z @ ENDS.T
-    V = (d**2).sum(1) + 0.25 * (d**2).sum(1) ** 2
-    np.testing.assert_allclose(problem.energy(found.t, found.y).potential, V, rtol=1e-13, atol=1e-14)
-    total = found.energy.kinetic + V
-    assert np.abs(total - total[0]).max() > 1e-6 * total[0]
 
 
 def test_a_damper_takes_its_own_work():
@@ -236,27 +195,8 @@ def test_potentials_of_time():
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS])
-def test_order_two(name):
-    exact = rbdae.solve(
-        rbdae.formulate(SYSTEMS[name](), "index-0", consistent="project"),
-        (0.0, 0.4),
-        solver="rbdae:dop853",
-        rtol=1e-12,
-        atol=1e-12,
-    ).states["b0"]
-    errors = []
-    for h in (0.01, 0.005):
-        state = run(problem_of(SYSTEMS[name]()), 0.4, h).states["b0"]
-        errors.append(
-            np.abs([(state.position - exact.position[-1])[-1], (state.velocity - exact.velocity[-1])[-1]]).max()
-        )
-    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
-
-
-@pytest.mark.parametrize("name", [*SYSTEMS])
-def test_the_tangent_is_exact(name):
-    """u -> u - A^-1 r(u) has no slope where r = 0 if and only if A = dr/du."""
-    assert np.abs(newton_slopes(problem_of(SYSTEMS[name]()), "QUAT.EM-R", 0.1)).max() < 1e-9
+def test_order_two_and_the_exact_tangent(name):
+    check_order_and_tangent(SYSTEMS[name])
 
 
 # the spring's functions are compiled above, too, which takes five seconds
@@ -317,11 +257,3 @@ def test_a_python_error_in_a_potential_is_raised():
     with pytest.raises(RuntimeError, match="no potential there"):
         run(problem, 1.0, 0.01)
     assert calls
-
-
-def test_copies_and_pickles_have_the_potential():
-    problem = problem_of(with_spring())
-    found = run(problem, 0.3, 0.01)
-    for twin in (copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))):
-        np.testing.assert_array_equal(run(twin, 0.3, 0.01).y, found.y)
-        assert twin.energy(0.0, twin.y0).potential == problem.energy(0.0, problem.y0).potential > 0.0

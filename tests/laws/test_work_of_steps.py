@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 from functools import cache
 from typing import Any
 
@@ -175,15 +174,6 @@ def test_output_times_and_events_leave_the_work_alone():
     n = len(ended.t) - 1
     np.testing.assert_allclose(ended.energy.work[:n], whole.energy.work[:n], rtol=0, atol=LEVEL * size)
     assert abs(ended.energy.balance[-1]) < 1e-2 * size
-
-
-def test_files_copies_and_another_span_have_the_same_work(tmp_path):
-    whole = _whole()
-    again = rbdae.load(whole.save(tmp_path / "run"), whole.problem)
-    assert np.array_equal(again.energy.work, whole.energy.work)
-    assert np.array_equal(pickle.loads(pickle.dumps(whole.energy)).work, whole.energy.work)
-    cut = _run("everything", "QUAT.EM-R", end=0.19)  # a last step of half the size
-    _in_balance(cut)
 
 
 def test_the_work_converges_to_the_integral_of_the_power():

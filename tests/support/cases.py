@@ -137,6 +137,14 @@ def turns(k: int) -> list[Pairing]:
     return out
 
 
+def one_each(pairings: Sequence[Pairing]) -> list[Pairing]:
+    """One of them for each formulation, their charts and velocities in turn; all of them at night."""
+    if NIGHTLY:
+        return [*pairings]
+    its = [[p for p in pairings if p.formulation == formulation] for formulation in FORMULATIONS]
+    return [mine[k % len(mine)] for k, mine in enumerate(its) if mine]
+
+
 PAIRINGS = sample(0)
 WITH_NORM_MULTIPLIER = [
     f for f, *rest in ALL_PAIRINGS if rest == ["quaternion", "coordinate"] and not FORMULATIONS[f].projected
@@ -288,8 +296,8 @@ def bushed() -> rbdae.System:
     return system
 
 
-def mixed() -> rbdae.System:
-    """A chain that begins at a pivot, and a free pair beside it: two trees, a root of each sort."""
+def hinged_pair() -> rbdae.System:
+    """A chain of two that begins at a pivot."""
     system = rbdae.System()
     hinged = system.add_body(
         "hinged",
@@ -310,6 +318,15 @@ def mixed() -> rbdae.System:
         velocity=(0.3, 0.2, -0.1),
         angular_velocity=(0.5, 1.4, -0.8),
     )
+    # the child comes first in the joint, so trees must not lean on the order of the bodies
+    system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
+    return system
+
+
+def mixed() -> rbdae.System:
+    """The pair with a pivot, and a free pair beside it: two trees, a root of each sort."""
+    system = hinged_pair()
+    _, child = system.bodies
     kite = system.add_body(
         "kite",
         mass=0.7,
@@ -328,8 +345,6 @@ def mixed() -> rbdae.System:
         orientation=_turn(0.2, 0.7, -0.9),
         angular_velocity=(0.6, -1.2, 0.4),
     )
-    # the child comes first in one joint, so trees must not lean on the order of the bodies
-    system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
     system.add_joint(Spherical(kite, tail, at_a=(0.4, -0.3, 0.2), at_b=(-0.2, 0.3, 0.3)))
     system.add_force(
         rbdae.forces.Bushing(child, kite, stiffness=(15, 25, 5), damping=0.4, at_a=(0.5, 0, 0.2), at_b=(0, 0.3, -0.1))
@@ -541,7 +556,7 @@ JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
 TOY_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in TOY_JOINTS}
 # a tree of spherical joints with a pivot, a tree of other joints, a loop: the structures of the null-space form
 STATE_SYSTEMS = {
-    "struts": partial(strutted, mixed),
+    "struts": partial(strutted, hinged_pair),
     "struts-tree": partial(strutted, partial(jointed, "revolute")),
     "struts-loop": partial(strutted, loop),
 }
