@@ -11,7 +11,6 @@ import cases
 import numpy as np
 import pytest
 from cases import count
-from inside import twin
 
 import rbdae
 
@@ -94,7 +93,7 @@ def _damaged(data: bytes, rng: np.random.Generator) -> tuple[str, bytes]:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(count(100, 500)))
+@pytest.mark.parametrize("seed", range(count(40, 500)))
 def test_a_damaged_file_is_refused_or_gives_the_same_solution(seed, saved, tmp_path):
     problem, whole, data = saved
     what, raw = _damaged(data, np.random.default_rng((seed, 7)))
@@ -122,21 +121,6 @@ def _assert_sound(found: rbdae.Solution, whole: rbdae.Solution, what: str) -> No
         assert len(found.energy.total) == len(found.t), what
 
 
-@pytest.mark.parametrize("joints, row", [(0, 0), (1, 0), (1, 1), (1, -1)])
-def test_rows_that_are_not_left_out_are_refused(joints, row, tmp_path):
-    """Of a model without joint rows, and of one whose only row does not follow from others."""
-    system = rbdae.System()
-    body = system.add_body("ball", mass=1.0, inertia=(1.0, 2.0, 3.0), position=(0.0, 0.0, 0.0))
-    if joints:
-        system.add_joint(rbdae.joints.PointOnPlane(system.ground, body))
-    problem = rbdae.formulate(system, "index-0")
-    path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
-    parts = _parts(path.read_bytes())
-    path.write_bytes(_bytes(parts | {"selection_dropped": np.array([[row]])}))
-    with pytest.raises(ValueError, match=r"damaged\.npz: the array 'selection_dropped' has kind int64 and shape"):
-        rbdae.load(path, problem)
-
-
 def test_rows_beyond_the_last_and_rows_twice_are_refused(tmp_path):
     problem = rbdae.formulate(cases.four_bar("redundant"), "index-0", redundant="minimum-norm", consistent="project")
     path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
@@ -150,65 +134,16 @@ def test_rows_beyond_the_last_and_rows_twice_are_refused(tmp_path):
             rbdae.load(path, problem)
 
 
-@pytest.mark.parametrize(
-    ("path", "kind", "words"),
-    [
-        (3, TypeError, "path must be the name of a file, got 3"),
-        (None, TypeError, "path must be"),
-        (b"run.npz", TypeError, "path must be"),
-        ("", ValueError, "path must be the name of a file"),
-        ("a\0b", ValueError, "path must be the name of a file"),
-        ("there_is_no_such_file.npz", FileNotFoundError, "there_is_no_such_file"),
-    ],
-)
-def test_what_is_no_path_is_refused(path, kind, words):
-    with pytest.raises(kind, match=words):
-        rbdae.load(path)
+def test_other_numbers_are_another_mechanism(tmp_path):
+    """Of bodies, joints, forces and gravity, with the same labels; no other kind of problem either."""
 
-
-@pytest.mark.parametrize(
-    ("name", "change", "words"),
-    [
-        ("mechanism", lambda a: a.astype(str), "the array 'mechanism' has kind <U"),
-        ("t", lambda a: a[::-1], "the times in 't' must be finite, and rise or fall as the run does"),
-    ],
-)
-def test_a_mechanism_of_words_and_times_that_go_back_are_refused(name, change, words, saved, tmp_path):
-    problem, _, data = saved
-    parts, path = _parts(data), tmp_path / "damaged.npz"
-    path.write_bytes(_bytes(parts | {name: change(parts[name])}))
-    with pytest.raises(ValueError, match=words):
-        rbdae.load(path, problem)
-
-
-def test_a_problem_of_another_kind_is_refused(saved, tmp_path):
-    path = saved[1].save(tmp_path / "run")
-    with pytest.raises(TypeError, match=r"load: problem must be made by rbdae\.formulate.*, got 3; formulate"):
-        rbdae.load(path, 3)
-
-
-CHANGES: dict[str, tuple[dict[str, Any], str]] = {
-    "mass": ({"mass": 1.25}, "the mass of body 'bar0'"),
-    "inertia": ({"inertia": 1.5 * cases.INERTIA}, "the inertia of body 'bar0'"),
-    "centre": ({"center_of_mass": (0.1, 0.1, -0.1)}, "the centre of mass of body 'bar0'"),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_the_solution_of_another_mechanism_with_the_same_labels_is_refused(change, saved, tmp_path):
-    path = saved[1].save(tmp_path / "run")
-    values, words = CHANGES[change]
-    other = _changed(values)
-    problem = rbdae.formulate(other, "null-space", consistent="project")
-    assert problem.labels == saved[0].labels
-    with pytest.raises(ValueError, match=f"solved for another mechanism: {words} differs"):
-        rbdae.load(path, problem)
-
-
-def test_other_joints_forces_and_gravity_are_another_mechanism(tmp_path):
-    def system(stiffness: float = 3.0, gravity: float = -9.81, arm: float = 1.0) -> rbdae.System:
+    def system(
+        stiffness: float = 3.0, gravity: float = -9.81, arm: float = 1.0, mass: float = 1.0, inertia: float = 1.0,
+        x: float = 0.0,
+    ) -> rbdae.System:  # fmt: skip
         out = rbdae.System(gravity=(0, 0, gravity))
-        body = out.add_body("a", mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0))
+        given = {"inertia": (1, inertia, 1), "position": (1, 0, 0), "center_of_mass": (x, 0, 0)}
+        body = out.add_body("a", mass=mass, **given)
         out.add_joint(rbdae.joints.Revolute(out.ground, body, axis_a=(0, 1, 0), axis_b=(0, 1, 0), at_b=(-arm, 0, 0)))
         out.add_force(rbdae.forces.Bushing(body, stiffness=stiffness))
         return out
@@ -216,27 +151,15 @@ def test_other_joints_forces_and_gravity_are_another_mechanism(tmp_path):
     problem = rbdae.formulate(system(), "index-1")
     path = rbdae.solve(problem, (0.0, 0.01), solver="sksundae:ida").save(tmp_path / "run")
     assert rbdae.load(path, rbdae.formulate(system(), "index-1")).problem is not None
-    for changes, words in (({"stiffness": 4.0}, "bushing 1"), ({"gravity": -9.8}, "gravity"), ({"arm": 1.1}, "joint")):
+    with pytest.raises(TypeError, match=r"problem must be .* got 3"):
+        rbdae.load(path, 3)
+    for changes, words in (
+        ({"stiffness": 4.0}, "bushing 1"),
+        ({"gravity": -9.8}, "gravity"),
+        ({"arm": 1.1}, "joint"),
+        ({"mass": 1.25}, "the mass of body 'a'"),
+        ({"inertia": 1.5}, "the inertia of body 'a'"),
+        ({"x": 0.1}, "the centre of mass of body 'a'"),
+    ):
         with pytest.raises(ValueError, match=f"another mechanism: .*{words}"):
             rbdae.load(path, rbdae.formulate(system(**changes), "index-1", consistent="project"))
-
-
-def _changed(values: dict[str, Any]) -> rbdae.System:
-    """The loop with another first body, where it was."""
-    loop = cases.built("loop")
-    out = rbdae.System(gravity=loop.gravity)
-    made = {"ground": out.ground}
-    for k, body in enumerate(loop.bodies):
-        given = {
-            "mass": body.mass,
-            "inertia": body.inertia,
-            "center_of_mass": body.center_of_mass,
-            "position": body.position,
-            "orientation": body.orientation,
-            "velocity": body.velocity,
-            "angular_velocity": body.angular_velocity,
-        }
-        made[body.name] = out.add_body(body.name, **(given | (values if k == 0 else {})))
-    for joint in loop.joints:
-        out.add_joint(twin(joint, a=made[joint.a.name], b=made[joint.b.name]))
-    return out

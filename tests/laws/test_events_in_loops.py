@@ -6,7 +6,6 @@ from __future__ import annotations
 import cases
 import numpy as np
 import pytest
-from cases import Pairing
 from inside import JIT
 
 import rbdae
@@ -109,23 +108,6 @@ def test_back_in_time(solver):
     assert free.reason is Reason.EVENT and abs(free.t[-1] + 0.3) < 1e-12
 
 
-@pytest.mark.parametrize("kind", ["rotation vector", "loops"])
-def test_events_beside_switches(kind):
-    """The switch is asked where it may be due, the events where they are."""
-    if kind == "loops":
-        system = cases.turning_four_bar("plain", pendulum=True)
-        problem = cases.formulate(system, Pairing("null-space", "quaternion", "angular"), code="traced")
-    else:
-        system = rbdae.System()
-        system.add_body("body", mass=2.0, inertia=cases.INERTIA, angular_velocity=(2.0, -4.0, 1.0))
-        problem = cases.formulate(system, Pairing("index-0", "rotation-vector", "angular"), code="traced")
-    switch = {"on_singularity": "stop"} if kind == "rotation vector" else {}
-    events = [event(lambda t, y: np.cos(9.0 * t)), event(lambda t, y: y[-1] - y[-2])]
-    free, other = both(problem, (0.0, 3.0), solver="rbdae:dopri5", events=events, **switch)
-    compare(free, other)
-    assert len(free.events[0].t) > 1
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_event_that_is_not_a_number_and_one_that_raises(solver):
     cases.need(solver)
@@ -141,11 +123,3 @@ def test_an_event_that_is_not_a_number_and_one_that_raises(solver):
 
     with pytest.raises(ZeroDivisionError, match="of the user"):
         rbdae.solve(top(solver), (0.0, 1.0), solver=solver, events=raising)
-
-
-def test_states_that_an_event_keeps_are_its_own():
-    kept = []
-    rbdae.solve(
-        top("rbdae:dop853"), (0.0, 1.0), solver="rbdae:dop853", events=event(lambda t, y: kept.append(y) or 1.0)
-    )
-    assert len({each.tobytes() for each in kept}) == len(kept) > 10

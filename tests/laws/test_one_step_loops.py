@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-import ctypes
 import gc
 import mmap
-import os
-import signal
-import threading
-import time
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 
-import cases
 import numpy as np
 import pytest
 import toy
@@ -27,7 +19,6 @@ from rbdae.machine.language.program import Program
 from rbdae.machine.language.words import Address, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.methods import METHODS
-from rbdae_adapters.rbdae_loops import ADAPTER
 
 NAMES = sorted(METHODS)
 MU = 0.012277471
@@ -151,15 +142,6 @@ def test_dop853_takes_the_steps_of_hairers_code_where_none_is_rejected(functions
     np.testing.assert_allclose(t, times, rtol=1e-6)
     np.testing.assert_allclose(y, states, atol=1e-5)
     np.testing.assert_allclose(y[-1], states[-1], atol=tol)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_first_step_is_that_of_hairers_code(functions, name):
-    """A first step that is rejected shows it, too: the one after it is a fixed part of it."""
-    for tol in (1e-3, 1e-9):
-        times, _ = hairer(name, in_python(linear), exact(0.0), 1.0, tol, safety=0.5)
-        one, _ = finished(loop(name, functions["linear"], (0.0, 1.0), exact(0.0), tol, safety=0.5))
-        assert one.steps()[0][1] == pytest.approx(times[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("name, tol", [("dopri5", 1e-6), ("dop853", 1e-6)])
@@ -315,68 +297,12 @@ def test_where_the_solution_ends(name, told):
     assert solution.t[-1] == pytest.approx(1.0, abs=1e-4) and np.isfinite(solution.y).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_tolerances_are_those_of_each_unknown(name):
-    atol = np.array([1e-3, 1e-3, 1e-3, 1e-10, 1e-10, 1e-10])
-    loose, tight, mixed = (
-        solve(toy.Pendulum(), name, rtol=1e-10, atol=a, first_step=1e-2).stats.steps for a in (1e-3, 1e-10, atol)
-    )
-    assert loose < mixed <= tight
-
-
 # ---------------------------------------------------------------- in machine code alone
 
 
 @pytest.fixture(scope="module")
 def top():
     return rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-
-
-def test_ctrl_c_ends_a_run_that_never_comes_back_to_python(top):
-    solve(top, "dopri5", 1e-3, rtol=1e-10, atol=1e-10)  # nothing is left to compile
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    try:
-        timer.start()
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt) as caught:
-            solve(top, "dopri5", 1e6, rtol=1e-10, atol=1e-10, t_eval=np.linspace(0.0, 1e6, 1000))
-        assert time.monotonic() - began < 5.0
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGINT, before)
-    solution = caught.value.solution
-    assert solution.reason is Reason.KEYBOARD and solution.stats.steps + 1 == len(solution.steps.t) > 100
-    assert solution.t[-1] <= solution.steps.t[-1] and np.isfinite(solution.y).all()
-
-
-def pushed(push):
-    """A free body with a force of the user."""
-    system = rbdae.System()
-    body = system.add_body("b", mass=1.0, inertia=(1.0, 2.0, 2.5))
-    system.add_force(rbdae.forces.UserForce(body, push, difference_step=1e-6))
-    return rbdae.formulate(system, "index-0")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_a_force_raises_comes_out_as_itself(name):
-    def push(t, x, out):
-        out[:] = 0.0
-        if t > 0.3:
-            raise LookupError("no such force")
-
-    with pytest.raises(LookupError, match="no such force"):
-        solve(pushed(push), name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_force_that_is_no_number_ends_the_run_with_that_reason(name):
-    def push(t, x, out):
-        out[:] = np.nan if t > 0.3 else 1.0
-
-    solution = solve(pushed(push), name)
-    assert solution.reason is Reason.NOT_FINITE and "the right-hand side is not finite at t = 0.3" in solution.message
-    assert 0.29 < solution.t[-1] <= 0.3 and np.isfinite(solution.y).all()
 
 
 def test_many_runs_need_no_more_memory_than_one(top):
@@ -397,41 +323,3 @@ def test_many_runs_need_no_more_memory_than_one(top):
         gc.enable()
         tracemalloc.stop()
     assert grown < 20_000  # a hundred bytes a run, and no arrays
-
-
-def test_runs_in_several_threads_have_the_same_bits(top):
-    wanted = solve(top, "dop853", 5.0, rtol=1e-9, atol=1e-9)
-    with ThreadPoolExecutor(4) as pool:
-        problems = [copy.copy(top) for _ in range(8)]
-        found = pool.map(lambda problem: solve(problem, "dop853", 5.0, rtol=1e-9, atol=1e-9), problems)
-        for solution in found:
-            np.testing.assert_array_equal(solution.t, wanted.t)
-            np.testing.assert_array_equal(solution.y, wanted.y)
-
-
-def test_the_native_form_is_a_c_function():
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-    native = ADAPTER.native(problem, "dopri5")
-    kind = ctypes.CFUNCTYPE(
-        ctypes.c_int32,
-        ctypes.c_void_p,
-        ctypes.c_double,
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-        ctypes.c_double,
-        ctypes.c_void_p,
-    )
-    y, out = native.y0, np.zeros(problem.n)
-    status = kind(native.function.address)(
-        native.function.context, native.t0, y.ctypes.data, None, 0.0, out.ctypes.data
-    )
-    assert status == 0
-    np.testing.assert_allclose(out, problem.yd0, atol=1e-12 * np.abs(problem.yd0).max())
-    y[:] = 0.0
-    assert problem.y0.any()
-
-
-@pytest.mark.parametrize("solver", [f"rbdae:{name}" for name in NAMES])
-def test_the_solvers_are_always_there(solver):
-    info = cases.INFOS[solver]
-    assert info.available and info.version == rbdae.__version__ and info.one_step and info.takes == "ode"

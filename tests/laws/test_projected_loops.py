@@ -4,14 +4,12 @@ for states near the constraints does not."""
 from __future__ import annotations
 
 import ctypes
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, correction, loops, machine_call, near_kernel, near_projection, project_through
+from inside import JIT, correction, loops, machine_call, near_projection, project_through
 
 import rbdae
 from rbdae.adapter import Reason
@@ -61,46 +59,6 @@ def test_near_the_constraints_it_is_the_projection(system, pairing, rng):
         scale = 1.0 + np.abs(wanted).max()
         assert np.abs(found - wanted).max() <= 1e-11 * scale * max(1.0, float(np.abs(problem.natural(0.0, y)).max()))
     assert all(counted[:3])
-
-
-def test_what_is_on_the_constraints_is_left_alone():
-    problem = cases.problem("C", ODE, code="traced")
-    projector = rbdae.Projection().bind(problem)
-    y = problem.y0.copy()
-    projector(0.0, y)
-    *_, off, _, _ = near_projection(problem, projector, 0.0, y)
-    assert not off
-
-
-def test_both_sides_name_the_same_places():
-    for name in ("OFF", "ITERATIONS", "COUNTS", "N_MORE"):
-        assert getattr(near_kernel, name) == getattr(correction, name), name
-
-
-@pytest.mark.parametrize(
-    "projection",
-    [
-        rbdae.Projection(position=False),
-        rbdae.Projection(velocity=False),
-        rbdae.Projection(metric="identity"),
-        rbdae.Projection(max_iterations=2),
-    ],
-    ids=str,
-)
-def test_other_projections_come_back_to_python(projection):
-    problem = cases.problem("C", ODE, code="traced")
-    assert projection.bind(problem).machine() is None
-    assert rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dopri5", projection=projection).success
-
-
-def test_generic_code_and_laws_in_python_come_back_to_python():
-    assert rbdae.Projection().bind(cases.problem("C", ODE, code="generic")).machine() is None
-    system = rbdae.System()
-    cart = system.add_body("cart", mass=1.0, inertia=np.eye(3))
-    system.add_joint(rbdae.joints.Prismatic(system.ground, cart, axis_a=(1, 0, 0), axis_b=None))
-    system.add_force(rbdae.forces.Torque(cart, rbdae.forces.CalledBack(lambda t: (np.sin(t), 0.0, 0.0))))
-    driven = cases.formulate(system, ODE, code="traced")
-    assert rbdae.Projection().bind(driven).machine() is None
 
 
 # ---------------------------------------------------------------- runs
@@ -177,16 +135,6 @@ def test_runs_are_those_that_are_projected_from_python(system, pairing, t_end, o
     assert mine.calls <= 3 < theirs.calls  # the start, and what is left to the projector
 
 
-def test_far_from_the_constraints_the_projector_is_asked():
-    problem = cases.problem("C", ODE, code="traced")
-    (free, mine), (other, theirs) = both(problem, 0.1, rtol=0.3, atol=0.3)
-    assert free.success and other.success
-    assert mine.calls > 1
-    assert free.stats.steps == other.stats.steps
-    assert mine.numbers == theirs.numbers
-    np.testing.assert_allclose(free.y, other.y, atol=1e-9 * np.abs(other.y).max())
-
-
 def test_a_projection_that_fails_ends_the_run_with_its_reason():
     """The step does not count, and the outputs in it do not either."""
     problem = cases.problem("C", ODE, code="traced")
@@ -200,50 +148,6 @@ def test_a_projection_that_fails_ends_the_run_with_its_reason():
         np.testing.assert_allclose(free.t, other.t)
         np.testing.assert_allclose(free.y, other.y, atol=1e-9)
         assert len(free.t) < len(times)
-
-
-def test_a_start_that_cannot_be_projected_is_said_so():
-    class Refusing(Watched):
-        def bind(self, problem):
-            super().bind(problem)
-
-            def refused(inner, t, y, info):
-                info[7] = -1.0  # not converged
-
-            project_through(self.projector, refused)
-            make = self.projector.machine
-
-            def machine():
-                made = make()
-                made.near = Called(lambda t, y, out: 1)
-                return made
-
-            self.projector.machine = machine
-            return self.projector
-
-    problem = cases.problem("C", ODE, code="traced")
-    with pytest.raises(rbdae.ProjectionError, match="t = 0"):
-        rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dopri5", projection=Refusing())
-
-
-def test_the_bits_are_the_same_again_and_on_threads():
-    problem = cases.problem("C", ODE, code="traced")
-
-    def run(_):
-        return rbdae.solve(problem, (0.0, 0.5), solver="rbdae:dop853", rtol=1e-6, atol=1e-6, projection=True)
-
-    first = run(0)
-    assert first.stats.projections > 50
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(3) as pool:
-            others = list(pool.map(run, range(6)))
-    finally:
-        sys.setswitchinterval(before)
-    for other in others:
-        np.testing.assert_array_equal(first.y, other.y)
-        assert other.stats.projections == first.stats.projections
 
 
 # ---------------------------------------------------------------- the loop alone

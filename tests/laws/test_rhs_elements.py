@@ -68,50 +68,6 @@ def rings(n: int) -> rbdae.System:
     return system
 
 
-LEVELS = {"hinges": 1e-12, "tied": 5e-12}
-"""Parallel hinges off their axes, and nearly dependent ties: the whole model's code is as far from numbers of more
-digits. 1e-13 for all others."""
-
-MODELS = {
-    "chain": lambda: rbdae.models.chain(11),  # several at a time, and some that are left
-    "hinges": lambda: rbdae.models.chain(9, planar=True),
-    "tree": lambda: tree(6),
-    "balls": lambda: balls(4),
-    "loop": lambda: cases.built("loop"),
-    "loops": lambda: rbdae.models.n_four_bar(3),
-    "ring": lambda: ring(6),
-    "pivots": rbdae.models.double_pendulum,
-    "tied": lambda: cases.built("tied"),
-}
-PAIRINGS = [
-    Pairing("index-0", "quaternion", "angular"),
-    Pairing("index-0", "quaternion", "coordinate"),
-    Pairing("index-0", "directors", "angular"),
-    Pairing("index-0", "directors", "coordinate"),
-]
-
-
-CHANGED = [
-    ("hinges", Pairing("hamiltonian-eliminated", "quaternion", "coordinate")),
-    ("loops", Pairing("hamiltonian-eliminated", "quaternion", "coordinate")),
-    ("chain", Pairing("hamiltonian-eliminated", "directors", "coordinate")),
-    ("pivots", Pairing("index-0", "quaternion", "spatial")),
-    ("hinges", Pairing("index-0", "directors", "spatial")),
-]
-"""Unknowns that are functions of the velocities of their body."""
-
-
-def whole_and_elements(monkeypatch, system, pairing: Pairing) -> tuple[rbdae.Problem, rbdae.Problem, list[int]]:
-    """The problem by code of the whole model, and by elements; the numbers of kinds that were made."""
-    problems, kinds = [], []
-    for wanted in (False, True):
-        kinds = inside.make_rhs_elements(monkeypatch, wanted=wanted)
-        problem = cases.formulate(system, pairing)
-        problem.rhs(problem.t0, problem.y0)
-        problems.append(problem)
-    return problems[0], problems[1], kinds
-
-
 def hanging() -> rbdae.System:
     """Slides that hang from a pivot, a free body and the ground; some have their bodies the other way around."""
     axis = np.array([0.0, 0.6, 0.8])
@@ -133,7 +89,50 @@ def hanging() -> rbdae.System:
     return system
 
 
-TREES = {"hanging": hanging, **{name: MODELS[name] for name in ("chain", "hinges", "balls", "pivots")}}
+LEVELS = {"hinges": 1e-12, "tied": 5e-12}
+"""Parallel hinges off their axes, and nearly dependent ties: the whole model's code is as far from numbers of more
+digits. 1e-13 for all others."""
+
+MODELS = {
+    "chain": lambda: rbdae.models.chain(11),  # several at a time, and some that are left
+    "hinges": lambda: rbdae.models.chain(9, planar=True),
+    "tree": lambda: tree(6),
+    "balls": lambda: balls(4),
+    "loop": lambda: cases.built("loop"),
+    "loops": lambda: rbdae.models.n_four_bar(3),
+    "ring": lambda: ring(6),
+    "pivots": rbdae.models.double_pendulum,
+    "tied": lambda: cases.built("tied"),
+}
+MORE = {"hanging": hanging, "windows": lambda: rbdae.models.n_four_bar(5), "rings": lambda: rings(3)}
+PAIRINGS = [
+    Pairing("index-0", "quaternion", "angular"),
+    Pairing("index-0", "quaternion", "coordinate"),
+    Pairing("index-0", "directors", "angular"),
+    Pairing("index-0", "directors", "coordinate"),
+]
+CASES = [
+    *((model, pairing) for i, model in enumerate(MODELS) for k, pairing in enumerate(PAIRINGS)
+      if cases.NIGHTLY or i % 4 == k or (model, k) == ("tree", 0)),
+    # unknowns that are functions of the velocities of their body
+    ("hinges", Pairing("hamiltonian-eliminated", "quaternion", "coordinate")),
+    ("loops", Pairing("hamiltonian-eliminated", "quaternion", "coordinate")),
+    ("chain", Pairing("hamiltonian-eliminated", "directors", "coordinate")),
+    ("pivots", Pairing("index-0", "quaternion", "spatial")),
+    ("hinges", Pairing("index-0", "directors", "spatial")),
+    # velocities along trees, and by elimination in loops: one of all bodies, or many of single ones
+    *((model, Pairing("null-space", "quaternion", "angular"))
+      for model in ("hanging", "chain", "balls", "pivots", "windows", "rings")),
+    ("hinges", Pairing("null-space", "directors", "angular")),
+]  # fmt: skip
+
+
+def by_elements(monkeypatch, system, pairing: Pairing, **options) -> tuple[rbdae.Problem, list[int]]:
+    """The problem by elements; the numbers of kinds that were made."""
+    kinds = inside.make_rhs_elements(monkeypatch)
+    problem = cases.formulate(system, pairing, **options)
+    problem.rhs(problem.t0, problem.y0)
+    return problem, kinds
 
 
 def agree(one: rbdae.Problem, other: rbdae.Problem, rng, level: float) -> None:
@@ -145,36 +144,12 @@ def agree(one: rbdae.Problem, other: rbdae.Problem, rng, level: float) -> None:
     assert inside.handed_over(other) == 0
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
-def test_elements_are_the_whole_model(monkeypatch, rng, model, pairing):
-    one, other, kinds = whole_and_elements(monkeypatch, MODELS[model](), pairing)
+@pytest.mark.parametrize(("model", "pairing"), CASES, ids=str)
+def test_elements_are_the_kernels_of_all_models(monkeypatch, rng, model, pairing):
+    problem, kinds = by_elements(monkeypatch, (MODELS | MORE)[model](), pairing)
     assert len(kinds) == 1, "it was not made of elements"
-    agree(one, other, rng, LEVELS.get(model, 1e-13))
-
-
-@pytest.mark.parametrize(("model", "pairing"), CHANGED, ids=str)
-def test_momenta_and_spatial_velocities_are_changed_last(monkeypatch, rng, model, pairing):
-    one, other, kinds = whole_and_elements(monkeypatch, MODELS[model](), pairing)
-    assert len(kinds) == 1, "it was not made of elements"
-    agree(one, other, rng, LEVELS.get(model, 1e-13))
-
-
-@pytest.mark.parametrize(("model", "rotation"), [*((model, "quaternion") for model in TREES), ("hinges", "directors")])
-def test_null_space_of_trees_has_velocities_along_them(monkeypatch, rng, model, rotation):
-    one, other, kinds = whole_and_elements(monkeypatch, TREES[model](), Pairing("null-space", rotation, "angular"))
-    assert len(kinds) == 1, "it was not made of elements"
-    agree(one, other, rng, LEVELS.get(model, 1e-13))
-
-
-@pytest.mark.parametrize("make", [lambda: rbdae.models.n_four_bar(5), lambda: rings(3)], ids=["one", "many"])
-def test_null_space_of_loops_has_velocities_by_elimination(monkeypatch, rng, make):
-    """With one independent velocity of all bodies, or many of which each is a component of one."""
-    kinds = inside.make_rhs_elements(monkeypatch)
-    problem = cases.formulate(make(), Pairing("null-space", "quaternion", "angular"))
-    problem.rhs(0.0, problem.y0)
-    assert len(kinds) == 1, "it was not made of elements"
-    agree(rbdae.formulate(problem.system, "null-space", code="generic"), problem, rng, 1e-12)
+    one = cases.formulate(problem.system, pairing, code="generic")
+    agree(one, problem, rng, LEVELS.get(model, 1e-13))
 
 
 def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
@@ -199,15 +174,12 @@ def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
 @pytest.mark.parametrize("form", ["index-0", "index-2"])
 def test_multipliers_come_with_them(monkeypatch, rng, form):
     """Of joints; both forms have them by elimination."""
-    found = []
-    y = None
-    for wanted in (False, True):
-        kinds = inside.make_rhs_elements(monkeypatch, wanted=wanted)
-        problem = cases.formulate(tree(7), Pairing(form, "quaternion", "angular"))
-        y = problem.y0 + 0.03 * rng.standard_normal(problem.n) if y is None else y
-        found.append(problem.multipliers(0.0, y))
-        assert len(kinds) == wanted
-    np.testing.assert_allclose(found[1], found[0], rtol=0.0, atol=1e-12 * np.abs(found[0]).max())
+    pairing, kinds = Pairing(form, "quaternion", "angular"), inside.make_rhs_elements(monkeypatch)
+    one, other = (cases.formulate(tree(7), pairing, code=code) for code in ("generic", "traced"))
+    y = one.y0 + 0.03 * rng.standard_normal(one.n)
+    wanted = one.multipliers(0.0, y)
+    np.testing.assert_allclose(other.multipliers(0.0, y), wanted, rtol=0.0, atol=1e-12 * np.abs(wanted).max())
+    assert len(kinds) == 1
 
 
 def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
@@ -217,8 +189,7 @@ def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
     first.rhs(0.0, first.y0)
     names = [name for name in first.parameters if name.endswith(".mass")]
     other = first.with_parameters({name: 1.0 + 0.3 * k for k, name in enumerate(names)})
-    inside.make_rhs_elements(monkeypatch, wanted=False)
-    agree(cases.formulate(other.system, PAIRINGS[0]), other, rng, 1e-13)
+    agree(cases.formulate(other.system, PAIRINGS[0], code="generic"), other, rng, 1e-13)
 
 
 def test_the_text_is_that_of_any_number_of_bodies():
@@ -229,7 +200,7 @@ def test_the_text_is_that_of_any_number_of_bodies():
 
 def test_lost_pivots_are_handed_over(monkeypatch):
     """A body without a direction has hinges without gradients: the generic kernel says what becomes of it."""
-    _, problem, _ = whole_and_elements(monkeypatch, rbdae.models.chain(9, planar=True), PAIRINGS[0])
+    problem, _ = by_elements(monkeypatch, rbdae.models.chain(9, planar=True), PAIRINGS[0])
     y = problem.y0.copy()
     q = [k for k, label in enumerate(problem.labels) if label.startswith("link5.p")]
     assert len(q) == 4
@@ -241,7 +212,7 @@ def test_lost_pivots_are_handed_over(monkeypatch):
 
 @pytest.mark.parametrize("model", ["andrews", "driven_pendulum", "flyball_governor"])
 def test_drives_and_forces_are_recorded_as_a_whole(monkeypatch, model):
-    assert not whole_and_elements(monkeypatch, rbdae.models.MODELS[model](), PAIRINGS[0])[2]
+    assert not by_elements(monkeypatch, rbdae.models.MODELS[model](), PAIRINGS[0])[1]
 
 
 def test_what_is_not_asked_of_them(monkeypatch):
@@ -250,7 +221,7 @@ def test_what_is_not_asked_of_them(monkeypatch):
         Pairing("index-0", "rotation-vector", "angular"),
         Pairing("null-space", "quaternion", "spatial"),
     ):
-        assert not whole_and_elements(monkeypatch, rbdae.models.chain(3), pairing)[2]
+        assert not by_elements(monkeypatch, rbdae.models.chain(3), pairing)[1]
     inside.make_rhs_elements(monkeypatch)
     problem = rbdae.formulate(rbdae.models.n_four_bar(2), "index-0", redundant="minimum-norm")
     assert not inside.rhs_elements_apply(problem)
@@ -273,6 +244,7 @@ def test_bodies_with_very_many_joints_are_recorded_as_a_whole(monkeypatch):
     assert not inside.rhs_elements_apply(rbdae.formulate(balls(64), "index-0"))
 
 
+@pytest.mark.slow  # protects models too long to be recorded as a whole: two seconds
 def test_any_number_of_bodies_has_them(rng):
     """Beyond a thousand bodies nothing else is recorded."""
     problem = rbdae.formulate(rbdae.models.chain(1100), "index-0")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import copy
 import ctypes
 import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -99,16 +98,6 @@ def test_threads_have_the_same_bits_while_others_compile():
     assert found == [wanted] * 30
 
 
-def test_copies_pickles_and_interleaved_runs_have_the_same_bits():
-    problem = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
-    other = rbdae.formulate(cases.heavy_top(), "index-0", code="traced")
-    wanted = _run(problem), _run(other)
-    twins = [copy.copy(problem), copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))]
-    assert all(twin.code == "traced" for twin in twins)
-    for twin in twins:
-        assert (_run(twin), _run(other)) == wanted
-
-
 CALLBACKS = {
     "index-0": ("residual", "jacobian", "jacobian_data", "rhs", "rhs_jacobian"),
     "index-2": ("residual", "jacobian", "jacobian_data"),
@@ -133,15 +122,6 @@ def test_c_functions_give_what_the_callbacks_give(form, code, rng):
         addresses = (function.context, 0.1, y.ctypes.data, yd.ctypes.data, 2.0, out.ctypes.data)
         assert kind(function.address)(*addresses) == 0
         np.testing.assert_array_equal(out, wanted, err_msg=name)
-
-
-def test_statistics_say_which_code_ran():
-    for code in ("traced", "generic"):
-        problem = rbdae.formulate(cases.heavy_top(), "index-0", code=code)
-        assert problem.code == problem.callbacks.code("rhs") == code
-        stats = rbdae.solve(problem, (0.0, 0.01), solver="scipy:DOP853").stats
-        assert (stats.code, stats.handed_over) == (code, 0)
-        assert np.isfinite(stats.seconds)
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@ as they do when they are asked after each step."""
 
 from __future__ import annotations
 
-import copy
 import ctypes
-from concurrent.futures import ThreadPoolExecutor
 
 import cases
 import numpy as np
@@ -103,12 +101,6 @@ def test_charts_that_are_always_centred_again_are(asked):
     assert len(segment_times(free)) == free.stats.steps - 1
 
 
-def test_limits_come_before_switches(asked):
-    (free, _), (other, _) = both(tumbling("rotation-vector"), 10.0, asked, rtol=1e-7, atol=1e-7, max_steps=20)
-    assert free.reason == other.reason == Reason.TOO_MANY_STEPS
-    np.testing.assert_array_equal(free.y, other.y)
-
-
 def test_projected_runs_are_watched_too(asked):
     given = {"on_singularity": "switch", "projection": True, "rtol": 1e-7, "atol": 1e-7}
     problem = cases.problem("C", Pairing("index-0", "euler-313", "angular"), code="traced")
@@ -117,23 +109,6 @@ def test_projected_runs_are_watched_too(asked):
     np.testing.assert_allclose(free.y[-1], other.y[-1], atol=1e-6 * np.abs(other.y).max())
     assert few < 0.5 * many
     assert max(free.drift.position.max(), free.drift.velocity.max()) < 1e-11 * np.abs(free.y).max()
-
-
-@pytest.mark.parametrize("name", ["rotation vector", "loops", "rows"])
-def test_the_bits_are_the_same_again_and_on_threads(name):
-    make, t_end, given = RUNS[name]
-    problem = make()
-
-    def run(own):
-        return rbdae.solve(own, (0.0, t_end), solver="rbdae:dopri5", rtol=1e-7, atol=1e-7, **given)
-
-    first = run(problem)
-    again = run(problem)
-    np.testing.assert_array_equal(first.y, again.y)
-    with ThreadPoolExecutor(3) as pool:  # a problem belongs to one thread
-        for other in pool.map(run, [copy.copy(problem) for _ in range(6)]):
-            np.testing.assert_array_equal(first.y, other.y)
-            assert segment_times(first) == segment_times(other)
 
 
 # ---------------------------------------------------------------- what is known of switches
@@ -149,23 +124,12 @@ def constant(value):
     return Native(measure)
 
 
-def test_what_cannot_be_known_is_asked_after_each_step():
-    some = Quiet(constant(0.0), 1, -1.0, 1.0)
-    assert compiled_watch([some]) is not None
-    assert compiled_watch([some, None]) is None
-
-
 @pytest.mark.parametrize("second, failing", [(0.0, 0), (2.0, 1), (np.nan, 1)])
 def test_several_switches_are_watched_together(second, failing):
     watch = compiled_watch([Quiet(constant(0.5), 1, 0.0, 1.0), Quiet(constant(second), 1, -1.0, np.array([1.0]))])
     one, status = run_to_question(watch)
     assert status == at.ASKED
     assert (one.t <= 1.0) == bool(failing)  # at once, or where one of them has no number
-
-
-def test_generic_code_is_asked_after_each_step(asked):
-    (_, few), (_, many) = both(tumbling("rotation-vector", code="generic"), 0.2, asked, rtol=1e-7, atol=1e-7)
-    assert few == many
 
 
 # ---------------------------------------------------------------- the loop alone
@@ -216,8 +180,3 @@ def test_what_is_not_a_number_is_asked_about(measured):
     one, status = run_to_question(watch)
     assert status == at.ASKED
     assert one.steps()[0][-2] <= 1.0 < one.t
-
-
-def test_a_loop_that_is_not_watched_does_not_ask():
-    one = loops.Loop(METHODS["dopri5"], Native(circle), (0.0, 3.0), np.array([1.0, 0.0]), 1e-6, 1e-6)
-    assert one.run() == at.FINISHED
