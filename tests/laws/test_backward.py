@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -186,7 +185,7 @@ def test_the_mirrored_equations_are_those_of_the_problem():
     assert np.array_equal(rates, -ode.rhs(0.3, ode.y0)) and np.array_equal(tangent, -ode.rhs_jacobian(0.3, ode.y0))
 
 
-@pytest.mark.parametrize("solver", ["rbdae:dop853", "scipy:RK45", "sksundae:cvode", "assimulo:Radau5ODE"])
+@pytest.mark.parametrize("solver", ["rbdae:dop853", "sksundae:cvode"])
 def test_a_failure_is_told_in_the_problems_own_time(solver):
     cases.need(solver)
     system = rbdae.System()
@@ -204,15 +203,6 @@ def test_a_failure_is_told_in_the_problems_own_time(solver):
     run = rbdae.solve(problem, (1.0, 0.0), solver=solver)
     assert run.reason is Reason.NOT_FINITE and 0.2 < run.t[-1] < 0.4, run.message
     assert "t = -" not in run.message and "not finite at t = 0.2" in run.message
-
-
-def test_a_failed_projection_back_in_time_names_its_own_time():
-    """Seen: the sign was turned in a text that had the right one."""
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
-    projection = rbdae.Projection(max_iterations=1, tolerance=1e-9)
-    run = rbdae.solve(problem, (0.0, -5.0), solver="scipy:RK23", rtol=0.3, atol=0.3, projection=projection)
-    assert run.reason is Reason.PROJECTION, run.message
-    assert re.search(r"It said: t = -0\.\d+: Newton's method", run.message), run.message
 
 
 def test_stabilised_forms_are_refused_with_the_remedies():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import mmap
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -303,23 +301,3 @@ def test_where_the_solution_ends(name, told):
 @pytest.fixture(scope="module")
 def top():
     return rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-
-
-def test_many_runs_need_no_more_memory_than_one(top):
-    def run():
-        return solve(top, "dopri5", 0.1)
-
-    for _ in range(20):
-        run()
-    tracemalloc.start()
-    gc.disable()
-    try:
-        run()
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(200):
-            run()
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        gc.enable()
-        tracemalloc.stop()
-    assert grown < 20_000  # a hundred bytes a run, and no arrays

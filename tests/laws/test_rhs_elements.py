@@ -193,8 +193,8 @@ def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
 
 
 def test_the_text_is_that_of_any_number_of_bodies():
-    for make in (rbdae.models.chain, rbdae.models.n_four_bar):
-        texts = [inside.text_of_rhs_elements(rbdae.formulate(make(n), "index-0")) for n in (20, 31)]
+    for make, sizes in ((rbdae.models.chain, (20, 31)), (rbdae.models.n_four_bar, (10, 13))):
+        texts = [inside.text_of_rhs_elements(rbdae.formulate(make(n), "index-0")) for n in sizes]
         assert texts[0] == texts[1] and "straight.5" in texts[0]
 
 

@@ -65,16 +65,6 @@ def test_every_model_has_a_scene(name):
     assert all(np.allclose(shown.traces[name], state.center_of_mass) for name, state in states.items())
 
 
-FORMS = [p for p in cases.PAIRINGS if p.formulation in ("index-0", "null-space", "hamiltonian-eliminated")]
-
-
-@pytest.mark.parametrize("pairing", FORMS, ids=str)
-def test_joint_points_meet_in_every_chart(pairing):
-    problem = cases.formulate(cases.branched(), pairing)
-    solution = rbdae.solve(problem, (0.0, 0.02), solver="scipy:DOP853", rtol=1e-8, atol=1e-8)
-    assert 0.0 < gaps(solution, np.linspace(0.0, 0.02, 5)) < CLOSED
-
-
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_a_scene_has_no_size_of_its_own(scale):
     """A pendulum that is a thousand times longer, and slower by the root of it, has the same picture."""

@@ -271,14 +271,6 @@ def test_wrong_calls_are_refused_by_name(call, words):
     np.testing.assert_array_equal(sim.y, sim.problem.y0)
 
 
-def test_a_refused_length_of_a_step_leaves_the_inputs_alone():
-    sim = rbdae.Simulator(problem(), "rbdae:dop853", dt=DT)
-    before = dict(sim.inputs)
-    with pytest.raises(ValueError, match="step: dt must be"):
-        sim.step(dict.fromkeys(before, 3.0), dt=np.nan)
-    assert dict(sim.inputs) == before
-
-
 @pytest.mark.parametrize(
     ("solver", "form"),
     [

@@ -94,19 +94,6 @@ def test_pivots_of_a_structure_are_chosen_once(monkeypatch, tmp_path):
         assert len(calls) == 1
 
 
-def test_steps_do_not_change_what_code_is_shared_by():
-    """The memory of the Newton equations has results of the last step in it, which no other kernel reads."""
-    codes = []
-    for before in (False, True):
-        pairing = Pairing("hamiltonian-eliminated", "quaternion", "momentum")
-        problem = cases.formulate(cases.skew_top(), pairing, code="traced")
-        if before:
-            rbdae.solve(problem, (0.0, 0.02), solver="rbdae:energy-momentum", step=0.01)
-        assert problem.callbacks.code("rhs") == "traced"
-        codes += [code for key, code in problem.workspace.memory.recorded.items() if key[0] is rates_kernel(problem)]
-    assert len(codes) == 2 and codes[0] is codes[1]
-
-
 def test_the_table_of_recent_code_is_used_from_many_threads(monkeypatch):
     """Entries come, are used and go, all at once: no thread finds one gone between two steps."""
     errors: list[BaseException] = []

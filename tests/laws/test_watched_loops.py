@@ -3,19 +3,14 @@ as they do when they are asked after each step."""
 
 from __future__ import annotations
 
-import ctypes
-
 import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, compiled_watch, loops, machine_function, segment_times, switches
+from inside import JIT, segment_times, switches
 
 import rbdae
 from rbdae.adapter import Reason
-from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.methods import METHODS
-from rbdae.problem.contract import Quiet
 
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
@@ -109,74 +104,3 @@ def test_projected_runs_are_watched_too(asked):
     np.testing.assert_allclose(free.y[-1], other.y[-1], atol=1e-6 * np.abs(other.y).max())
     assert few < 0.5 * many
     assert max(free.drift.position.max(), free.drift.velocity.max()) < 1e-11 * np.abs(free.y).max()
-
-
-# ---------------------------------------------------------------- what is known of switches
-
-
-def constant(value):
-    """A machine function that gives this number, and not without a time."""
-
-    def measure(t, y, out):
-        out[0] = value
-        return int(t > 1.0)
-
-    return Native(measure)
-
-
-@pytest.mark.parametrize("second, failing", [(0.0, 0), (2.0, 1), (np.nan, 1)])
-def test_several_switches_are_watched_together(second, failing):
-    watch = compiled_watch([Quiet(constant(0.5), 1, 0.0, 1.0), Quiet(constant(second), 1, -1.0, np.array([1.0]))])
-    one, status = run_to_question(watch)
-    assert status == at.ASKED
-    assert (one.t <= 1.0) == bool(failing)  # at once, or where one of them has no number
-
-
-# ---------------------------------------------------------------- the loop alone
-
-
-class Native:
-    """A Python function of two unknowns as a machine function."""
-
-    def __init__(self, function):
-        def called(context, t, y, yd, c, out):
-            return function(t, *(np.frombuffer((ctypes.c_double * 2).from_address(at)) for at in (y, out)))
-
-        self._kept = machine_function.PROTOTYPE(called)
-        self.address, self.context, self.errors = ctypes.cast(self._kept, ctypes.c_void_p).value, 0, []
-
-
-def circle(t, y, out):
-    out[:] = y[1], -y[0]
-    return 0
-
-
-def run_to_question(watch):
-    one = loops.Loop(METHODS["dopri5"], Native(circle), (0.0, 3.0), np.array([1.0, 0.0]), 1e-6, 1e-6, watch=watch)
-    return one, one.run()
-
-
-@pytest.mark.parametrize("low, high", [(-0.5, np.inf), (-np.inf, 0.5)])
-def test_the_loop_asks_where_a_measure_leaves_its_bounds(low, high):
-    def measure(t, y, out):
-        out[:] = y[1], -y[1]
-        return 0
-
-    watch = compiled_watch([Quiet(Native(measure), 2, low, high)])
-    one, status = run_to_question(watch)
-    assert status == at.ASKED
-    _, states = one.steps()
-    assert abs(states[-1, 1]) > 0.5 and np.all(np.abs(states[:-1, 1]) <= 0.5)
-    assert one.run() == at.ASKED  # as long as it is out of bounds, it asks
-
-
-@pytest.mark.parametrize("measured", [np.nan, None], ids=["not a number", "no result"])
-def test_what_is_not_a_number_is_asked_about(measured):
-    def measure(t, y, out):
-        out[:] = 0.0, np.nan if t > 1.0 else 0.0
-        return int(measured is None and t > 1.0)
-
-    watch = compiled_watch([Quiet(Native(measure), 2, -1.0, 1.0)])
-    one, status = run_to_question(watch)
-    assert status == at.ASKED
-    assert one.steps()[0][-2] <= 1.0 < one.t

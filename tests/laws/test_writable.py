@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import cases
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline
 from scipy.sparse.linalg import splu
-from scipy.spatial.transform import Rotation
 
 import rbdae
 
@@ -26,21 +23,6 @@ def arrays(value: Any) -> list[np.ndarray]:
         return []
     names = [name for name in dir(value) if name[0] != "_" and name not in ("units", "reduced_mass")]
     return [array for name in names for array in arrays(getattr(value, name))]
-
-
-@pytest.mark.parametrize("solver", ["rbdae:dop853", "scipy:RK45", "scikits.odes:cvode"])
-def test_results_of_runs_can_be_written_and_are_taken_by_scipy(solver):
-    cases.need(solver)
-    problem = rbdae.formulate(rbdae.models.double_pendulum(), "index-0")
-    run = rbdae.solve(problem, (0.0, 0.1), solver=solver, t_eval=np.linspace(0.0, 0.1, 5), events=lambda t, y: t - 0.05)
-    names = ("states", "joints", "reactions", "energy", "drift", "momentum")
-    found = [run.t, run.y, run(0.03), run.events[0].t, run.events[0].y, run.steps.t, run.steps.y]
-    found += [array for name in names for array in arrays(getattr(run, name))]
-    assert len(found) > 20 and all(array.flags.writeable for array in found)
-    state = run.states["link1"]
-    for vectors in (state.position, state.velocity, state.angular_velocity, run.reactions["joint1"]["link1"].force):
-        assert Rotation.from_rotvec(vectors).apply(vectors).shape == vectors.shape
-        CubicSpline(run.t, vectors)
 
 
 def test_results_of_problems_can_be_written_and_are_taken_by_scipy():
