@@ -121,19 +121,6 @@ def _assert_sound(found: rbdae.Solution, whole: rbdae.Solution, what: str) -> No
         assert len(found.energy.total) == len(found.t), what
 
 
-def test_rows_beyond_the_last_and_rows_twice_are_refused(tmp_path):
-    problem = rbdae.formulate(cases.four_bar("redundant"), "index-0", redundant="minimum-norm", consistent="project")
-    path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
-    parts, whole = _parts(path.read_bytes()), rbdae.load(path, problem)
-    rows = problem.layout.n_rows
-    kept = parts["selection_dropped"]
-    assert kept.shape == (1, 3) and len(whole.problem.redundant) == 3
-    for wrong in (kept[:, ::-1], [[0, 0, 1]], [[0, 1, rows]], [[-1, 0, 1]], [[0.0, 1.0, 2.0]]):
-        path.write_bytes(_bytes(parts | {"selection_dropped": np.array(wrong)}))
-        with pytest.raises(ValueError, match=r"damaged\.npz: .*'selection_dropped' must have rising numbers of joint"):
-            rbdae.load(path, problem)
-
-
 def test_other_numbers_are_another_mechanism(tmp_path):
     """Of bodies, joints, forces and gravity, with the same labels; no other kind of problem either."""
 

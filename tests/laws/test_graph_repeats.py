@@ -36,19 +36,6 @@ def test_what_repeats_is_found_without_the_calls(called):
     assert np.count_nonzero(found.single) == (n + 1 if called else 0)
 
 
-@pytest.mark.parametrize("n", range(8))
-def test_a_few_nodes_are_one_stretch(n):
-    """As of a Jacobian whose many entries are constants but a few."""
-    graph = Graph()
-    x = graph.node("input", "y", 0)
-    for _ in range(n):
-        x = graph.function("sin", x)
-    nodes = [k for k in graph.needed([x]) if graph.nodes[k][0] not in ("const", "input")]
-    assert [(part.first, part.length, part.times) for part in stretches(listing(graph, nodes, {}))] == [(0, n, 1)] * (
-        n > 0
-    )
-
-
 def planted(rng: np.random.Generator, kinds: int, parts: list[tuple[int, int]]) -> Listing:
     """For each part (length, times) a random turn, as often; before each some nodes that fit nowhere. Operands are of
     the same turn, of the one before, at one place before all turns, or inputs."""
@@ -93,11 +80,11 @@ def turns_are_alike(found: Listing, part: Stretch) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_what_was_planted_is_found(seed):
     """But for a turn at either end, whose operands may lie otherwise."""
     rng = np.random.default_rng(seed)
-    parts = [(int(rng.integers(1, 700)), int(rng.integers(6, 20))) for _ in range(4)]
+    parts = [(int(rng.integers(1, 300)), int(rng.integers(6, 20))) for _ in range(4)]
     parts = [(length, max(times, 90 // length)) for length, times in parts]
     found = planted(rng, int(rng.integers(1, 9)), parts)
     cut = stretches(found)

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -146,20 +145,6 @@ def test_a_handler_of_the_users_own_is_called_at_once_and_what_it_raises_is_kept
         signal.signal(signal.SIGINT, before)
 
 
-def test_runs_in_other_threads_leave_signals_alone():
-    handlers = []
-
-    def trouble(t: float, y: Any) -> float:
-        handlers.append(signal.getsignal(signal.SIGINT))
-        return 1.0
-
-    before = signal.getsignal(signal.SIGINT)
-    with ThreadPoolExecutor(1) as pool:
-        run = pool.submit(rbdae.solve, toy.Pendulum(trouble=trouble), (0.0, 1.0), solver="scipy:RK45")
-        assert run.result().success
-    assert set(handlers) == {before}
-
-
 def test_an_interrupt_beside_an_exception_of_the_user_is_not_lost():
     def fail() -> None:
         raise ZeroDivisionError("mine")
@@ -185,42 +170,9 @@ def test_an_interrupt_after_a_change_of_selection_has_the_segments_before():
     assert solution.energy.total.shape == solution.t.shape
 
 
-class TimeIsUp(Exception):
-    """What a time limit raises."""
-
-
-def _time_is_up(number: int, frame: Any) -> None:
-    raise TimeIsUp
-
-
 def _as_ctrl_c(number: int, frame: Any) -> None:
     """A time limit whose exception cannot vanish in compiled code."""
     signal.raise_signal(signal.SIGINT)
-
-
-@pytest.mark.parametrize("solver", ["scipy:LSODA", "sksundae:ida", "rbdae:dopri5"])
-def test_a_time_limit_by_another_signal_ends_a_run_as_ctrl_c_does(solver):
-    """SIGINT alone has a handler of a run's; those of other signals hand on to it."""
-    cases.need(solver)
-    seen: list[Any] = []
-
-    def trouble(t: float, y: Any) -> float:
-        if t > 0.5 and not seen:
-            seen.append(signal.getsignal(signal.SIGALRM))
-            os.kill(os.getpid(), signal.SIGALRM)
-        return 1.0
-
-    before = signal.signal(signal.SIGINT, _time_is_up), signal.signal(signal.SIGALRM, _as_ctrl_c)
-    try:
-        with pytest.raises(TimeIsUp) as caught:
-            rbdae.solve(toy.Pendulum("index-0", trouble=trouble), (0.0, 1.0), solver=solver)
-        assert signal.getsignal(signal.SIGINT) is _time_is_up
-    finally:
-        signal.signal(signal.SIGINT, before[0])
-        signal.signal(signal.SIGALRM, before[1])
-    solution: Any = caught.value.solution
-    assert seen == [_as_ctrl_c]
-    assert solution.reason is Reason.KEYBOARD and 0.2 < solution.t[-1] < 0.7
 
 
 @pytest.mark.parametrize("part", [0, 1])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import faulthandler
 from collections.abc import Callable, Iterator
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import cases
@@ -14,7 +15,7 @@ import pytest
 import toy
 
 import rbdae
-from rbdae.adapter import ProjectionError, Reason
+from rbdae.adapter import Reason
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # in the toy, by NumPy
 
@@ -81,8 +82,33 @@ def ids(pairs: list[tuple[Any, str]]) -> list[str]:
 def test_a_force_that_is_not_finite_from_a_time_on(solver, form, value):
     for first in (0.0, 0.5):
         trouble = limited(lambda t, y, first=first: value if t >= first else 1.0)
-        solution = run(toy.Pendulum(form, trouble=trouble), solver)
-        is_partial(solution, 0.4 * first, first)
+        is_partial(run(toy.Pendulum(form, trouble=trouble), solver), 0.4 * first, first)
+
+
+def picky(t: float, y: Any) -> float:
+    """Solvers ask for values at states that are no numbers: that is not the user's exception."""
+    if not np.isfinite(y).all():
+        raise ValueError("math domain error")
+    return np.nan if t >= 0.5 else 1.0
+
+
+class Lost(toy.Projector):
+    """A projection that is not a number from a time on."""
+
+    def __call__(self, t: float, y: Any) -> bool:
+        y[0] = np.nan if t > 0.5 else y[0]
+        return t > 0.5
+
+
+@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
+def test_an_event_a_projection_and_a_force_that_are_not_numbers(solver, form):
+    is_partial(run(toy.Pendulum(form, trouble=limited(picky)), solver), 0.2, 0.5)
+    is_partial(run(toy.Pendulum(form), solver, projection=SimpleNamespace(bind=Lost)), 0.2, 0.5)
+    solution = run(toy.Pendulum(form), solver, events=lambda t, y: np.nan if t > 0.5 else 1.0)
+    is_partial(solution, 0.2, 0.5)
+    assert "event" in solution.message and "nan" in solution.message
+    assert run(toy.Pendulum(form), solver, events=lambda t, y: np.nan).t[-1] == 0.0
+    assert run(toy.Pendulum(form), solver, events=lambda t, y: np.inf).success  # it has a sign
 
 
 @pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
@@ -98,66 +124,6 @@ def test_a_jacobian_that_is_not_finite(solver, form):
     assert np.isfinite(solution.y).all()
     if not solution.success:  # explicit methods, and those that take differences, do not ask for one
         is_partial(solution, 0.0, 1.0)
-
-
-@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
-def test_an_event_that_is_not_a_number(solver, form):
-    def lost(t: float, y: Any) -> float:
-        return np.nan if t > 0.5 else 1.0
-
-    solution = run(toy.Pendulum(form), solver, events=lost)
-    is_partial(solution, 0.2, 0.5)
-    assert "the event 'lost' is nan" in solution.message
-    solution = run(toy.Pendulum(form), solver, events=lambda t, y: np.nan)
-    assert solution.reason is Reason.NOT_FINITE and solution.t[-1] == 0.0
-    assert run(toy.Pendulum(form), solver, events=lambda t, y: np.inf).success  # it has a sign
-
-
-@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
-def test_a_projection_that_is_not_a_number(solver, form):
-    class Lost(toy.Projector):
-        def __call__(self, t: float, y: Any) -> bool:
-            if t <= 0.5:
-                return False
-            y[0] = np.nan
-            return True
-
-    class Bound:
-        def bind(self, problem: Any) -> Any:
-            return Lost(problem)
-
-    is_partial(run(toy.Pendulum(form), solver, projection=Bound()), 0.2, 0.5)
-
-
-def test_constraints_that_are_not_numbers_are_no_matter_of_tolerances():
-    class Lost(toy.Projector):
-        def drift(self, t: float, y: Any) -> float:
-            return np.nan if t > 0.5 else super().drift(t, y)
-
-        def __call__(self, t: float, y: Any) -> bool:
-            if t > 0.5:
-                raise ProjectionError("Newton's method did not reach the constraint manifold")
-            return super().__call__(t, y)
-
-    class Bound:
-        def bind(self, problem: Any) -> Any:
-            return Lost(problem)
-
-    solution = run(toy.Pendulum(), cases.INFOS["scipy:RK45"], projection=Bound())
-    is_partial(solution, 0.2, 0.5)
-    assert "the constraints are not finite" in solution.message
-
-
-@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
-def test_a_force_that_cannot_take_what_is_no_number(solver, form):
-    """Solvers ask for values at states that are no numbers: that is not the user's exception."""
-
-    def picky(t: float, y: Any) -> float:
-        if not np.isfinite(y).all():
-            raise ValueError("math domain error")
-        return np.nan if t >= 0.5 else 1.0
-
-    is_partial(run(toy.Pendulum(form, trouble=limited(picky)), solver), 0.2, 0.5)
 
 
 def body(**changes: Any) -> tuple[rbdae.System, rbdae.Body]:

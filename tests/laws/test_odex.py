@@ -123,30 +123,3 @@ def test_errors_follow_tolerances(top, wanted):
         assert run.success
         error = np.abs(run.y - wanted).max()
         assert error < 60 * tolerance
-
-
-def test_it_projects_and_stays_in_machine_code(top):
-    free, kept = (
-        rbdae.solve(top, (0.0, 1.0), solver="rbdae:odex", rtol=1e-6, atol=1e-6, t_eval=T, projection=p)
-        for p in (False, True)
-    )
-    assert np.abs(top.constraints(free.t, free.y).position).max() > 1e-9
-    assert np.abs(top.constraints(kept.t, kept.y).position).max() < 1e-13
-
-
-def test_events_and_runs_back_in_time(top):
-    """Found where DOP853 finds them; and back where it came from."""
-
-    def level(t, y):
-        return y[0] - 0.5
-
-    found = [
-        rbdae.solve(top, (0.0, 1.0), solver=solver, rtol=1e-10, atol=1e-10, events=[level]).events[0].t
-        for solver in ("rbdae:odex", "rbdae:dop853")
-    ]
-    assert len(found[0]) > 0
-    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-8)
-    there = rbdae.formulate(TOP(), "null-space", rotation="quaternion")
-    back = rbdae.solve(there, (0.0, -0.5), solver="rbdae:odex", rtol=1e-11, atol=1e-11)
-    other = rbdae.solve(there, (0.0, -0.5), solver="rbdae:dop853", rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(back.y[-1], other.y[-1], rtol=0, atol=1e-8)

@@ -78,19 +78,6 @@ def test_positions_reach_the_joints_by_either_metric(system, rng):
     assert np.abs(ends[1] - ends[0]).max() > 1e-5
 
 
-def test_where_there_is_no_identity_metric():
-    with pytest.raises(ValueError, match="unknown metric of a Projection 'masses'; did you mean 'mass'"):
-        rbdae.Projection(metric="masses")  # type: ignore[arg-type]
-    momenta = rbdae.formulate(cases.skew_top(), "hamiltonian")
-    with pytest.raises(ValueError, match=r"metric='identity'.*momenta"):
-        momenta.project(0.0, momenta.y0, IDENTITY)
-    loop = cases.formulate(
-        cases.turning_four_bar("redundant"), ("index-0", "quaternion", "angular"), redundant="minimum-norm"
-    )
-    with pytest.raises(ValueError, match=r"metric='identity'.*suspended"):
-        loop.project(0.0, loop.y0, IDENTITY)
-
-
 # ---------------------------------------------------------------- orthonormal frames
 
 

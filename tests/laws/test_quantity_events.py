@@ -198,13 +198,6 @@ def test_what_holds_at_the_start_is_no_event_and_what_is_reached_at_the_end_is_o
     assert run.events[2].t[0] == pytest.approx(2.0 / 9.81, rel=1e-5)
 
 
-def test_what_holds_at_the_start_is_found_again_within_the_first_step():
-    system, slide = _throw(1.0)
-    event = Event(slide.displacement, crossing=0.0)
-    run = _of_family("rbdae:dop853", system, 1.0, event, first_step=0.3)
-    assert run.t[1] > 0.25 and run.events[0].t == pytest.approx([2.0 / 9.81])
-
-
 @pytest.mark.parametrize("solver", FORMS)
 def test_an_event_that_writes_into_y_changes_nothing(solver):
     system, _ = _throw(1.0)

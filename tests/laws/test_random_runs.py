@@ -25,7 +25,7 @@ def table():
 
 @pytest.mark.generic
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(count(40, 1000)))
+@pytest.mark.parametrize("seed", range(count(25, 1000)))
 def test_a_random_model_runs_through_dae_solvers(seed):
     """One solver and form in turn; all of them at night."""
     every = cases_of(seed)

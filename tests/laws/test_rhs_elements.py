@@ -3,8 +3,6 @@ one along the joint graph."""
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import cases
 import inside
 import numpy as np
@@ -28,24 +26,6 @@ def balls(n: int) -> rbdae.System:
         end = system.add_body(f"end{k}", mass=0.5, inertia=(0.01, 0.011, 0.012), position=at + 2.0 * p)
         system.add_joint(rbdae.joints.Spherical(middle, arm, at_a=0.4 * p, at_b=-0.6 * p, name=f"inner{k}"))
         system.add_joint(rbdae.joints.Spherical(arm, end, at_a=0.5 * p, at_b=-0.5 * p, name=f"outer{k}"))
-    return system
-
-
-def ring(n: int) -> rbdae.System:
-    """Bodies in a ring of ball joints that hangs from the ground: elimination joins joints of different bodies."""
-    system, angles = rbdae.System(gravity=(0.0, 0.4, -9.81)), 2.0 * np.pi * np.arange(n + 1) / n
-    corners = np.stack([np.cos(angles), np.sin(angles), 0.2 * np.sin(2.0 * angles)], axis=1)
-    corners[n] = corners[0]
-    middles = 0.5 * (corners[:-1] + corners[1:])
-    bodies = [
-        system.add_body(f"b{k}", mass=1.0 + 0.1 * k, inertia=(0.1, 0.11, 0.12), position=middles[k]) for k in range(n)
-    ]
-    for k in range(n):
-        at = corners[k]
-        before, after = bodies[k - 1], bodies[k]
-        arms = {"at_a": at - middles[k - 1], "at_b": at - middles[k]}
-        system.add_joint(rbdae.joints.Spherical(before, after, **arms, name=f"j{k}"))
-    system.add_joint(rbdae.joints.Spherical(system.ground, bodies[0], at_a=middles[0], name="top"))
     return system
 
 
@@ -100,7 +80,6 @@ MODELS = {
     "balls": lambda: balls(4),
     "loop": lambda: cases.built("loop"),
     "loops": lambda: rbdae.models.n_four_bar(3),
-    "ring": lambda: ring(6),
     "pivots": rbdae.models.double_pendulum,
     "tied": lambda: cases.built("tied"),
 }
@@ -236,45 +215,3 @@ def test_long_models_of_a_few_kinds_have_them():
         (tree(40), True),
     ):
         assert inside.rhs_elements_apply(rbdae.formulate(system, "index-0")) == wanted
-
-
-def test_bodies_with_very_many_joints_are_recorded_as_a_whole(monkeypatch):
-    """All joints of one body are neighbours: there are steps of elimination for each three of them."""
-    inside.make_rhs_elements(monkeypatch)
-    assert not inside.rhs_elements_apply(rbdae.formulate(balls(64), "index-0"))
-
-
-@pytest.mark.slow  # protects models too long to be recorded as a whole: two seconds
-def test_any_number_of_bodies_has_them(rng):
-    """Beyond a thousand bodies nothing else is recorded."""
-    problem = rbdae.formulate(rbdae.models.chain(1100), "index-0")
-    y = problem.y0 + 0.01 * rng.standard_normal(problem.n)
-    found = problem.rhs(0.0, y)
-    assert problem.callbacks.code("rhs") == "traced"
-    wanted = rbdae.formulate(problem.system, "index-0", code="generic").rhs(0.0, y)
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
-
-
-def test_the_order_is_one_of_elimination(rng):
-    """Each round has no neighbours among it, and leaves those joined that it has between them; trees get no more."""
-    for loops in (0, 6):
-        bodies = [(int(rng.integers(0, k)), k) for k in range(1, 30)]
-        bodies += [tuple(sorted(rng.choice(30, 2, replace=False))) for _ in range(loops)]
-        pairs = [
-            (a, b)
-            for (a, one), (b, other) in combinations(enumerate(bodies), 2)
-            if {x for x in one if x} & {x for x in other if x}
-        ]
-        joined = {frozenset(pair) for pair in pairs}
-        rounds = inside.elimination_order(len(bodies), pairs)
-        left = set(range(len(bodies)))
-        for chosen in rounds:
-            left -= {a for a, _ in chosen}
-            assert not joined & {frozenset(pair) for pair in combinations([a for a, _ in chosen], 2)}
-            for a, later in chosen:
-                assert set(later) == {b for b in left if frozenset((a, b)) in joined}
-            joined |= {frozenset(pair) for _, later in chosen for pair in combinations(later, 2)}
-        assert not left
-        assert (len(joined) > len(pairs)) == bool(loops)
-    ends = inside.elimination_order(7, [(k, k + 1) for k in range(6)])
-    assert [[a for a, _ in chosen] for chosen in ends] == [[0, 6], [1, 5], [2, 4], [3]]

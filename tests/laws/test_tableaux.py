@@ -10,7 +10,7 @@ from inside import JIT
 from toy_tableau import BS32
 
 import rbdae
-from rbdae.machine.loops.methods import METHODS, OneStep, Tableau, register
+from rbdae.machine.loops.methods import METHODS, OneStep, register
 
 END = 0.4
 SOLVER = f"rbdae:{BS32.name}"
@@ -114,26 +114,3 @@ def test_code_on_disk_belongs_to_the_numbers():
 def test_wrong_tableaux_are_refused(change, said):
     with pytest.raises(ValueError, match=said):
         dataclasses.replace(BS32, **change)
-
-
-def test_stages_that_are_needed_have_vectors_of_their_own():
-    """Of ours, and of methods whose many stages are all needed to the end: there are twelve vectors."""
-    for method in METHODS.values():
-        of = method.tableau
-        for j in of.places:
-            for i, weights in [(i, row) for i, row, _ in (*of.stages, *of.later)] + [(99, row) for row in of.dense]:
-                if len(weights) >= j and weights[j - 1]:
-                    between = [k for k in of.places if j < k < i]
-                    assert of.places[j] not in [of.places[k] for k in between], (of.name, j, i)
-    n = 13
-    euler = Tableau(
-        name="many",
-        summary="",
-        order=1,
-        c=n * (1.0,),
-        a=tuple((1.0, *(k * (0.0,))) for k in range(n)),
-        b=(1.0,),
-        error=(1.0, *(n * (-1.0 / n,))),
-    )
-    with pytest.raises(ValueError, match="many: stage 13 finds no vector, 12 stages before it are still needed"):
-        euler.places  # noqa: B018

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import toy
 from cases import count
-from inside import JIT, entry
 
 import rbdae
 
@@ -179,16 +178,3 @@ def test_problems_that_are_formulated_and_solved_in_threads():
 
     alone = [work(k) for k in range(4)]
     assert all(np.array_equal(found, alone[k % 4]) for k, found in enumerate(together(work)))
-
-
-@pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
-def test_threads_compile_a_kernel_once():
-    """Machine code that is linked and then replaced is freed while others call it."""
-
-    @entry("yo")
-    def doubled(values: Any, out: Any) -> None:
-        for k in range(values.shape[0]):
-            out[k] = 2.0 * values[k]
-
-    found = together(lambda k: doubled.compiled())
-    assert len({id(function) for function in found}) == 1

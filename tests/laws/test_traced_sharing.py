@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-import time
-
 import cases
 import inside
 import numpy as np
@@ -92,33 +88,6 @@ def test_pivots_of_a_structure_are_chosen_once(monkeypatch, tmp_path):
             assert other.callbacks.factors().recorded
             assert rbdae.solve(other, (0.0, 0.01), solver="sundials:ida").success
         assert len(calls) == 1
-
-
-def test_the_table_of_recent_code_is_used_from_many_threads(monkeypatch):
-    """Entries come, are used and go, all at once: no thread finds one gone between two steps."""
-    errors: list[BaseException] = []
-    end = time.perf_counter() + 0.3
-    share = inside.shared_without_code(monkeypatch, most=3)
-
-    def work(seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        try:
-            while time.perf_counter() < end:
-                share(int(rng.integers(6)))
-        except BaseException as error:
-            errors.append(error)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not errors, errors[0]
 
 
 def test_the_values_of_drives_do_not_make_code_anew():

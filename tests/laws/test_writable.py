@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.sparse.linalg import splu
 
 import rbdae
@@ -38,15 +37,3 @@ def test_results_of_problems_can_be_written_and_are_taken_by_scipy():
     splu(sparse).solve(y)
     matrices.G.eliminate_zeros()
     assert np.isfinite(problem.matrices(0.0, y, sparse=True).G.data).all()
-
-
-def test_a_description_refuses_to_change_and_copies_of_its_arrays_are_free():
-    """`Rotation.apply` and `from_rotvec` of SciPy take no array that refuses; a copy is what they need."""
-    system = rbdae.models.planar_slider_crank()
-    (crank, _), (bearing, *_) = system.bodies, system.joints
-    problem = rbdae.formulate(system, "index-0", code="generic")
-    state = problem.states(0.0, problem.y0)["crank"]
-    for fixed in (crank.center_of_mass, crank.inertia, system.gravity, bearing.at_b, bearing.axis_a):
-        with pytest.raises(ValueError, match="read-only"):
-            fixed[0] = 1.0
-    assert state.orientation.apply(np.array(bearing.at_b)).shape == (3,)
