@@ -79,22 +79,3 @@ def test_html_needs_nothing_from_the_net(tmp_path):
     assert "http" not in text
     assert text.count("data:image/png;base64") == len(film)
     assert film.to_html() in text and film._repr_html_() == film.to_html()
-
-
-@pytest.mark.parametrize(
-    "options, error, message",
-    [
-        ({"path": "run.avi"}, ValueError, "'run.avi'.*'run.gif'"),
-        ({"path": "missing/run.gif"}, FileNotFoundError, "missing.*run.gif"),
-        ({"bodies": ["cranc"]}, ValueError, "'cranc'.*'crank'"),
-        ({"traces": ["rot"]}, ValueError, "'rot'.*'rod'"),
-        ({"traces": {"pin": ("rod", (0.0, 0.0))}}, ValueError, "trace 'pin': point"),
-        ({"traces": {"pin": "rod"}}, TypeError, "traces"),
-        ({"traces": {}}, ValueError, "traces"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(options, error, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(error, match=message):
-        run().animate(**options)
-    assert not list(tmp_path.iterdir())

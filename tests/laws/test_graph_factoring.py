@@ -14,7 +14,7 @@ from rbdae.graph.corresponding import corresponding
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.factoring import Factored, factored
 from rbdae.graph.graph import FUNCTIONS, LEAVES, Graph, operands
-from rbdae.graph.order import deepest_first, depths, few_alive
+from rbdae.graph.order import deepest_first, few_alive
 from rbdae.graph.sharing import shared
 from rbdae.graph.sums import operations, sums_of
 from rbdae.graph.twos import Two, both
@@ -250,23 +250,6 @@ def test_the_torque_of_a_multiplier_is_that_of_one_force():
     assert operations(short.graph, short.graph.needed(short.outputs)) <= 9 + 6 + 1  # one sign
 
 
-def test_the_velocity_of_a_point_is_that_of_one_vector():
-    """R (Omega x rho): six operations and nine, from rows in which rho is multiplied with products of both."""
-    graph = Graph()
-    numbers = inputs(graph, 12)
-    R, om = [numbers[3 * i : 3 * i + 3] for i in range(3)], numbers[9:]
-    rho = [graph.const(c) for c in (5.0, -6.0, 7.0)]
-    outputs = []
-    for i in range(3):
-        rates = [
-            graph.sub(graph.mul(R[i][(j + 1) % 3], om[(j + 2) % 3]), graph.mul(R[i][(j + 2) % 3], om[(j + 1) % 3]))
-            for j in range(3)
-        ]
-        outputs.append(total(graph, [graph.mul(c, rate) for c, rate in zip(rho, rates, strict=True)]))
-    short = shortened(graph, outputs)
-    assert operations(short.graph, short.graph.needed(short.outputs)) <= 15 + 3
-
-
 def test_constants_of_one_product_are_one():
     """Omega_2 (J_3 Omega_3) - Omega_3 (J_2 Omega_2) is one product with one number."""
     graph = Graph()
@@ -389,31 +372,6 @@ def test_two_bodies_take_the_operations_of_one():
     assert evaluate(pairs.graph, pairs.outputs, {"y": point}) == pytest.approx(wanted, rel=1e-14, abs=1e-14)
 
 
-def test_the_rows_of_a_joint_are_parted():
-    """R1 rho1 - R2 rho2: one sum of two numbers, and a difference."""
-    graph = Graph()
-    y = [graph.node("input", "y", i) for i in range(8)]
-    terms = [
-        graph.mul(graph.mul(y[i], y[(i + 1) % 4 if i < 4 else 4 + (i + 1) % 4]), graph.const(2.0 + i)) for i in range(8)
-    ]
-    one, two = terms[:4], terms[4:]
-    row = graph.sub(one[0], two[0])
-    for a, b in zip(one[1:], two[1:], strict=True):
-        row = graph.sub(graph.add(row, a), b)
-    pairs = shortened(graph, [row], two=True)
-    kinds = [pairs.graph.nodes[k][0] for k in pairs.graph.needed(pairs.outputs)]
-    assert kinds.count("lane") == 2
-    assert operations(pairs.graph, pairs.graph.needed(pairs.outputs)) <= 4 + 3 + 1
-
-
-def test_what_is_not_alike_stays_alone():
-    graph = Graph()
-    a, b = graph.node("input", "y", 0), graph.node("input", "y", N)
-    outputs = [graph.mul(a, graph.mul(a, a)), graph.mul(b, graph.mul(b, graph.const(3.0)))]
-    pairs = shortened(graph, outputs, two=True)
-    assert all(pairs.graph.nodes[k][0] != "pair" for k in pairs.graph.needed(pairs.outputs))
-
-
 def test_partners_that_need_each_other_are_not_joined():
     """The product of the second body contains that of the first: computed together, they would wait for each other."""
     graph = Graph()
@@ -471,18 +429,6 @@ def test_two_numbers_are_computed_as_each():
 
 
 # ---------------------------------------------------------------- orders
-
-
-def test_the_output_that_waits_longest_comes_first():
-    graph = Graph()
-    a, b = inputs(graph, 2)
-    quick, slow = graph.add(a, b), graph.div(graph.mul(a, b), graph.add(a, graph.mul(b, b)))
-    order = deepest_first(graph, [quick, slow])
-    assert sorted(order) == sorted(graph.needed([quick, slow]))
-    assert order.index(slow) < order.index(quick)
-    depth = depths(graph, order)
-    assert depth[quick] == 4
-    assert depth[slow] == 4 + 4 + 13 + 4
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -24,7 +24,7 @@ from traced_cases import Case
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
 # four indices, of little code; redundant systems have a law of their own
-SMALL = {"A": "index-0/rodrigues/angular", "joint-cylindrical": "index-2/rotation-vector/angular"}
+SMALL = {"A": "index-0/rodrigues/angular", "model-pendulum": "index-2/rotation-vector/angular"}
 SMALL |= {"skew-top": "index-1/rotation-vector/spatial", "B": "index-3/linear/spatial"}
 USUAL = [Case(system, Pairing(*pairing.split("/"))) for system, pairing in SMALL.items()]
 CASES = [*dict.fromkeys([*USUAL, *traced_cases.drawn(15)])][: count(4, 1500)]
