@@ -9,7 +9,6 @@ import toy
 from toy_runs import FINAL, FORMS, error, solve
 
 from rbdae import solving
-from rbdae.adapter import Reason
 
 if not os.environ.get("CI"):
     pytest.importorskip("sksundae")

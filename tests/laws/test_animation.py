@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from functools import cache
 
-import browser
 import numpy as np
 import pytest
 
 import rbdae
-from rbdae.adapter import Reason, Steps
 from rbdae.show import scene
 
 pytest.importorskip("matplotlib")
@@ -45,19 +41,6 @@ def test_a_frame_shows_the_scene_in_its_plane():
         assert film.frame(t).axes[0].get_title() == f"t = {t:.1f} s"
     axis = film.frame(0.0).axes[0]
     assert axis.get_aspect() == 1.0 and axis.get_xlabel() == "x [m]"
-
-
-def test_in_space_the_scales_are_equal():
-    film = run("spatial_slider_crank", 0.01).animate(**FEW)
-    axis = film.frame(0.0).axes[0]
-    axis.set_proj_type("ortho")
-    across, up = axis.get_proj()[:2, :3]  # of a rotation, but for one factor, where the scales are equal
-    assert abs(across @ up) < 1e-9 * (up @ up) and np.isclose(across @ across, up @ up)
-    low, high = film.scene.bounds()
-    for limits, least, most in zip((axis.get_xlim(), axis.get_ylim(), axis.get_zlim()), low, high, strict=True):
-        assert limits[0] < least and most < limits[1]
-    # a plane mechanism is seen in space where the eye is chosen
-    assert run().animate(**FEW, azimuth=30.0).frame(0.0).axes[0].azim == 30.0
 
 
 def test_traces_end_at_the_body():
@@ -96,69 +79,3 @@ def test_html_needs_nothing_from_the_net(tmp_path):
     assert "http" not in text
     assert text.count("data:image/png;base64") == len(film)
     assert film.to_html() in text and film._repr_html_() == film.to_html()
-
-
-def test_the_player_plays_without_the_net(tmp_path):
-    run().animate(tmp_path / "run.html", **FEW)
-    with browser.browser() as opened:
-        player = opened(tmp_path / "run.html", "input[type=range]")
-        assert player.value("document.querySelector('input[type=range]').value") == "0"
-        player.page.get_by_role("button", name="Play", exact=True).click()
-        player.wait("document.querySelector('input[type=range]').value == '2'")
-        assert player.errors == [] and player.requests[0].startswith("file:")
-        assert all(url.startswith(("file:", "data:")) for url in player.requests)
-
-
-@pytest.mark.parametrize(
-    "options, error, message",
-    [
-        ({"path": "run.avi"}, ValueError, "'run.avi'.*'run.gif'"),
-        ({"path": "missing/run.gif"}, FileNotFoundError, "missing.*run.gif"),
-        ({"path": 3}, TypeError, "path .*3"),
-        ({"fps": 0}, ValueError, "fps .*0"),
-        ({"speed": -1.0}, ValueError, "speed"),
-        ({"duration": float("nan")}, ValueError, "duration"),
-        ({"duration": 1e6}, ValueError, "25000000 frames"),
-        ({"duration": 1.0, "speed": 1.0}, ValueError, "duration and speed"),
-        ({"elevation": "high"}, TypeError, "elevation"),
-        ({"size": (7.0, -1.0)}, ValueError, "size"),
-        ({"bodies": ["cranc"]}, ValueError, "'cranc'.*'crank'"),
-        ({"traces": ["rot"]}, ValueError, "'rot'.*'rod'"),
-        ({"traces": {"pin": ("rod", (0.0, 0.0))}}, ValueError, "trace 'pin': point"),
-        ({"traces": {"pin": "rod"}}, TypeError, "traces"),
-        ({"traces": {}}, ValueError, "traces"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(options, error, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(error, match=message):
-        run().animate(**options)
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_is_missing_is_named(tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setenv("PATH", str(tmp_path))
-        with pytest.raises(RuntimeError, match=r"'run.mp4' needs the program ffmpeg"):
-            run().animate(tmp_path / "run.mp4")
-    for package, remedy in (("PIL", "pillow"), ("matplotlib", "matplotlib")):
-        with monkeypatch.context() as patch:
-            for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-                patch.setitem(sys.modules, name, None)
-            with pytest.raises(ImportError, match=f"pip install {remedy}"):
-                run().animate(tmp_path / "run.gif")
-
-
-def test_short_and_broken_runs_are_shown():
-    whole = run()
-    film = replace(whole, t=whole.t[:1], y=whole.y[:1]).animate(**FEW)
-    assert len(film) == 1 and film.frame(0.0).axes[0].get_title() == "t = 0 s"
-    broken = replace(whole, t=whole.t[:2], y=whole.y[:2], reason=Reason.SOLVER)
-    assert broken.animate(**FEW).scene.t[-1] == whole.t[1]
-    with pytest.raises(ValueError, match="no times"):
-        replace(whole, t=whole.t[:0], y=whole.y[:0]).animate()
-    # a run that kept no steps is shown at its own times
-    kept = replace(whole, t=whole.t[:2], y=whole.y[:2], steps=Steps(whole.t, whole.y))
-    assert np.array_equal(kept.animate(**FEW).scene.t, [0.0, 0.25, 0.5])  # beyond its output times
-    lost = replace(kept, steps=Steps(whole.t[:0], whole.y[:0]))
-    assert set(lost.animate(**FEW).scene.t) <= set(lost.t)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -77,7 +76,11 @@ def _level(solver: str) -> float:
 @pytest.mark.parametrize("solver", sorted(cases.ALL_INFOS))
 def test_forth_and_back_leads_to_the_start(solver):
     problem, forth = _forth(solver)
-    back = _back(solver)
+    back, top = _back(solver), problem.labels.index("body.x")
+
+    def crossing(t, y):
+        return y[top] - 0.5 * (problem.y0[top] + forth.y[-1, top])
+
     d = problem.layout.n_differential
     assert back.success and back.t[0] == END and back.t[-1] == 0.0 and (np.diff(back.t) < 0.0).all(), back.message
     assert np.abs(back.y[-1] - problem.y0)[:d].max() < _level(solver)
@@ -86,24 +89,12 @@ def test_forth_and_back_leads_to_the_start(solver):
     assert np.array_equal(back(back.t)[:, :d], back.y[:, :d])
     # the work is that from the first time on, so the balance holds as forth
     assert np.abs(back.energy.balance).max() < 3.0 * np.abs(forth.energy.balance).max() + 30.0 * USUAL
-
-
-@pytest.mark.parametrize("solver", sorted(cases.ALL_INFOS))
-def test_output_times_and_events_of_a_run_back(solver):
-    problem, forth = _forth(solver)
-    top = problem.labels.index("body.x")
-
-    def crossing(t, y):
-        return y[top] - 0.5 * (problem.y0[top] + forth.y[-1, top])
-
-    back = _back(solver, t_eval=TIMES, events=crossing)
-    d = problem.layout.n_differential
-    assert back.success and np.array_equal(back.t, TIMES), back.message
-    assert np.abs(back.y - forth(TIMES))[:, :d].max() < _level(solver) + 1e-5
-    found = [e for e in back.events[0].t if 0.0 < e < END]
+    rows = _back(solver, t_eval=TIMES, events=crossing)
+    assert rows.success and np.array_equal(rows.t, TIMES), rows.message
+    assert np.abs(rows.y - forth(TIMES))[:, :d].max() < _level(solver) + 1e-5
+    found = [e for e in rows.events[0].t if 0.0 < e < END]
     assert found and sorted(found, reverse=True) == found
-    for t in found:
-        assert abs(crossing(t, forth(t))) < _level(solver) + 1e-5
+    assert max(abs(crossing(t, forth(t))) for t in found) < _level(solver) + 1e-5
 
 
 @pytest.mark.parametrize("solver", [name for name in sorted(cases.INFOS) if not cases.method(name).fixed_step], ids=str)
@@ -186,7 +177,7 @@ def test_the_mirrored_equations_are_those_of_the_problem():
     assert np.array_equal(rates, -ode.rhs(0.3, ode.y0)) and np.array_equal(tangent, -ode.rhs_jacobian(0.3, ode.y0))
 
 
-@pytest.mark.parametrize("solver", ["rbdae:dop853", "scipy:RK45", "sksundae:cvode", "assimulo:Radau5ODE"])
+@pytest.mark.parametrize("solver", ["rbdae:dop853", "sksundae:cvode"])
 def test_a_failure_is_told_in_the_problems_own_time(solver):
     cases.need(solver)
     system = rbdae.System()
@@ -204,15 +195,6 @@ def test_a_failure_is_told_in_the_problems_own_time(solver):
     run = rbdae.solve(problem, (1.0, 0.0), solver=solver)
     assert run.reason is Reason.NOT_FINITE and 0.2 < run.t[-1] < 0.4, run.message
     assert "t = -" not in run.message and "not finite at t = 0.2" in run.message
-
-
-def test_a_failed_projection_back_in_time_names_its_own_time():
-    """Seen: the sign was turned in a text that had the right one."""
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
-    projection = rbdae.Projection(max_iterations=1, tolerance=1e-9)
-    run = rbdae.solve(problem, (0.0, -5.0), solver="scipy:RK23", rtol=0.3, atol=0.3, projection=projection)
-    assert run.reason is Reason.PROJECTION, run.message
-    assert re.search(r"It said: t = -0\.\d+: Newton's method", run.message), run.message
 
 
 def test_stabilised_forms_are_refused_with_the_remedies():

@@ -10,7 +10,6 @@ import cases
 import inside
 import numpy as np
 import pytest
-import toy
 from inside import Mat, Vec
 
 import rbdae
@@ -21,7 +20,6 @@ END = 1.0
 RUNS = [
     ("index-0", "quaternion", "angular", "scipy:DOP853", 1e-6),
     ("index-0", "quaternion", "angular", "scipy:DOP853", 1e-10),
-    ("index-0", "quaternion", "angular", "scipy:LSODA", 1e-8),
     ("index-0", "directors", "coordinate", "scipy:RK45", 1e-7),
     ("index-1", "quaternion", "coordinate", "scikits.odes:ida", 1e-7),
     ("index-2", "quaternion", "angular", "assimulo:Radau5DAE", 1e-7),
@@ -76,14 +74,6 @@ def _excess(run: rbdae.Solution, exact: rbdae.Solution, n: int = 12) -> float:
     return float(np.max(_errors(run, exact, t, run(t)) - np.maximum(at_steps[k - 1], at_steps[k])))
 
 
-def test_the_reference_is_one():
-    """Another solver agrees with it inside of its steps."""
-    problem, exact = _reference()
-    t = _between(exact, 20)
-    other = rbdae.solve(problem, (0.0, END), solver="scipy:Radau", rtol=1e-10, atol=1e-12, t_eval=t)
-    assert np.abs(other.y - exact(t)).max() < 1e-8
-
-
 @pytest.mark.parametrize("case", RUNS, ids=lambda c: "/".join(map(str, c)))
 def test_between_steps_the_error_is_that_of_the_steps(case):
     """Measured: at most 0.3 tolerances more, or 0.01 of an error of many tolerances. A cubic through states and rates
@@ -91,30 +81,6 @@ def test_between_steps_the_error_is_that_of_the_steps(case):
     run = _run(*case)
     largest = _errors(run, _reference()[1], run.t, run.y).max()
     assert _excess(run, _reference()[1]) < 3.0 + 0.03 * largest
-
-
-@pytest.mark.parametrize("case", [RUNS[0], ("index-2", "quaternion", "angular", "sksundae:ida", 1e-6)], ids=str)
-def test_polynomials_in_machine_code_are_those_of_python(case, monkeypatch):
-    """Where plain rounds settle they end where mixed ones do, up to the change at which both end."""
-    cases.need(case[3])
-    problem = rbdae.formulate(
-        rbdae.models.linked_bodies(), *case[:1], rotation=case[1], velocity=case[2], code="traced"
-    )
-    options = {"solver": case[3], "rtol": case[4], "atol": case[4]}
-    one, other = (rbdae.solve(problem, (0.0, 0.1), **options) for _ in range(2))
-    t, made = np.linspace(0.0, 0.1, 200), []
-    real = inside.dense.compiled_piece
-
-    def noted(*arguments: Any) -> Any:
-        made.append(real(*arguments))
-        return made[-1]
-
-    monkeypatch.setattr(inside.dense, "compiled_piece", noted)
-    found = one(t)
-    assert len(made) > 5 and sum(piece is not None for piece in made) > 0.9 * len(made)
-    monkeypatch.setattr(inside.dense, "compiled_piece", lambda *arguments: None)
-    n = problem.layout.n_differential
-    assert (np.abs(found - other(t)) / (case[4] * (1.0 + np.abs(found))))[:, :n].max() < 0.05
 
 
 def test_a_driven_motion_between_steps():
@@ -139,26 +105,10 @@ def test_a_stiff_motion_between_steps():
     assert _excess(run, exact) < 10.0
 
 
-def test_polynomials_go_through_the_nearest_states():
-    """Whatever the number of states that is best: none that is left out is nearer to the step than one of them."""
-    rng = np.random.default_rng(6)
-    seen = set()
-    for _ in range(40):
-        t = np.cumsum(rng.uniform(0.02, 1.0, 12) ** 2)
-        k = int(rng.integers(4, 7))
-        y = np.sin(np.outer(t, (0.3, 0.7)))
-        found = inside.dense.neighbours(t, y, k, np.full(2, 1e-9))
-        away = np.maximum(np.maximum(t[k] - t, t - t[k + 1]), 0.0)
-        used = np.isin(t, found.t)
-        assert used[k] and used[k + 1] and away[used].max() <= away[~used].min()
-        seen.add((int(used[:k].sum()), int(used[k + 2 :].sum())))
-    assert {left < right for left, right in seen} == {True, False}
-
-
 # ---------------------------------------------------------------- which values
 
 
-@pytest.mark.parametrize("case", [RUNS[0], RUNS[6], RUNS[8]], ids=lambda c: c[0])
+@pytest.mark.parametrize("case", [RUNS[0], RUNS[5], RUNS[7]], ids=lambda c: c[0])
 def test_at_its_steps_it_is_what_was_recorded(case):
     run = _run(*case)
     d = run.problem.layout.n_differential
@@ -179,7 +129,7 @@ def test_output_times_change_nothing():
 
 
 def test_multipliers_belong_to_positions_and_velocities():
-    for case in (RUNS[6], RUNS[7]):
+    for case in RUNS[5:7]:
         run = _run(*case)
         layout = run.problem.layout
         t = np.concatenate([_between(run, 3), run.t[:3]])
@@ -190,7 +140,7 @@ def test_multipliers_belong_to_positions_and_velocities():
 
 def test_rates_are_those_of_the_equations():
     """The derivative of the dense output satisfies the residual, at steps and between them."""
-    for case in (RUNS[0], RUNS[5], RUNS[8], RUNS[9]):
+    for case in (RUNS[0], RUNS[4], RUNS[7], RUNS[8]):
         run = _run(*case)
         layout = run.problem.layout
         d = layout.n_differential if case[0] != "hiller-anantharaman" else layout.la.stop
@@ -257,21 +207,16 @@ def test_every_form_with_a_joint_has_its_multipliers_between_steps(formulation):
     assert np.isfinite(run.energy.balance).all()
 
 
-# ---------------------------------------------------------------- changes of selection, files
+# ---------------------------------------------------------------- changes of selection
 
 
-def _switched(**more: Any) -> rbdae.Solution:
-    problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
+def test_a_change_of_selection_has_two_sides():
+    """Before it y has the old unknowns, from it on the new ones; the motion is one."""
+    problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm", code="generic")
     problem = inside.dropping(problem, (16,))  # which is needed from 1 s on
-    out = rbdae.solve(problem, (0.0, 1.6), solver="scipy:DOP853", rtol=1e-8, atol=1e-8, **more)
-    assert out.success and inside.segment_times(out)
-    return out
-
-
-def test_a_change_of_selection_has_two_sides(tmp_path):
-    """Before it y has the old unknowns, from it on the new ones; the motion is one. After loading, too."""
-    run = _switched()
-    exact = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
+    run = rbdae.solve(problem, (0.0, 1.6), solver="scipy:DOP853", rtol=1e-8, atol=1e-8)
+    assert run.success and inside.segment_times(run)
+    exact = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm", code="generic")
     exact = rbdae.solve(exact, (0.0, 1.6), solver="scipy:DOP853", rtol=1e-11, atol=1e-11)
     assert _excess(run, exact, 40) < 10.0
     for t in inside.segment_times(run):
@@ -282,12 +227,6 @@ def test_a_change_of_selection_has_two_sides(tmp_path):
         k = int(np.searchsorted(run.t, t))
         assert run.t[k] == t and np.array_equal(y[1], run.y[k])
         assert np.array_equal(run.problem_at(t).natural(t, y[1]).reshape(-1), Z[1])
-    sparse = _switched(t_eval=[0.3, 1.6])
-    t = np.sort(np.concatenate([_between(run, 7), inside.segment_times(run)]))
-    assert np.array_equal(sparse(t), run(t))
-    for solution in (run, sparse):
-        again = rbdae.load(solution.save(tmp_path / "run"), solution.problem)
-        assert np.array_equal(again(t), run(t))
 
 
 def test_a_projected_run_is_projected_between_steps():
@@ -308,15 +247,5 @@ def test_times_outside_of_the_run_are_refused(tmp_path):
     for t in (-1e-9, 1.0 + 1e-9):
         with pytest.raises(ValueError, match=r"t = .* is outside of this run; give times from 0.0 to 1.0"):
             run(t)
-    with pytest.raises(ValueError, match=r"t must be finite, got nan"):
-        run(np.nan)
-    with pytest.raises(ValueError, match=r"t must be a number, got .* of shape \(1, 2\)"):
-        run([[0.1, 0.2]])
     with pytest.raises(ValueError, match=r"rbdae.load\(path, problem\)"):
         rbdae.load(run.save(tmp_path / "run"))(0.5)
-
-
-def test_a_problem_without_rates_is_refused_by_name():
-    run = rbdae.solve(toy.Pendulum(), (0.0, 0.1), solver="scipy:RK45")
-    with pytest.raises(TypeError, match=r"only a rbdae.Problem .* not <toy.Pendulum"):
-        run(0.05)

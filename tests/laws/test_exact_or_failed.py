@@ -150,7 +150,7 @@ def check(solution: rbdae.Solution, promise: Promise, model: str) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("scheme", "chart", "order", "model", "k"), drawn(5))
+@pytest.mark.parametrize(("scheme", "chart", "order", "model", "k"), drawn(3))
 def test_exact_or_failed(scheme, chart, order, model, k):
     method, variant = scheme
     promise = PROMISES[scheme]
@@ -173,8 +173,6 @@ def test_exact_or_failed(scheme, chart, order, model, k):
 
 HALF_TURNS: dict[str, tuple[str, str, str, float]] = {
     "paper, free body": ("energy-momentum", "paper", "free_body", 0.1),
-    "paper, top": ("energy-momentum", "paper", "gyro_top", 0.03),
-    "paper, linked bodies": ("energy-momentum", "paper", "linked_bodies", 0.01),
     "paper, linked bodies, far": ("energy-momentum", "paper", "linked_bodies", 0.05),
     "conformal, free body": ("midpoint", "conformal", "free_body", 0.12),
     "simo-wong, free body": ("simo-wong", "energy-momentum", "free_body", 0.08),
@@ -191,21 +189,6 @@ def test_half_a_turn_is_no_solution(name):
     problem = problem_of(model, "hamiltonian-eliminated" if promise.hamiltonian else "index-0", "quaternion", None)
     found = rbdae.solve(problem, (0.0, 3.0), solver=f"rbdae:{method}", step=h, variant=variant)
     check(found, promise, model)
-
-
-def test_a_run_says_which_body_turns_too_far():
-    """Of two bodies the second one spins with 50 rad/s: h Om = 5 has no step with theta / 2 < pi / 2."""
-    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
-    system.add_body("slow", mass=1.0, inertia=(1.0, 1.2, 1.5), angular_velocity=(0.1, 0.2, 0.3))
-    place = {"position": (3.0, 0.0, 0.0)}
-    system.add_body("fast", mass=1.0, inertia=(1.0, 1.0, 1.5), angular_velocity=(0.0, 0.0, 50.0), **place)
-    problem = rbdae.formulate(system, "index-0")
-    found = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:simo-wong", step=0.1)
-    assert not found.success and found.reason is Reason.NOT_CONVERGED
-    assert "stopped at t = 0 " in found.message
-    assert "step 1 of 0.1 s: body 'fast' comes to half a turn" in found.message
-    assert "take a smaller step=" in found.message
-    assert len(found.t) == 1 and np.array_equal(found.y[0], problem.y0)
 
 
 # ---------------------------------------------------------------- named: tangents that are wrong
@@ -255,7 +238,7 @@ def test_states_within_a_composed_step_fail_with_the_run(events):
     system.add_joint(Revolute(system.ground, a, axis_a=(0, 0, 1), axis_b=(0, 0, 1)))
     problem = rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum", consistent="project")
     more = {"events": lambda t, y: t - 0.1} if events else {}
-    for h in (0.1, 0.6, 1.2, 2.0):
+    for h in (0.1, 1.2, 2.0):
         times = np.linspace(0.0, 6.0, 50)
         found = rbdae.solve(
             problem, (0.0, 6.0), solver="rbdae:energy-momentum", step=h, order=4, composition="yoshida",

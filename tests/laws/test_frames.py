@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 
 import cases
@@ -85,47 +84,3 @@ def test_quaternions_have_no_jumps():
     p = solution.to_pandas("states").filter(regex="quaternion").to_numpy()
     assert p.shape == (101, 4) and np.abs(np.diff(p, axis=0)).max() < 0.5
     assert np.ptp(p, axis=0).max() > 1.0
-
-
-def test_what_there_is_not_is_refused_with_what_there_is(run, tmp_path):
-    with pytest.raises(ValueError, match="unknown quantity 'state'; did you mean 'states'"):
-        run.to_pandas("state")
-    with pytest.raises(TypeError, match="quantities must be a list of strings"):
-        run.to_pandas(7)
-    with pytest.raises(ValueError, match=r"rbdae\.load\(path, problem\)"):
-        rbdae.load(run.save(tmp_path / "run")).to_pandas()
-
-
-def test_without_pandas_the_error_says_how_to_get_it(run, monkeypatch):
-    imports = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name == "pandas":
-            raise ImportError(name)
-        return imports(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install pandas"):
-        run.to_pandas()
-
-
-def test_a_solution_keeps_what_its_run_was_asked_for(tmp_path):
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-
-    def passage(t, y):
-        return t - 0.01
-
-    solution = rbdae.solve(
-        problem, (0.0, 0.02), solver="scipy:RK45", projection=True, events=passage, t_eval=[0.0, 0.02], max_step=0.005
-    )
-    wanted = {
-        "t_span": "(0.0, 0.02)",
-        "t_eval": "2 times",
-        "projection": "True",
-        "events": "passage",
-        "max_step": "0.005",
-    }
-    assert solution.options == wanted
-    assert rbdae.load(solution.save(tmp_path / "run"), problem).options == wanted
-    plain = rbdae.solve(problem, (0.0, 0.01), solver="assimulo:ExplicitEuler", step=0.005)
-    assert plain.options == {"t_span": "(0.0, 0.01)", "step": "0.005"}

@@ -88,12 +88,6 @@ def test_equal_nodes_are_one():
     assert graph.condition("<", graph.function("abs", a), zero) == zero
 
 
-def test_zeros_have_no_sign():
-    """Zeros of either sign are one node: whichever comes first, its number is 0.0."""
-    graph = Graph()
-    assert math.copysign(1.0, graph.nodes[graph.const(-0.0)][1]) == 1.0
-
-
 def test_both_numbers_of_a_pair():
     graph = Graph()
     a, b, c, d = (graph.node("input", "y", k) for k in range(4))

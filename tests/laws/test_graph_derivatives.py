@@ -12,13 +12,13 @@ from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import FUNCTIONS, Graph
 
 TOLERANCE = 1e-12
-USUAL = 8
+USUAL = 5
 
 
 def _drawn():
     """Pairings of the registries: a seeded sample in the usual run, all in the long one."""
     pairs = [*cases.PAIRS, *cases.JOINT_PAIRS]
-    order = np.random.default_rng(5).permutation(len(pairs))
+    order = np.random.default_rng(9).permutation(len(pairs))
     return [pairs[k] for k in order[: cases.count(USUAL, len(order))]]
 
 
@@ -81,27 +81,6 @@ def test_backwards_they_are_the_same_as_forwards():
         assert np.allclose(found, row, rtol=1e-13, atol=1e-13 * np.abs(forwards).max())
 
 
-UNARY = {
-    "sqrt": 0.7,
-    "sin": 0.7,
-    "cos": 0.7,
-    "tan": 0.7,
-    "arcsin": 0.7,
-    "arccos": 0.7,
-    "arctan": 0.7,
-    "exp": 0.7,
-    "expm1": 0.7,
-    "log": 0.7,
-    "log1p": 0.7,
-    "sinh": 0.7,
-    "cosh": 0.7,
-    "tanh": 0.7,
-    "arcsinh": 0.7,
-    "arccosh": 1.7,
-    "arctanh": 0.7,
-    "abs": -0.7,
-    "floor": 0.7,
-}
 OTHERS = {
     "add": lambda g, a, b: g.add(g.mul(a, a), b),
     "sub": lambda g, a, b: g.sub(a, g.neg(b)),
@@ -119,7 +98,7 @@ def test_every_operation_has_the_derivative_that_differences_have(name):
     graph = Graph()
     a, b = inputs_of(graph, "x", 2)
     out = OTHERS[name](graph, a, b) if name in OTHERS else graph.function(name, a)
-    point, h = np.array((UNARY.get(name, 0.7), 1.3)), 1e-3
+    point, h = np.array(({"arccosh": 1.7, "abs": -0.7}.get(name, 0.7), 1.3)), 1e-3
     forwards = evaluate(
         graph, [jacobian(graph, [out], [a, b])[0].get(k, graph.const(0.0)) for k in range(2)], {"x": point}
     )

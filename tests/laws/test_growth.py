@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import Any
 
-import inside
 import pytest
 from cases import NIGHTLY, count
 
@@ -52,31 +50,3 @@ def test_models_do_not_stay(tmp_path):
     assert float(done.stdout) < (0.008 if NIGHTLY else 0.04) * models
     names = [path.name for path in (tmp_path / "empty" / "machine").iterdir()]
     assert len(names) <= 4096 + 64 and all(name.endswith(".o") for name in names)
-
-
-def test_pass_managers_are_freed_once():
-    """Whether a version of llvmlite frees them itself, or inherits the function that does nothing."""
-    import llvmlite.binding.ffi as ffi
-
-    freed: list[Any] = []
-
-    class Frees:
-        def _dispose(self) -> None:
-            freed.append(self)
-
-    class Inherits(ffi.ObjectRef, Frees):
-        """As in llvmlite to 0.50."""
-
-    class Disposes(Frees, ffi.ObjectRef):
-        """As it should be."""
-
-    class Nothing(ffi.ObjectRef):
-        """One that has nothing to free."""
-
-    for kind, times in ((Inherits, 1), (Disposes, 1), (Nothing, 0)):
-        freed.clear()
-        manager = kind(object())
-        inside.free(manager)
-        manager.close()
-        inside.free(manager)
-        assert len(freed) == times and manager.closed, kind

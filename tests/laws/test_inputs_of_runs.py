@@ -90,13 +90,3 @@ def test_inputs_over_a_run(given, impulse):
     assert p.inputs == {"torque": 0.5}
     assert np.abs(solution.energy.work).max() > 0.05
     assert np.abs(solution.energy.balance).max() < 1e-8
-
-
-def test_wrong_inputs_of_a_run_are_refused_by_name():
-    for inputs, words in (
-        ({"torq": 1.0}, "unknown input 'torq'"),
-        ([1.0], "must be a mapping by name"),
-        ({"torque": "x"}, "solve: input 'torque'"),
-    ):
-        with pytest.raises((TypeError, ValueError), match=words):
-            rbdae.solve(problem(), (0.0, 1.0), solver="rbdae:dop853", inputs=inputs)

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,11 @@ import inside
 import numpy as np
 import pytest
 import toy
-from cases import count
+from cases import NIGHTLY, count
 
 import rbdae
 from rbdae.adapter import Reason
 
-PACKAGES = sorted({info.package for info in cases.INFOS.values() if info.available})
 CHILD = Path(__file__).parents[1] / "support" / "interrupted_runs.py"
 
 
@@ -37,20 +35,20 @@ def ctrl_c_interrupts():
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "package, code", [*((package, "generic") for package in PACKAGES), ("rbdae", "traced"), ("sksundae", "traced")]
-)
-def test_every_interrupt_at_a_random_time_reaches_the_caller(package, code, rng):
-    """Real signals from another process; half of the runs call a Python force from compiled code."""
-    if package not in PACKAGES:
-        pytest.skip(f"{package} is not installed")
-    runs = count(4, 500)
+@pytest.mark.parametrize("code", ["generic", "traced"])
+def test_every_interrupt_at_a_random_time_reaches_the_caller(code, rng):
+    """Real signals from another process; half of the runs call a Python force from compiled code. One solver of each
+    package, and with code of one model two; all of them at night."""
+    runs = count(2, 500)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CODE": code}
-    solvers = [info.name for info in cases.INFOS.values() if info.package == package]
+    solvers = [info.name for info in cases.INFOS.values() if info.available]
+    if not NIGHTLY:
+        first = {name.partition(":")[0]: name for name in reversed(solvers)}
+        solvers = [name for package, name in first.items() if code == "generic" or package in ("rbdae", "sksundae")]
     command = [sys.executable, str(CHILD), ",".join(solvers), str(runs)]
     found: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as child:
-        watchdog = threading.Timer(60.0 + 5.0 * runs, child.kill)
+        watchdog = threading.Timer(60.0 + 5.0 * runs * len(solvers), child.kill)
         watchdog.start()
         try:
             assert child.stdout is not None
@@ -147,38 +145,6 @@ def test_a_handler_of_the_users_own_is_called_at_once_and_what_it_raises_is_kept
         signal.signal(signal.SIGINT, before)
 
 
-def test_runs_in_other_threads_leave_signals_alone():
-    handlers = []
-
-    def trouble(t: float, y: Any) -> float:
-        handlers.append(signal.getsignal(signal.SIGINT))
-        return 1.0
-
-    before = signal.getsignal(signal.SIGINT)
-    with ThreadPoolExecutor(1) as pool:
-        run = pool.submit(rbdae.solve, toy.Pendulum(trouble=trouble), (0.0, 1.0), solver="scipy:RK45")
-        assert run.result().success
-    assert set(handlers) == {before}
-
-
-def test_an_interrupt_of_a_run_inside_a_run_ends_both():
-    inner: list[Any] = []
-
-    def trouble(t: float, y: Any) -> float:
-        if t > 0.5:
-            try:
-                rbdae.solve(toy.Pendulum(trouble=interrupting(0.1)), (0.0, 1.0), solver="scipy:RK45")
-            except KeyboardInterrupt as error:
-                inner.append(error.solution)
-                raise
-        return 1.0
-
-    with pytest.raises(KeyboardInterrupt) as caught:
-        rbdae.solve(toy.Pendulum(trouble=trouble), (0.0, 1.0), solver="sksundae:cvode")
-    assert len(inner) == 1 and 0.0 < inner[0].t[-1] < 0.3
-    assert 0.2 < caught.value.solution.t[-1] < 0.7
-
-
 def test_an_interrupt_beside_an_exception_of_the_user_is_not_lost():
     def fail() -> None:
         raise ZeroDivisionError("mine")
@@ -204,61 +170,9 @@ def test_an_interrupt_after_a_change_of_selection_has_the_segments_before():
     assert solution.energy.total.shape == solution.t.shape
 
 
-class TimeIsUp(Exception):
-    """What a time limit raises."""
-
-
-def _time_is_up(number: int, frame: Any) -> None:
-    raise TimeIsUp
-
-
 def _as_ctrl_c(number: int, frame: Any) -> None:
     """A time limit whose exception cannot vanish in compiled code."""
     signal.raise_signal(signal.SIGINT)
-
-
-@pytest.mark.parametrize("solver", ["scipy:RK45", "scipy:LSODA", "sksundae:ida", "rbdae:dopri5"])
-def test_a_time_limit_by_another_signal_ends_a_run_as_ctrl_c_does(solver):
-    """SIGINT alone has a handler of a run's; those of other signals hand on to it."""
-    if not cases.INFOS[solver].available:
-        pytest.skip(f"{solver} is not installed")
-    seen: list[Any] = []
-
-    def trouble(t: float, y: Any) -> float:
-        if t > 0.5 and not seen:
-            seen.append(signal.getsignal(signal.SIGALRM))
-            os.kill(os.getpid(), signal.SIGALRM)
-        return 1.0
-
-    before = signal.signal(signal.SIGINT, _time_is_up), signal.signal(signal.SIGALRM, _as_ctrl_c)
-    try:
-        with pytest.raises(TimeIsUp) as caught:
-            rbdae.solve(toy.Pendulum("index-0", trouble=trouble), (0.0, 1.0), solver=solver)
-        assert signal.getsignal(signal.SIGINT) is _time_is_up
-    finally:
-        signal.signal(signal.SIGINT, before[0])
-        signal.signal(signal.SIGALRM, before[1])
-    solution: Any = caught.value.solution
-    assert seen == [_as_ctrl_c]
-    assert solution.reason is Reason.KEYBOARD and 0.2 < solution.t[-1] < 0.7
-
-
-def test_a_handler_that_a_run_inside_a_run_has_set_is_put_back():
-    """A function of the user sets a handler for a run of its own, and takes it back."""
-    inner: list[Any] = []
-
-    def trouble(t: float, y: Any) -> float:
-        if t > 0.5 and not inner:
-            before = signal.signal(signal.SIGINT, _time_is_up)
-            inner.append(rbdae.solve(toy.Pendulum(), (0.0, 0.1), solver="scipy:RK45"))
-            signal.signal(signal.SIGINT, before)
-            os.kill(os.getpid(), signal.SIGINT)
-        return 1.0
-
-    with pytest.raises(KeyboardInterrupt) as caught:
-        rbdae.solve(toy.Pendulum(trouble=trouble), (0.0, 1.0), solver="scipy:RK45")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert inner[0].success and 0.2 < caught.value.solution.t[-1] < 0.7
 
 
 @pytest.mark.parametrize("part", [0, 1])
@@ -282,7 +196,7 @@ def test_an_interrupt_between_two_parts_of_a_compilation(part, tmp_path, monkeyp
     assert after.success and after.t[-1] == 1.0
 
 
-@pytest.mark.parametrize("solver", ["rbdae:dopri5", "rbdae:dop853", "rbdae:energy-momentum"])
+@pytest.mark.parametrize("solver", ["rbdae:dop853", "rbdae:energy-momentum"])
 def test_own_loops_answer_within_little_processor_time(solver):
     """Seen: half a second and more. A loop pauses every 20 ms. The level is three times the 50 ms that are promised."""
     momentum = solver == "rbdae:energy-momentum"
@@ -301,34 +215,3 @@ def test_own_loops_answer_within_little_processor_time(solver):
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before)
-
-
-@pytest.mark.parametrize("solver", ["rbdae:dop853", "rbdae:energy-momentum"])
-def test_rows_are_not_joined_when_a_signal_has_come(solver):
-    """Seen: 100 to 370 ms from a handler to its caller with a million rows, which take 1 ms or less; a loop comes to
-    the handler within 20 ms."""
-    momentum = solver == "rbdae:energy-momentum"
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "hamiltonian" if momentum else "index-0", code="traced")
-    more: dict[str, Any] = {"step": 1e-4} if momentum else {"rtol": 1e-11, "atol": 1e-11}
-    short = rbdae.solve(problem, (0.0, 5.0 if momentum else 800.0), solver=solver, **more)
-    limit = 1.1 * 1e6 / len(short.t) * short.stats.seconds
-    handled: list[float] = []
-
-    def stop(number: int, frame: Any) -> None:
-        handled.append(time.process_time())
-        signal.raise_signal(signal.SIGINT)
-
-    before = signal.signal(signal.SIGPROF, stop)
-    try:
-        signal.setitimer(signal.ITIMER_PROF, limit)
-        with pytest.raises(KeyboardInterrupt) as caught:
-            rbdae.solve(problem, (0.0, 1e6), solver=solver, **more)
-        taken = time.process_time() - handled[0]
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
-    solution: Any = caught.value.solution
-    assert len(solution.t) > 5e5
-    assert taken < 0.025
-    assert (np.diff(solution.t) > 0.0).all() and np.isfinite(solution.y).all()
-    np.testing.assert_array_equal(solution.y[: len(short.t) - 1], short.y[:-1])

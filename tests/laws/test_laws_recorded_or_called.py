@@ -71,44 +71,13 @@ def swallowing(t, a, r):
         return 0.0
 
 
-def bare(t, a, r):
-    try:
-        return -0.5 * float(round(a, 2)) if a > 1.0 else 0.0
-    except:  # noqa: E722
-        return 0.0
-
-
 def kind(t, a, r):
     return (-1.0 if type(a) in (float, np.float64) else 0.2) if a > 1 else 0.0
-
-
-def asked(t, a, r):
-    return -1.0 if hasattr(a, "is_integer") and isinstance(a, float) else 0.2
-
-
-def overflowing(t, a, r):
-    try:
-        return math.exp(400.0 * a) * 1e-300
-    except OverflowError:
-        return 9.0
 
 
 def infinite(t, a, r):
     e = np.exp(2000 * a)
     return 1 / e if math.isfinite(e) else -3.0
-
-
-def unbounded(t, a, r):
-    x = np.where(a > 1.0, np.inf, a)
-    return float(x) if math.isfinite(x) else 9.0
-
-
-def clipped(t, a, r):
-    return np.maximum(np.sqrt(1.5 - a), 0.25) if a < 2.5 else np.clip(np.sqrt(1.5 - a), 0.2, 1.0)
-
-
-def larger(t, a, r):
-    return np.fmax(1.0, np.sqrt(1.5 - a)) + np.fmin(np.sqrt(1.5 - a), 3.0)
 
 
 def remainders(t, a, r):
@@ -127,13 +96,7 @@ def unknown(t, a, r):
     return np.where(a > 0.2, np.nan, -a)
 
 
-ONCE_OTHERS = [
-    comparisons, swallowing, bare, kind, asked, overflowing, infinite, unbounded, clipped, larger, remainders,
-    sign_of_zero, signs, unknown,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("law", ONCE_OTHERS)
+@pytest.mark.parametrize("law", [comparisons, swallowing, kind, infinite, remainders, sign_of_zero, signs, unknown])
 def test_a_law_is_what_python_says(law):
     recorded, derived = law_of_motion(law)
     assert law is not unknown or not recorded.why
@@ -153,39 +116,6 @@ def test_a_law_is_what_python_says(law):
         derived(t, np.array([a, r]), slope)
 
 
-def test_hysteresis_is_called_with_its_state():
-    class Relay:
-        on = False
-
-        def __call__(self, t, a, r):
-            if a > 1.0:
-                self.on = True
-            elif a < 0.5:
-                self.on = False
-            return -1.0 if self.on else 0.2
-
-    relay, other = Relay(), Relay()
-    problem = sliding(relay)
-    assert "self.on" in way(problem)
-    for a in (0.0, 0.7, 1.1, 0.7, 0.4, 0.7):
-        assert force(problem, a) == pytest.approx(other(0.0, a, 0.9), abs=1e-15) and relay.on == other.on
-
-
-def test_counters_and_random_numbers_are_called():
-    count, numbers, same = [], np.random.default_rng(3), np.random.default_rng(3)
-
-    def law(t, a, r):
-        count.append(a)
-        return -a + (numbers.normal() if a > 0.5 else 0.0)
-
-    problem = sliding(law)
-    before = len(count)
-    found = [force(problem, a) for a in (0.2, 0.7, 0.9)]
-    assert count[before:] == [0.2, 0.7, 0.9] and found == pytest.approx(
-        [-0.2, -0.7 + same.normal(), -0.9 + same.normal()]
-    )
-
-
 def test_derivatives_are_those_of_the_branch_where_the_law_is_called():
     table = {True: 3.0, False: 5.0}
     laws = {
@@ -198,17 +128,6 @@ def test_derivatives_are_those_of_the_branch_where_the_law_is_called():
         problem = sliding(law)
         assert slopes(problem, 0.5)[0] == pytest.approx(slope), name
         assert problem.outputs(["m.force"]).jacobian(0.0, problem.y0)[0].any()
-
-
-def test_the_handler_of_a_division_by_zero_runs():
-    def friction(t, a, r):
-        try:
-            return -r / abs(r)
-        except ZeroDivisionError:
-            return 0.25
-
-    problem = sliding(friction, rate=0.0)
-    assert force(problem, 0.0, 0.0) == 0.25 and force(problem, 0.0, 0.3) == -1.0
 
 
 # ---------------------------------------------------------------- what a law reads, and what it says
@@ -235,14 +154,6 @@ def test_a_recorded_law_reads_at_formulate_and_a_called_one_at_each_call(monkeyp
     assert force(generic, 2.0) == -4.0  # all code has what was there
 
 
-def test_a_law_that_prints_is_called_and_prints(capsys):
-    problem = sliding(lambda t, a, r: print("at", a) or -2.0 * a)
-    assert "print" in way(problem)
-    force(problem, 0.5)
-    assert "at 0.5" in capsys.readouterr().out
-    assert slopes(problem, 0.5)[0] == -2.0
-
-
 def test_the_message_of_a_run_names_the_laws_that_are_called():
     runs = [rbdae.solve(sliding(law), (0.0, 0.1), solver="rbdae:dop853") for law in (saturated, swallowing)]
     assert ["called in Python: force 'm': force" in run.message for run in runs] == [False, True]
@@ -267,38 +178,6 @@ def test_a_law_that_makes_floats_has_no_jacobian_and_says_so():
         slopes(sliding(swallows), 0.5)
     given = CalledBack(lambda t, a, r: -float(gamma(a + 2.0)), derivatives=lambda t, a, r: (-2.0, 0.0))
     assert slopes(sliding(given), 0.5)[0] == -2.0
-
-
-def test_a_law_that_gives_no_real_number_is_refused_by_name():
-    for law in (lambda t, a, r: 1j, lambda t, a, r: -a + 1j):
-        with pytest.raises(TypeError, match="'m': force must give one number, got"):
-            sliding(law)
-
-
-def test_drives_differentiate_laws_that_are_called():
-    """Twice, with respect to the time."""
-
-    def law(t):
-        try:
-            return math.sqrt(t - 50.0)
-        except ValueError:
-            return 0.5 * math.sin(2.0 * t)
-
-    motions = []
-    for function in (law, lambda t: 0.5 * math.sin(2.0 * t)):
-        system = rbdae.System(gravity=(0, 0, 0))
-        body = system.add_body("b", mass=1.0, inertia=(1.0, 1.0, 1.0))
-        pin = system.add_joint(rbdae.joints.Revolute(system.ground, body, axis_a=(0, 0, 1), name="pin"))
-        system.add_joint(rbdae.drives.PrescribedAngle(pin, function))
-        problem = rbdae.formulate(system, "index-1")
-        motions.append(problem.residual(0.3, problem.y0, problem.yd0))
-    np.testing.assert_allclose(motions[0], motions[1], atol=1e-14)
-
-
-def test_no_shipped_model_has_a_called_law():
-    for name, model in rbdae.models.MODELS.items():
-        laws = rbdae.formulate(model(), "index-1", redundant="minimum-norm").laws
-        assert set(laws.values()) <= {"recorded"}, name
 
 
 # ---------------------------------------------------------------- random functions
@@ -372,7 +251,7 @@ def _wrong(seed: int, folder: Path) -> str:
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
 def test_random_functions_are_recorded_as_they_are_or_called(tmp_path):
     wrong = {}
-    for seed in range(cases.count(200, 2000)):
+    for seed in range(cases.count(100, 2000)):
         for file in tmp_path.iterdir():
             file.unlink()
         said = _wrong(seed, tmp_path)

@@ -80,15 +80,3 @@ def test_loops_over_elements_count_every_element():
         found.append(problem.callbacks.operations("residual").total)
     assert found[2] - found[1] == found[1] - found[0]
     assert 100 < found[1] - found[0] == pytest.approx(found[0] / 44, rel=0.05)
-
-
-def test_code_that_has_no_count_is_refused():
-    generic = cases.formulate(cases.SYSTEMS["A"](), Pairing("index-2", "quaternion", "angular"), code="generic")
-    with pytest.raises(ValueError, match=r"generic code.*traced"):
-        generic.callbacks.operations("residual")
-    with pytest.raises(ValueError, match=r"'project'.*'rhs_jacobian'"):
-        generic.callbacks.operations("project")
-    with pytest.raises(ValueError, match=r"no callback 'sparse_jacobian'.*'jacobian_data'"):
-        generic.callbacks.code("sparse_jacobian")
-    with pytest.raises(AttributeError, match="DAE"):
-        generic.callbacks.operations("rhs")

@@ -38,6 +38,9 @@ def _drifted(problem: rbdae.Problem, rng: np.random.Generator, size: float) -> n
 @pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
 def test_projection_reaches_the_manifold_and_stays(system, pairing, rng):
     problem = cases.problem(system, pairing)
+    skipping, y = rbdae.Projection(tolerance=1e-11).bind(problem), problem.y0.copy()
+    assert skipping(0.0, y) is False and np.array_equal(y, problem.y0)  # it has not drifted
+    assert (skipping.count, skipping.skipped, skipping.largest, skipping.total) == (0, 1, 0.0, 0.0)
     for size in (1e-9, 1e-5, 1e-2):
         y = _drifted(problem, rng, size)
         before = y.copy()
@@ -50,16 +53,6 @@ def test_projection_reaches_the_manifold_and_stays(system, pairing, rng):
         # no larger than what was put in
         assert np.abs(out - y)[problem.layout.q].max() < 20 * size
         np.testing.assert_array_equal(out[problem.layout.la], y[problem.layout.la])
-
-
-@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
-def test_what_has_not_drifted_is_skipped(system, pairing):
-    problem = cases.problem(system, pairing)
-    projector = rbdae.Projection(tolerance=1e-11).bind(problem)
-    y = problem.y0.copy()
-    assert projector(0.0, y) is False
-    np.testing.assert_array_equal(y, problem.y0)
-    assert (projector.count, projector.skipped, projector.largest, projector.total) == (0, 1, 0.0, 0.0)
 
 
 # ---------------------------------------------------------------- explicit forms
@@ -126,22 +119,6 @@ def test_directors_go_through_a_quaternion(pairing, rng):
         R = Rotation.from_quat(p[[1, 2, 3, 0]]).as_matrix()
         np.testing.assert_allclose(out[3:12].reshape(3, 3).T, R, rtol=0, atol=1e-14)
         np.testing.assert_array_equal(out[:3], y[:3])
-
-
-@pytest.mark.parametrize("pairing", [p for p in DIRECTORS if p.velocity == "coordinate"], ids=str)
-def test_director_velocities_lose_what_is_not_a_rotation(pairing, rng):
-    """(62, V) with the director mass: the rest is R times a symmetric matrix, weighted by the Euler tensor."""
-    problem = _free_body(pairing)
-    v = slice(problem.layout.v.start + 3, problem.layout.v.start + 12)
-    y = problem.y0.copy()
-    y[v] += 0.3 * rng.standard_normal(9)
-    out = problem.project(0.0, y, PAPER)
-    R = out[3:12].reshape(3, 3).T
-    W = R.T @ out[v].reshape(3, 3).T
-    np.testing.assert_allclose(W + W.T, 0.0, atol=2e-14)
-    E = 0.5 * np.trace(cases.INERTIA) * np.eye(3) - cases.INERTIA
-    S = R.T @ (out - y)[v].reshape(3, 3).T @ E
-    np.testing.assert_allclose(S, S.T, atol=1e-13)  # M (v - v*) = -G^T eta: symmetric in the body frame
 
 
 # ---------------------------------------------------------------- the angular velocity stays
@@ -236,42 +213,14 @@ def test_positions_move_the_least_in_the_mass_metric(rng):
             R, S = (Z[k, 3:12].reshape(3, 3).T for Z in (before, after))
             step.append(np.concatenate([after[k, :3] - before[k, :3], Rotation.from_matrix(R.T @ S).as_rotvec()]))
         pushed = M @ np.concatenate(step)
-        G = _gradient(problem, out)
+        G = inside.constraint_gradient(problem, 0.0, out)
         eta = np.linalg.lstsq(G.T, -pushed, rcond=None)[0]
         left.append(np.abs(pushed + G.T @ eta).max() / np.abs(pushed).max())
     assert left[0] < 1e-3
     assert left[0] / left[1] > 30  # falls with the step, faster than it
 
 
-def _gradient(problem: rbdae.Problem, y: np.ndarray) -> np.ndarray:
-    """G in (xdot, Omega): gdot is linear in them."""
-    v, n = problem.layout.v, len(problem.model.names)
-    columns = []
-    for i in range(v.start, v.stop):
-        z = y.copy()
-        z[v] = 0.0
-        z[i] = 1.0
-        columns.append(problem.constraints(0.0, z).velocity[n:])
-    return np.array(columns).T
-
-
 # ---------------------------------------------------------------- what is projected, and what is said of it
-
-
-def test_count_and_sizes_are_reported(rng):
-    problem = cases.problem("C", cases.REFERENCE)
-    projector = rbdae.Projection().bind(problem)
-    total, largest = 0.0, 0.0
-    for size in (1e-3, 1e-6, 1e-4):
-        y = _drifted(problem, rng, size)
-        before = y.copy()
-        assert projector(0.0, y) is True
-        correction = np.abs(y - before).max()
-        total, largest = total + correction, max(largest, correction)
-    assert projector.count == 3 and projector.skipped == 0
-    assert projector.iterations >= 3
-    assert projector.largest == largest > 1e-4
-    assert projector.total == pytest.approx(total, rel=1e-15)
 
 
 @pytest.mark.parametrize("pairing", [p for p in cases.PAIRINGS if not p.formulation.startswith("null-space")], ids=str)
@@ -320,30 +269,6 @@ def test_drift_is_what_would_be_projected(rng):
     assert rbdae.Projection(position=False).bind(problem).drift(0.0, y) == velocity
 
 
-def test_tolerance_decides_what_counts_as_drift(rng):
-    problem = cases.problem("C", cases.REFERENCE)
-    y = _drifted(problem, rng, 1e-7)
-    loose, tight = rbdae.Projection(tolerance=1e-2).bind(problem), rbdae.Projection(tolerance=1e-9).bind(problem)
-    z = y.copy()
-    assert loose(0.0, z) is False
-    np.testing.assert_array_equal(z, y)
-    assert tight(0.0, z) is True
-
-
-@pytest.mark.parametrize(
-    "options, match",
-    [
-        ({"tolerance": -1.0}, r"Projection: tolerance = -1\.0 must be a finite number >= 0"),
-        ({"tolerance": np.nan}, "tolerance must be finite, got nan"),
-        ({"restart_tolerance": np.inf}, "restart_tolerance must be finite, got inf"),
-        ({"max_iterations": 0}, r"max_iterations must be at least 1, got 0"),
-    ],
-)
-def test_bad_options(options, match):
-    with pytest.raises(ValueError, match=match):
-        rbdae.Projection(**options)
-
-
 # ---------------------------------------------------------------- far away
 
 FAR = {
@@ -377,7 +302,7 @@ def test_bodies_turned_by_a_radian_are_brought_back(name, rotation, rng):
     """Steps are shortened, and in the end aim at the manifold alone: without that, most of these cases fail."""
     problem = rbdae.formulate(FAR[name](), "index-1", rotation=rotation, consistent="project")
     for angle in (1.0, 1.5):
-        for _ in range(10):
+        for _ in range(4):
             y = _turned_away(problem, angle, rng)
             assert _drift(problem, y)[0] > 0.01
             out = problem.project(0.0, y, rbdae.Projection(max_iterations=20))
@@ -428,9 +353,8 @@ def test_singular_positions_are_named():
 # ---------------------------------------------------------------- a stored trajectory
 
 
-@pytest.mark.parametrize("name", ["A", "C"])
-def test_a_stored_trajectory_is_projected_afterwards(name):
-    problem = cases.problem(name, Pairing("index-0", "quaternion", "coordinate"))
+def test_a_stored_trajectory_is_projected_afterwards():
+    problem = cases.problem("C", Pairing("index-0", "quaternion", "coordinate"))
     solution = rbdae.solve(problem, (0.0, 0.3), solver="scipy:RK45", rtol=1e-6, atol=1e-6)
     assert solution.drift.position.max() > 1e-7
     clean = solution.projected()

@@ -78,29 +78,6 @@ def test_positions_reach_the_joints_by_either_metric(system, rng):
     assert np.abs(ends[1] - ends[0]).max() > 1e-5
 
 
-def test_runs_project_in_the_metric():
-    problem = rbdae.formulate(cases.skew_top(), "index-0", rotation="directors", velocity="coordinate")
-    ends = []
-    for projection in (True, IDENTITY):
-        run = rbdae.solve(problem, (0.0, 0.5), solver="scipy:DOP853", rtol=1e-11, atol=1e-11, projection=projection)
-        assert np.abs(problem.constraints(run.t[-1], run.y[-1]).velocity).max() < 1e-12
-        ends.append(problem.natural(run.t[-1], run.y[-1]))
-    assert np.abs(ends[1] - ends[0]).max() < 1e-8
-
-
-def test_where_there_is_no_identity_metric():
-    with pytest.raises(ValueError, match="unknown metric of a Projection 'masses'; did you mean 'mass'"):
-        rbdae.Projection(metric="masses")  # type: ignore[arg-type]
-    momenta = rbdae.formulate(cases.skew_top(), "hamiltonian")
-    with pytest.raises(ValueError, match=r"metric='identity'.*momenta"):
-        momenta.project(0.0, momenta.y0, IDENTITY)
-    loop = cases.formulate(
-        cases.turning_four_bar("redundant"), ("index-0", "quaternion", "angular"), redundant="minimum-norm"
-    )
-    with pytest.raises(ValueError, match=r"metric='identity'.*suspended"):
-        loop.project(0.0, loop.y0, IDENTITY)
-
-
 # ---------------------------------------------------------------- orthonormal frames
 
 
@@ -158,25 +135,6 @@ def test_which_of_them_are_isotropic(rng):
     assert {m for m in METHODS if body[m] < 1e-13} == {"polar"}
 
 
-@pytest.mark.parametrize("method", ["spurrier-klumpp"])
-def test_the_projection_uses_it(method, rng):
-    problem = rbdae.formulate(cases.skew_top(), "index-0", rotation="directors", velocity="angular")
-    y = problem.y0.copy()
-    y[:9] += 1e-3 * rng.standard_normal(9)
-    wanted = orthonormalised(y[:9].reshape(3, 3).T, method).T.reshape(9)
-    np.testing.assert_allclose(problem.project(0.0, y)[:9], wanted, rtol=0, atol=1e-15)
-
-
-@pytest.mark.parametrize(
-    "M, words", [(np.eye(2), "3 x 3"), (-np.eye(3), "positive determinants"), (np.zeros((3, 3)), "3 x 3")]
-)
-def test_what_is_no_frame_is_refused(M, words):
-    with pytest.raises(ValueError, match=words):
-        orthonormalised(M)
-    with pytest.raises(ValueError, match="did you mean 'polar'"):
-        orthonormalised(np.eye(3), "poler")  # type: ignore[arg-type]
-
-
 # ---------------------------------------------------------------- momenta
 
 
@@ -193,14 +151,6 @@ def test_the_momentum_map_is_the_angular_momentum(rng):
     np.testing.assert_allclose(quaternions.momentum_map(q, p), 0.5 * quaternions.E(q) @ p, rtol=0, atol=1e-15)
     stack = quaternions.momentum_map(np.stack([q] * 3), p)
     assert stack.shape == (3, 3) and body.pivot is not None
-
-
-def test_the_momentum_map_is_conserved_by_a_free_body():
-    problem = rbdae.formulate(rbdae.models.tennis_racket(disturbance=1.0), "hamiltonian-eliminated")
-    run = rbdae.solve(problem, (0.0, 0.3), solver="scipy:DOP853", rtol=1e-12, atol=1e-12)
-    q, p = problem.layout.q, problem.layout.v
-    L = quaternions.momentum_map(run.y[:, q][:, -4:], run.y[:, p][:, -4:])
-    assert np.ptp(L, axis=0).max() < 1e-8 * np.abs(L).max()
 
 
 @pytest.mark.parametrize("rotation", ["quaternion", "directors"])

@@ -24,7 +24,7 @@ def _run(problem: Any, end: float, solver: str, events: Any, **more: Any) -> rbd
     return rbdae.solve(problem, (0.0, end), solver=solver, rtol=tolerance, atol=tolerance, events=events, **more)
 
 
-SOLVERS = {
+FORMS = {
     "rbdae:dopri5": "index-0",
     "rbdae:dop853": "null-space",
     "rbdae:odex": "index-0",
@@ -32,15 +32,28 @@ SOLVERS = {
     "sundials:ida": "index-2",
     "sundials:cvode": "index-0",
     "assimulo:Dopri5": "null-space",
+    "rbdae:energy-momentum": "hamiltonian",
+    "scipy:Radau": "index-0",
+    "scipy:LSODA": "index-0",
+    "sksundae:ida": "index-2",
+    "sksundae:cvode": "index-0",
+    "scikits.odes:ida": "index-2",
+    "scikits.odes:ddaspk": "index-2",
+    "scikits.odes:cvode": "index-0",
+    "assimulo:LSODAR": "index-0",
+    "assimulo:Radau5DAE": "index-2",
+    "assimulo:ODASSL": "index-2",
+    "solve_dae:Radau": "index-2",
 }
+"""Solvers, and a form that each takes."""
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", [*FORMS][:7])
 def test_an_angle_counts_its_turns_up_to_the_event(solver):
     """Ten turns, which end the run; a rate and a torque on the way. Twice the same: nothing is left in the event."""
     cases.need(solver)
     system, pin = wheel()
-    problem = rbdae.formulate(system, SOLVERS[solver])
+    problem = rbdae.formulate(system, FORMS[solver])
     events = [
         Event(pin.angle, above=20 * np.pi, terminal=True),
         Event(pin.rate, below=6.25),
@@ -82,13 +95,6 @@ def test_back_in_time_an_angle_falls():
         assert np.isclose(run.t[-1], _at(-20.5 * np.pi), rtol=1e-6)
 
 
-def test_the_second_of_them_can_end_a_run():
-    problem = rbdae.formulate(_swing(), "index-0")
-    run = _run(problem, 20.0, "rbdae:dopri5", Event("pin.angle", above=0.0, terminal=2))
-    assert run.reason is Reason.EVENT and len(run.events[0].t) == 2
-    assert np.all(run.quantity("pin.rate", run.events[0].t) > 0.0)
-
-
 def _swing() -> rbdae.System:
     system = rbdae.System()
     bob = system.add_body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1), angular_velocity=(0, 2.0, 0))
@@ -117,29 +123,6 @@ def test_events_beside_switches(kind):
         assert np.isclose(whole.quantity(f"{joint}.angle", run.events[0].t[0]), target, atol=1e-6)
 
 
-FAMILIES = {
-    "rbdae:dop853": "index-0",
-    "rbdae:dopri5": "index-0",
-    "rbdae:odex": "index-0",
-    "rbdae:energy-momentum": "hamiltonian",
-    "sundials:ida": "index-2",
-    "sundials:cvode": "index-0",
-    "scipy:DOP853": "index-0",
-    "scipy:Radau": "index-0",
-    "scipy:LSODA": "index-0",
-    "sksundae:ida": "index-2",
-    "sksundae:cvode": "index-0",
-    "scikits.odes:ida": "index-2",
-    "scikits.odes:ddaspk": "index-2",
-    "scikits.odes:cvode": "index-0",
-    "assimulo:Dopri5": "index-0",
-    "assimulo:LSODAR": "index-0",
-    "assimulo:Radau5DAE": "index-2",
-    "assimulo:ODASSL": "index-2",
-    "solve_dae:Radau": "index-2",
-}
-
-
 def _throw(speed: float) -> tuple[rbdae.System, Any]:
     """A body on a vertical slide, thrown upwards from zero."""
     system = rbdae.System(gravity=(0, 0, -9.81))
@@ -151,10 +134,10 @@ def _throw(speed: float) -> tuple[rbdae.System, Any]:
 def _of_family(solver: str, system: rbdae.System, end: float, events: Any, **more: Any) -> rbdae.Solution:
     cases.need(solver)
     step = {"step": 1e-2} if solver == "rbdae:energy-momentum" else {}
-    return _run(rbdae.formulate(system, FAMILIES[solver]), end, solver, events, **step, **more)
+    return _run(rbdae.formulate(system, FORMS[solver]), end, solver, events, **step, **more)
 
 
-@pytest.mark.parametrize("solver", FAMILIES)
+@pytest.mark.parametrize("solver", FORMS)
 def test_both_crossings_within_one_step_are_found(solver):
     """The whole part of a throw above a level, in one step of the solvers of high order; a function is looked at where
     steps end, which `max_step` keeps together."""
@@ -184,7 +167,7 @@ def test_no_passage_of_a_level_is_lost(solver, tolerance):
     pin = system.add_joint(rbdae.joints.Revolute(system.ground, bob, at_b=(0, 0, 1), axis_a=(1, 0, 0), name="pin"))
     period = 4.0 * np.sqrt(inertia / 9.81) * ellipk(np.sin(amplitude / 2.0) ** 2)
     events = [Event(pin.angle, crossing=level) for level in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, -0.999)]
-    problem = rbdae.formulate(system, FAMILIES[solver])
+    problem = rbdae.formulate(system, FORMS[solver])
     run = rbdae.solve(problem, (0.0, 10.0 * period), solver=solver, rtol=tolerance, atol=tolerance, events=events)
     assert [len(each.t) for each in run.events] == 7 * [20]
 
@@ -196,12 +179,12 @@ def test_no_passage_of_a_rate_an_acceleration_or_a_force_is_lost(solver):
     system, slide = _throw(1.0)
     system.add_force(rbdae.forces.Motor(slide, force=lambda t, z, rate: 9.81 - 16.0 * z, name="spring"))
     events = [Event("z.rate", crossing=0.999), Event("z.acceleration", above=3.996), Event("spring.force", below=5.814)]
-    problem = rbdae.formulate(system, FAMILIES[solver])
+    problem = rbdae.formulate(system, FORMS[solver])
     run = rbdae.solve(problem, (0.0, 5.2 * np.pi), solver=solver, rtol=1e-9, atol=1e-9, events=events)
     assert [len(each.t) for each in run.events] == [21, 10, 11]
 
 
-@pytest.mark.parametrize("solver", FAMILIES)
+@pytest.mark.parametrize("solver", FORMS)
 def test_what_holds_at_the_start_is_no_event_and_what_is_reached_at_the_end_is_one(solver):
     """For quantities and functions, but for rounding and the solver's error; once it has been left it is one."""
     system, slide = _throw(1.0)
@@ -215,14 +198,7 @@ def test_what_holds_at_the_start_is_no_event_and_what_is_reached_at_the_end_is_o
     assert run.events[2].t[0] == pytest.approx(2.0 / 9.81, rel=1e-5)
 
 
-def test_what_holds_at_the_start_is_found_again_within_the_first_step():
-    system, slide = _throw(1.0)
-    event = Event(slide.displacement, crossing=0.0)
-    run = _of_family("rbdae:dop853", system, 1.0, event, first_step=0.3)
-    assert run.t[1] > 0.25 and run.events[0].t == pytest.approx([2.0 / 9.81])
-
-
-@pytest.mark.parametrize("solver", FAMILIES)
+@pytest.mark.parametrize("solver", FORMS)
 def test_an_event_that_writes_into_y_changes_nothing(solver):
     system, _ = _throw(1.0)
 
@@ -240,57 +216,18 @@ def test_an_event_that_writes_into_y_changes_nothing(solver):
     assert len(plain.events[0].t) == 1 and np.abs(written.problem.y0).max() < 7.0
 
 
-def _by_sksundae(problem: Any, event: Any) -> list[float]:
-    from sksundae.ida import IDA
-
-    from rbdae_adapters import sksundae
-
-    native = sksundae.ADAPTER.native(problem, "ida", rtol=1e-8, atol=1e-8)
-
-    def events(t, y, yd, out):
-        out[0] = event(t, y)
-
-    events.terminal, events.direction = [False], [event.direction]
-    ida = IDA(native.resfn, **native.options, eventsfn=events, num_events=1)
-    found = ida.solve(np.linspace(0.0, 2.5, 11), native.y0, native.yd0).t_events
-    return [] if found is None else np.ravel(found).tolist()
-
-
-def _by_scikits(problem: Any, event: Any) -> list[float]:
-    from scikits.odes import dae
-
-    from rbdae_adapters import scikits_odes
-
-    native = scikits_odes.ADAPTER.native(problem, "ida", rtol=1e-8, atol=1e-8)
-
-    def events(t, y, yd, out, *_):
-        out[0] = event(t, y, yd)
-
-    ida = dae("ida", native.resfn, **native.options, rootfn=events, nr_rootfns=1, old_api=False)
-    found = ida.solve(np.linspace(0.0, 2.5, 11), native.y0, native.yd0).roots.t
-    return [] if found is None else np.ravel(found).tolist()
-
-
-def _by_scipy(problem: Any, event: Any) -> list[float]:
-    run = solve_ivp(problem.rhs, (0.0, 2.5), problem.y0, method="DOP853", rtol=1e-9, atol=1e-9, events=event)
-    return run.t_events[0].tolist()
-
-
-@pytest.mark.parametrize("package", ["sksundae:ida", "scikits.odes:ida", "scipy:DOP853"])
-def test_a_function_for_own_loops_is_zero_at_the_event_alone(package):
+def test_a_function_for_own_loops_is_zero_at_the_event_alone():
     """Of packages that look for zeros by themselves; the angle jumps at 0.5 and 1.5 s."""
-    cases.need(package)
-    run, form = {
-        "sksundae:ida": (_by_sksundae, "index-2"),
-        "scikits.odes:ida": (_by_scikits, "index-2"),
-        "scipy:DOP853": (_by_scipy, "index-0"),
-    }[package]
+
+    def run(problem: Any, event: Any) -> list[float]:
+        found = solve_ivp(problem.rhs, (0.0, 2.5), problem.y0, method="DOP853", rtol=1e-9, atol=1e-9, events=event)
+        return found.t_events[0].tolist()
+
     system, pin = wheel()
-    problem = rbdae.formulate(system, form)
+    problem = rbdae.formulate(system, "index-0")
     for turned, wanted in (({"above": 1.5}, 1.5), ({"crossing": 1.5 + 2.0 * np.pi}, 1.5 + 2.0 * np.pi)):
         np.testing.assert_allclose(run(problem, problem.event_function(pin.angle, **turned)), [_at(wanted)], rtol=1e-5)
-    if package != "scikits.odes:ida":  # it knows no directions
-        assert run(problem, problem.event_function("revolute-1.angle", below=1.5)) == []
+    assert run(problem, problem.event_function("revolute-1.angle", below=1.5)) == []
     torque = problem.event_function("grease.torque", crossing=-0.006)
     assert torque(0.0, problem.y0) == pytest.approx(0.006 - 1e-3 * SPIN)
     with pytest.raises(ValueError, match="give one of above="):
@@ -313,24 +250,11 @@ def test_functions_are_events_as_they_were():
 
 def test_wrong_events_are_refused():
     system = _swing()
-    problem = rbdae.formulate(system, "index-0")
-    pin = system.joints[0]
-    for given, error, message in (
-        ({}, ValueError, "give one of above=, below= and crossing=, got none"),
-        ({"above": 1.0, "below": 2.0}, ValueError, r"got \['above', 'below'\]"),
-        ({"above": np.nan}, ValueError, "above"),
-        ({"above": 1.0, "terminal": -1}, ValueError, "terminal"),
-    ):
-        with pytest.raises(error, match=message):
-            Event(pin.angle, **given)
-    with pytest.raises(TypeError, match=r"must be a function \(t, y\)"):
-        Event(lambda t: 0.0)
-    with pytest.raises(TypeError, match=r"pass it to rbdae\.solve"):
-        Event(pin.angle, above=1.0)(0.0, problem.y0)
-    with pytest.raises(ValueError, match=r"did you mean 'pin\.angle'"):
-        _run(problem, 1.0, "scipy:RK45", Event("pin.angel", above=1.0))
+    problem, pin = rbdae.formulate(system, "index-0"), system.joints[0]
     ball = rbdae.joints.Spherical(system.ground, system.bodies[0])
-    with pytest.raises(ValueError, match="is a vector"):
-        Event(ball.axis, above=1.0)
-    with pytest.raises(ValueError, match="is not in the system of this problem"):
-        _run(problem, 1.0, "scipy:RK45", Event(ball.angle, above=1.0))
+    for made in (lambda: Event(pin.angle, above=1.0, below=2.0), lambda: Event(ball.axis, above=1.0)):
+        with pytest.raises(ValueError, match=r"below|vector"):
+            made()
+    for event in (Event("pin.angel", above=1.0), Event(ball.angle, above=1.0)):
+        with pytest.raises(ValueError, match=r"pin\.angel|not in the system"):
+            _run(problem, 1.0, "scipy:RK45", event)

@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import pickle
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -75,10 +74,11 @@ def _agree_row_by_row(problem: Any, t: Vec, y: Mat, owner: Any = None) -> None:
             assert np.array_equal(value[k], alone[name], equal_nan=True), (name, k)
 
 
-@pytest.mark.parametrize("code", ["generic", "traced"])
-def test_redundant_rows_are_read_so_too(code):
+def test_redundant_rows_are_read_so_too():
     """A plane loop, some of whose rows are left out, others may be suspended."""
-    problem = rbdae.formulate(cases.four_bar(), "index-1", redundant="minimum-norm", code=code, consistent="project")
+    problem = rbdae.formulate(
+        cases.four_bar(), "index-1", redundant="minimum-norm", consistent="project", code="generic"
+    )
     _agree_row_by_row(problem, *_rows(problem, 3))
 
 
@@ -117,14 +117,14 @@ def _formulas(problem: rbdae.Problem, t: Vec, y: Mat) -> dict[str, Any]:
 
 
 def _pairings() -> list[tuple[cases.Pairing, str]]:
-    """One of each formulation, in charts that take turns, every third in code of its own; at night one of each
+    """One of each formulation, in charts that take turns, every sixth in code of its own; at night one of each
     velocity and chart."""
     if cases.NIGHTLY:
         return [(p, "traced") for p in cases.ALL_PAIRINGS]
     out = []
     for k, name in enumerate(dict.fromkeys(p.formulation for p in cases.ALL_PAIRINGS)):
         fitting = [p for p in cases.ALL_PAIRINGS if p.formulation == name]
-        out.append((fitting[5 * k % len(fitting)], "generic" if k % 3 else "traced"))
+        out.append((fitting[5 * k % len(fitting)], "generic" if k % 6 else "traced"))
     return out
 
 
@@ -176,20 +176,6 @@ def test_rows_of_a_run_with_changes_are_read_by_the_selection_of_their_time():
         run.problem.states(run.t[mixed], run.y[mixed])
 
 
-def test_the_problem_of_a_run_with_changes_can_be_solved_again():
-    """The states of the second run were read by the selections of the first one."""
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="rotation-vector")
-    switched = rbdae.solve(problem, (0.0, 0.6), solver="rbdae:dop853", on_singularity="switch")
-    assert len(inside.segment_times(switched)) > 1
-    again, first = (rbdae.solve(p, (0.0, 0.6), solver="rbdae:dop853") for p in (switched.problem, problem))
-    assert np.array_equal(again.y, first.y)
-    for run in (again, again.projected()):
-        assert np.abs(run.states["top"].center_of_mass - first.states["top"].center_of_mass).max() < 1e-12
-    y = again(0.5)
-    assert np.array_equal(y, first(0.5))
-    assert np.array_equal(again.problem_at(0.5).natural(0.5, y), problem.natural(0.5, y))
-
-
 # ---------------------------------------------------------------- states
 
 
@@ -223,15 +209,6 @@ def test_a_state_is_frozen_and_has_all_parts_in_copies():
         for name in FIELDS:
             assert np.array_equal(getattr(other, name), getattr(state, name))
         assert np.array_equal(other.orientation.as_quat(), state.orientation.as_quat())
-    assert [field.name for field in dataclasses.fields(state)] == list(dataclasses.asdict(state))
-
-
-def test_threads_that_read_one_run_get_the_same_bits():
-    run = _long(400)
-    wanted = _values(run.problem, run.t, run.y)
-    with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(lambda _: _values(run.problem, run.t, run.y), range(8)):
-            assert all(np.array_equal(found[name], value) for name, value in wanted.items())
 
 
 # ---------------------------------------------------------------- memory
@@ -309,14 +286,6 @@ def test_without_dense_output_the_rows_are_the_same_and_alone(solver, form, opti
     assert np.array_equal(run.energy.total, wanted.energy.total)
 
 
-def test_without_dense_output_and_times_the_rows_are_the_steps():
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-    run, wanted = (rbdae.solve(problem, (0.0, 0.2), solver="rbdae:dopri5", dense_output=d) for d in (False, True))
-    assert np.array_equal(run.y, wanted.y) and np.array_equal(run(0.1), wanted(0.1))
-    with pytest.raises(TypeError, match="dense_output must be True or False"):
-        rbdae.solve(problem, (0.0, 0.2), solver="rbdae:dopri5", dense_output=1)
-
-
 @pytest.mark.parametrize("options", [{}, {"projection": True}], ids=["plain", "projected"])
 def test_without_dense_output_memory_does_not_grow_with_the_steps(options):
     """Rows of 20,000 steps would be 4 MB; buffers take 0.5 MB."""
@@ -327,34 +296,3 @@ def test_without_dense_output_memory_does_not_grow_with_the_steps(options):
     tracemalloc.stop()
     assert run.success and run.stats.steps > 19_000 and len(run.t) == 2
     assert peak < 1.5e6
-
-
-def test_a_run_with_changes_is_saved_without_its_steps(tmp_path):
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="rotation-vector")
-    options = {"solver": "rbdae:dop853", "on_singularity": "switch", "t_eval": np.linspace(0, 0.6, 13)}
-    run = rbdae.solve(problem, (0.0, 0.6), dense_output=False, **options)
-    assert len(inside.segment_times(run)) > 1
-    again = rbdae.load(run.save(tmp_path / "run", compress=True), problem)
-    for name, value in _values(run.problem, run.t, run.y).items():
-        assert np.array_equal(value, _values(again.problem, again.t, again.y)[name]), name
-    with pytest.raises(ValueError, match="kept no states"):
-        again(0.1)
-
-
-def test_loops_without_their_steps_say_where_singular_positions_were_looked_for():
-    problem = rbdae.formulate(cases.four_bar(), "index-0", redundant="minimum-norm", consistent="project")
-    options = {"solver": "rbdae:dop853", "t_eval": np.linspace(0.0, 0.02, 9)}
-    run, kept = (rbdae.solve(problem, (0.0, 0.02), dense_output=d, **options) for d in (False, True))
-    said = "singular positions were looked for at the output times alone"
-    assert said in run.message and said not in kept.message
-    assert np.array_equal(run.y, kept.y)
-
-
-@pytest.mark.parametrize("solver", ["rbdae:energy-momentum", "rbdae:dopri5"])
-def test_work_that_needs_the_steps_says_so_without_them(solver):
-    problem = rbdae.formulate(_swing(), "hamiltonian-eliminated", rotation="quaternion", consistent="project")
-    step = {"step": 1e-3} if solver.endswith("momentum") else {}
-    run = rbdae.solve(problem, (0.0, 0.01), solver=solver, t_eval=[0.0, 0.01], dense_output=False, **step)
-    assert run.success, run.message
-    with pytest.raises(ValueError, match="kept no states at its steps: solve without dense_output=False"):
-        run.energy.work  # noqa: B018

@@ -8,11 +8,9 @@ from types import SimpleNamespace
 import cases
 import numpy as np
 import pytest
-from force_cases import FORCES, system_of
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae.forces import Bushing, Contact, Force, Limit, SpringDamper, Torque
 from rbdae.joints import Coincidence, Distance
 from rbdae.show import Scene, scene
 
@@ -65,35 +63,6 @@ def test_every_model_has_a_scene(name):
     assert all(np.allclose(shown.traces[name], state.center_of_mass) for name, state in states.items())
 
 
-FORMS = [p for p in cases.PAIRINGS if p.formulation in ("index-0", "null-space", "hamiltonian-eliminated")]
-
-
-@pytest.mark.parametrize("pairing", FORMS, ids=str)
-def test_joint_points_meet_in_every_chart(pairing):
-    problem = cases.formulate(cases.branched(), pairing)
-    solution = rbdae.solve(problem, (0.0, 0.02), solver="scipy:DOP853", rtol=1e-8, atol=1e-8)
-    assert 0.0 < gaps(solution, np.linspace(0.0, 0.02, 5)) < CLOSED
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_a_scene_has_no_size_of_its_own(scale):
-    """A pendulum that is a thousand times longer, and slower by the root of it, has the same picture."""
-    shown = []
-    for length in (1.0, scale):
-        system = rbdae.System()
-        bob = system.add_body(
-            "bob", mass=1.0, inertia=np.array((0.01, 0.02, 0.03)) * length**2, position=(length, 0, 0)
-        )
-        system.add_joint(rbdae.joints.Revolute(system.ground, bob, at_b=(-length, 0, 0), axis_a=(0, 1, 0), axis_b=None))
-        t_end = 0.1 * length**0.5
-        solution = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, t_end), solver="scipy:DOP853", rtol=1e-9)
-        shown.append(scene(solution, [0.0, t_end]))
-    small, large = shown
-    assert np.allclose(small.plane, large.plane)
-    for first, second in zip(small.lines, large.lines, strict=True):
-        assert np.allclose(scale * first.points, second.points, rtol=0, atol=1e-6 * scale)
-
-
 def test_plane_motion_is_found():
     plane = {name for name in rbdae.models.MODELS if scene(run(name), [0.0]).plane is not None}
     assert plane >= {"pendulum", "cv_pendulum", "n_four_bar", "andrews", "planar_slider_crank", "double_pendulum"}
@@ -102,23 +71,6 @@ def test_plane_motion_is_found():
         right, up, eye = scene(run(name), [0.0]).plane
         assert np.allclose(np.cross(right, up), eye)
         assert up @ run(name).problem.system.gravity <= 1e-12
-
-
-def test_bodies_and_traces_are_chosen():
-    solution = run("andrews")
-    some = scene(solution, [0.0], bodies=["K3"], traces=False)
-    assert {line.name for line in some.lines if line.kind == "body"} == {"K3"}
-    assert {line.name for line in some.lines if line.kind == "joint"} == {"B", "E3"}
-    assert some.traces == {}
-    assert list(scene(solution, [0.0], traces=["K5"]).traces) == ["K5"]
-    with pytest.raises(ValueError, match=r"unknown body 'k3'; did you mean 'K3'"):
-        scene(solution, [0.0], bodies=["k3"])
-    with pytest.raises(TypeError, match=r"bodies must be a list of strings"):
-        scene(solution, [0.0], bodies="K3")
-    with pytest.raises(ValueError, match=r"outside of this run"):
-        scene(solution, [1.0])
-    with pytest.raises(ValueError, match=r"at least one time"):
-        scene(solution, [])
 
 
 # ---------------------------------------------------------------- every joint, drive and force, where it stands
@@ -160,40 +112,6 @@ def test_every_joint_is_drawn_where_it_is(kind):
         assert np.linalg.norm(points - ends[1], axis=1).max() < 2 * apart + 4 * shown.size
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_the_sleeve_is_on_the_short_body(turned):
-    """A die on a lever: however the joint is written, the rail is the lever, and the sleeve where the die is."""
-    system = rbdae.System()
-    lever = system.add_body("lever", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    die = system.add_body("die", mass=0.1, inertia=(0.01, 0.01, 0.01), position=(0.6, 0.0, 0.0))
-    system.add_joint(rbdae.joints.Revolute(system.ground, lever, axis_a=(0, 0, 1)))
-    system.add_force(rbdae.forces.SpringDamper(system.ground, lever, stiffness=1.0, at_b=(1, 0, 0)))
-    pair = (lever, die) if turned else (die, lever)
-    system.add_joint(rbdae.joints.Prismatic(*pair, axis_a=(1, 0, 0), name="guide"))
-    start = at_start(system)
-    sleeve = max(of(scene(start, start.t), "guide", "joint"), key=len)
-    assert np.allclose(sleeve.mean(axis=0), (0.6, 0.0, 0.0), atol=0.05)
-    # on the ground it is the other body
-    system = rbdae.System()
-    ram = system.add_body("ram", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.6, 0.0, 0.0))
-    pair = (system.ground, ram) if turned else (ram, system.ground)
-    system.add_joint(rbdae.joints.Prismatic(*pair, axis_a=(1, 0, 0), name="guide"))
-    start = at_start(system)
-    sleeve = max(of(scene(start, start.t), "guide", "joint"), key=len)
-    assert np.allclose(sleeve.mean(axis=0), (0.6, 0.0, 0.0), atol=0.1)
-
-
-def test_axes_are_drawn_along_themselves():
-    start = at_start(cases.jointed("revolute"))
-    shown = scene(start, start.t)
-    joint = start.problem.system.joints[1]
-    state = start.problem.states(start.t[0], start.y[0])["second"]
-    axis, ring = sorted(of(shown, "inner", "joint"), key=len)
-    along = state.orientation.apply(np.array(joint.axis_a))
-    assert np.allclose(np.cross(axis[1] - axis[0], along), 0.0, atol=1e-12)
-    assert np.allclose((ring - axis.mean(axis=0)) @ along, 0.0, atol=1e-12)
-
-
 def test_every_drive_is_drawn_between_its_points():
     start = at_start(cases.driven())
     shown = scene(start, start.t)
@@ -207,54 +125,6 @@ def test_every_drive_is_drawn_between_its_points():
         else:
             first, last = (q, p) if drive.name == "guide" else (p, q)
             assert np.allclose(line[0], first) and np.allclose(line[1], last)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in FORCES if kind != "user"])  # it has no symbol, and compiles
-def test_every_force_is_drawn_where_it_acts(kind):
-    start = at_start(system_of(kind))
-    shown = scene(start, start.t)
-    for force in start.problem.system.forces:
-        symbol = force.symbol
-        lines = of(shown, force.name, "spring") + of(shown, force.name, "drive")
-        if symbol is None:
-            assert not lines
-            continue
-        if isinstance(force, Contact):
-            away = np.concatenate(lines) - place(start, force.b, force.at_b)
-            if force.radius is not None:
-                assert len(lines) == 3
-                np.testing.assert_allclose(np.linalg.norm(away, axis=1), force.radius)
-            else:
-                R = start.problem.states(start.t[0], start.y[0])[force.b.name].orientation
-                np.testing.assert_allclose(away @ R.apply(np.array(force.axis_b)), 0.0, atol=1e-12)
-            continue
-        if isinstance(force, Limit):
-            for line, end in zip(lines, (force.low, force.high), strict=True):
-                joint = force.joint
-                assert np.allclose(line.mean(axis=0), place(start, joint.a, joint.at_a + end * joint.axis_a))
-            continue
-        (line,) = lines
-        if isinstance(force, (SpringDamper, Bushing)):
-            assert np.allclose(line[0], place(start, force.a, force.at_a))
-            assert np.allclose(line[-1], place(start, force.b, force.at_b))
-        elif isinstance(force, Force):
-            assert np.allclose(line[0], place(start, force.body, force.at))
-            law = force.force
-            f = np.array(law.constant if law.function is None else law.function(start.t[0]), dtype=float)
-            if force.frame == "body":
-                f = start.problem.states(start.t[0], start.y[0])[force.body.name].orientation.apply(f)
-            assert np.allclose((line[1] - line[0]) / (4 * shown.size), f / np.linalg.norm(f))
-        elif isinstance(force, Torque):
-            center = place(start, force.body, force.body.center_of_mass)
-            assert 0.0 < np.linalg.norm(line - center, axis=1).max() < 3 * shown.size
-        else:
-            joint = force.joint
-            ends = place(start, joint.a, joint.at_a), place(start, joint.b, joint.at_b)
-            if symbol.axis is None:
-                assert np.allclose(line[0], ends[0])
-                assert np.allclose(line[1 if symbol.look == "arrow" else -1], ends[1])
-            else:
-                assert 0.0 < np.linalg.norm(line - ends[0], axis=1).max() < 2 * shown.size
 
 
 def test_a_free_body_is_the_cuboid_of_its_inertia():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import io
 import logging
 import subprocess
@@ -18,27 +17,11 @@ import toy
 
 import rbdae
 import rbdae.solving as solving
-from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Stats, Unsupported
+from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
 
 
 def solve(problem=None, t_span=(0.0, 1.0), solver="scipy:RK45", **arguments):
     return solving.solve(problem or toy.Pendulum(), t_span, solver=solver, **arguments)
-
-
-@pytest.mark.parametrize(
-    "name, nearest",
-    [
-        ("scipy:RK54", "scipy:RK45"),
-        ("scipy:rk45", "scipy:RK45"),
-        ("RK45", "scipy:RK45"),
-        ("scipi:DOP853", "scipy:DOP853"),
-        ("ida", "sksundae:ida"),
-        ("solvedae:Radau", "solve_dae:Radau"),
-    ],
-)
-def test_an_unknown_solver_gets_the_nearest_names(name, nearest):
-    with pytest.raises(ValueError, match=rf"unknown solver '{name}'; did you mean .*'{nearest}'"):
-        solve(solver=name)
 
 
 def test_a_name_like_none_gets_them_all():
@@ -66,22 +49,13 @@ def test_a_senseless_pairing_lists_those_that_make_sense(form, solver, message):
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
-        ({"t_span": (0.0, float("nan"))}, ValueError, "end of t_span must be finite"),
         ({"t_span": (0.0, 0.0)}, ValueError, "two different times"),
         ({"t_span": (0.0, -1.0), "t_eval": [-1.0, -0.5]}, ValueError, "strictly decreasing, as t_span is"),
         ({"t_span": (0.5, 1.0)}, ValueError, "belongs to t = 0.0"),
-        ({"t_span": 3.0}, TypeError, "two numbers"),
-        ({"rtol": 0.0}, ValueError, "rtol must be"),
-        ({"rtol": 1.0}, ValueError, "rtol must be"),
-        ({"rtol": [1e-3, 1e-4]}, ValueError, "rtol must be"),
-        ({"atol": -1e-6}, ValueError, "positive and finite"),
         ({"atol": [1e-6, 1e-6]}, ValueError, r"shape \(6,\), got .* of shape \(2,\)"),
         ({"t_eval": [0.0, 2.0]}, ValueError, "outside of t_span"),
         ({"t_eval": [0.5, 0.5]}, ValueError, "strictly increasing"),
-        ({"t_eval": []}, ValueError, "non-empty"),
         ({"step": 0.1}, ValueError, "chooses its own steps"),
-        ({"events": [3]}, TypeError, r"events\[0\] must be a function \(t, y\), got 3"),
-        ({"projection": "yes"}, TypeError, "projection must be"),
         ({"max_stp": 0.1}, Unsupported, "did you mean 'max_step'"),
     ],
 )
@@ -93,12 +67,6 @@ def test_wrong_input_raises_at_once(arguments, error, message):
 def test_something_that_is_no_problem_is_refused():
     with pytest.raises(TypeError, match=r"rbdae.formulate"):
         solving.solve(object(), (0.0, 1.0), solver="scipy:RK45")
-
-
-def test_tolerances_may_differ_by_unknown():
-    loose = solve(atol=1e-3, rtol=1e-8)
-    strict = solve(atol=np.full(6, 1e-9), rtol=1e-8)
-    assert strict.stats.steps > loose.stats.steps
 
 
 def test_the_table_of_solvers_prints():
@@ -131,28 +99,8 @@ class Absent(AbstractAdapter):
         raise AssertionError
 
 
-class Present(Absent):
-    """An adapter of somebody else's."""
-
-    package = "present"
-
-    def version(self):
-        return "1.0"
-
-    def run(self, problem, method, request):
-        self.request = request
-        t = np.array([request.t0, request.t_end])
-        return Outcome(t, np.array([problem.y0, problem.y0]), Reason.SOLVER, Stats(), "tired", stopped=0.25)
-
-
-@pytest.fixture
-def plugged(monkeypatch):
-    mine = {"absent": Absent(), "present": Present()}
-    inside.add_adapters(monkeypatch, mine)
-    return mine
-
-
-def test_a_missing_package_comes_with_its_install_command(plugged):
+def test_a_missing_package_comes_with_its_install_command(monkeypatch):
+    inside.add_adapters(monkeypatch, {"absent": Absent()})
     with pytest.raises(MissingSolver, match=r"'absent:fast' needs absent, which is missing: run `pip install absent`"):
         solve(solver="absent:fast")
     info = next(s for s in solving.solvers() if s.package == "absent")
@@ -160,48 +108,10 @@ def test_a_missing_package_comes_with_its_install_command(plugged):
     assert "absent is missing: run `pip install absent`" in str(solving.solvers())
 
 
-def test_an_adapter_of_somebody_else_is_a_peer(plugged):
-    solution = solve(solver="present:fast", rtol=1e-5, anything=3)
-    request = plugged["present"].request
-    assert request.rtol == 1e-5 and request.options == {"anything": 3} and request.t_end == 1.0
-    assert not solution.success
-    assert "present:fast stopped at t = 0.25 on the way from 0 to 1: the solver gave up" in solution.message
-    assert solution.message.endswith("It said: tired")
-
-
-def test_every_adapter_names_its_package_and_install():
-    for name in inside.adapter_names():
-        found = solving.adapter(name)
-        assert found.package == name
-        assert found.install
-        assert len({m.name for m in found.methods}) == len(found.methods)
-
-
 def test_progress_calls_back_with_the_time_of_each_step():
     times = []
     solution = solve(progress=times.append)
     assert times == list(solution.t[1:])
-
-
-def test_the_bar_is_shown_on_standard_error(monkeypatch):
-    pytest.importorskip("tqdm")
-    heard = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", heard)
-    solve(progress=True)
-    assert "scipy:RK45" in heard.getvalue() and "100%" in heard.getvalue()
-
-
-def test_the_bar_needs_tqdm(monkeypatch):
-    imports = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name.startswith("tqdm"):
-            raise ImportError(name)
-        return imports(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install tqdm"):
-        solve(progress=True)
 
 
 def test_warnings_of_a_package_reach_the_user():
@@ -212,15 +122,13 @@ def test_warnings_of_a_package_reach_the_user():
 @pytest.mark.parametrize(
     "solver",
     [
-        *("scipy:RK45", "solve_dae:Radau", "sksundae:ida", "sksundae:cvode", "scikits.odes:cvode", "scikits.odes:ida"),
-        *("scikits.odes:ddaspk", "assimulo:Dopri5", "assimulo:LSODAR", "assimulo:Radau5DAE", "assimulo:ODASSL"),
+        *("scipy:RK45", "solve_dae:Radau", "sksundae:ida", "scikits.odes:ddaspk", "assimulo:Radau5DAE"),
         *("sundials:ida", "rbdae:dopri5"),
     ],
 )
 def test_a_run_swallows_nothing_that_others_print(solver, capfd, monkeypatch):
     """Seen: 77 of 82 lines of another thread's log were lost, and what a law prints, and a debugger's prompt."""
-    if not cases.INFOS[solver].available:
-        pytest.skip(f"{solver} is not installed")
+    cases.need(solver)
     log = logging.Logger("beside the run")
     log.addHandler(logging.StreamHandler(sys.stderr))
     monkeypatch.setattr(sys, "stdin", io.StringIO("c\n" * 5))

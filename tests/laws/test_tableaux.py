@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from inside import JIT
 from toy_tableau import BS32
 
 import rbdae
-from rbdae.machine.loops.methods import METHODS, OneStep, Tableau, register
+from rbdae.machine.loops.methods import METHODS, OneStep, register
 
 END = 0.4
 SOLVER = f"rbdae:{BS32.name}"
@@ -48,11 +47,6 @@ def test_a_method_of_another_package_is_listed(bs32):
     assert str(found) and "Bogacki-Shampine 3(2), explicit, its loop in machine code" in repr(found)
     with pytest.raises(ValueError, match="a method 'bs32' already"):
         register(BS32)
-
-
-def test_it_is_gone_afterwards(top):
-    with pytest.raises(ValueError, match="bs32"):
-        at_size(top, 0.01)
 
 
 def test_its_order_at_steps_and_between_them(bs32, top, exact):
@@ -100,15 +94,6 @@ def test_projection_and_events(bs32):
     np.testing.assert_allclose(inside.events[0].t, wanted.events[0].t, rtol=0, atol=1e-4)
 
 
-def test_its_functions_are_written(bs32):
-    text = METHODS["bs32"].text
-    assert "x[i] = y[i] + h * (A3_2 * k2[i])" in text  # no product with zero
-    assert "theta * (c0[i] + rest * (c1[i] + theta * c2[i]))" in text
-    assert text.index("return rates") < text.index("def error")  # the estimate needs the rates at the end
-    steps = METHODS["bs32"].program.plain()
-    assert [step.__name__ for step in steps] == ["run", "dense", "interpolate"]
-
-
 def test_code_on_disk_belongs_to_the_numbers():
     """Not to the name: another tableau of the same name has code of its own."""
     other = dataclasses.replace(BS32, error=(2 / 9 - 7 / 24, 1 / 3 - 1 / 4, 4 / 9 - 1 / 3 + 1e-9, -1 / 8 - 1e-9))
@@ -129,31 +114,3 @@ def test_code_on_disk_belongs_to_the_numbers():
 def test_wrong_tableaux_are_refused(change, said):
     with pytest.raises(ValueError, match=said):
         dataclasses.replace(BS32, **change)
-
-
-def test_stages_that_are_needed_have_vectors_of_their_own():
-    """Of ours, and of methods whose many stages are all needed to the end: there are twelve vectors."""
-    for method in METHODS.values():
-        of = method.tableau
-        for j in of.places:
-            for i, weights in [(i, row) for i, row, _ in (*of.stages, *of.later)] + [(99, row) for row in of.dense]:
-                if len(weights) >= j and weights[j - 1]:
-                    between = [k for k in of.places if j < k < i]
-                    assert of.places[j] not in [of.places[k] for k in between], (of.name, j, i)
-    n = 13
-    euler = Tableau(
-        name="many",
-        summary="",
-        order=1,
-        c=n * (1.0,),
-        a=tuple((1.0, *(k * (0.0,))) for k in range(n)),
-        b=(1.0,),
-        error=(1.0, *(n * (-1.0 / n,))),
-    )
-    with pytest.raises(ValueError, match="many: stage 13 finds no vector, 12 stages before it are still needed"):
-        euler.places  # noqa: B018
-
-
-def test_the_readme_lists_the_methods():
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert all(f"`{name}`" in text or f"`rbdae:{name}`" in text for name in METHODS)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cases
+import force_cases
 import inside
 import numpy as np
 import pytest
@@ -20,12 +21,10 @@ from cases import Pairing, count
 from inside import JIT
 from traced_cases import Case
 
-import rbdae
-
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
 # four indices, of little code; redundant systems have a law of their own
-SMALL = {"A": "index-0/rodrigues/angular", "joint-cylindrical": "index-2/rotation-vector/angular"}
+SMALL = {"A": "index-0/rodrigues/angular", "model-pendulum": "index-2/rotation-vector/angular"}
 SMALL |= {"skew-top": "index-1/rotation-vector/spatial", "B": "index-3/linear/spatial"}
 USUAL = [Case(system, Pairing(*pairing.split("/"))) for system, pairing in SMALL.items()]
 CASES = [*dict.fromkeys([*USUAL, *traced_cases.drawn(15)])][: count(4, 1500)]
@@ -62,10 +61,14 @@ def test_forces_of_redundant_joints_agree(case):
     assert np.abs(together[0] - together[1]).max() <= traced_cases.ROUNDINGS * 2.0**-53 * size.max()
 
 
-@pytest.mark.parametrize("system", [name for name in traced_cases.SYSTEMS if name.startswith("force-")])
-def test_every_kind_of_force_is_recorded(system, rng):
+FORCES = [kind for kind in force_cases.FORCES if kind != "user"]
+
+
+@pytest.mark.parametrize("kinds", [*(" + ".join(FORCES[k : k + 5]) for k in range(0, len(FORCES), 5)), "user"])
+def test_every_kind_of_force_is_recorded(kinds, rng):
     """With its potential; what cannot be recorded would warn."""
-    problems = Case(system, Pairing("index-2", "quaternion", "angular")).problems()
+    system, pairing = force_cases.system_of(kinds, jointed=True), Pairing("index-2", "quaternion", "angular")
+    problems = tuple(cases.formulate(system, pairing, code=code) for code in ("traced", "generic"))
     assert problems[0].callbacks.code("residual") == "traced"
     y = problems[1].y0 + 0.01 * rng.standard_normal(problems[1].n)
     problems[0].energy(problems[0].t0, y)
@@ -117,16 +120,3 @@ def test_both_sides_of_the_series_of_a_chart(chart):
         found = traced_cases.differences(problems, (0.0, y, rng.standard_normal(problems[0].n)))
         assert max(found.values()) <= traced_cases.ROUNDINGS, (length, found)
     assert inside.handed_over(problems[0]) == 0
-
-
-@pytest.mark.parametrize("case", [c for c in cases.ROTATIONS if c not in ("quaternion", "directors")][:1])
-def test_reference_rotations_are_inputs(case):
-    """A switch of the reference binds the same code to other numbers: nothing is compiled."""
-    problems = [
-        rbdae.formulate(cases.skew_top(), "index-0", rotation=case, reference=reference, code="traced")
-        for reference in ("start", "space")
-    ]
-    for problem in problems:
-        y, dy = problem.y0, np.empty(problem.n)
-        problem.callbacks.rhs(0.0, y, dy)
-        np.testing.assert_allclose(dy, problem.yd0, rtol=1e-12, atol=1e-12)

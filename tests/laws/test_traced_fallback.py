@@ -3,13 +3,9 @@ bits."""
 
 from __future__ import annotations
 
-import copy
-import ctypes
 import os
-import pickle
 import subprocess
 import sys
-import threading
 
 import cases
 import inside
@@ -76,63 +72,6 @@ def _run(problem: rbdae.Problem) -> bytes:
     solution = rbdae.solve(problem, (0.0, 0.05), solver="rbdae:dopri5", rtol=1e-8, atol=1e-8)
     assert solution.success
     return solution.y.tobytes()
-
-
-def test_threads_have_the_same_bits_while_others_compile():
-    problem = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
-    wanted = _run(problem)
-    found: list[bytes] = []
-
-    def run(own: rbdae.Problem) -> None:
-        found.extend(_run(own) for _ in range(5))
-
-    def compile_others(n: int) -> None:
-        other = rbdae.formulate(rbdae.models.chain(n), "index-0", code="traced")
-        assert other.callbacks.code("rhs") == "traced"
-
-    threads = [threading.Thread(target=run, args=(copy.copy(problem),)) for _ in range(6)]
-    threads += [threading.Thread(target=compile_others, args=(n,)) for n in (2, 3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [wanted] * 30
-
-
-def test_copies_pickles_and_interleaved_runs_have_the_same_bits():
-    problem = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
-    other = rbdae.formulate(cases.heavy_top(), "index-0", code="traced")
-    wanted = _run(problem), _run(other)
-    twins = [copy.copy(problem), copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))]
-    assert all(twin.code == "traced" for twin in twins)
-    for twin in twins:
-        assert (_run(twin), _run(other)) == wanted
-
-
-CALLBACKS = {
-    "index-0": ("residual", "jacobian", "jacobian_data", "rhs", "rhs_jacobian"),
-    "index-2": ("residual", "jacobian", "jacobian_data"),
-}
-
-
-@pytest.mark.parametrize("code", ["traced", "generic"])
-@pytest.mark.parametrize("form", CALLBACKS)
-def test_c_functions_give_what_the_callbacks_give(form, code, rng):
-    """Matrices row by row. Of generic code they are the kernels themselves, with the lengths in the context."""
-    problem = rbdae.formulate(cases.linked_bodies(), form, code=code)
-    given = ctypes.c_void_p, ctypes.c_double, *[ctypes.c_void_p] * 2, ctypes.c_double, ctypes.c_void_p
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, *given)
-    y, yd = problem.y0 + 0.01 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
-    for name in CALLBACKS[form]:
-        shape = {"jacobian_data": (problem.sparsity.nnz,), "residual": (problem.n,), "rhs": (problem.n,)}
-        wanted, out = (np.empty(shape.get(name, (problem.n, problem.n))) for _ in range(2))
-        rates = () if name.startswith("rhs") else (yd,)
-        scale = (2.0,) if name in ("jacobian", "jacobian_data") else ()
-        getattr(problem.callbacks, name)(0.1, y, *rates, *scale, wanted)
-        function = problem.callbacks.machine(name)
-        addresses = (function.context, 0.1, y.ctypes.data, yd.ctypes.data, 2.0, out.ctypes.data)
-        assert kind(function.address)(*addresses) == 0
-        np.testing.assert_array_equal(out, wanted, err_msg=name)
 
 
 def test_statistics_say_which_code_ran():

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-import time
-
 import cases
 import inside
 import numpy as np
@@ -44,11 +40,6 @@ def test_equal_problems_share_code():
         assert problem.callbacks.code("rhs") == "traced"
         codes += [code for key, code in problem.workspace.memory.recorded.items() if key[0] is rates_kernel(problem)]
     assert len(codes) == 2 and codes[0] is codes[1]
-
-
-def test_files_of_all_kernels_are_in_the_key_of_code_on_disk():
-    kernels, read = inside.folders_that_code_depends_on()
-    assert {"conserving", "formulations", "kernels", "rotations"} <= kernels <= read
 
 
 def test_problems_share_factors_where_they_have_the_same_pivots():
@@ -99,93 +90,6 @@ def test_pivots_of_a_structure_are_chosen_once(monkeypatch, tmp_path):
         assert len(calls) == 1
 
 
-def test_pivots_are_those_of_the_problem_alone():
-    """Whoever asked before: masses that differ by orders of magnitude have pivots of their own."""
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
-    masses = (10.1, 1e-3, 3e4, 10.3, 2e-3)
-    after = [problem.with_parameters({"first.mass": mass}) for mass in masses]
-    orders = [each.callbacks.factors().order.pivots for each in after]
-    for other, order in reversed(list(zip(after, orders, strict=True))):
-        with pytest.MonkeyPatch.context() as patch:
-            inside.forget_code(patch, on_disk=False)
-            alone = rbdae.formulate(other.system, "index-2", code="traced", consistent="project")
-            assert alone.callbacks.factors().order.pivots == order
-    assert orders[0] == orders[3]
-
-
-def test_a_run_that_is_repeated_finds_its_repaired_pivots(monkeypatch):
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
-    found, state = problem.callbacks.factors(), (0.0, problem.y0, problem.yd0, 123.0)
-    calls = counted_plans(monkeypatch)
-    assert found.again(*state).order is found.again(*state).order
-    assert len(calls) == 1
-
-
-def test_seconds_of_a_run_are_without_those_of_choosing_pivots(monkeypatch):
-    def slow(n, samples, plan=inside.recorded_factors.plan):
-        until = time.thread_time() + 0.3
-        while time.thread_time() < until:
-            pass
-        return plan(n, samples)
-
-    monkeypatch.setattr(inside.recorded_factors, "plan", slow)
-    inside.forget_code(monkeypatch, on_disk=False)
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
-    before = time.thread_time()
-    stats = rbdae.solve(problem, (0.0, 0.01), solver="sundials:ida").stats
-    assert time.thread_time() - before > 0.3 > 2.0 * stats.seconds
-
-
-def test_equal_problems_share_the_pattern():
-    first, other = (rbdae.formulate(rbdae.models.heavy_top(mass=12.5), "index-2", code="traced") for _ in range(2))
-    wanted = first.sparse_jacobian(0.0, first.y0, first.yd0, 2.0).toarray()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(other.workspace), "record", None)
-        found = other.sparse_jacobian(0.0, other.y0, other.yd0, 2.0).toarray()
-    np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(found, other.jacobian(0.0, other.y0, other.yd0, 2.0))
-
-
-def test_steps_do_not_change_what_code_is_shared_by():
-    """The memory of the Newton equations has results of the last step in it, which no other kernel reads."""
-    codes = []
-    for before in (False, True):
-        pairing = Pairing("hamiltonian-eliminated", "quaternion", "momentum")
-        problem = cases.formulate(cases.skew_top(), pairing, code="traced")
-        if before:
-            rbdae.solve(problem, (0.0, 0.02), solver="rbdae:energy-momentum", step=0.01)
-        assert problem.callbacks.code("rhs") == "traced"
-        codes += [code for key, code in problem.workspace.memory.recorded.items() if key[0] is rates_kernel(problem)]
-    assert len(codes) == 2 and codes[0] is codes[1]
-
-
-def test_the_table_of_recent_code_is_used_from_many_threads(monkeypatch):
-    """Entries come, are used and go, all at once: no thread finds one gone between two steps."""
-    errors: list[BaseException] = []
-    end = time.perf_counter() + 0.3
-    share = inside.shared_without_code(monkeypatch, most=3)
-
-    def work(seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        try:
-            while time.perf_counter() < end:
-                share(int(rng.integers(6)))
-        except BaseException as error:
-            errors.append(error)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not errors, errors[0]
-
-
 def test_the_values_of_drives_do_not_make_code_anew():
     """Kernels write them into the joints of a selection of its own, whose other numbers tell codes apart."""
     problem = traced_cases.Case("redundant-1", Pairing("index-2", "quaternion", "angular")).problem("traced")
@@ -197,16 +101,6 @@ def test_the_values_of_drives_do_not_make_code_anew():
         problem.energy(t, problem.y0)
     names = [key[0].name for key in problem.workspace.memory.recorded]
     assert len(names) == len(set(names))
-
-
-def test_structure_does_not_know_what_was_evaluated_last():
-    """Values of drives stand in their records while kernels run: a value that is zero was a structure of its own."""
-    problem = rbdae.formulate(rbdae.models.driven_pendulum(), "index-2", code="generic")
-    found = set()
-    for t in (0.0, 0.3, 0.7):
-        problem.residual(t, problem.y0, problem.yd0)
-        found.add(inside.structure_of_numbers(problem))
-    assert len(found) == 1
 
 
 def _inclined(turned: float) -> rbdae.System:

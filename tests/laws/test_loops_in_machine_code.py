@@ -1,0 +1,402 @@
+"""Runs that stay in machine code do what runs do that come back to Python after each step: the same steps, events,
+selections and projections, whatever is asked on the way."""
+
+from __future__ import annotations
+
+import cases
+import numpy as np
+import pytest
+from cases import Pairing
+from inside import JIT, machine_call, near_projection, project_through, segment_times, switches
+
+import rbdae
+from rbdae.adapter import Reason
+
+pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+
+ODE = Pairing("index-0", "quaternion", "angular")
+
+
+def both(problem, span, between=lambda: None, **given):
+    """The run in machine code, and the one that comes back to Python after each step for its progress."""
+    out = []
+    for progress in (False, lambda t: None):
+        between()
+        out.append(rbdae.solve(problem, span, progress=progress, **{"rtol": 1e-7, "atol": 1e-7, **given}))
+    return out
+
+
+def compare(free, other, bits=True):
+    """The rows, the events, the end of two runs. Projected ones are the same but for rounding: near the constraints a
+    loop projects by code of the model, and Python by the kernel of all models, which have the same bits on some
+    processors alone."""
+    assert free.reason == other.reason and free.message == other.message
+    assert free.stats.steps == other.stats.steps
+    assert len(free.t) == len(other.t) and len(segment_times(free)) == len(segment_times(other))
+    for one, two in ((free, other), *zip(free.events, other.events, strict=True)):
+        if bits:
+            np.testing.assert_array_equal(one.t, two.t)
+            np.testing.assert_array_equal(one.y, two.y)
+        else:
+            np.testing.assert_allclose(one.t, two.t, rtol=1e-8, atol=1e-10)
+            np.testing.assert_allclose(one.y, two.y, rtol=1e-6, atol=1e-7)
+
+
+# ---------------------------------------------------------------- events
+
+
+SOLVERS = {
+    "rbdae:dopri5": ("index-0", {}),
+    "rbdae:dop853": ("index-0", {}),
+    "sundials:ida": ("index-2", {}),
+    "sundials:cvode": ("index-0", {}),
+}
+
+
+def top(solver, code="traced"):
+    return rbdae.formulate(rbdae.models.heavy_top(), SOLVERS[solver][0], code=code)
+
+
+def event(value, **attributes):
+    """A function of time and state with attributes."""
+
+    def one(t, y):
+        return value(t, y)
+
+    for name, setting in attributes.items():
+        setattr(one, name, setting)
+    return one
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("outputs", [None, np.linspace(0.0, 3.0, 40)], ids=["steps", "outputs"])
+@pytest.mark.parametrize("terminal", [0, 3])
+@pytest.mark.parametrize("projection", [None, True], ids=["free", "projected"])
+def test_events_are_those_of_runs_that_ask_after_each_step(solver, outputs, terminal, projection):
+    cases.need(solver)
+    events = [
+        event(lambda t, y: np.sin(3.0 * t) - 0.5),
+        event(lambda t, y: y[0], terminal=terminal),
+        event(lambda t, y: y[1], direction=-1.0),
+    ]
+    free, other = both(top(solver), (0.0, 3.0), solver=solver, events=events, t_eval=outputs, projection=projection)
+    assert len(free.events[0].t) > 0 and len(free.events[1].t) > 2
+    assert free.reason is (Reason.EVENT if terminal else Reason.FINISHED)
+    compare(free, other, bits=projection is None)
+    plain = rbdae.solve(top(solver), (0.0, 3.0), solver=solver, projection=projection, rtol=1e-7, atol=1e-7)
+    if outputs is None and not terminal:  # events do not change the steps
+        np.testing.assert_array_equal(free.t, plain.t)
+        np.testing.assert_array_equal(free.y, plain.y)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_zeros_at_the_ends_of_steps_and_runs_are_counted_once(solver):
+    """At the start, at the end, at the end of a step, and all the time."""
+    cases.need(solver)
+    problem = top(solver)
+    step = rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-7, atol=1e-7).t[7]
+    events = [
+        event(lambda t, y: t),
+        event(lambda t, y: t - 1.0),
+        event(lambda t, y: t - step),
+        event(lambda t, y: 0.0),
+        event(lambda t, y: (t - step) ** 2),
+    ]
+    free, other = both(problem, (0.0, 1.0), solver=solver, events=events)
+    compare(free, other)
+    assert [len(each.t) for each in free.events] == [0, 1, 1, 0, 1]
+    assert free.events[1].t[0] == 1.0 and free.events[2].t[0] == step
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_back_in_time(solver):
+    cases.need(solver)
+    events = [event(lambda t, y: y[0]), event(lambda t, y: t + 0.3, terminal=True, direction=-1.0)]
+    free, other = both(top(solver), (0.0, -1.0), solver=solver, events=events)
+    compare(free, other)
+    assert free.reason is Reason.EVENT and abs(free.t[-1] + 0.3) < 1e-12
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_an_event_that_is_not_a_number_and_one_that_raises(solver):
+    cases.need(solver)
+    bad = event(lambda t, y: np.nan if t > 0.4 else 1.0)
+    free, other = both(top(solver), (0.0, 1.0), solver=solver, events=bad)
+    compare(free, other)
+    assert free.reason is Reason.NOT_FINITE and "nan" in free.message
+
+    def raising(t, y):
+        if t > 0.4:
+            raise ZeroDivisionError("of the user")
+        return 1.0
+
+    with pytest.raises(ZeroDivisionError, match="of the user"):
+        rbdae.solve(top(solver), (0.0, 1.0), solver=solver, events=raising)
+
+
+# ---------------------------------------------------------------- switches: asked where one may be due
+
+
+class Asked:
+    """How often switches have been asked in each of two runs."""
+
+    def __init__(self):
+        self.counts = []
+
+    def begin(self):
+        self.counts.append(0)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    found = Asked()
+
+    def counted(due):
+        def asking(self, t, y):
+            found.counts[-1] += 1
+            return due(self, t, y)
+
+        return asking
+
+    for kind in switches.SWITCHES:
+        monkeypatch.setattr(kind, "due", counted(kind.due))
+    return found
+
+
+def tumbling(rotation, spin=(2.0, -4.0, 1.0), inertia=cases.INERTIA, code="traced"):
+    """A free body that meets the singular sets of all charts."""
+    system = rbdae.System()
+    system.add_body("body", mass=2.0, inertia=inertia, angular_velocity=spin)
+    return cases.formulate(system, Pairing("index-0", rotation, "angular"), code=code, reference="start")
+
+
+def four_bar():
+    pairing = Pairing("null-space", "quaternion", "angular")
+    return cases.formulate(cases.turning_four_bar("plain", pendulum=True), pairing, code="traced")
+
+
+def redundant():
+    pairing = Pairing("index-0", "quaternion", "angular")
+    system = cases.turning_four_bar("redundant")
+    return cases.formulate(system, pairing, code="traced", redundant="minimum-norm")
+
+
+SWITCHING = {"on_singularity": "switch"}
+
+SELECTING = {
+    "rotation vector": (lambda: tumbling("rotation-vector"), 4.0, SWITCHING),
+    "Euler angles": (lambda: tumbling("bryant-321"), 4.0, SWITCHING),
+    "conformal": (lambda: tumbling("conformal"), 4.0, SWITCHING),
+    "loops": (four_bar, 3.0, {}),
+    "rows": (redundant, 3.0, {}),
+}
+
+
+@pytest.mark.parametrize("outputs", [False, True], ids=["steps", "outputs"])
+@pytest.mark.parametrize("name", SELECTING)
+def test_switches_are_asked_where_one_may_be_due_and_decide_the_same(name, outputs, asked):
+    make, t_end, given = SELECTING[name]
+    times = np.linspace(0.0, t_end, 57) if outputs else None
+    free, other = both(make(), (0.0, t_end), asked.begin, solver="rbdae:dopri5", t_eval=times, **given)
+    assert free.success and free.stats.evaluations == other.stats.evaluations, free.message
+    compare(free, other)
+    assert name == "rows" or len(segment_times(free)) > 0  # there was something to choose
+    few, many = asked.counts
+    assert few < many
+    assert name in ("loops", "rows") or few <= 2 * len(segment_times(free)) + 1
+
+
+def test_a_run_that_stops_at_a_singularity_stops_at_the_same_step(asked):
+    steady = tumbling("rotation-vector", spin=(0.0, 0.0, 2.0), inertia=np.eye(3))
+    free, other = both(steady, (0.0, 4.0), asked.begin, solver="rbdae:dopri5", max_step=4e-4)
+    compare(free, other)
+    assert free.reason is Reason.CHART
+    few, many = asked.counts
+    assert few <= 2 < many
+
+
+def test_charts_that_are_always_centred_again_are():
+    given = {"on_singularity": "switch", "recentre": "always", "rtol": 1e-5, "atol": 1e-5}
+    free, other = both(tumbling("rotation-vector"), (0.0, 0.5), solver="rbdae:dopri5", **given)
+    compare(free, other)
+    assert len(segment_times(free)) == free.stats.steps - 1
+
+
+def test_projected_runs_are_watched_too(asked):
+    problem = cases.problem("C", Pairing("index-0", "euler-313", "angular"), code="traced")
+    free, other = both(
+        problem, (0.0, 0.2), asked.begin, solver="rbdae:dopri5", on_singularity="switch", projection=True
+    )
+    assert free.success and len(segment_times(free)) == len(segment_times(other))
+    np.testing.assert_allclose(free.y[-1], other.y[-1], atol=1e-6 * np.abs(other.y).max())
+    few, many = asked.counts
+    assert few < 0.5 * many
+    assert max(free.drift.position.max(), free.drift.velocity.max()) < 1e-11 * np.abs(free.y).max()
+
+
+# ---------------------------------------------------------------- projections
+
+
+CASES = [
+    *cases.PAIRS[:: 29 if cases.NIGHTLY else 250],
+    ("C", ODE),
+    ("C", Pairing("index-0", "quaternion", "coordinate")),
+    ("tied", Pairing("index-0", "directors", "coordinate")),
+    ("branched", Pairing("hamiltonian-eliminated", "quaternion", "momentum")),
+    ("A", Pairing("hamiltonian-eliminated", "directors", "momentum")),
+]
+
+
+@pytest.mark.parametrize("system, pairing", CASES, ids=["-".join(map(str, case)) for case in CASES])
+def test_near_the_constraints_it_is_the_projection(system, pairing, rng):
+    """The same state, to rounding, after the same Newton iterations, or the word that it does not count."""
+    problem = cases.problem(system, pairing, code="traced")
+    counted = []
+    for size in (1e-12, 1e-9, 1e-7, 1e-5, 1e-3):
+        y = problem.y0.copy()
+        n = problem.layout.v.stop
+        y[:n] += size * rng.standard_normal(n)
+        projector = rbdae.Projection().bind(problem)
+        wanted = y.copy()
+        changed = projector(0.1, wanted)
+        found, off, iterations, counts = near_projection(problem, projector, 0.1, y)
+        counted.append(counts)
+        assert off == changed
+        if not counts:
+            assert projector.iterations > 2  # two steps are what there is
+            continue
+        assert abs(iterations - projector.iterations) <= 1  # the last one may be of rounding alone
+        scale = 1.0 + np.abs(wanted).max()
+        assert np.abs(found - wanted).max() <= 1e-11 * scale * max(1.0, float(np.abs(problem.natural(0.0, y)).max()))
+    assert all(counted[:3])
+
+
+class Watched:
+    """A projection that keeps its projectors, and counts their calls from Python."""
+
+    def __init__(self, **given):
+        self._projection = rbdae.Projection(**given)
+        self.calls = 0
+
+    def bind(self, problem):
+        self.projector = self._projection.bind(problem)
+
+        def counted(inner, t, y, info):
+            self.calls += 1
+            inner(t, y, info)
+
+        project_through(self.projector, counted)
+        return self.projector
+
+    @property
+    def numbers(self):
+        p = self.projector
+        return p.count, p.skipped, p.iterations
+
+
+PROJECTED = [
+    ("C", ODE, 0.05),
+    ("C", Pairing("null-space", "quaternion", "angular"), 0.05),
+    ("C", Pairing("baumgarte-ode", "quaternion", "coordinate"), 0.05),
+    ("C", Pairing("hamiltonian-eliminated", "quaternion", "momentum"), 0.05),
+    ("A", ODE, 0.5),
+    ("branched", Pairing("index-0", "quaternion", "spatial"), 0.2),
+]
+
+
+def projected(problem, t_end, solver="rbdae:dopri5", *, limits=None, **given):
+    """Both runs, each with its projection."""
+    found = []
+    for progress in (False, lambda t: None):
+        watched = Watched(**limits or {})
+        run = rbdae.solve(problem, (0.0, t_end), solver=solver, projection=watched, progress=progress, **given)
+        found.append((run, watched))
+    return found
+
+
+@pytest.mark.parametrize("outputs", [False, True], ids=["steps", "outputs"])
+@pytest.mark.parametrize("system, pairing, t_end", PROJECTED, ids=[f"{s}-{p}" for s, p, _ in PROJECTED])
+def test_runs_are_those_that_are_projected_from_python(system, pairing, t_end, outputs):
+    """Steps, outputs, and what the projector counts."""
+    problem = cases.problem(system, pairing, code="traced")
+    solver = "rbdae:dop853" if outputs else "rbdae:dopri5"
+    times = np.linspace(0.0, t_end, 31) if outputs else None
+    (free, mine), (other, theirs) = projected(problem, t_end, solver, t_eval=times, rtol=1e-7, atol=1e-7)
+    assert free.success and other.success
+    assert free.stats.steps == other.stats.steps
+    assert free.stats.evaluations == other.stats.evaluations
+    # a violation at the level of the tolerance, 1e-14, may be off the constraints in one and not in the other
+    assert sum(mine.numbers[:2]) == sum(theirs.numbers[:2])
+    assert free.stats.projections == mine.projector.count
+    np.testing.assert_allclose(free.t, other.t, rtol=1e-9, atol=1e-9)
+    scale = np.abs(other.y).max()
+    np.testing.assert_allclose(free.y, other.y, atol=1e-9 * scale)
+    size = max(theirs.projector.largest, 1e-12)
+    assert mine.projector.largest == pytest.approx(theirs.projector.largest, abs=1e-2 * size + 1e-13 * scale)
+    assert mine.projector.total == pytest.approx(
+        theirs.projector.total, abs=(1e-2 * size + 1e-13 * scale) * len(free.t)
+    )
+    drift = free.drift
+    assert max(drift.position.max(), drift.velocity.max()) < 1e-11 * max(1.0, scale)
+    assert mine.calls <= 3 < theirs.calls  # the start, and what is left to the projector
+
+
+@pytest.mark.parametrize("given", [{"velocity": False}, {"metric": "identity"}, {"max_iterations": 2}], ids=str)
+def test_other_projections_come_back_to_python(given):
+    problem, projection = cases.problem("C", ODE, code="traced"), rbdae.Projection(**given)
+    assert projection.bind(problem).machine() is None
+    assert rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dopri5", projection=projection).success
+
+
+def test_far_from_the_constraints_the_projector_is_asked():
+    problem = cases.problem("C", ODE, code="traced")
+    (free, mine), (other, theirs) = projected(problem, 0.1, rtol=0.3, atol=0.3)
+    assert free.success and other.success
+    assert mine.calls > 1
+    assert free.stats.steps == other.stats.steps
+    assert mine.numbers == theirs.numbers
+    np.testing.assert_allclose(free.y, other.y, atol=1e-9 * np.abs(other.y).max())
+
+
+def test_a_projection_that_fails_ends_the_run_with_its_reason():
+    """The step does not count, and the outputs in it do not either."""
+    problem = cases.problem("C", ODE, code="traced")
+    times = np.linspace(0.0, 1.0, 400)
+    for solver in ("rbdae:dopri5", "rbdae:dop853"):
+        given = {"rtol": 0.5, "atol": 0.5, "t_eval": times}
+        (free, _), (other, _) = projected(problem, 1.0, solver, limits={"max_iterations": 3}, **given)
+        assert free.reason == other.reason == Reason.PROJECTION
+        assert free.message == other.message
+        assert free.stats.steps == other.stats.steps
+        np.testing.assert_allclose(free.t, other.t)
+        np.testing.assert_allclose(free.y, other.y, atol=1e-9)
+        assert len(free.t) < len(times)
+
+
+def called(function, t, y):
+    """The word and the result of a machine function."""
+    out = np.full_like(y, np.nan)
+    call = machine_call(function.address)
+    return call(function.context, t, y.ctypes.data, None, 0.0, out.ctypes.data), out
+
+
+@pytest.mark.parametrize("code", ["traced", "generic"])
+@pytest.mark.parametrize("form", ["index-0", "index-2", "ggl", "null-space", "hamiltonian", "projected-1"])
+def test_the_projection_as_a_machine_function_is_the_projection(form, code):
+    if code == "traced" and not JIT:
+        pytest.skip("without the JIT there is no code of one model")
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), form, code=code)
+    function, projector = problem.callbacks.machine("project"), rbdae.Projection().bind(problem)
+    rng = np.random.default_rng(7)
+    for size in (0.0, 1e-9, 1e-3):
+        y = problem.y0 + size * rng.standard_normal(problem.n)
+        expected = y.copy()
+        projector(0.0, expected)
+        status, out = called(function, 0.0, y)
+        assert status == 0
+        np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
+        assert size == 0.0 or np.abs(out - y).max() > 0.01 * size
+    status, _ = called(function, 0.0, np.full(problem.n, np.nan))
+    assert status == 1
+    with pytest.raises(rbdae.ProjectionError, match="start closer to a consistent position"):
+        function.check()
