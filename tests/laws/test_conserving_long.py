@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import test_conserving as conserving
 import test_conserving_forces as forces
 from conserving_systems import JOINTS, chain, momentum_error, relative_energy
 
@@ -17,28 +18,16 @@ N = 100_000
 
 pytestmark = pytest.mark.nightly
 
-SCHEMES: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
-    "QUAT.EM-R": ("hamiltonian-eliminated", {"velocity": "momentum"}, "rbdae:energy-momentum", {}),
-    "QUAT.EM": ("hamiltonian-eliminated", {"velocity": "momentum"}, "rbdae:energy-momentum", {"variant": "paper"}),
-    "DIR.EM": (
-        "hamiltonian-eliminated",
-        {"rotation": "directors", "velocity": "momentum"},
-        "rbdae:energy-momentum",
-        {},
-    ),
-    "ALGO.C1": ("index-0", {}, "rbdae:simo-wong", {}),
-    "midpoint": ("index-0", {}, "rbdae:midpoint", {}),
-}
+EACH = ("QUAT.EM-R", "QUAT.EM", "DIR.EM", "ALGO.C1", "MIDPOINT")
 BOTH = ("QUAT.EM-R", "DIR.EM")
 """Those that keep energy and momentum with every joint, in quaternions and in directors."""
 
 
 def run(system: rbdae.System, scheme: str, step: float, samples: int = 100, **options: Any) -> rbdae.Solution:
     """The samples are at steps."""
-    formulation, form, solver, how = SCHEMES[scheme]
-    problem = rbdae.formulate(system, formulation, consistent="project", code="auto", **form, **options)
     times = N // samples * step * np.arange(samples + 1)
-    found = rbdae.solve(problem, (0.0, times[-1]), solver=solver, step=step, t_eval=times, **how)
+    problem = conserving.problem_of(system, scheme, code="auto", **options)
+    found = conserving.run(problem, scheme, times[-1], step, t_eval=times)
     assert found.success, found.message
     assert found.stats.steps == N
     return found
@@ -50,7 +39,7 @@ def violation(solution: rbdae.Solution) -> float:
     return float(solution.drift.position.max()) / max(1.0, far)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", EACH)
 def test_the_free_body(scheme):
     """[BS09], section 5.1, dt = 0.05."""
     found = run(rbdae.models.free_body(), scheme, 0.05, samples=1000)
@@ -64,7 +53,7 @@ def test_the_free_body(scheme):
 
 
 @pytest.mark.parametrize("case", [1, 2])
-@pytest.mark.parametrize("scheme", ["midpoint", "QUAT.EM-R", "DIR.EM"])
+@pytest.mark.parametrize("scheme", ["MIDPOINT", *BOTH])
 @pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
 def test_the_top(scheme, case):
     """[GR95], section 11.6."""

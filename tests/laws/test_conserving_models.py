@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import inside
 import numpy as np
 import pytest
 
@@ -67,29 +66,3 @@ def test_order_two_on_every_model(name, scheme):
         if fine > floor:  # else it is what DOP853 leaves
             assert math.log2(coarse / fine) == pytest.approx(2.0, abs=0.1)
     assert errors[1][0] < 0.02 and errors[1][1] <= 0.05 * size
-
-
-def _welded(n: int) -> rbdae.System:
-    """A chain of hinges in which every third joint holds all six motions of its body."""
-    system = rbdae.System()
-    before = system.ground
-    for k in range(n):
-        body = system.add_body(f"link{k}", mass=1.0, inertia=(1.0, 1.2, 1.4), position=(k + 0.5, 0.0, 0.0))
-        ends: dict[str, Any] = {"at_a": (0.5 if k else 0.0, 0, 0), "at_b": (-0.5, 0, 0)}
-        if k % 3 == 1:
-            system.add_joint(rbdae.joints.Fixed(before, body, **ends))
-        else:
-            system.add_joint(rbdae.joints.Revolute(before, body, axis_a=(0, 0, 1), axis_b=(0, 0, 1), **ends))
-        before = body
-    return system
-
-
-def test_a_joint_with_as_many_equations_as_its_body_has_unknowns_is_eliminated_with_it():
-    """Otherwise it waits for the whole chain: twice the memory and three times the operations of 24 bodies."""
-    sizes = []
-    for n in (6, 12, 24):
-        problem = rbdae.formulate(_welded(n), "hamiltonian-eliminated", velocity="momentum", code="generic")
-        found = inside.newton.newton_equations(problem.workspace.arrays)
-        sizes.append((found.n, len(found.operations)))
-    (n6, o6), (n12, o12), (n24, o24) = sizes
-    assert n24 - n12 == 2 * (n12 - n6) and o24 - o12 == 2 * (o12 - o6)

@@ -53,6 +53,8 @@ def test_invariants_are_momenta_of_the_body_and_rotations_leave_them(energy_mome
     np.testing.assert_allclose(pi[:, 0], 0.0, rtol=0, atol=1e-14 * size)
     np.testing.assert_allclose(pi[:, 1:], 2.0 * Omega * INERTIA, rtol=0, atol=1e-13 * size)
     np.testing.assert_allclose(eta, 1.0, rtol=0, atol=1e-15 * 3)
+    L = energy_momentum.momentum.angular
+    np.testing.assert_allclose(quaternions.momentum_map(q, p), L, rtol=0, atol=1e-14 * size)
     kinetic = equations.kinetic_energy(pi, INERTIA)
     np.testing.assert_allclose(kinetic, energy_momentum.energy.kinetic, rtol=1e-13)
     r = np.roll(Rotation.from_rotvec((0.3, -1.1, 0.7)).as_quat(), 1)
