@@ -102,11 +102,12 @@ def test_the_tangent_is_exact(scheme, joint):
 # ---------------------------------------------------------------- invariants
 
 
+@pytest.mark.sampled
 @each_scheme
 def test_a_free_body_keeps_energy_and_momentum(scheme):
     """[BS09], section 5.1, with dt = 0.05, or less where such steps have no solution; |q| = 1, q . p = 0."""
     own = scheme.startswith(("QUAT.EM", "DIR", "ALGO"))
-    h, n = (0.05, 20_000) if own else (0.01, 5_000)
+    h, n = (0.05, cases.count(20_000, 100_000)) if own else (0.01, 5_000)
     if scheme == "MIDPOINT (326)":
         h, n = 1e-3, 1_000
     found = run(free_body(), scheme, n * h, h)
@@ -127,6 +128,7 @@ def test_a_free_body_keeps_energy_and_momentum(scheme):
         assert np.abs((q * p).sum(1) / np.linalg.norm(p, axis=1)).max() < 1e-13
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("scheme", "joint"),
     [(s, j) for s in ("QUAT.EM-R", "DIR.EM") for j in JOINTS]
@@ -156,7 +158,7 @@ def test_what_joints_and_springs_leave_constant(scheme, joint):
 @pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
 def test_the_top_keeps_energy_and_the_vertical_momentum(scheme, case):
     """[GR95], section 11.6: energy, L_z, and the constraint. A rounding a step, in one direction, would be 1.1e-12."""
-    found = run(rbdae.models.rotations_top(case=case), scheme, 5.0, 1e-3)
+    found = run(rbdae.models.rotations_top(case=case), scheme, cases.count(5, 100), 1e-3)
     L = found.momentum.angular[:, 2]
     assert relative_energy(found) < 3e-12
     assert np.abs(L / L[0] - 1.0).max() < 3e-12
@@ -168,7 +170,7 @@ def test_the_top_keeps_energy_and_the_vertical_momentum(scheme, case):
 def test_closed_loops_keep_energy(scheme, name):
     """No joint of a loop is eliminated before what the others leave free is known: a window of rods between bodies
     that hang on the ground, and a spatial loop."""
-    found = run(rbdae.models.MODELS[name](), scheme, 0.2, 1e-3)
+    found = run(rbdae.models.MODELS[name](), scheme, cases.count(1, 500) / 5, 1e-3)
     assert found.success, found.message
     assert relative_energy(found) < 1e-12
     assert np.abs(found.drift.position).max() < 1e-13

@@ -156,18 +156,6 @@ def test_arguments_that_are_none_are_refused():
     kernel(1, np.zeros(4).view(np.recarray))  # a subclass is an array, too
 
 
-def test_a_python_with_other_objects_runs_plain_kernels(monkeypatch):
-    """Machine code would read floats and arrays where they are not."""
-    inside.other_python(monkeypatch)
-    inside.may_say_again()
-    with pytest.warns(RuntimeWarning, match="keeps floats and arrays elsewhere .* plain Python runs"):
-        problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2", code="generic")
-        found = problem.residual(0.0, problem.y0, problem.yd0 + 1.0)
-    monkeypatch.undo()
-    wanted = rbdae.formulate(problem.system, "index-2", code="generic").residual(0.0, problem.y0, problem.yd0 + 1.0)
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
-
-
 def _said(source: str, name: str, arguments: str) -> str:
     file = f"<{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

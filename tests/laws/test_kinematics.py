@@ -173,15 +173,6 @@ def test_the_pitch_is_per_turn():
     assert np.abs(found.pitch - 0.25).max() < 1e-15
 
 
-def test_screws_without_rotation():
-    motion = kinematics.screw(np.eye(3), [(0.0, 0.0, 2.0), (0.0, 0.0, 0.0)])
-    assert motion.axis.tolist() == [[0, 0, 1], [1, 0, 0]]
-    assert motion.translation.tolist() == [2.0, 0.0]
-    assert motion.pitch.tolist() == [np.inf, 0.0]
-    assert not motion.pose.any()
-    assert kinematics.screw_displacement(motion, (1.0, 2.0, 3.0)).tolist() == [[0, 0, 2], [0, 0, 0]]
-
-
 # ---------------------------------------------------------------- velocities
 
 
@@ -263,14 +254,6 @@ def test_no_point_is_slower_than_those_on_the_screw_axis(rng):
     assert np.linalg.norm(kinematics.screw_velocity(found, found.point + 3.0 * omega)) - abs(found.sliding) < 1e-14
     around = found.point + rng.standard_normal((100, 3))
     assert (np.linalg.norm(kinematics.screw_velocity(found, around), axis=1) >= abs(found.sliding) - 1e-14).all()
-
-
-def test_screw_axes_without_rotation():
-    found = kinematics.instantaneous_screw((1.0, 2.0, 3.0), [(0.0, 0.0, 2.0), (0.0, 0.0, 0.0)], (0.0, 0.0, 0.0))
-    assert found.sliding.tolist() == [2.0, 0.0]
-    assert found.pitch.tolist() == [np.inf, 0.0]
-    assert found.point[0].tolist() == [1.0, 2.0, 0.0]
-    assert kinematics.screw_velocity(found, (5.0, 5.0, 5.0)).tolist() == [[0, 0, 2], [0, 0, 0]]
 
 
 # ---------------------------------------------------------------- accelerations
@@ -408,20 +391,6 @@ def test_increments(motion, rng):
 
 
 # ---------------------------------------------------------------- stacks
-
-
-def test_leading_axes_are_broadcast(rng):
-    R = Rotation.random(5, rng)
-    Omega, X, v = rng.standard_normal((5, 3)), rng.standard_normal((4, 1, 3)), rng.standard_normal(3)
-    found = kinematics.point_velocity(R, v, Omega, X)
-    assert found.spatial.shape == found.material.shape == (4, 5, 3)
-    single = kinematics.point_velocity(R[2], v, Omega[2], X[3, 0])
-    assert np.abs(found.spatial[3, 2] - single.spatial).max() == 0.0
-    matrices = kinematics.point_velocity(R.as_matrix(), v, Omega, X)
-    assert np.abs(found.material - matrices.material).max() < 1e-14
-    assert kinematics.logarithm(np.eye(3)).tolist() == [0.0, 0.0, 0.0]
-    assert kinematics.logarithm(np.zeros((0, 3, 3))).shape == (0, 3)
-    assert kinematics.screw(R, X).pose.shape == (4, 5, 3)
 
 
 def test_steps_that_are_misprinted(rng):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import cases
-import inside
 import numpy as np
 import pytest
 from cases import Pairing, close
@@ -107,28 +106,3 @@ def test_large_systems_have_sparse_matrices():
     found = problem.matrices(0.0, problem.y0)
     assert found.M.nnz <= 12 * 60 and found.G.nnz <= 24 * 60
     assert found.G.shape == (180, 360) and found.T is None
-
-
-def test_equations_that_follow_from_the_others_are_in_the_matrices():
-    """They were zero there, and multipliers of least norm did not satisfy M vdot = psi - G^T la."""
-    problem = cases.formulate(
-        cases.turning_four_bar("redundant"), ("index-1", "quaternion", "angular"), redundant="minimum-norm"
-    )
-    found = problem.matrices(0.0, problem.y0)
-    assert np.any(found.G, axis=1).all()
-    assert len(found.G) - np.linalg.matrix_rank(found.G, tol=1e-9) == len(problem.redundant) == 3
-    rates, la = problem.rates(0.0, problem.y0)
-    vd = rates[problem.layout.v]
-    for multipliers in (la, problem.multipliers(0.0, problem.y0)):
-        assert close(found.M @ vd, found.psi - found.G.T @ multipliers, 1e-9)
-    assert np.abs(found.G @ vd + found.g_II).max() < 1e-9
-
-
-def test_a_run_that_changed_its_selection_has_the_matrices_of_the_time(rng):
-    problem = rbdae.formulate(cases.four_bar(), "null-space", consistent="project")
-    y = problem.y0.copy()
-    later = inside.reselected(problem, 0.1, y)
-    read = problem.by_time([later], [0.1])
-    for t, of, state in ((0.05, problem, y), (0.15, later, later.y0)):
-        found, wanted = read.matrices(t, state), of.matrices(t, state)
-        assert np.array_equal(found.T, wanted.T) and np.array_equal(found.r, wanted.r)

@@ -78,16 +78,6 @@ def test_explicit_methods_allocate_nothing_quadratic():
     assert inside.memory(problem)["rhs_tangent"].size == 1
 
 
-@pytest.mark.parametrize("formulation", ["index-2", "ggl", "index-0"])
-def test_memory_for_each_body_is_constant(formulation):
-    """What a further fifty bodies take, beside the memory that they share."""
-    first, second, third = (
-        sum(a.nbytes for a in inside.memory(chain(n, formulation)).values()) for n in (50, 100, 150)
-    )
-    assert abs((third - second) - (second - first)) < 0.001 * (second - first)
-    assert second - first < 50 * 20_000
-
-
 @pytest.mark.parametrize("formulation", ["index-1", "index-2", "ggl", "index-3"])
 def test_pattern_grows_linearly(formulation):
     counts = [chain(n, formulation).sparsity.nnz for n in (20, 40, 60)]

@@ -233,24 +233,12 @@ def test_runs_have_multipliers_and_momenta_of_their_steps(energy_momentum, varia
         ("rbdae:energy-momentum", "hamiltonian", {}, "variant='rodrigues' has no such steps; solve with .*'paper'"),
         ("rbdae:dopri5", "hamiltonian-eliminated", {"step": None}, "rbdae:dopri5 has no such steps"),
         ("rbdae:variational", "hamiltonian", {"order": 4}, "composed of several; solve with order=2"),
-        ("rbdae:variational", "hamiltonian", {"t_eval": [0.0, 0.02], "dense_output": False}, "solve without t_eval"),
     ],
 )
 def test_other_runs_have_none(solver, form, options, words):
     problem = rbdae.formulate(rbdae.models.heavy_top(), form)
     run = rbdae.solve(problem, (0.0, 0.02), solver=solver, **{"step": 0.01, **options})
     with pytest.raises(ValueError, match=f"step_multipliers: .*{words}"):
-        step_multipliers(run)
-
-
-def test_other_systems_have_none():
-    problem = rbdae.formulate(rbdae.models.chain(2), "hamiltonian")
-    run = rbdae.solve(problem, (0.0, 0.002), solver="rbdae:variational", step=0.001)
-    with pytest.raises(ValueError, match=r"step_momenta: .* for bodies without joints"):
-        step_momenta(run)
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "hamiltonian", rotation="directors")
-    run = rbdae.solve(problem, (0.0, 0.002), solver="rbdae:energy-momentum", variant="paper", step=0.001)
-    with pytest.raises(ValueError, match=r"step_multipliers: .*rotation='quaternion'"):
         step_multipliers(run)
 
 
@@ -309,30 +297,12 @@ def test_the_equations_of_the_top():
     assert np.abs(rest).max() < 1e-11 * np.abs(la).max()
 
 
-def test_a_half_rotation_of_euler_parameters(rng):
-    """[GR95] (321)-(325): F of e is half of the increment, and leaves e alone."""
-    increment = Rotation.from_rotvec(rng.standard_normal(3))
-    e = increment.as_quat()[:3] * np.sign(increment.as_quat()[3])
-    F = rbdae.rotations.quaternion.half_rotation(np.roll(increment.as_quat(), 1))
-    e0 = np.sqrt(1.0 - e @ e)
-    np.testing.assert_allclose(
-        F, e0 * np.eye(3) + np.outer(e, e) / (1.0 + e0) + rbdae.kinematics.spin(e), atol=1e-15 * 4
-    )
-    np.testing.assert_allclose(F @ F, increment.as_matrix(), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(F @ e, e, rtol=0, atol=1e-15 * 4)
-
-
 def test_what_is_refused():
     one = (1.0, 0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="step must not be zero"):
         equations.discrete_momenta(one, one, inertia=INERTIA, step=0.0)
-    with pytest.raises(ValueError, match="inertia must be positive definite"):
-        equations.kinetic_energy(one, (1.0, 2.0, 0.0))
     with pytest.raises(ValueError, match="leading axes must go together"):
         equations.invariants(np.ones((3, 4)), np.ones((2, 4)))
-    _, step = midpoint_step(1, 1e-3)
-    with pytest.raises(ValueError, match="e must be shorter than 1"):
-        step.residual([0, 0, 0, 1, 0, 0, 0, 0, 0])
     start = equations.MidpointState((0.0, 0.0, 1.3), np.eye(3), (0.0, 0.0, 0.0), (0.0, 0.0, 500.0))
     far = equations.MidpointStep(start, 0.1, 5.0, (0.8, 0.9, 1.0), (0.0, 0.0, 1.3), (0.0, 0.0, 0.0))
     with pytest.raises(RuntimeError, match="does not converge with step = 0\\.1 s"):
