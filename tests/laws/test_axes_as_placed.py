@@ -84,37 +84,6 @@ def test_a_warning_names_the_joint_with_the_largest_gap(said):
     assert f"largest gap: {said}" in str(problem.assembly)
 
 
-@pytest.mark.parametrize("length", [1e-6, 1.0, 1e6])
-def test_what_disagrees_does_not_depend_on_the_unit_of_length(length):
-    """A gap of a tenth of the mechanism is one of positions, and one of rounding is none: then velocities disagree."""
-
-    def said(gap: float, speed: float) -> str:
-        system = rbdae.System(gravity=(0, 0, 0))
-        given = {
-            "position": (0, 0, (gap - 1) * length),
-            "velocity": (speed * length, 0, 0),
-            "angular_velocity": (0, 0, 0),
-        }
-        bob = system.add_body("bob", mass=1, inertia=np.array((0.1, 0.12, 0.15)) * length**2, **given)
-        system.add_joint(joints.Spherical(system.ground, bob, at_b=(0, 0, length), name="ball"))
-        with pytest.warns(rbdae.InitialValuesWarning):
-            return rbdae.formulate(system, "index-0").assembly.disagreement
-
-    assert said(0.1, 0.0) == f"joint 'ball': points are {0.1 * length:.3g} m apart"
-    assert said(1e-12, 1.0) == f"joint 'ball': velocities of the points differ by {length:.3g} m/s"
-
-
-def test_what_is_unknown_moves_first():
-    """The rod is placed at random, and finds its place; the two balls on the ground are what disagrees."""
-    system = rbdae.System()
-    far = system.add_body("far", mass=1, inertia=(1, 1, 1))
-    near = system.add_body("near", mass=1, inertia=(1, 1, 1), position=(0, 0, 0))
-    system.add_joint(joints.Spherical(near, far, at_b=(0, 0, 9), name="chain"))
-    system.add_joint(joints.Spherical(system.ground, near, at_a=(0, 0.2, 0), name="hook"))
-    with pytest.warns(rbdae.InitialValuesWarning, match=r"joint 'hook': points are 0\.2 m apart"):
-        rbdae.formulate(system, "index-0")
-
-
 # ---------------------------------------------------------------- one argument left out
 
 ARGUMENTS = ("at_a", "at_b", "axis_a", "axis_b")

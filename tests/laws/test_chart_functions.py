@@ -374,13 +374,10 @@ def test_wrong_input_is_refused(name, rng):
     "name, a, said",
     [
         ("rotation-vector", (2.0 * np.pi, 0.0, 0.0), r"6\.28319 rad is at or beyond"),
-        ("rotation-vector", (0.0, 7.0, 0.0), "7 rad is at or beyond"),
         ("rodrigues", (0.0, 0.0, 2e3), r"3\.14059 rad is at the singularity"),
         ("conformal", (0.0, 9e3, 0.0), r"6\.28141 rad is at the singularity"),
         ("linear", (0.0, 0.8, 0.6), r"1\.5708 rad is at or beyond.*phi = pi / 2"),
-        ("linear", (0.0, 1.8, 0.6), "at or beyond"),
         ("quaternion-vector", (0.6, 0.0, 0.8), r"\|e\| = 1 is at or beyond"),
-        ("quaternion-vector", (1.0, 1.0, 0.0), "at or beyond"),
         ("euler-313", (0.3, 0.0, 0.5), "gimbal lock"),
         ("bryant-321", (0.3, np.pi / 2, 0.5), "gimbal lock"),
         ("quaternion", (1.0, 0.1, 0.0, 0.0), r"constraints norm to 1e-06.*off by 0\.005"),
@@ -437,22 +434,3 @@ def test_round_trips_over_the_ball(name, axis, fraction):
         np.testing.assert_allclose(of.parameters(R), a, rtol=lost, atol=lost * np.abs(a).max() + 1e-323)
     else:
         np.testing.assert_allclose(of.matrix(of.parameters(R)), R, rtol=0, atol=level)
-
-
-@along_axis
-def test_half_a_turn_and_full_turns(name):
-    """At pi the inverse map has two answers and gives one; from there a chart reaches on, or says that it does not."""
-    of, edge = MODULES[name], LENGTHS[name][2]
-    R = Rotation.from_rotvec(np.pi * np.array((0.36, -0.48, 0.8)))
-    if edge <= np.pi:
-        with pytest.raises(
-            ValueError, match=f"{name}: the a of the rotation must be off the singular set.*singularity"
-        ):
-            of.parameters(R)
-    else:
-        np.testing.assert_allclose(of.matrix(of.parameters(R)), R.as_matrix(), rtol=0, atol=1e-15)
-        a = of_angle(name, edge - 0.02, np.array((0.36, -0.48, 0.8)))
-        np.testing.assert_allclose(of.distance(a), 0.02, rtol=1e-10)
-        short = of.parameters(of.matrix(a))
-        np.testing.assert_allclose(np.linalg.norm(short), LENGTHS[name][0](MP.mpf(0.02), MP).__float__(), rtol=1e-9)
-        np.testing.assert_allclose(CHARTS[name].nearest(short, a), a, rtol=1e-9)

@@ -24,69 +24,29 @@ from rbdae.rotations import CHARTS, ChartFunctions, algebra, chart, euler_map, q
 # ---------------------------------------------------------------- entries
 
 
-@entry("iyo")
-def _rotation(number, a, d):
-    chart.rotation(number, a, d)
-
-
-@entry("iyyo")
-def _rate(number, a, om, ad):
-    chart.rate(number, a, om, ad)
+_rotation, _distance_kernel = (entry("iyo")(kernel) for kernel in (chart.rotation, chart.distance))
+_rate = entry("iyyo")(chart.rate)
+_normalise = entry("ioo")(chart.normalise)
+_euler_map, _spurrier_klumpp = (
+    entry("yo")(kernel) for kernel in (euler_map.euler_map, quaternion_algebra.spurrier_klumpp)
+)
+_euler_differential, _euler_hessian, _quaternion_tangents, _director_tangents = (
+    entry("yM")(kernel)
+    for kernel in (
+        euler_map.euler_differential,
+        euler_map.euler_hessian,
+        quaternion_algebra.quaternion_tangents,
+        algebra.director_tangents,
+    )
+)
+_euler_differential_transposed, _spin = (
+    entry("yyo")(kernel) for kernel in (euler_map.euler_differential_transposed, algebra.spin)
+)
 
 
 @entry("iyyo")
 def _internal_constraints(number, a, v, out):
     chart.internal_constraints(number, a, v, out, 0, out.shape[0] // 2)
-
-
-@entry("ioo")
-def _normalise(number, a, work):
-    chart.normalise(number, a, work)
-
-
-@entry("iyo")
-def _distance_kernel(number, a, out):
-    chart.distance(number, a, out)
-
-
-@entry("yo")
-def _euler_map(p, d):
-    euler_map.euler_map(p, d)
-
-
-@entry("yM")
-def _euler_differential(p, D):
-    euler_map.euler_differential(p, D)
-
-
-@entry("yyo")
-def _euler_differential_transposed(p, f, out):
-    euler_map.euler_differential_transposed(p, f, out)
-
-
-@entry("yM")
-def _euler_hessian(f, S):
-    euler_map.euler_hessian(f, S)
-
-
-@entry("yM")
-def _quaternion_tangents(p, K):
-    quaternion_algebra.quaternion_tangents(p, K)
-
-
-@entry("yM")
-def _director_tangents(d, K):
-    algebra.director_tangents(d, K)
-
-
-@entry("yyo")
-def _spin(d, om, out):
-    algebra.spin(d, om, out)
-
-
-@entry("yo")
-def _spurrier_klumpp(d, p):
-    quaternion_algebra.spurrier_klumpp(d, p)
 
 
 def call(kernel: Any, *arguments: Any, shape: tuple[int, ...]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import cases
 import numpy as np
@@ -66,19 +67,7 @@ def solve(problem, t_end, solver="rbdae:dopri5", **given):
 
 def everything(run):
     """The numbers of a run, and of the problems that it has left behind."""
-    stats = run.stats
-    yield (
-        "counts",
-        (
-            stats.steps,
-            stats.evaluations,
-            stats.rejected,
-            stats.restarts,
-            stats.projections,
-            stats.code,
-            stats.handed_over,
-        ),
-    )
+    yield "counts", replace(run.stats, seconds=0.0, wall_seconds=0.0)
     yield "words", (run.reason, run.message)
     yield "times", segment_times(run)
     yield "rows", (run.t.tobytes(), run.y.tobytes())

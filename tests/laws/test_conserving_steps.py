@@ -12,12 +12,11 @@ import pytest
 from conserving import Body, DirectorOracle, Oracle, left, rotation
 from conserving_systems import JOINTS, hinge, relative_energy, spring
 from scipy.spatial.transform import Rotation
-from test_conserving import order_of, problem_of, run
+from test_conserving import problem_of, run
 
 import rbdae
 from rbdae.forces import SpringDamper
 from rbdae.joints import Fixed, Revolute, Spherical
-from rbdae_papers.closed_form import SymmetricTop
 
 # ---------------------------------------------------------------- [BS09], QUAT.EM and DIR.EM
 
@@ -76,55 +75,13 @@ def test_steps_of_a_body_with_products_of_inertia(scheme):
 # ---------------------------------------------------------------- [BS09], Appendix E, QUAT.VI
 
 PENDULUM = np.array([[2.0, 0.1, -0.2], [0.1, 2.5, 0.3], [-0.2, 0.3, 3.0]])
-CENTER = np.array([0.1, -0.2, 0.3])
 HEAVY, GRAVITY = 4.0, np.array([0.0, 0.0, -9.81])
-
-
-def pendulum() -> rbdae.System:
-    """A body on a pivot, in no principal axes."""
-    system = rbdae.System(gravity=GRAVITY)
-    given: Any = {"orientation": Rotation.from_rotvec((0.4, 0.3, -0.8)), "angular_velocity": (1.0, -2.0, 3.0)}
-    system.add_body("body", mass=HEAVY, inertia=PENDULUM, pivot=(0.0, 0.0, 0.0), center_of_mass=CENTER, **given)
-    return system
-
-
-def gradient(q: Any) -> Any:
-    """Of V(q) = -m g . R(q) c, quadratic in q: differences are exact."""
-
-    def potential(q: Any) -> Any:
-        return -HEAVY * GRAVITY @ rotation(q) @ CENTER
-
-    return np.array([0.5 * (potential(q + e) - potential(q - e)) for e in np.eye(4)])
 
 
 def mass(q: Any) -> Any:
     """M4~(q) = 4 G(q)^T J G(q) of Remark 4.1."""
     G = left(q).T[1:]
     return 4.0 * G.T @ PENDULUM @ G
-
-
-def test_variational_steps_solve_the_printed_equations():
-    """(E1) of three nodes, and the line of the start, with multipliers along q; the state's momentum is D2 L_d."""
-    h = 0.05
-    found = run(pendulum(), "QUAT.VI", 10 * h, h)
-    q, p = found.y[:, :4], found.y[:, 4:]
-
-    def first(q0: Any, q1: Any) -> Any:
-        return mass(q1) @ q0 / h - 0.5 * h * gradient(0.5 * (q0 + q1))
-
-    def second(q0: Any, q1: Any) -> Any:
-        return mass(q0) @ q1 / h - 0.5 * h * gradient(0.5 * (q0 + q1))
-
-    def across(q: Any, v: Any) -> float:
-        return float(np.abs(v - q * (q @ v)).max())
-
-    size = np.abs(p).max()
-    for n in range(1, 10):
-        assert across(q[n], second(q[n - 1], q[n]) + first(q[n], q[n + 1])) < 1e-12 * size
-        assert across(q[n], second(q[n - 1], q[n]) - p[n]) < 1e-12 * size
-        assert across(q[n], first(q[n], q[n + 1]) + p[n]) < 1e-12 * size
-    assert across(q[0], first(q[0], q[1]) + p[0]) < 1e-12 * size
-    assert np.abs((q * p).sum(axis=1)).max() < 1e-13 * size
 
 
 def point(x: Any, q: Any, at: Any) -> Any:
@@ -264,56 +221,6 @@ def test_rodrigues_and_conformal_take_the_steps_of_the_hamiltonian_paper(scheme,
     np.testing.assert_allclose(one.y[:, :7], two.y[:, :7], rtol=0, atol=1e-11)
 
 
-def top_errors(found: rbdae.Solution) -> tuple[float, float]:
-    """Largest |E / E0 - 1| and |L_z / L_z0 - 1|."""
-    e, L = found.energy.total, found.momentum.angular[:, 2]
-    return float(np.abs(e / e[0] - 1.0).max()), float(np.abs(L / L[0] - 1.0).max())
-
-
-TOP = SymmetricTop(0.8 + MASS * 1.3**2, 1.8, 9.81 * MASS * 1.3)
-"""The top of 11.6 about its fixed point."""
-
-
-def overshoot(found: rbdae.Solution) -> tuple[float, float]:
-    """How far theta is outside of the nutation limits, below and above; negative inside. Of the steps: 1e-3 s are a
-    hundredth of a nutation."""
-    body = found.states["top"]
-    low, high = TOP.nutation_limits(*TOP.integrals(body.orientation[0], body.angular_velocity[0]))
-    theta = np.arccos(body.orientation.as_matrix()[:, 2, 2])
-    return float(low - theta.min()), float(theta.max() - high)
-
-
-@pytest.mark.parametrize("case", [1, 2])
-def test_the_top_nutates_between_the_limits_of_its_first_integrals(case):
-    """Section 11.6, 5,000 steps of 1e-3 s."""
-    coarse, fine = (overshoot(run(rbdae.models.rotations_top(case=case), "MIDPOINT", 5.0, h)) for h in (1e-3, 5e-4))
-    assert coarse[0] < 1e-12  # it begins there
-    assert abs(coarse[1]) < 2e-5
-    assert coarse[1] / fine[1] == pytest.approx(4.0, abs=0.5)
-
-
-@pytest.mark.parametrize("case", [1, 2])
-@pytest.mark.parametrize(
-    ("scheme", "energy", "momentum"),
-    [
-        ("MIDPOINT (conformal)", (1e-12, 1e-12), (1.1e-5, 2.8e-4)),
-        ("MIDPOINT (310)", (6.6e-8, 2e-6), (2.8e-7, 1.6e-5)),
-        ("MIDPOINT (326)", (1e-12, 1e-12), (0.034, 0.52)),
-    ],
-)
-def test_what_the_other_readings_keep_of_the_top(scheme, energy, momentum, case):
-    """Three times what was measured with 1e-3 s; what is not exact falls with h^2, with (326) L_z with h."""
-    coarse, fine = (run(rbdae.models.rotations_top(case=case), scheme, 5.0, h) for h in (1e-3, 5e-4))
-    bounds = (energy[case - 1], momentum[case - 1])
-    order = 1.0 if scheme == "MIDPOINT (326)" else 2.0
-    for bound, large, small in zip(bounds, top_errors(coarse), top_errors(fine), strict=True):
-        assert large < bound
-        if bound > 1e-11:
-            assert large > bound / 10.0
-            assert order_of(large, small) == pytest.approx(order, abs=0.3)
-    assert max(np.abs(s.drift.position).max() for s in (coarse, fine)) < 3e-14
-
-
 # ---------------------------------------------------------------- how a step is computed
 
 VARIANTS = {
@@ -412,14 +319,3 @@ def test_bodies_and_joints_are_eliminated_at_linear_cost(build):
         sizes.append((found.n, len(found.operations)))
     (n6, o6), (n12, o12), (n24, o24) = sizes
     assert n24 - n12 == 2 * (n12 - n6) and o24 - o12 == 2 * (o12 - o6)
-
-
-def test_a_result_is_not_stored_with_one_that_comes_much_later():
-    """Who needs the first one would wait for the other."""
-    graph = inside.Graph()
-    x, y = (graph.node("input", "y", k) for k in range(2))
-    early, late = graph.add(x, y), graph.node("sqrt", graph.node("sqrt", graph.mul(x, y)))
-    together, alone = ([early, graph.mul(x, x)], [early, late])
-    for outputs, pairs in ((together, 1), (alone, 0)):
-        text = inside.straight_text(graph, graph.needed(outputs), outputs)
-        assert text.count("store <2 x double>") == pairs, text

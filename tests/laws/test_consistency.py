@@ -8,7 +8,7 @@ import cases
 import inside
 import numpy as np
 import pytest
-from cases import PAIR_IDS, PAIRS, SYSTEMS, Pairing
+from cases import PAIRS, SYSTEMS, Pairing, covering
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -34,7 +34,7 @@ def _terms(problem: rbdae.Problem) -> float:
 # ---------------------------------------------------------------- projection of the input
 
 
-@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+@pytest.mark.parametrize("system, pairing", covering(PAIRS, 1), ids=str)
 def test_inconsistent_input_becomes_consistent(system, pairing):
     """And in the same state in all pairings."""
     problem, first = cases.formulate(_inconsistent(system), pairing), _reference(system)
@@ -75,7 +75,7 @@ PROJECTED = [
 ]
 
 
-@pytest.mark.parametrize("system, pairing", PROJECTED, ids=[f"{s}-{p}" for s, p in PROJECTED])
+@pytest.mark.parametrize("system, pairing", covering(PROJECTED, 4), ids=str)
 def test_projection_of_velocities_is_optimal_in_every_pairing(system, pairing, rng):
     """The same of `Problem.project` in the velocities (or momenta) of each pairing, internal constraints included; M
     and G^T are read from the problem's Jacobian."""
@@ -139,42 +139,19 @@ def test_charts_refuse_a_singular_start(rotation):
 @pytest.mark.parametrize(
     "arguments, match",
     [
-        ({"formulation": "index-4"}, "'index-4'; did you mean .*'index-3'"),
-        ({"formulation": "xyz"}, "'xyz'; there are index-3, index-2"),
-        ({"rotation": "quaternions"}, "'quaternions'; did you mean 'quaternion'"),
-        ({"velocity": "angle"}, "'angle'; it has angular, spatial, coordinate"),
-        ({"formulation": "null-space", "velocity": "coordinate"}, "null-space .*'coordinate'"),
-        ({"rotation": "euler-313", "velocity": "coordinate"}, "quaternion, directors; .*velocity='angular'"),
-        ({"formulation": "hamiltonian", "rotation": "euler-313"}, "hamiltonian .*'euler-313'"),
-        ({"formulation": "hamiltonian", "constraint": "positions"}, "did you mean 'position'"),
         ({"formulation": "index-2", "constraint": "position"}, "'hamiltonian', .*, not to 'index-2'"),
-        ({"consistent": "chekc"}, "consistent 'chekc'; did you mean 'check'"),
-        ({"radial_inertia": "half"}, "did you mean 'half-trace'"),
-        ({"redundant": "minimum norm"}, "redundant .*did you mean 'minimum-norm'"),
         ({"formulation": "ggl", "beta": 5.0}, "beta=5.0 belongs to .* 'baumgarte', 'baumgarte-ode', not to 'ggl'"),
         ({"formulation": "baumgarte", "alpha": -1.0}, "alpha must not be negative .*-1"),
-        ({"formulation": "baumgarte", "alpha": np.nan}, "alpha"),
         ({"hold": ["third"]}, "no body 'third'; the bodies are 'first', 'second'"),
         ({"hold": [("first", "w")]}, "'first' has no 'w'; choose from 'x', 'y', 'z', 'position'"),
-        ({"t0": np.nan}, "t0"),
-        ({"formulation": None}, "None"),
-        ({"rotation": 4}, "4"),
-        ({"consistent": True}, "True"),
-        ({"t0": "now"}, "t0"),
     ],
     ids=str,
 )
 def test_choices_that_make_no_sense(arguments, match):
+    """Others than wrong words and types, which `invalid_calls` has."""
     arguments = {"formulation": "index-2"} | arguments
     with pytest.raises((TypeError, ValueError), match=match):
         rbdae.formulate(cases.linked_bodies(), arguments.pop("formulation"), **arguments)
-
-
-def test_formulate_needs_a_system_with_bodies():
-    with pytest.raises(TypeError, match=r"needs a rbdae\.System, got 'heavy_top' of type str"):
-        rbdae.formulate("heavy_top")
-    with pytest.raises(ValueError, match="no body"):
-        rbdae.formulate(rbdae.System())
 
 
 def test_null_space_takes_loops_and_any_joint():
@@ -206,7 +183,7 @@ FURTHER = {"overdetermined": 1, "overdetermined-1": 2, "null-space-overdetermine
 CORRECTED = {"ggl", "hiller-anantharaman", "hamiltonian-ggl", "null-space-ggl"}
 
 
-@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+@pytest.mark.parametrize("system, pairing", covering(PAIRS, 2), ids=str)
 def test_description(system, pairing):
     problem = cases.problem(system, pairing)
     q, v, la, mu = problem.layout.q, problem.layout.v, problem.layout.la, problem.layout.mu
@@ -253,7 +230,7 @@ def test_description(system, pairing):
     assert slope[:, problem.differential].any(axis=0).all()
 
 
-@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+@pytest.mark.parametrize("pairing", covering(cases.PAIRINGS, 3), ids=str)
 def test_labels_name_bodies_and_joints(pairing):
     problem = cases.problem("mixed", pairing)
     names = {"hinged", "child", "kite", "tail", *(j.name for j in problem.system.joints)}
@@ -312,54 +289,29 @@ def test_labels_name_bodies_and_joints(pairing):
 # ---------------------------------------------------------------- out=
 
 
-@pytest.mark.parametrize("pairing", [Pairing("index-2", "quaternion", "angular"), cases.REFERENCE], ids=str)
-def test_out_is_filled_and_returned(pairing):
-    problem = cases.problem("C", pairing)
+def test_arguments_and_outputs_are_checked():
+    """Lists, other types and strided input are welcome; an output is filled and returned, or refused."""
+    problem = cases.problem("C", Pairing("index-2", "quaternion", "angular"))
     t, y, yd, n = problem.t0, problem.y0, problem.yd0 + 1.0, problem.n
     vector = np.full(n, np.nan)
     assert problem.residual(t, y, yd, out=vector) is vector
-    np.testing.assert_array_equal(vector, problem.residual(t, y, yd))
-    data = np.full(problem.sparsity.nnz, np.nan)
-    matrix = problem.sparse_jacobian(t, y, yd, 2.0, out=data)
-    np.testing.assert_array_equal(matrix.toarray(), problem.jacobian(t, y, yd, 2.0))
-    assert np.shares_memory(matrix.data, data)
-    if problem.kind == "ode":
-        assert problem.rhs(t, y, out=vector) is vector
-        np.testing.assert_array_equal(vector, problem.rhs(t, y))
-    # lists, other types and strided input are welcome
-    np.testing.assert_array_equal(problem.residual(t, list(y), np.repeat(yd, 2)[::2]), problem.residual(t, y, yd))
-    y.flags.writeable = False
-    try:
-        problem.residual(t, y, yd)
-    finally:
-        y.flags.writeable = True
-
-
-def test_bad_shapes_and_arrays_are_refused():
-    problem = cases.problem("C", Pairing("index-2", "quaternion", "angular"))
-    ode = cases.problem("C", cases.REFERENCE)
-    t, y, yd, n = problem.t0, problem.y0, problem.yd0, problem.n
-    with pytest.raises(ValueError, match=rf"y, the {n} unknowns .* got .* of shape \({n - 1},\)"):
-        problem.residual(t, y[:-1], yd)
-    with pytest.raises(ValueError, match=r"yd, .* got .*of shape"):
-        problem.residual(t, y, yd[None])
-    with pytest.raises(ValueError, match=r"y, .* got 1.0"):
-        ode.rhs(t, 1.0)
+    np.testing.assert_array_equal(vector, problem.residual(t, list(y), np.repeat(yd, 2)[::2]))
+    for bad, said in (
+        ((y[:-1], yd), rf"y, the {n} unknowns .* of shape \({n - 1},\)"),
+        ((y, yd[None]), "yd, .*of shape"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            problem.residual(t, *bad)
     read_only = np.empty(n)
     read_only.flags.writeable = False
-    for bad in (np.empty(n + 1), np.empty(n, dtype=np.float32), np.empty((n, 1)), list(y), read_only):
+    for bad in (np.empty(n + 1), np.empty(n, dtype=np.float32), list(y), read_only):
         with pytest.raises(ValueError, match="out must be a writable float64 array"):
             problem.residual(t, y, yd, out=bad)
-    with pytest.raises(ValueError, match="contiguous"):
-        problem.residual(t, y, yd, out=np.empty(2 * n)[::2])
-    for bad in (np.empty(n * n), np.empty((n, n + 1)), np.empty((n, n), dtype=int)):
+    for bad in (np.empty(n * n), np.empty((n, n), dtype=int)):
         with pytest.raises(ValueError, match="out must be a writable float64 array"):
             problem.jacobian(t, y, yd, 1.0, out=bad)
-    with pytest.raises(ValueError, match="out must be"):
-        problem.sparse_jacobian(t, y, yd, 1.0, out=np.empty((n, n)))
     for call in (lambda: problem.rhs(t, y), lambda: problem.rhs_jacobian(t, y), lambda: problem.callbacks.rhs):
         with pytest.raises(AttributeError, match="is a DAE and has no right-hand side; choose index-0"):
             call()
-    for rows in (np.zeros((2, n)), np.zeros((3, n + 1))):
-        with pytest.raises(ValueError, match="t has shape"):
-            problem.states(np.zeros(3), rows)
+    with pytest.raises(ValueError, match="t has shape"):
+        problem.states(np.zeros(3), np.zeros((2, n)))

@@ -107,14 +107,6 @@ def test_what_contradicts_is_refused(formulation, options, words):
         rbdae.formulate(cases.heavy_top(), formulation, **options)
 
 
-def test_without_an_option_a_keyword_may_say_how_it_is():
-    """As studies over all formulations do."""
-    for name in ("projected-2", "null-space"):
-        velocity = FORMULATIONS[name].velocities[0]
-        given: dict[str, Any] = {"radial_inertia": "zero", "director_constraints": "rows"}
-        assert rbdae.formulate(cases.heavy_top(), name, velocity=velocity, **given).formulation == name
-
-
 # ---------------------------------------------------------------- parameters belong to one formulation
 
 

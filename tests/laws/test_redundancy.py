@@ -23,11 +23,6 @@ from rbdae.models import bricard
 PAIRINGS = [p for p in cases.PAIRINGS if not p.formulation.startswith("null-space")]
 
 
-def _turns(k: int) -> list[Pairing]:
-    """Those of test k; pairings take turns (`cases.turns`), and the night has all of them."""
-    return [p for p in cases.turns(k) if not p.formulation.startswith("null-space")]
-
-
 @cache
 def _problem(closing: str, pairing: Pairing, spin: float = 1.5) -> rbdae.Problem:
     system = cases.turning_four_bar(closing, spin, pendulum=True)
@@ -50,7 +45,7 @@ def _joint_forces(problem: rbdae.Problem) -> tuple[Any, Any]:
     return G, la[len(la) - len(G) :]
 
 
-@pytest.mark.parametrize("pairing", _turns(0), ids=str)
+@pytest.mark.parametrize("pairing", cases.covering(PAIRINGS, 4), ids=str)
 def test_the_motion_is_that_of_the_twin(pairing):
     """With multipliers of least norm, and reactions that say whether they are unique."""
     twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
@@ -171,36 +166,6 @@ def test_runs_and_reactions_of_regular_motions_take_no_singular_values(name, for
     assert taken == []
 
 
-@pytest.mark.parametrize(
-    "formulation, code",
-    [("index-0", "traced"), ("hamiltonian-eliminated", "generic"), ("null-space", "traced")],
-)
-def test_reactions_of_rows_have_the_bits_of_those_of_their_states(formulation, code):
-    options = {"redundant": "minimum-norm", "consistent": "project", "code": code}
-    problem = rbdae.formulate(redundant_system(0), formulation, **options)
-    y = np.stack([problem.project(0.0, problem.y0 + 1e-3 * k * np.sin(np.arange(problem.n))) for k in range(5)])
-    t = np.zeros(5)
-    found, la = problem.reactions(t, y), problem.multipliers(t, y)
-    for k in reversed(range(5)):
-        np.testing.assert_array_equal(problem.multipliers(0.0, y[k]), la[k])
-        for joint, sides in problem.reactions(0.0, y[k]).items():
-            for body, side in sides.items():
-                assert np.all(side.unique == found[joint][body].unique)
-                np.testing.assert_array_equal(side.force, found[joint][body].force[k])
-                np.testing.assert_array_equal(side.torque, found[joint][body].torque[k])
-
-
-@pytest.mark.parametrize("closing", ["four-bar", "Bricard"])
-def test_the_strength_in_machine_code_is_that_of_the_matrix(closing):
-    problem = rbdae.formulate(LOOPS[closing](), "index-0", redundant="minimum-norm", consistent="project")
-    run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", rtol=1e-9, atol=1e-9)
-    dropped = problem.selection.rows.dropped
-    G = inside.constraint_gradient(problem, run.t, run.y)
-    wanted = [inside.strength(problem.model, each, dropped) for each in G]
-    np.testing.assert_allclose(inside.strengths(problem, run.t, run.y), wanted, rtol=1e-6)
-    assert problem.selection.rows.strength == pytest.approx(wanted[0], rel=1e-9)
-
-
 # ---------------------------------------------------------------- a choice that wears
 
 WORN = 16
@@ -255,7 +220,9 @@ def test_runs_go_on_with_other_equations(formulation, tolerance):
 # ---------------------------------------------------------------- equations left out for the moment
 
 
-EXPLICIT = [p for p in _turns(0) if FORMULATIONS[p.formulation].kind == "ode" and p.rotation in cases.REGULAR]
+EXPLICIT = cases.covering(
+    (p for p in PAIRINGS if FORMULATIONS[p.formulation].kind == "ode" and p.rotation in cases.REGULAR), 4
+)
 
 
 @cache
@@ -364,11 +331,6 @@ def test_rows_that_are_left_out_have_no_equations(seed, rotation, rng):
     assert run.success, run.message
     assert run.drift.position.max() < 1e-6
     assert close(problem.natural(0.1, run.y[-1]), other.natural(0.1, exact.y[-1]), 1e-4)
-
-
-def test_systems_without_loops_are_not_watched():
-    assert not inside.suspends(rbdae.formulate(rbdae.models.chain(n=3), "index-0", redundant="minimum-norm"))
-    assert not inside.suspends(rbdae.formulate(rbdae.models.n_four_bar(), "null-space", redundant="minimum-norm"))
 
 
 # ---------------------------------------------------------------- one set of multipliers

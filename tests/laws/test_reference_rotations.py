@@ -15,7 +15,7 @@ import inside
 import numpy as np
 import pytest
 from cases import count
-from inside import Vec, references
+from inside import Vec
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -83,23 +83,6 @@ def axis_of(rotation: str) -> str:
 
 
 @pytest.mark.parametrize("rotation", CENTRED)
-def test_every_start_can_be_the_centre(rotation, rng):
-    """Also where the chart is singular in space."""
-    chart = CHARTS[rotation]
-    turns = Rotation.concatenate(
-        [Rotation.random(20, rng), Rotation.identity(), *(Rotation.from_rotvec(np.pi * e) for e in np.eye(3))]
-    )
-    R = turns.as_matrix()
-    centred = references.centred(chart, R)
-    for matrix, origin in zip(R, centred, strict=True):
-        assert np.abs(origin.T @ origin - np.eye(3)).max() < 3e-15
-        a = references.parameters(chart, matrix, origin)
-        assert np.abs(a - chart.centre).max() < 1e-14
-        assert not references.wrong(chart, matrix, origin, a)
-        assert abs(chart.distance_to_singularity(a) - chart.reach) < 1e-7  # asin is flat there
-
-
-@pytest.mark.parametrize("rotation", CENTRED)
 @pytest.mark.parametrize("formulation", ["index-0", "index-2", "null-space"])
 def test_the_equations_are_those_of_the_motion(rotation, formulation, rng):
     """Accelerations, reactions and constraints with any reference rotations are those in quaternions."""
@@ -148,27 +131,6 @@ def test_jacobians_with_reference_rotations(case):
     wanted = np.stack([column(j) for j in range(moved.n)], axis=1)
     error, where = cases.worst(moved.jacobian(moved.t0, y, yd, 0.0), wanted, floor=1.0)
     assert error < 1e-10, (system, pairing, moved.labels[where[1]])
-
-
-# ---------------------------------------------------------------- starts
-
-
-@pytest.mark.parametrize(("rotation", "turn", "message"), [
-    ("euler-313", (0, 0, 0.3), "theta2"),
-    ("bryant-321", (0, np.pi / 2, 0), "theta"),
-])  # fmt: skip
-def test_a_singular_start_is_refused_with_the_remedies(rotation, turn, message):
-    system = rbdae.System()
-    system.add_body("disc", mass=1.0, inertia=(1, 1, 1), orientation=Rotation.from_rotvec(turn))
-    with pytest.raises(ValueError, match=rf"'disc'.*{message}.*distance .* rad.*reference='start'.*quaternion"):
-        rbdae.formulate(system, rotation=rotation)
-    problem = rbdae.formulate(system, rotation=rotation, reference="start")
-    assert (problem.states(0.0, problem.y0)["disc"].orientation * Rotation.from_rotvec(turn).inv()).magnitude() < 1e-15
-    found = problem.reference_rotations["disc"]
-    inner = references.matrix(CHARTS[rotation], np.array(CHARTS[rotation].centre))
-    assert (
-        np.abs((found * Rotation.from_matrix(inner)).as_matrix() - Rotation.from_rotvec(turn).as_matrix()).max() < 1e-15
-    )
 
 
 # ---------------------------------------------------------------- runs

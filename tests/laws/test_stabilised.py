@@ -125,21 +125,6 @@ def test_violations_decay_as_the_linear_equation_says(alpha, beta, rotation, vel
 
 
 @pytest.mark.generic  # two forms have the same bits by the same kernels alone
-def test_baumgartes_parameters_are_ten_by_default():
-    pairing = Pairing("baumgarte", "quaternion", "angular")
-    y = cases.problem("tied", pairing).y0.copy()
-    y += 0.1
-    found = cases.problem("tied", pairing).rates(0.0, y)
-    eliminated = cases.problem("tied", pairing._replace(formulation="baumgarte-ode"))
-    for wanted in (
-        cases.problem("tied", pairing, alpha=10.0, beta=10.0).rates(0.0, y),
-        eliminated.rates(0.0, y[: eliminated.n]),
-    ):
-        for one, other in zip(found, wanted, strict=True):
-            np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.generic  # two forms have the same bits by the same kernels alone
 @pytest.mark.parametrize("name", ["C", "tied", "loop"])
 def test_baumgarte_without_parameters_is_index_1(name, rng):
     for p in PAIRINGS:
@@ -181,6 +166,3 @@ def test_further_equations_are_the_constraints(pairing, rng):
     first = internal if pairing.angular else 0
     wanted = [g.position[first:], g.velocity[first:]][: len(form.further_levels)]
     np.testing.assert_allclose(residual[problem.n :], np.concatenate(wanted), rtol=0, atol=1e-13)
-
-
-# ---------------------------------------------------------------- kernels are shared

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import cases
@@ -55,7 +54,7 @@ def _bar(joint: type = Revolute, axes: dict[str, Any] | None = None, **given: An
 # ---------------------------------------------------------------- what is given holds
 
 
-@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+@pytest.mark.parametrize("pairing", cases.covering(cases.PAIRINGS, 9), ids=str)
 def test_a_given_angular_velocity_holds(pairing):
     """(3, 2, 1) started as (1.08, 0.33, 0.21): velocities that were not given counted as zero."""
     turn = Rotation.from_rotvec((0.4, -0.3, 0.2))  # away from the singularities of all charts
@@ -187,20 +186,8 @@ def test_a_joint_point_2_m_off_moves_the_body_with_a_warning(orientation):
         np.testing.assert_allclose(change.used, (0.5, 0, 0), atol=1e-14)
         assert change.size == pytest.approx(2.0)
         assert quiet.gap == pytest.approx(2.0)
-        for words in ("2 changed", "0 found", "changed: body 'bar': position from (2.5, 0, 0)"):
-            assert words in str(quiet)
     unknown = rbdae.formulate(_bar(**orientation))  # the warning would be an error
     np.testing.assert_allclose(_state(unknown, "bar").position, (0.5, 0, 0), rtol=0, atol=1e-14)
-
-
-def test_a_velocity_that_contradicts_a_joint_is_named():
-    system = _bar(position=(0.5, 0, 0), velocity=(1, 2.5, 0), angular_velocity=(0, 0, 5))
-    with pytest.warns(
-        rbdae.InitialValuesWarning, match=r"^[^;]*body 'bar': velocity from \(1, 2\.5, 0\) to \(0, 2\.5, 0\)"
-    ):
-        problem = rbdae.formulate(system)
-    assert [change.quantity for change in problem.assembly.changes] == ["velocity"]
-    assert problem.assembly.rate_gap == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
@@ -268,14 +255,3 @@ def test_welds_and_slides_mean_one_rotation(kind, given, rng):
         problem = rbdae.formulate(_bar(kind, axes, **off), consistent="project")
         assert (_state(problem, "bar").orientation.inv() * wanted).magnitude() < 1e-9
         assert _violation(problem) < 1e-12
-
-
-# ---------------------------------------------------------------- the library, and what is kept
-
-
-def test_pickles_know_what_was_given():
-    system = pickle.loads(pickle.dumps(_linked()))
-    assert [body.given for body in system.bodies] == [("position", "orientation", "angular_velocity"), ("position",)]
-    problem = rbdae.formulate(system, consistent="check")
-    np.testing.assert_array_equal(_state(problem, "a").angular_velocity, (3, 2, 1))
-    assert pickle.loads(pickle.dumps(problem)).assembly.given == problem.assembly.given

@@ -158,29 +158,3 @@ def test_where_rods_are_in_line_their_pulls_are_not_unique():
         assert side.unique_torque.all()
     for side in _sides(rbdae.formulate(system, "index-0"), 0.0, y).values():  # no multipliers there at all
         assert not side.unique_force.any()
-
-
-# ---------------------------------------------------------------- tables, pictures, reports
-
-
-@pytest.fixture(scope="module")
-def run() -> rbdae.Solution:
-    problem = _formulated(cases.turning_four_bar("redundant", 1.5, pendulum=True))
-    return rbdae.solve(problem, (0.0, 0.2), solver="rbdae:dopri5", rtol=1e-6, atol=1e-6)
-
-
-def test_tables_say_it(run, tmp_path):
-    table = run.to_pandas("reactions")
-    plain = [name for name in table.columns if not name.endswith("is unique")]
-    assert plain == list(table.columns[: len(plain)])
-    assert [name for name in table.columns if name.endswith("is unique") and "on a" in name and "A on" in name] == [
-        f"A on a.{what}.{axis} is unique" for what in ("force", "torque") for axis in "xyz"
-    ]
-    assert not any("hook" in name for name in table.columns[len(plain) :])
-    assert table["A on a.force.x is unique"].dtype == bool
-    assert table["A on a.force.x is unique"].all() and not table["A on a.force.y is unique"].any()
-    assert table["A on a.torque.y is unique"].all() and not table["A on a.torque.x is unique"].any()
-    np.testing.assert_array_equal(table["A on a.force.x [N]"], run.reactions["A"]["a"].force[:, 0])
-    table.to_csv(tmp_path / "reactions.csv")
-    head, first = (tmp_path / "reactions.csv").read_text().splitlines()[:2]
-    assert first.split(",")[head.split(",").index("A on a.force.y is unique")] == "False"

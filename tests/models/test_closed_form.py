@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 
 import numpy as np
 import precise_body
@@ -141,28 +139,12 @@ def test_any_free_body(moments, Omega, t):
     assert np.abs(turned.as_rotvec() / (2.0 * h) - now).max() < 1e-5 * size
 
 
-def test_stacks_copies_and_properties(rng):
-    R0 = Rotation.random(None, rng)
-    body = FreeBody((1, 2, 3), (1, 2, 3), R0)
-    t = rng.standard_normal((2, 5))
-    assert body.angular_velocity(t).shape == (2, 5, 3)
-    assert body.quaternion(t).shape == (2, 5, 4)
-    assert (body.quaternion(t)[1, 2] == body.quaternion(t[1, 2])).all()
-    assert np.abs(body.orientation(t[0]).as_matrix() - Q.to_matrix(body.quaternion(t[0]))).max() < 1e-15
-    assert body.energy == 0.5 * (1 + 8 + 27)
-    assert np.abs(body.angular_momentum - R0.apply((1, 4, 9))).max() < 1e-14
-    for twin in (copy.deepcopy(body), pickle.loads(pickle.dumps(body))):
-        assert np.abs(twin.quaternion(t) - body.quaternion(t)).max() < 1e-15
-
-
 @pytest.mark.parametrize(
     "call, message",
     [
         (lambda: FreeBody((1, 2, -3), (1, 2, 3)), "moments must be positive"),
         (lambda: FreeBody((1, 2, 3), (1e-70, 1, 0)), "angular_velocity must lie between 1e-60 and 1e.60 in size"),
-        (lambda: FreeBody((1, 2, 3), (1, 2, 3), np.eye(3)[None]), "orientation must be one rotation"),
         (lambda: FreeBody((1, 2, 3), (1, 2, 3)).quaternion(np.inf), "t must be finite"),
-        (lambda: SymmetricTop(0.0, 1.0, 1.0), "transverse must be positive"),
         (lambda: SymmetricTop(1.0, 1.0, 1.0).nutation_limits(-2.0, 0.0, 0.0), "must belong to a motion"),
         (lambda: SymmetricTop(1.0, 1.0, 1.0).steady_precession(0.1, 1.0), "L_3 must be at least 1.99"),
     ],
@@ -192,18 +174,3 @@ def test_steady_precession_does_not_nutate(tilt, which):
     # thetaddot = 0 of Lagrange's equation, by 1.2 rate^2 sin cos - L_3 rate sin + 3 sin
     balance = 1.2 * rate**2 * math.cos(tilt) - L_3 * rate + 3.0
     assert abs(balance) < 1e-14 * (L_3 * abs(rate) + 3.0)
-
-
-def test_special_tops():
-    top = SymmetricTop(1.0, 0.5, 2.0)
-    assert top.steady_precession(0.5 * math.pi, 4.0) == (0.5, math.inf)
-    hanging = top.steady_precession(math.pi, 0.0)  # a conical pendulum
-    assert np.abs(np.abs(hanging) - math.sqrt(2.0)).max() < 1e-15 and sum(hanging) < 1e-15
-    # a sleeping top, fast: it stays upright; slow: it falls
-    assert max(top.nutation_limits(2.0 + 9.0, 3.0, 3.0)) < 1e-15
-    low, high = top.nutation_limits(2.0 + 1.0, 1.0, 1.0)
-    assert low < 1e-15 and abs(math.cos(high) - (1.0 / 4.0 - 1.0)) < 1e-15
-    # without weight the axis keeps its angle to the momentum: a plane pendulum that goes round
-    assert SymmetricTop(1.0, 0.5, 0.0).nutation_limits(2.0, 0.0, 0.0) == (0.0, math.pi)
-    low, high = SymmetricTop(1.0, 0.5, -2.0).nutation_limits(0.0, 0.0, 0.0)
-    assert low < 1e-15 and abs(high - 0.5 * math.pi) < 1e-15

@@ -76,13 +76,6 @@ def _run(loop: str, pairing: Pairing) -> rbdae.Solution:
     return rbdae.solve(problem, (0.0, END), solver=SOLVERS[problem.kind], rtol=1e-8, atol=1e-8, t_eval=TIMES)
 
 
-def test_no_loop_and_no_formulation_is_left_out():
-    for build in LOOPS.values():
-        assert rbdae.formulate(build(), "index-0", consistent="project").model.tree.closing
-    assert {p.formulation for p in PAIRINGS} == set(FORMULATIONS) - {"overdetermined-1"}
-    assert {p.rotation for p in PAIRINGS} == set(cases.REGULAR)
-
-
 @pytest.mark.parametrize("loop, pairing", RUNS)
 def test_all_seconds_are_those_of_the_reference(loop: str, pairing: Pairing) -> None:
     run, wanted = _run(loop, pairing), _reference(loop)
