@@ -152,6 +152,7 @@ def test_what_joints_and_springs_leave_constant(scheme, joint):
         assert np.abs(runs[0].drift.velocity).max() < 1e-12
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", [1, 2])
 @pytest.mark.parametrize("scheme", BOTH)
 @pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
@@ -164,6 +165,7 @@ def test_the_top_keeps_energy_and_the_vertical_momentum(scheme, case):
     assert np.abs(found.drift.position).max() < 1e-13
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scheme", ["QUAT.EM-R", "DIR.EM"])
 @pytest.mark.parametrize("name", ["n_four_bar", "spatial_slider_crank"])
 def test_closed_loops_keep_energy(scheme, name):

@@ -206,6 +206,7 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
     check_rhs(system, pairing, rng)
 
 
+@pytest.mark.sampled
 @pytest.mark.generic
 @pytest.mark.parametrize(
     "system, formulation",

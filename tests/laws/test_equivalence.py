@@ -243,6 +243,7 @@ def test_hamiltonian_multiplier(system, pairing, seed=1):
         assert abs(la[k] - wanted) < 1e-9 * max(1.0, abs(wanted), np.abs(la).max())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "system, formulation, radial",
     [

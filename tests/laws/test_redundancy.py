@@ -423,6 +423,7 @@ def _residual(problem: rbdae.Problem) -> float:
     return float(np.abs(problem.residual(problem.t0, problem.y0, problem.yd0)).max() / size)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_a_start_from_other_equations_is_consistent(formulation):
     """As after a switch in a run. Initial multipliers were those of the best subset of equations at the start, and the

@@ -391,10 +391,8 @@ def test_n_four_bar_through_its_singular_positions(run, redundant):
     """A02: ten seconds and ten singular positions with an energy drift below 1e-6 J (the energy is 35.8 J), on the
     branch on which the rods stay parallel. Measured: 1e-9 to 2e-7.
 
-    Not so (see docs/decisions.md): CVODE of both packages, which is projected by restarts only, and stops at the first
-    passage; forms with multipliers as unknowns, whose multipliers have a pole there: IDA, DASPK, Radau5DAE, ODASSL and
-    solve_dae's codes stop at the first passage, or leave the branch there and stop later (IDA on `hamiltonian` at 1e-8
-    stays on it, with an error of 2.5e-4 J); and the null-space form, whose passage is luck.
+    Not so: CVODE, which is projected by restarts only, stops at the first passage; forms with multipliers as unknowns,
+    which have a pole there, stop or leave the branch; the passage of the null-space form is luck.
     """
     solution = _ten_seconds(run, redundant)
     assert solution.success, solution.message
@@ -420,6 +418,7 @@ def test_n_four_bar_by_default_stops_at_its_first_singular_position():
     assert np.abs(solution.energy.total - 35.835).max() < 1e-6
 
 
+@pytest.mark.sampled
 @pytest.mark.slow  # protects the forms that fail: no true motion after an energy error, no failure without a word
 @pytest.mark.parametrize(
     "run",

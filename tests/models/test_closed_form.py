@@ -70,6 +70,7 @@ def test_random_bodies(number):
     assert max(compared(body, min(50.0 * body.half_period, 10.0), 2, 0.2 * math.sqrt(J.min() / J.max()))) < 2e-14
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("side", [-1e-9, -2e-16, 2e-16, 1e-3])
 def test_near_the_separatrix(side):
     """Both sides; (3, w, 1) with (1, 5, 9) lies on it."""
