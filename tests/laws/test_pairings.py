@@ -220,7 +220,7 @@ def sample(cases: list[Case]) -> set[Case]:
     for case in cases:
         able.setdefault(case[1:4], set()).add(case.solver)
     for pairing, solvers in able.items():
-        choose(pairing, solvers)
+        choose(pairing, solvers - IN_PYTHON or solvers)
     for solver in used:
         if not used[solver]:
             choose(next(pairing for pairing, solvers in able.items() if solver in solvers), {solver})
@@ -264,14 +264,9 @@ def run(problem: rbdae.Problem, case: Case, rule: Rule) -> rbdae.Solution:
         atol[problem.layout.v] = TOLERANCE
     if str(case) in SCALED:
         atol = rbdae.scaled_atol(problem, rule.tolerance)
-    return rbdae.solve(
-        problem,
-        (0.0, EXAMPLES[case.example].t_end),
-        solver=case.solver,
-        rtol=rule.tolerance,
-        atol=atol,
-        on_singularity="switch" if case.rotation in SWITCHED else "stop",
-    )
+    policy = "switch" if case.rotation in SWITCHED else "stop"
+    given = {"rtol": rule.tolerance, "atol": atol, "on_singularity": policy}
+    return rbdae.solve(problem, (0.0, EXAMPLES[case.example].t_end), solver=case.solver, **given)
 
 
 def end_of(solution: rbdae.Solution) -> Motion:

@@ -189,8 +189,8 @@ def _with_worn_choice(formulation: str) -> rbdae.Problem:
 
 # overdetermined-1 has no solver, see above
 WEARING = [f for f in FORMULATIONS if not f.startswith("null-space") and f != "overdetermined-1"]
-DEAR = ("hamiltonian",)
-"""Index 3 in momenta takes seconds."""
+DEAR = ("hamiltonian", "hamiltonian-momentum")
+"""These take seconds."""
 
 
 @pytest.mark.parametrize(
