@@ -7,7 +7,6 @@ of R with 60 digits. Errors are measured by the condition: what a change of `a` 
 from __future__ import annotations
 
 import inspect
-import re
 from importlib import import_module
 from typing import Any
 
@@ -182,16 +181,12 @@ def test_inverse_maps_against_60_digits(name):
 
 @every
 def test_every_chart_has_the_functions_with_the_same_arguments(name):
-    """And docstrings that name the source of what is not a derivative of another one."""
     of = MODULES[name]
     mine = {n for n, f in vars(of).items() if inspect.isfunction(f) and f.__module__ == of.__name__ and n[0] != "_"}
     assert mine == set(chart_functions.NAMES)
     for what in chart_functions.NAMES:
         function, first = getattr(of, what), getattr(MODULES["quaternion"], what)
         assert list(inspect.signature(function).parameters) == list(inspect.signature(first).parameters)
-        assert len(function.__doc__ or "") > 20
-    for what in ("matrix", "tangent", "half_rotation", "parameters"):
-        assert re.search(r"\[(GR95|NS)\]|columns of", getattr(of, what).__doc__), what
 
 
 @every
@@ -266,26 +261,6 @@ def test_composition_is_the_product(name, rng):
     np.testing.assert_allclose(of.matrix(first), R[0, 0] @ of.matrix(b), rtol=0, atol=1e-14)
 
 
-@along_axis
-def test_charts_along_the_axis_do_not_prefer_a_frame(name, rng):
-    """a is a vector: R(S a) = S R(a) S^T, and so do T and K."""
-    of = MODULES[name]
-    _, a = stacked(name, samples(name, rng))
-    S = Rotation.random(random_state=rng).as_matrix()
-    for f in (of.matrix, of.tangent, of.inverse_tangent, of.half_rotation):
-        np.testing.assert_allclose(f(a @ S.T), S @ f(a) @ S.T, rtol=1e-13, atol=1e-14)
-    np.testing.assert_array_equal(of.tangent(a, "spatial"), np.swapaxes(of.tangent(a), -1, -2))
-
-
-def test_long_stacks_are_those_of_their_rows(rng):
-    """They are evaluated slice by slice."""
-    of = MODULES["conformal"]
-    a = rng.uniform(-2.0, 2.0, (2, 1300, 3))
-    for f in (of.tangent, of.tangent_derivative, of.inverse_tangent_derivative, of.matrix_derivative):
-        values = f(a)
-        assert all(np.array_equal(values[i, j], f(a[i, j])) for i, j in ((0, 0), (0, 1023), (0, 1024), (1, 1299)))
-
-
 @every
 def test_functions_follow_from_kernels_alone(name, rng):
     """A chart that brings neither T nor a quaternion has the functions of one that does, away from the singular set.
@@ -338,23 +313,6 @@ def test_equations_of_the_conformal_rotation_vector(rng):
         np.testing.assert_allclose(of.inverse_tangent(c), (4 - c0) / 2 * F, atol=1e-14)
 
 
-def test_steps_to_rodrigues_parameters(rng):
-    """[GR95] (187)-(190) with half of the printed n / cos^2 in (189), and twice the printed vect(R)."""
-    of = MODULES["rodrigues"]
-    n, ndot = np.array((0.36, 0.48, -0.8)), np.cross((0.36, 0.48, -0.8), rng.standard_normal(3))
-    phi, rate = 1.3, 0.7
-    b, h = np.tan(phi / 2) * n, 1e-6
-    ahead, behind = ((n + s * h * ndot) * np.tan((phi + s * h * rate) / 2) for s in (1.0, -1.0))
-    bdot = ndot * np.tan(phi / 2) + n * rate / (2 * np.cos(phi / 2) ** 2)
-    np.testing.assert_allclose((ahead - behind) / (2 * h), bdot, atol=1e-9)
-    np.testing.assert_allclose(2 * np.cos(phi / 2) ** 2 * n @ bdot, rate, atol=1e-14)
-    np.testing.assert_allclose((bdot - n * (n @ bdot)) / np.tan(phi / 2), ndot, atol=1e-14)
-    R = of.matrix(b)
-    axial = 0.5 * np.array((R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]))
-    np.testing.assert_allclose(axial, 2 * b / (1 + b @ b), atol=1e-15)
-    np.testing.assert_allclose(b @ b, (3 - np.trace(R)) / (1 + np.trace(R)), atol=1e-14)  # (186)
-
-
 def test_equations_of_the_linear_parameters(rng):
     """[GR95] (268), (269), (271), (273), (275); (273) as printed gives the spatial angular velocity, and T is not
     bounded at pi / 2, long before the printed singularity at pi."""
@@ -394,45 +352,32 @@ def test_equations_of_euler_and_bryant_angles(rng):
 
 # ---------------------------------------------------------------- wrong input
 
-WRONG = [
-    (lambda of, n: of.matrix(np.zeros(n + 1)), ValueError, r"a must be .* numbers.*shape \(\d+,\).*pass e.g."),
-    (lambda of, n: of.matrix(np.full(n, np.nan)), ValueError, "a must be finite.*remove nan"),
-    (lambda of, n: of.tangent(["x"] * n), TypeError, "a must be .* numbers.*of type list"),
-    (lambda of, n: of.parameters(2.0 * np.eye(3)), ValueError, "rotation must be a rotation.*not orthonormal"),
-    (lambda of, n: of.parameters(np.diag((1.0, 1.0, -1.0))), ValueError, "improper"),
-    (lambda of, n: of.parameters((1.0, 2.0)), ValueError, r"rotation must be a Rotation or .*\(2,\)"),
-    (lambda of, n: of.distance(np.zeros((2, n + 2))), ValueError, "a must be .* numbers"),
-]
-
 
 @every
-@pytest.mark.parametrize("call, error, said", WRONG)
-def test_wrong_input_is_refused(name, call, error, said):
-    with pytest.raises(error, match=f"{name}: .*{said}"):
-        call(MODULES[name], CHARTS[name].n)
-
-
-@every
-def test_frames_and_rates_that_do_not_fit_are_refused(name, rng):
-    of = MODULES[name]
+def test_wrong_input_is_refused(name, rng):
+    of, n = MODULES[name], CHARTS[name].n
     _, a = stacked(name, samples(name, rng))
-    with pytest.raises(ValueError, match=r"frame.*'body'.*material.*spatial"):
-        of.tangent(a, "body")
-    with pytest.raises(ValueError, match="leading axes must go together"):
-        of.tangent_rate(a, np.zeros((3, CHARTS[name].n)))
+    for call, error, said in (
+        (lambda: of.matrix(np.zeros(n + 1)), ValueError, f"{name}: a must be .* numbers.*shape"),
+        (lambda: of.matrix(np.full(n, np.nan)), ValueError, f"{name}: a must be finite"),
+        (lambda: of.tangent(["x"] * n), TypeError, f"{name}: a must be .* numbers.*of type list"),
+        (lambda: of.parameters(2.0 * np.eye(3)), ValueError, "rotation must be a rotation.*not orthonormal"),
+        (lambda: of.parameters(np.diag((1.0, 1.0, -1.0))), ValueError, "improper"),
+        (lambda: of.tangent(a, "body"), ValueError, "frame.*'body'.*material.*spatial"),
+        (lambda: of.tangent_rate(a, np.zeros((3, n))), ValueError, "leading axes must go together"),
+    ):
+        with pytest.raises(error, match=said):
+            call()
 
 
 @pytest.mark.parametrize(
     "name, a, said",
     [
         ("rotation-vector", (2.0 * np.pi, 0.0, 0.0), r"6\.28319 rad is at or beyond"),
-        ("rotation-vector", (0.0, 7.0, 0.0), "7 rad is at or beyond"),
         ("rodrigues", (0.0, 0.0, 2e3), r"3\.14059 rad is at the singularity"),
         ("conformal", (0.0, 9e3, 0.0), r"6\.28141 rad is at the singularity"),
         ("linear", (0.0, 0.8, 0.6), r"1\.5708 rad is at or beyond.*phi = pi / 2"),
-        ("linear", (0.0, 1.8, 0.6), "at or beyond"),
         ("quaternion-vector", (0.6, 0.0, 0.8), r"\|e\| = 1 is at or beyond"),
-        ("quaternion-vector", (1.0, 1.0, 0.0), "at or beyond"),
         ("euler-313", (0.3, 0.0, 0.5), "gimbal lock"),
         ("bryant-321", (0.3, np.pi / 2, 0.5), "gimbal lock"),
         ("quaternion", (1.0, 0.1, 0.0, 0.0), r"constraints norm to 1e-06.*off by 0\.005"),
@@ -489,55 +434,3 @@ def test_round_trips_over_the_ball(name, axis, fraction):
         np.testing.assert_allclose(of.parameters(R), a, rtol=lost, atol=lost * np.abs(a).max() + 1e-323)
     else:
         np.testing.assert_allclose(of.matrix(of.parameters(R)), R, rtol=0, atol=level)
-
-
-@quick
-@given(names, axes, axes, st.tuples(fractions, fractions), st.floats(0.0, 1.0))
-def test_group_laws(name, m, n, sizes, third):
-    """One, inverse, associativity; sums of angles that stay inside."""
-    of, edge = MODULES[name], min(LENGTHS[name][2], np.pi)
-    a, b = (of_angle(name, 0.3 * f * edge, axis) for f, axis in zip(sizes, (m, n), strict=True))
-    c = of_angle(name, 0.3 * third * edge, np.cross(m, n))
-    one = np.zeros(3)
-    for found, wanted in (
-        (of.compose(a, one), a),
-        (of.compose(one, a), a),
-        (of.compose(a, -a), one),
-        (of.compose(-b, -a), -of.compose(a, b)),
-        (of.compose(of.compose(a, b), c), of.compose(a, of.compose(b, c))),
-    ):
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-14 * max(1.0, condition(of.inverse_tangent, wanted)))
-    np.testing.assert_allclose(of.matrix(of.compose(a, b)), of.matrix(a) @ of.matrix(b), rtol=0, atol=1e-14)
-
-
-@quick
-@given(names, axes, fractions)
-def test_tangents_over_the_ball(name, axis, fraction):
-    """T K = I, and neither grows before the singular set does it."""
-    of = MODULES[name]
-    a = of_angle(name, fraction * LENGTHS[name][2], axis)
-    for frame in FRAMES:
-        T, K = of.tangent(a, frame), of.inverse_tangent(a, frame)
-        np.testing.assert_allclose(T @ K, np.eye(3), rtol=0, atol=1e-14 * np.abs(T).max() * np.abs(K).max())
-    np.testing.assert_allclose(
-        of.tangent(a, "spatial"), of.matrix(a) @ of.tangent(a), rtol=0, atol=1e-13 * np.abs(T).max()
-    )
-
-
-@along_axis
-def test_half_a_turn_and_full_turns(name):
-    """At pi the inverse map has two answers and gives one; from there a chart reaches on, or says that it does not."""
-    of, edge = MODULES[name], LENGTHS[name][2]
-    R = Rotation.from_rotvec(np.pi * np.array((0.36, -0.48, 0.8)))
-    if edge <= np.pi:
-        with pytest.raises(
-            ValueError, match=f"{name}: the a of the rotation must be off the singular set.*singularity"
-        ):
-            of.parameters(R)
-    else:
-        np.testing.assert_allclose(of.matrix(of.parameters(R)), R.as_matrix(), rtol=0, atol=1e-15)
-        a = of_angle(name, edge - 0.02, np.array((0.36, -0.48, 0.8)))
-        np.testing.assert_allclose(of.distance(a), 0.02, rtol=1e-10)
-        short = of.parameters(of.matrix(a))
-        np.testing.assert_allclose(np.linalg.norm(short), LENGTHS[name][0](MP.mpf(0.02), MP).__float__(), rtol=1e-9)
-        np.testing.assert_allclose(CHARTS[name].nearest(short, a), a, rtol=1e-9)

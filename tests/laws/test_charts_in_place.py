@@ -4,14 +4,14 @@ and nothing is bound again."""
 from __future__ import annotations
 
 import copy
-import signal
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, machine_function, moving, segment_problems, segment_times, segments
+from inside import JIT, machine_function, segment_problems, segment_times, segments
 
 import rbdae
 from rbdae.adapter import Reason
@@ -67,19 +67,7 @@ def solve(problem, t_end, solver="rbdae:dopri5", **given):
 
 def everything(run):
     """The numbers of a run, and of the problems that it has left behind."""
-    stats = run.stats
-    yield (
-        "counts",
-        (
-            stats.steps,
-            stats.evaluations,
-            stats.rejected,
-            stats.restarts,
-            stats.projections,
-            stats.code,
-            stats.handed_over,
-        ),
-    )
+    yield "counts", replace(run.stats, seconds=0.0, wall_seconds=0.0)
     yield "words", (run.reason, run.message)
     yield "times", segment_times(run)
     yield "rows", (run.t.tobytes(), run.y.tobytes())
@@ -151,24 +139,6 @@ def test_outputs_at_changes_and_between(recentre, kept, begun_again):
     assert_same(one, two)
 
 
-def test_rows_are_more_than_the_first_memory_for_them(begun_again):
-    problem = tumbling("rotation-vector")
-    given = {"recentre": "due", "rtol": 1e-13, "atol": 1e-14}
-    one, two = solve(problem, 24.0, **given), begun_again(problem, 24.0, **given)
-    assert one.stats.steps > 6000 and one.stats.restarts > 5  # 5,041 rows of 12 unknowns come first
-    assert_same(one, two)
-
-
-def test_rows_are_read_by_their_own_reference_rotation():
-    problem = tumbling("rotation-vector")
-    one = solve(problem, 3.0)
-    quaternions = tumbling("quaternion")
-    two = rbdae.solve(quaternions, (0.0, 3.0), solver="rbdae:dop853", rtol=1e-12, atol=1e-12, t_eval=one.t)
-    turned = one.states["body"].orientation * two.states["body"].orientation.inv()
-    assert turned.magnitude().max() < 1e-3
-    np.testing.assert_allclose(one.energy.total, two.energy.total, rtol=1e-4)
-
-
 def test_nothing_is_bound_again(monkeypatch):
     """Contexts of machine code are made for the first two problems alone, whatever the number of changes."""
     made = []
@@ -197,27 +167,6 @@ def test_runs_leave_the_problem_and_each_other_alone():
     with ThreadPoolExecutor(3) as pool:
         for other in pool.map(lambda _: solve(copy.copy(problem), 3.0), range(6)):
             assert_same(first, other)
-
-
-def test_an_interrupt_hands_back_the_run_so_far(monkeypatch):
-    problem, centred, count = tumbling("rotation-vector"), moving.Moving.centred, []
-
-    def interrupted(self, t, y):
-        count.append(t)
-        if len(count) == 7:
-            signal.raise_signal(signal.SIGINT)
-        return centred(self, t, y)
-
-    whole = solve(problem, 3.0)
-    monkeypatch.setattr(moving.Moving, "centred", interrupted)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        solve(problem, 3.0)
-    part = caught.value.solution
-    assert part.reason == Reason.KEYBOARD and len(count) == 7
-    k = len(part.t)
-    assert len(segment_problems(part)) == len(segment_times(part)) + 1 == 9 == k
-    np.testing.assert_array_equal(part.y, whole.y[:k])
-    assert segment_times(part) == segment_times(whole)[: k - 1]
 
 
 def test_a_chart_that_is_left_within_one_step_ends_the_run(begun_again):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import cases
 import inside
 import numpy as np
 import pytest
-from cases import PAIR_IDS, PAIRS, SYSTEMS, Pairing
-from scipy.spatial.transform import Rotation
+from cases import PAIRS, SYSTEMS, Pairing, covering
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -16,6 +17,11 @@ from rbdae.joints import Spherical
 
 def _inconsistent(name: str, seed: int = 3) -> rbdae.System:
     return cases.stirred(SYSTEMS[name](), np.random.default_rng(seed))
+
+
+@cache
+def _reference(name: str) -> rbdae.Problem:
+    return cases.formulate(_inconsistent(name), cases.REFERENCE)
 
 
 def _terms(problem: rbdae.Problem) -> float:
@@ -28,9 +34,12 @@ def _terms(problem: rbdae.Problem) -> float:
 # ---------------------------------------------------------------- projection of the input
 
 
-@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+@pytest.mark.parametrize("system, pairing", covering(PAIRS, 1), ids=str)
 def test_inconsistent_input_becomes_consistent(system, pairing):
-    problem = cases.formulate(_inconsistent(system), pairing)
+    """And in the same state in all pairings."""
+    problem, first = cases.formulate(_inconsistent(system), pairing), _reference(system)
+    state = first.natural(0.0, first.y0)
+    np.testing.assert_allclose(problem.natural(0.0, problem.y0), state, rtol=0, atol=1e-12 * _terms(first))
     g = problem.constraints(problem.t0, problem.y0)
     assert np.abs(g.position).max(initial=0.0) < 1e-12
     assert np.abs(g.velocity).max(initial=0.0) < 1e-12 * max(1.0, 0.01 * _terms(problem))
@@ -60,74 +69,13 @@ def test_consistent_input_is_left_alone(system):
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * _terms(once))
 
 
-def _spherical_gradient(problem: rbdae.Problem) -> np.ndarray:
-    """G of spherical joints in (xdot of the centre of mass, Omega) of each body, from geometry."""
-    states = problem.states(0.0, problem.y0)
-    bodies = problem.system.bodies
-    rows = []
-    for joint in problem.system.joints:
-        G = np.zeros((3, 6 * len(bodies)))
-        for sign, body, r in ((1, joint.a, joint.at_a), (-1, joint.b, joint.at_b)):
-            if body.fixed:
-                continue
-            k = 6 * bodies.index(body)
-            arm = r - (0.0 if body.pivot is not None else body.center_of_mass)
-            cross = np.cross(np.eye(3), arm).T  # cross @ Omega = Omega x arm
-            G[:, k + 3 : k + 6] = sign * states[body.name].orientation.as_matrix() @ cross
-            if body.pivot is None:
-                G[:, k : k + 3] = sign * np.eye(3)
-        rows.append(G)
-    return np.concatenate(rows)
-
-
-@pytest.mark.parametrize("system", ["C", "branched", "mixed", "loop", "floating"])
-def test_projected_velocities_are_the_nearest_in_the_mass_metric(system):
-    """(62, V): M (v - v*) + G^T eta = 0, with G from geometry and eta by least squares."""
-    start = cases.problem(system, cases.REFERENCE)
-    states = start.states(0.0, start.y0)
-    rng = np.random.default_rng(11)
-    stars = {}
-
-    def initial(body):
-        s = states[body.name]
-        spin = s.angular_velocity + rng.standard_normal(3)
-        out = {"orientation": s.orientation, "angular_velocity": spin}
-        velocity = np.zeros(3)
-        if body.pivot is None:
-            velocity = s.velocity + rng.standard_normal(3)
-            out |= {"position": s.position, "velocity": velocity}
-            velocity = velocity + s.orientation.apply(np.cross(spin, body.center_of_mass))
-        stars[body.name] = np.concatenate([velocity, spin])
-        return out
-
-    problem = cases.formulate(cases.rebuild(SYSTEMS[system](), initial=initial), cases.REFERENCE)
-    G = _spherical_gradient(problem)
-    after = problem.states(0.0, problem.y0)
-    v, pushed = [], []
-    for body in problem.system.bodies:
-        s = after[body.name]
-        com = np.zeros(3)
-        if body.pivot is None:
-            com = s.velocity + s.orientation.apply(np.cross(s.angular_velocity, body.center_of_mass))
-        new = np.concatenate([com, s.angular_velocity])
-        dv = new - stars[body.name]
-        v.append(new)
-        pushed.append(np.concatenate([body.mass * dv[:3], body.inertia @ dv[3:]]))
-    v, pushed = np.concatenate(v), np.concatenate(pushed)
-    size = np.abs(pushed).max()
-    assert size > 0.1
-    assert np.abs(G @ v).max() < 1e-12 * max(1.0, np.abs(v).max() * np.abs(G).max())
-    eta = np.linalg.lstsq(G.T, -pushed, rcond=None)[0]
-    assert np.abs(pushed + G.T @ eta).max() < 1e-11 * size
-
-
 # only where velocities obey constraints of the chart or of joints
 PROJECTED = [
     (s, p) for s, p in PAIRS if FORMULATIONS[p.formulation].kind != "ode" and s in ("skew-top", "branched", "tied")
 ]
 
 
-@pytest.mark.parametrize("system, pairing", PROJECTED, ids=[f"{s}-{p}" for s, p in PROJECTED])
+@pytest.mark.parametrize("system, pairing", covering(PROJECTED, 4), ids=str)
 def test_projection_of_velocities_is_optimal_in_every_pairing(system, pairing, rng):
     """The same of `Problem.project` in the velocities (or momenta) of each pairing, internal constraints included; M
     and G^T are read from the problem's Jacobian."""
@@ -161,13 +109,6 @@ def test_projection_of_velocities_is_optimal_in_every_pairing(system, pairing, r
     assert np.abs(Gt.T @ out[n_v]).max() < 1e-11 * max(1.0, np.abs(out[n_v]).max())
 
 
-@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
-def test_all_pairings_start_from_the_same_state(pairing):
-    system = _inconsistent("branched")
-    first, other = cases.formulate(system, cases.REFERENCE), cases.formulate(system, pairing)
-    np.testing.assert_allclose(other.natural(0.0, other.y0), first.natural(0.0, first.y0), rtol=0, atol=1e-13)
-
-
 # ---------------------------------------------------------------- check
 
 
@@ -182,22 +123,13 @@ def test_check_refuses_with_the_size_of_the_violation():
     np.testing.assert_allclose(s.position + s.orientation.apply((0, 0, 1)), 0.0, atol=1e-14)
 
 
-@pytest.mark.parametrize("system", ["A", "B", "C"])
-def test_check_accepts_the_papers_examples(system):
-    for pairing in cases.PAIRINGS:
-        problem = cases.formulate(SYSTEMS[system](), pairing, consistent="check")
-        np.testing.assert_allclose(problem.y0, cases.problem(system, pairing).y0, rtol=0, atol=1e-9)
-
-
 # ---------------------------------------------------------------- refusals
 
 
-@pytest.mark.parametrize("tilt", [0.0, -1e-9])
-@pytest.mark.parametrize("formulation", ["index-2", "index-0", "null-space"])
 @pytest.mark.parametrize("rotation", cases.SINGULAR)
-def test_charts_refuse_a_singular_start(tilt, formulation, rotation):
-    system = rbdae.System()
-    turn = cases.CHART_CASES[rotation].beside_singular(tilt)
+def test_charts_refuse_a_singular_start(rotation):
+    system, formulation = rbdae.System(), "index-2"
+    turn = cases.CHART_CASES[rotation].beside_singular(-1e-9)
     system.add_body("disc", mass=1.0, inertia=(1, 1, 1.5), orientation=turn)
     with pytest.raises(ValueError, match=r"body 'disc': .*singularity.*reference='start'.*: quaternion,"):
         rbdae.formulate(system, formulation, rotation=rotation)
@@ -207,82 +139,19 @@ def test_charts_refuse_a_singular_start(tilt, formulation, rotation):
 @pytest.mark.parametrize(
     "arguments, match",
     [
-        ({"formulation": "index-4"}, r"unknown formulation 'index-4'; did you mean .*'index-3'"),
-        ({"formulation": "nullspace"}, r"did you mean 'null-space'"),
-        ({"formulation": "hamilton"}, r"did you mean 'hamiltonian'"),
-        ({"formulation": "xyz"}, r"unknown formulation 'xyz'; there are index-3, index-2"),
-        ({"rotation": "quaternions"}, r"unknown rotation 'quaternions'; did you mean 'quaternion'"),
-        ({"rotation": "euler"}, r"did you mean 'euler-313'"),
-        ({"velocity": "angle"}, r"no form with velocity 'angle'; it has angular, spatial, coordinate"),
-        ({"formulation": "null-space", "velocity": "coordinate"}, r"null-space has no form with velocity 'coordinate'"),
-        ({"rotation": "euler-313", "velocity": "coordinate"}, r"quaternion, directors; .*velocity='angular'"),
-        ({"formulation": "hamiltonian", "rotation": "euler-313"}, r"hamiltonian has no form in rotation 'euler-313'"),
-        ({"formulation": "hamiltonian", "constraint": "positions"}, r"did you mean 'position'"),
-        (
-            {"formulation": "index-2", "constraint": "position"},
-            r"belongs to .* 'hamiltonian', .*, not to 'index-2'",
-        ),
-        ({"consistent": "chekc"}, r"unknown value of consistent 'chekc'; did you mean 'check'"),
-        ({"radial_inertia": "half"}, r"did you mean 'half-trace'"),
-        ({"redundant": "minimum norm"}, r"unknown value of redundant .*did you mean 'minimum-norm'"),
-        ({"alpha": 5.0}, r"alpha=5.0 belongs to .* 'baumgarte', 'baumgarte-ode', not to 'index-2'"),
-        ({"formulation": "ggl", "beta": 5.0}, r"beta=5.0 belongs to .* 'baumgarte', 'baumgarte-ode', not to 'ggl'"),
-        ({"formulation": "baumgarte", "alpha": -1.0}, r"alpha must not be negative .*got -1"),
-        ({"formulation": "baumgarte-ode", "beta": -1e-9}, r"beta must not be negative .*got -1e-09"),
-        ({"formulation": "baumgarte", "alpha": np.nan}, r"formulate: alpha"),
-        ({"hold": ["third"]}, r"hold: no body 'third'; the bodies are 'first', 'second'"),
-        ({"hold": [("first", "w")]}, r"hold: body 'first' has no 'w'; choose from 'x', 'y', 'z', 'position'"),
-        ({"t0": np.nan}, r"formulate: t0 must be .*finite|formulate: t0"),
-    ],
-)
-def test_choices_that_make_no_sense(arguments, match):
-    arguments = {"formulation": "index-2"} | arguments
-    with pytest.raises(ValueError, match=match):
-        rbdae.formulate(cases.linked_bodies(), arguments.pop("formulation"), **arguments)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"formulation": None},
-        {"formulation": 3},
-        {"formulation": ["index-2"]},
-        {"rotation": None},
-        {"rotation": 4},
-        {"rotation": ["quaternion"]},
-        {"velocity": 1},
-        {"consistent": True},
-        {"consistent": ["project"]},
-        {"radial_inertia": 0.5},
-        {"t0": "now"},
-        {"t0": None},
-        {"t0": np.zeros(2)},
+        ({"formulation": "index-2", "constraint": "position"}, "'hamiltonian', .*, not to 'index-2'"),
+        ({"formulation": "ggl", "beta": 5.0}, "beta=5.0 belongs to .* 'baumgarte', 'baumgarte-ode', not to 'ggl'"),
+        ({"formulation": "baumgarte", "alpha": -1.0}, "alpha must not be negative .*-1"),
+        ({"hold": ["third"]}, "no body 'third'; the bodies are 'first', 'second'"),
+        ({"hold": [("first", "w")]}, "'first' has no 'w'; choose from 'x', 'y', 'z', 'position'"),
     ],
     ids=str,
 )
-def test_choices_of_wrong_types(arguments):
+def test_choices_that_make_no_sense(arguments, match):
+    """Others than wrong words and types, which `invalid_calls` has."""
     arguments = {"formulation": "index-2"} | arguments
-    with pytest.raises((TypeError, ValueError), match=r"unknown|must be|no form"):
+    with pytest.raises((TypeError, ValueError), match=match):
         rbdae.formulate(cases.linked_bodies(), arguments.pop("formulation"), **arguments)
-
-
-def test_formulate_needs_a_system_with_bodies():
-    with pytest.raises(TypeError, match=r"needs a rbdae\.System, got 'heavy_top' of type str"):
-        rbdae.formulate("heavy_top")
-    with pytest.raises(ValueError, match="no body"):
-        rbdae.formulate(rbdae.System())
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_redundant_joints_are_refused_by_name(formulation):
-    system = cases.linked_bodies()
-    first, second = system.bodies
-    twin = system.joints[0]
-    system.add_joint(Spherical(first, second, at_a=twin.at_a, at_b=twin.at_b, name="the same again"))
-    name = r"joint '(the same again|spherical-1)', equation \d of 3"
-    match = rf"^3 joint equations follow from the others at the start: {name}; {name}; {name}; .*'minimum-norm'"
-    with pytest.raises(ValueError, match=match):
-        rbdae.formulate(system, formulation)
 
 
 def test_null_space_takes_loops_and_any_joint():
@@ -293,63 +162,28 @@ def test_null_space_takes_loops_and_any_joint():
         assert problem.labels[-1] == f"nu{inside.n_quasi_velocities(problem)}"
 
 
-def test_null_space_refuses_redundant_equations_by_name():
-    system = cases.skew_top()
-    top = system.bodies[0]
-    at = Rotation.from_quat(top.orientation[[1, 2, 3, 0]]).apply((0.5, 0.0, 0.0)) + top.pivot
-    system.add_joint(Spherical(system.ground, top, at_a=at, at_b=(0.5, 0, 0), name="second point"))
-    with pytest.raises(ValueError, match="second point"):
-        rbdae.formulate(system, "null-space")
-
-
 def test_flat_bodies_have_no_director_momenta():
     system = rbdae.System()
     system.add_body("disc", mass=1.0, inertia=(1.0, 1.0, 2.0), angular_velocity=(1, 2, 3))
     with pytest.raises(ValueError, match=r"body 'disc'.*Euler tensor.*rotation='quaternion'"):
         rbdae.formulate(system, "hamiltonian", rotation="directors")
-    for pairing in cases.PAIRINGS:
-        if not ((FORMULATIONS[pairing.formulation].unknowns == "momenta") and pairing.rotation == "directors"):
-            try:
-                problem = cases.formulate(system, pairing)
-            except ValueError as error:
-                assert "singularity" in str(error) and pairing.rotation in cases.SINGULAR
-                continue
-            assert np.isfinite(problem.yd0).all(), pairing
+    assert np.isfinite(rbdae.formulate(system, "index-1", rotation="directors").yd0).all()
 
 
 # ---------------------------------------------------------------- what a problem says of itself
 
-INDEX = {
-    "index-3": 3,
-    "index-2": 2,
-    "index-1": 1,
-    "index-0": 0,
-    "ggl": 2,
-    "hiller-anantharaman": 1,
-    "baumgarte": 1,
-    "baumgarte-ode": 0,
-    "projected-2": 2,
-    "projected-1": 1,
-    "projected-0": 0,
-    "overdetermined": 2,
-    "overdetermined-1": 1,
-    "null-space": 0,
-    "null-space-overdetermined": 0,
-    "null-space-ggl": 1,
-    "hamiltonian": 3,
-    "hamiltonian-momentum": 2,
-    "hamiltonian-differentiated": 1,
-    "hamiltonian-eliminated": 0,
-    "hamiltonian-ggl": 2,
-    "hamiltonian-overdetermined": 2,
+BY_INDEX = {
+    0: "index-0 baumgarte-ode projected-0 null-space null-space-overdetermined hamiltonian-eliminated",
+    1: "index-1 hiller-anantharaman baumgarte projected-1 overdetermined-1 null-space-ggl hamiltonian-differentiated",
+    2: "index-2 ggl projected-2 overdetermined hamiltonian-momentum hamiltonian-ggl hamiltonian-overdetermined",
+    3: "index-3 hamiltonian",
 }
-
-
+INDEX = {name: index for index, names in BY_INDEX.items() for name in names.split()}
 FURTHER = {"overdetermined": 1, "overdetermined-1": 2, "null-space-overdetermined": 1, "hamiltonian-overdetermined": 1}
 CORRECTED = {"ggl", "hiller-anantharaman", "hamiltonian-ggl", "null-space-ggl"}
 
 
-@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+@pytest.mark.parametrize("system, pairing", covering(PAIRS, 2), ids=str)
 def test_description(system, pairing):
     problem = cases.problem(system, pairing)
     q, v, la, mu = problem.layout.q, problem.layout.v, problem.layout.la, problem.layout.mu
@@ -383,11 +217,6 @@ def test_description(system, pairing):
     if problem.kind == "dae" and not multipliers:
         index = 1  # nothing is left to differentiate
     assert problem.index == index
-    assert repr(problem) == (
-        f"Problem({pairing.formulation}, rotation={pairing.rotation!r}, velocity={pairing.velocity!r}, n={problem.n}, "
-        f"kind={problem.kind!r}, index={index})"
-    )
-
     assert problem.differential.dtype == bool
     assert problem.differential[: la.start].all()
     integrals = FORMULATIONS[pairing.formulation].unknown_multipliers == "integrals"
@@ -401,7 +230,7 @@ def test_description(system, pairing):
     assert slope[:, problem.differential].any(axis=0).all()
 
 
-@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+@pytest.mark.parametrize("pairing", covering(cases.PAIRINGS, 3), ids=str)
 def test_labels_name_bodies_and_joints(pairing):
     problem = cases.problem("mixed", pairing)
     names = {"hinged", "child", "kite", "tail", *(j.name for j in problem.system.joints)}
@@ -457,93 +286,32 @@ def test_labels_name_bodies_and_joints(pairing):
     assert sum(label.endswith(".mu") for label in problem.labels) == problem.layout.mu.stop - problem.layout.mu.start
 
 
-def test_constraint_is_another_name_of_a_formulation():
-    names = {
-        "position": "hamiltonian",
-        "momentum": "hamiltonian-momentum",
-        "differentiated": "hamiltonian-differentiated",
-        "eliminated": "hamiltonian-eliminated",
-        "both": "hamiltonian-ggl",
-        "overdetermined": "hamiltonian-overdetermined",
-    }
-    for constraint, name in names.items():
-        problem = rbdae.formulate(cases.heavy_top(), "hamiltonian", constraint=constraint)
-        assert problem.formulation == name
-        assert problem.velocity == "momentum"
-    assert rbdae.formulate(cases.heavy_top(), "hamiltonian", velocity="coordinate").velocity == "momentum"
-
-
-def test_start_time_is_kept():
-    for formulation in FORMULATIONS:
-        problem = rbdae.formulate(cases.linked_bodies(), formulation, t0=2.5)
-        assert problem.t0 == 2.5
-        np.testing.assert_array_equal(problem.y0, rbdae.formulate(cases.linked_bodies(), formulation).y0)
-
-
 # ---------------------------------------------------------------- out=
 
 
-@pytest.mark.parametrize("pairing", [Pairing("index-2", "quaternion", "angular"), cases.REFERENCE], ids=str)
-def test_out_is_filled_and_returned(pairing):
-    problem = cases.problem("C", pairing)
+def test_arguments_and_outputs_are_checked():
+    """Lists, other types and strided input are welcome; an output is filled and returned, or refused."""
+    problem = cases.problem("C", Pairing("index-2", "quaternion", "angular"))
     t, y, yd, n = problem.t0, problem.y0, problem.yd0 + 1.0, problem.n
     vector = np.full(n, np.nan)
     assert problem.residual(t, y, yd, out=vector) is vector
-    np.testing.assert_array_equal(vector, problem.residual(t, y, yd))
-    data = np.full(problem.sparsity.nnz, np.nan)
-    matrix = problem.sparse_jacobian(t, y, yd, 2.0, out=data)
-    np.testing.assert_array_equal(matrix.toarray(), problem.jacobian(t, y, yd, 2.0))
-    assert np.shares_memory(matrix.data, data)
-    if problem.kind == "ode":
-        assert problem.rhs(t, y, out=vector) is vector
-        np.testing.assert_array_equal(vector, problem.rhs(t, y))
-    # lists, other types and strided input are welcome
-    np.testing.assert_array_equal(problem.residual(t, list(y), np.repeat(yd, 2)[::2]), problem.residual(t, y, yd))
-    y.flags.writeable = False
-    try:
-        problem.residual(t, y, yd)
-    finally:
-        y.flags.writeable = True
-
-
-def test_bad_shapes_and_arrays_are_refused():
-    problem = cases.problem("C", Pairing("index-2", "quaternion", "angular"))
-    ode = cases.problem("C", cases.REFERENCE)
-    t, y, yd, n = problem.t0, problem.y0, problem.yd0, problem.n
-    with pytest.raises(ValueError, match=rf"y, the {n} unknowns .* got .* of shape \({n - 1},\)"):
-        problem.residual(t, y[:-1], yd)
-    with pytest.raises(ValueError, match=r"yd, .* got .*of shape"):
-        problem.residual(t, y, yd[None])
-    with pytest.raises(ValueError, match=r"y, .* got 1.0"):
-        ode.rhs(t, 1.0)
+    np.testing.assert_array_equal(vector, problem.residual(t, list(y), np.repeat(yd, 2)[::2]))
+    for bad, said in (
+        ((y[:-1], yd), rf"y, the {n} unknowns .* of shape \({n - 1},\)"),
+        ((y, yd[None]), "yd, .*of shape"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            problem.residual(t, *bad)
     read_only = np.empty(n)
     read_only.flags.writeable = False
-    for bad in (np.empty(n + 1), np.empty(n, dtype=np.float32), np.empty((n, 1)), list(y), read_only):
+    for bad in (np.empty(n + 1), np.empty(n, dtype=np.float32), list(y), read_only):
         with pytest.raises(ValueError, match="out must be a writable float64 array"):
             problem.residual(t, y, yd, out=bad)
-    with pytest.raises(ValueError, match="contiguous"):
-        problem.residual(t, y, yd, out=np.empty(2 * n)[::2])
-    for bad in (np.empty(n * n), np.empty((n, n + 1)), np.empty((n, n), dtype=int)):
+    for bad in (np.empty(n * n), np.empty((n, n), dtype=int)):
         with pytest.raises(ValueError, match="out must be a writable float64 array"):
             problem.jacobian(t, y, yd, 1.0, out=bad)
-    with pytest.raises(ValueError, match="out must be"):
-        problem.sparse_jacobian(t, y, yd, 1.0, out=np.empty((n, n)))
     for call in (lambda: problem.rhs(t, y), lambda: problem.rhs_jacobian(t, y), lambda: problem.callbacks.rhs):
         with pytest.raises(AttributeError, match="is a DAE and has no right-hand side; choose index-0"):
             call()
-    for rows in (np.zeros((2, n)), np.zeros((3, n + 1))):
-        with pytest.raises(ValueError, match="t has shape"):
-            problem.states(np.zeros(3), rows)
-
-
-def test_a_short_step_through_a_view_leaves_its_surroundings():
-    """Rows of a larger array, forwards and backwards: nothing beyond them is touched."""
-    problem = cases.problem("skew-top", Pairing("index-1", "quaternion", "coordinate"))
-    n = problem.n
-    exact = problem.jacobian(0.0, problem.y0, problem.yd0, 1.5)
-    frame = np.full((3 * n, 3 * n), 7.0)
-    for part in (frame[n : 2 * n, n : 2 * n], frame[2 * n - 1 : n - 1 : -1, 2 * n - 1 : n - 1 : -1]):
-        problem.jacobian(0.0, problem.y0, problem.yd0, 1.5, part)
-        np.testing.assert_array_equal(part, exact)
-        part[:] = 7.0
-        assert (frame == 7.0).all()
+    with pytest.raises(ValueError, match="t has shape"):
+        problem.states(np.zeros(3), np.zeros((2, n)))

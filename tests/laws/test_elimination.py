@@ -130,25 +130,6 @@ def test_factors_of_a_problem_solve_with_its_jacobian(form, chart, recorded, rng
         assert np.abs(x - wanted).max() < 1e-13 * np.linalg.cond(A) * np.abs(wanted).max()
 
 
-def test_factors_have_names_among_the_machine_functions(rng):
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
-    n, c = problem.n, 1e3
-    y, yd = problem.y0 + 1e-3 * rng.standard_normal(n), rng.standard_normal(n)
-    b, x, memory = rng.standard_normal(n), np.empty(n), np.empty(problem.callbacks.factors().size)
-    assert called(problem.callbacks.machine("factors"), 0.0, y, yd, c, memory) == 0
-    assert called(problem.callbacks.machine("solve"), 0.0, memory, b, 0.0, x) == 0
-    wanted = np.linalg.solve(problem.jacobian(0.0, y, yd, c), b)
-    np.testing.assert_allclose(x, wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
-
-
-def test_unknown_machine_functions_are_refused_with_all_names():
-    callbacks = rbdae.formulate(rbdae.models.linked_bodies(), "overdetermined").callbacks
-    with pytest.raises(ValueError, match=r"'rates'; choose from 'residual', .*'rhs_jacobian', 'factors', 'solve'"):
-        callbacks.machine("rates")
-    with pytest.raises(ValueError, match="no factors"):
-        callbacks.machine("factors")
-
-
 def small() -> Factors:
     """Of [[y0, 1], [1, y1]], with the first entry as the pivot."""
 
@@ -187,7 +168,7 @@ ODES = [p for p in cases.ALL_PAIRINGS if rbdae.formulations.FORMULATIONS[p.formu
 
 
 @pytest.mark.generic
-@pytest.mark.parametrize("pairing", ODES, ids=str)
+@pytest.mark.parametrize("pairing", cases.covering(ODES), ids=str)
 def test_factors_of_rates_are_there_where_the_residual_is_that(pairing, rng):
     """dF/dyd is the identity, or there are none."""
     problem = cases.formulate(rbdae.models.linked_bodies(), pairing)

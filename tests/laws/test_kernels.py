@@ -137,37 +137,6 @@ def test_arrays_are_as_long_as_the_table_says():
             assert array.shape == MEMORY_ARRAYS[name].room(head).shape, name
 
 
-def test_arguments_that_are_none_are_refused():
-    kernel = _numbers.compiled()
-    for wrong in (
-        np.zeros(4, dtype=np.float32),
-        np.zeros((4, 1)),
-        np.zeros(8)[::2],
-        np.zeros(4, ">f8"),
-        [0.0] * 4,
-        None,
-    ):
-        with pytest.raises(TypeError, match="_numbers takes float64 arrays, contiguous if they are vectors"):
-            kernel(1, wrong)
-    with pytest.raises(TypeError):
-        kernel(1)
-    with pytest.raises(TypeError):
-        kernel("1", np.zeros(4))
-    kernel(1, np.zeros(4).view(np.recarray))  # a subclass is an array, too
-
-
-def test_a_python_with_other_objects_runs_plain_kernels(monkeypatch):
-    """Machine code would read floats and arrays where they are not."""
-    inside.other_python(monkeypatch)
-    inside.may_say_again()
-    with pytest.warns(RuntimeWarning, match="keeps floats and arrays elsewhere .* plain Python runs"):
-        problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2", code="generic")
-        found = problem.residual(0.0, problem.y0, problem.yd0 + 1.0)
-    monkeypatch.undo()
-    wanted = rbdae.formulate(problem.system, "index-2", code="generic").residual(0.0, problem.y0, problem.yd0 + 1.0)
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
-
-
 def _said(source: str, name: str, arguments: str) -> str:
     file = f"<{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -194,14 +163,3 @@ def _said(source: str, name: str, arguments: str) -> str:
 def test_what_has_no_machine_code_is_said_with_file_and_line(body, said):
     message = _said(f"def refused(x):\n    {body}\n", "refused", "o")
     assert said in message and message.startswith("<refused>:") and "in refused" in message
-
-
-def test_a_source_that_has_changed_is_refused():
-    """A file may change after it was imported: its new text is not what runs in Python."""
-    source = "def changing(x):\n    x[0] = 1.0\n"
-    names: dict[str, Any] = {}
-    exec(compile(source, "<changing>", "exec"), names)
-    new = source.replace("1.0", "x[1]")
-    linecache.cache["<changing>"] = (len(new), None, new.splitlines(keepends=True), "<changing>")
-    with pytest.raises(LanguageError, match="has changed since it was imported"):
-        entry("o")(names["changing"]).compiled()

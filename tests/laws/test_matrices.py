@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import cases
-import inside
 import numpy as np
 import pytest
 from cases import Pairing, close
@@ -16,8 +15,7 @@ import rbdae
 from rbdae.formulations import FORMULATIONS
 
 SYSTEMS = cases.SYSTEMS | {"driven": cases.driven}
-CHOSEN = [(s, p) for k, s in enumerate(("C", "tied", "driven")) for p in cases.turns(k)]
-IDS = [f"{s}-{p}" for s, p in CHOSEN]
+CHOSEN = cases.covering((s, p) for k, s in enumerate(("C", "tied", "driven")) for p in cases.turns(k))
 ALPHA, BETA = 3.0, 5.0
 
 
@@ -41,7 +39,7 @@ def _velocities(problem: rbdae.Problem, matrices: Any, y: Vec) -> Vec:
     return v
 
 
-@pytest.mark.parametrize("system, pairing", CHOSEN, ids=IDS)
+@pytest.mark.parametrize("system, pairing", CHOSEN, ids=str)
 def test_the_equations_hold_at_the_rates_of_index_0(system, pairing, rng):
     problem = _problem(system, pairing)
     y, t = _moved(problem, rng), 0.2
@@ -67,7 +65,7 @@ def test_the_equations_hold_at_the_rates_of_index_0(system, pairing, rng):
     assert np.abs(found.G @ vd - wanted).max(initial=0.0) < 1e-9 * max(1.0, np.abs(wanted).max(initial=0.0))
 
 
-@pytest.mark.parametrize("system, pairing", CHOSEN, ids=IDS)
+@pytest.mark.parametrize("system, pairing", CHOSEN, ids=str)
 def test_constraints_kinematics_and_energy(system, pairing, rng):
     """G v + g_I is the rate of g, K v that of q, and v . M v / 2 the kinetic energy."""
     problem = _problem(system, pairing)
@@ -95,40 +93,8 @@ def test_sparse_and_dense_are_the_same(pairing, rng):
     assert np.array_equal(problem.sparse_jacobian(0.1, problem.y0, problem.yd0, 2.0).toarray(), before)
 
 
-def test_blocks_are_found_beyond_the_range_of_a_chart():
-    """Blocks are recorded at parameters 1, 1, 1, by plain kernels for traced code: no warning reaches the user."""
-    problem = rbdae.formulate(cases.skew_top(), "index-2", rotation="linear", reference="start", code="traced")
-    dense, sparse = (problem.matrices(0.0, problem.y0, sparse=s) for s in (False, True))
-    assert np.array_equal(sparse.K.toarray(), dense.K)
-
-
 def test_large_systems_have_sparse_matrices():
     problem = rbdae.formulate(rbdae.models.chain(60), "index-2")
     found = problem.matrices(0.0, problem.y0)
     assert found.M.nnz <= 12 * 60 and found.G.nnz <= 24 * 60
     assert found.G.shape == (180, 360) and found.T is None
-
-
-def test_equations_that_follow_from_the_others_are_in_the_matrices():
-    """They were zero there, and multipliers of least norm did not satisfy M vdot = psi - G^T la."""
-    problem = cases.formulate(
-        cases.turning_four_bar("redundant"), ("index-1", "quaternion", "angular"), redundant="minimum-norm"
-    )
-    found = problem.matrices(0.0, problem.y0)
-    assert np.any(found.G, axis=1).all()
-    assert len(found.G) - np.linalg.matrix_rank(found.G, tol=1e-9) == len(problem.redundant) == 3
-    rates, la = problem.rates(0.0, problem.y0)
-    vd = rates[problem.layout.v]
-    for multipliers in (la, problem.multipliers(0.0, problem.y0)):
-        assert close(found.M @ vd, found.psi - found.G.T @ multipliers, 1e-9)
-    assert np.abs(found.G @ vd + found.g_II).max() < 1e-9
-
-
-def test_a_run_that_changed_its_selection_has_the_matrices_of_the_time(rng):
-    problem = rbdae.formulate(cases.four_bar(), "null-space", consistent="project")
-    y = problem.y0.copy()
-    later = inside.reselected(problem, 0.1, y)
-    read = problem.by_time([later], [0.1])
-    for t, of, state in ((0.05, problem, y), (0.15, later, later.y0)):
-        found, wanted = read.matrices(t, state), of.matrices(t, state)
-        assert np.array_equal(found.T, wanted.T) and np.array_equal(found.r, wanted.r)

@@ -83,7 +83,7 @@ def _rank(J):
     return rank
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ["C", "slider crank"])
 @pytest.mark.parametrize("correction, index", [("integral", 1), ("value", 2)])
 def test_the_index_by_the_derivative_array(model, correction, index):
     problem = _problem(model, correction)
@@ -91,7 +91,7 @@ def test_the_index_by_the_derivative_array(model, correction, index):
     assert _index(problem) == index
 
 
-@pytest.mark.parametrize("form, index", [("index-3", 3), ("index-2", 2), ("index-1", 1), ("ggl", 2)])
+@pytest.mark.parametrize("form, index", [("index-3", 3), ("ggl", 2)])
 def test_the_derivative_array_knows_other_forms(form, index):
     assert _index(rbdae.formulate(MODELS["C"](), form, rotation="euler-313")) == index
 
@@ -99,17 +99,7 @@ def test_the_derivative_array_knows_other_forms(form, index):
 # ---------------------------------------------------------------- the rows
 
 
-IN_TURNS = {("C", "directors"), ("tied", "euler-313"), ("loop", "quaternion")}
-
-
-@pytest.mark.parametrize(
-    "system, rotation",
-    [
-        pytest.param(system, rotation, marks=[pytest.mark.nightly] * ((system, rotation) not in IN_TURNS))
-        for system in ("C", "tied", "loop")
-        for rotation in ("quaternion", "directors", "euler-313")
-    ],
-)
+@pytest.mark.parametrize("system, rotation", [("C", "directors"), ("tied", "euler-313"), ("loop", "quaternion")])
 def test_rows(system, rotation, rng):
     """Those of the null-space form with G^T mu, G by differences of g, then g; the integrals enter nowhere."""
     plain = cases.formulate(cases.SYSTEMS[system](), ("null-space", rotation, "angular"))
@@ -147,11 +137,8 @@ def test_rows(system, rotation, rng):
     "model, rotation, solver, correction, error",
     [
         ("A", "quaternion", "sksundae:ida", "integral", 1e-7),
-        ("A", "directors", "solve_dae:Radau", "integral", 1e-7),
         ("B", "quaternion", "solve_dae:Radau", "integral", 1e-7),
-        ("C", "quaternion", "solve_dae:Radau", "integral", 1e-6),
         ("C", "directors", "solve_dae:Radau", "value", 1e-7),
-        ("slider crank", "quaternion", "sksundae:ida", "integral", 1e-6),
         ("slider crank", "bryant-321", "assimulo:Radau5DAE", "value", 1e-8),
     ],
 )
@@ -163,7 +150,6 @@ def test_runs_do_not_drift(model, rotation, solver, correction, error):
     run = rbdae.solve(problem, (0.0, t_end), solver=solver, rtol=tolerance, atol=tolerance)
     assert run.success, run.message
     g = problem.constraints(run.t, run.y)
-    print(model, solver, "g", np.abs(g.position).max(), "gdot", np.abs(g.velocity).max())
     assert np.abs(g.position).max() < tolerance
     exact = rbdae.solve(
         rbdae.formulate(MODELS[model](), "null-space", rotation="quaternion"),
@@ -176,5 +162,4 @@ def test_runs_do_not_drift(model, rotation, solver, correction, error):
         here, there = run.states[body.name], exact.states[body.name]
         e = np.abs(here.position[-1] - there.position[-1]).max()
         d = np.abs(here.orientation[-1].as_matrix() - there.orientation[-1].as_matrix()).max()
-        print(e, d)
         assert e < error and d < error

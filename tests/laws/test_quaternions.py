@@ -144,7 +144,7 @@ def test_exponentials_of_any_quaternion(pair):
 
 
 @pytest.mark.parametrize("angle", [0.0, *ANGLES, np.pi])
-@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 1, 1), (1e-9, 1, -1e-9), (3, -2, 1)])
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (1e-9, 1, -1e-9)])
 def test_spurrier_klumpp(axis, angle):
     """[GR95] (202)-(205), [NS] section 6: every case of the largest component, at both ends."""
     q = Q.from_axis_angle(axis, angle)
@@ -159,17 +159,6 @@ def test_spurrier_klumpp(axis, angle):
     trace = np.trace(Q.to_matrix(q))
     e = 0.5 * np.sqrt(np.maximum(0.0, 1.0 + 2.0 * np.diag(Q.to_matrix(q)) - trace))
     assert np.abs(np.abs(found[1:]) - e).max() < 1e-7  # (202), "not optimal": it loses half of the digits
-
-
-def test_scipy(rng):
-    rotations = Rotation.random(100, rng)
-    q = Q.from_rotation(rotations)
-    assert (q[:, 0] >= 0.0).all()
-    assert np.abs((Q.to_rotation(q) * rotations.inv()).magnitude()).max() < 1e-15
-    assert np.abs(Q.to_rotation_vector(q) - rotations.as_rotvec()).max() < 1e-14
-    assert np.abs(Q.from_matrix(rotations.as_matrix()) - q).max() < 1e-15
-    assert np.abs(Q.to_matrix(q) - rotations.as_matrix()).max() < 1e-15
-    assert Q.to_rotation((2.0, 0.0, 0.0, 0.0)).magnitude() == 0.0
 
 
 def test_rates(rng):
@@ -202,13 +191,3 @@ def test_rates(rng):
     assert error(Q.second_rate(now, rounded(Omega), rounded(dOmega)), exact(second)) < 1e-14
     part = Q.material_angular_velocity(now, rate + 3.0 * now)
     assert np.abs(part - rounded(Omega)).max() < 1e-14
-
-
-def test_leading_axes_are_broadcast(rng):
-    p, q, x = rng.standard_normal((4, 1, 4)), rng.standard_normal((5, 4)), rng.standard_normal(3)
-    assert Q.product(p, q).shape == (4, 5, 4)
-    assert Q.rotate(p, x).shape == (4, 1, 3)
-    assert (Q.product(p, q)[2, 3] == Q.product(p[2, 0], q[3])).all()
-    assert Q.from_axis_angle((0, 0, 1), np.zeros((2, 3))).shape == (2, 3, 4)
-    assert Q.to_rotation_vector(np.ones((0, 4))).shape == (0, 3)
-    assert Q.second_rate(q, x, x).shape == (5, 4)

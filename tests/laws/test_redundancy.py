@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from typing import Any
 
 import cases
 import inside
 import numpy as np
 import pytest
 from cases import Pairing, close, differences, worst
-from redundant_systems import redundant_system
+from redundant_systems import KINDS, kind, redundant_system
 from test_derivatives import Derivatives, _agree
 
 import rbdae
@@ -22,30 +23,31 @@ from rbdae.models import bricard
 PAIRINGS = [p for p in cases.PAIRINGS if not p.formulation.startswith("null-space")]
 
 
-def _turns(k: int) -> list[Pairing]:
-    """Those of test k; pairings take turns (`cases.turns`), and the night has all of them."""
-    return [p for p in cases.turns(k) if not p.formulation.startswith("null-space")]
-
-
 @cache
 def _problem(closing: str, pairing: Pairing, spin: float = 1.5) -> rbdae.Problem:
     system = cases.turning_four_bar(closing, spin, pendulum=True)
     return cases.formulate(system, pairing, redundant="minimum-norm")
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("formulation", ["index-2", "index-0", "hamiltonian", "null-space"])
 def test_the_default_names_the_equations(formulation):
     with pytest.raises(ValueError, match=r"^3 joint equations follow from the others at the start") as caught:
         rbdae.formulate(cases.four_bar("redundant"), formulation)
     message = str(caught.value)
-    named = re.findall(r"joint '([A-D])', equation \d of 5", message)
-    assert len(named) == 3
+    assert len(re.findall(r"joint '[A-D]', equation \d of 5", message)) == 3
     assert "redundant='minimum-norm'" in message
     rbdae.formulate(cases.four_bar("plain"), formulation, consistent="project")
 
 
-@pytest.mark.parametrize("pairing", _turns(0), ids=str)
+def _joint_forces(problem: rbdae.Problem) -> tuple[Any, Any]:
+    G = inside.constraint_gradient(problem, 0.0, problem.y0)
+    la = problem.multipliers(0.0, problem.y0)
+    return G, la[len(la) - len(G) :]
+
+
+@pytest.mark.parametrize("pairing", cases.covering(PAIRINGS, 4), ids=str)
 def test_the_motion_is_that_of_the_twin(pairing):
+    """With multipliers of least norm, and reactions that say whether they are unique."""
     twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
     assert twin.redundant == ()
     assert len(problem.redundant) == 3
@@ -57,69 +59,14 @@ def test_the_motion_is_that_of_the_twin(pairing):
     assert close(problem.yd0[:n], twin.yd0[:n], 1e-9)
     assert np.abs(problem.residual(0.0, problem.y0, problem.yd0)).max() < 1e-10
 
-
-@pytest.mark.parametrize("pairing", _turns(1), ids=str)
-def test_derivatives_with_equations_left_out(pairing, rng):
-    problem = _problem("redundant", pairing)
-    numbers = Derivatives(problem)
-    y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
-    yd = problem.yd0 + rng.standard_normal(problem.n)
-    for c in (0.0, 37.5):
-        exact = problem.jacobian(0.0, y, yd, c)
-
-        def wanted(h: float, c: float = c):
-            Fy, Fyd = numbers.residual(y, yd, h)
-            return Fy + c * Fyd
-
-        _agree(numbers, exact, wanted, f"dF/dy + {c} dF/dyd with redundant joints")
-        np.testing.assert_array_equal(problem.sparse_jacobian(0.0, y, yd, c).toarray(), exact)
-    if problem.kind == "dae":
-        # multipliers that are left out are zero by an equation of their own: the iteration matrix is regular
-        J = problem.jacobian(0.0, problem.y0, problem.yd0, 1e3)
-        assert np.linalg.matrix_rank(J / np.abs(J).max(axis=1, keepdims=True)) == problem.n
-    if problem.kind == "ode":
-        near = problem.y0 + 1e-3 * rng.standard_normal(problem.n)
-        _agree(numbers, problem.rhs_jacobian(0.0, near), partial(numbers.rhs, near), "d(rhs)/dy")
-
-
-@pytest.mark.parametrize("pairing", _turns(2), ids=str)
-def test_multipliers_have_least_norm(pairing):
-    twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
-
-    def joint_forces(p: rbdae.Problem):
-        G = inside.constraint_gradient(p, 0.0, p.y0)
-        la = p.multipliers(0.0, p.y0)
-        return G, la[len(la) - len(G) :]
-
-    (G0, la0), (G, la) = joint_forces(twin), joint_forces(problem)
+    (G0, la0), (G, la) = _joint_forces(twin), _joint_forces(problem)
     f = G0.T @ la0
     size = float(np.abs(f).max())
     assert np.abs(G.T @ la - f).max() < 1e-8 * size
     sizes = problem.model.scales.sizes(problem.model.scales.length)
-    A = (G / sizes[:, None]).T
-    np.testing.assert_allclose(la * sizes, np.linalg.lstsq(A, f, rcond=1e-10)[0], rtol=0, atol=1e-8 * size)
-    np.testing.assert_allclose(la * sizes, np.linalg.pinv(A, rcond=1e-10) @ f, rtol=0, atol=1e-8 * size)
+    best = np.linalg.lstsq((G / sizes[:, None]).T, f, rcond=1e-10)[0]
+    np.testing.assert_allclose(la * sizes, best, rtol=0, atol=1e-8 * size)
 
-
-@pytest.mark.parametrize("seed", [0, 3, 7])
-def test_forces_count_times_the_length_of_the_model_in_the_norm(seed):
-    """Newtons and newton metres: the least norm depended on the unit of length."""
-    problem = rbdae.formulate(redundant_system(seed), "index-1", redundant="minimum-norm", consistent="project")
-    G = inside.constraint_gradient(problem, 0.0, problem.y0)
-    la = problem.multipliers(0.0, problem.y0)
-    la = la[len(la) - len(G) :]
-    scales = problem.model.scales
-    sizes = scales.sizes(scales.length)
-    A, f = (G / sizes[:, None]).T, G.T @ la
-    best = np.linalg.lstsq(A, f, rcond=1e-10)[0]
-    assert np.abs(la * sizes - best).max() < 1e-8 * np.abs(best).max()
-    other = np.linalg.lstsq(G.T, f, rcond=1e-10)[0]
-    assert np.abs(la - other).max() > 1e-4 * np.abs(la).max()  # forces beside torques are another norm
-
-
-@pytest.mark.parametrize("pairing", _turns(3), ids=str)
-def test_reactions_say_whether_they_are_unique(pairing):
-    twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
     found, wanted = (p.reactions(0.0, p.y0) for p in (problem, twin))
     assert all(np.all(r.unique) for joint in wanted.values() for r in joint.values())
     for joint, sides in found.items():
@@ -131,16 +78,43 @@ def test_reactions_say_whether_they_are_unique(pairing):
             np.testing.assert_allclose(reaction.force[k], force[k], rtol=0, atol=1e-7)
 
 
-def test_reactions_along_a_trajectory():
-    problem = _problem("redundant", cases.REFERENCE)
-    y = np.array([problem.y0, problem.y0])
-    reactions = problem.reactions(np.zeros(2), y)
-    single = problem.reactions(0.0, problem.y0)
-    for joint, sides in reactions.items():
-        for body, reaction in sides.items():
-            assert np.shape(reaction.unique) in ((), (2,))
-            assert np.all(reaction.unique == single[joint][body].unique)
-            np.testing.assert_allclose(reaction.force[1], single[joint][body].force, rtol=0, atol=1e-12)
+@pytest.mark.parametrize("formulation", dict.fromkeys(p.formulation for p in PAIRINGS))
+def test_derivatives_with_equations_left_out(formulation, rng):
+    """In the formulations' own charts and velocities, in turn."""
+    its = [p for p in PAIRINGS if p.formulation == formulation]
+    problem = _problem("redundant", its[[*FORMULATIONS].index(formulation) % len(its)])
+    numbers = Derivatives(problem)
+    y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
+    yd = problem.yd0 + rng.standard_normal(problem.n)
+    exact = problem.jacobian(0.0, y, yd, 37.5)
+
+    def wanted(h: float):
+        Fy, Fyd = numbers.residual(y, yd, h)
+        return Fy + 37.5 * Fyd
+
+    _agree(numbers, exact, wanted, "dF/dy + 37.5 dF/dyd with redundant joints")
+    np.testing.assert_array_equal(problem.sparse_jacobian(0.0, y, yd, 37.5).toarray(), exact)
+    if problem.kind == "dae":
+        # multipliers that are left out are zero by an equation of their own: the iteration matrix is regular
+        J = problem.jacobian(0.0, problem.y0, problem.yd0, 1e3)
+        assert np.linalg.matrix_rank(J / np.abs(J).max(axis=1, keepdims=True)) == problem.n
+    if problem.kind == "ode":
+        near = problem.y0 + 1e-3 * rng.standard_normal(problem.n)
+        _agree(numbers, problem.rhs_jacobian(0.0, near), partial(numbers.rhs, near), "d(rhs)/dy")
+
+
+@pytest.mark.parametrize("seed", [0, 3, 7])
+def test_forces_count_times_the_length_of_the_model_in_the_norm(seed):
+    """Newtons and newton metres: the least norm depended on the unit of length."""
+    problem = rbdae.formulate(redundant_system(seed), "index-1", redundant="minimum-norm", consistent="project")
+    G, la = _joint_forces(problem)
+    scales = problem.model.scales
+    sizes = scales.sizes(scales.length)
+    A, f = (G / sizes[:, None]).T, G.T @ la
+    best = np.linalg.lstsq(A, f, rcond=1e-10)[0]
+    assert np.abs(la * sizes - best).max() < 1e-8 * np.abs(best).max()
+    other = np.linalg.lstsq(G.T, f, rcond=1e-10)[0]
+    assert np.abs(la - other).max() > 1e-4 * np.abs(la).max()  # forces beside torques are another norm
 
 
 def test_what_is_left_stays_regular_along_the_motion():
@@ -159,27 +133,6 @@ def test_what_is_left_stays_regular_along_the_motion():
 
 
 SOLVERS = {"ode": "scipy:DOP853", "dae": "sksundae:ida", "overdetermined": "assimulo:ODASSL"}
-
-
-@cache
-def _end(closing: str, pairing: Pairing):
-    problem = _problem(closing, pairing)
-    solver = SOLVERS[problem.kind]
-    cases.need(solver)
-    run = rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-9, atol=1e-9)
-    assert run.success, run.message
-    return problem.natural(1.0, run.y[-1])
-
-
-# overdetermined-1 has no solver (see the formulation)
-@pytest.mark.parametrize(
-    "formulation", [f for f in FORMULATIONS if f != "overdetermined-1" and not f.startswith("null-space")]
-)
-def test_trajectories_are_those_of_the_twin(formulation):
-    pairing = next(p for p in PAIRINGS if p.formulation == formulation and p.rotation == "quaternion")
-    wanted = _end("plain", cases.REFERENCE)
-    level = 2e-5 if FORMULATIONS[formulation].index == 3 else 2e-6
-    np.testing.assert_allclose(_end("redundant", pairing), wanted, rtol=0, atol=level)
 
 
 # ---------------------------------------------------------------- at the cost of the mechanism
@@ -208,38 +161,9 @@ def test_runs_and_reactions_of_regular_motions_take_no_singular_values(name, for
     taken, svd = [], np.linalg.svd
     monkeypatch.setattr(np.linalg, "svd", lambda *a, **k: taken.append(a) or svd(*a, **k))
     run = rbdae.solve(problem, (0.0, 0.5), solver=solver, rtol=1e-7, atol=1e-7)
-    assert run.success and len(run.t) >= 4
+    assert run.success and len(run.t) >= 4 and run.stats.restarts == 0
     assert all(len(side.force) == len(run.t) for sides in run.reactions.values() for side in sides.values())
     assert taken == []
-
-
-@pytest.mark.parametrize(
-    "formulation, code",
-    [("index-0", "traced"), ("index-2", "generic"), ("hamiltonian-eliminated", "generic"), ("null-space", "traced")],
-)
-def test_reactions_of_rows_have_the_bits_of_those_of_their_states(formulation, code):
-    options = {"redundant": "minimum-norm", "consistent": "project", "code": code}
-    problem = rbdae.formulate(redundant_system(0), formulation, **options)
-    y = np.stack([problem.project(0.0, problem.y0 + 1e-3 * k * np.sin(np.arange(problem.n))) for k in range(5)])
-    t = np.zeros(5)
-    found, la = problem.reactions(t, y), problem.multipliers(t, y)
-    for k in reversed(range(5)):
-        np.testing.assert_array_equal(problem.multipliers(0.0, y[k]), la[k])
-        for joint, sides in problem.reactions(0.0, y[k]).items():
-            for body, side in sides.items():
-                np.testing.assert_array_equal(side.force, found[joint][body].force[k])
-                np.testing.assert_array_equal(side.torque, found[joint][body].torque[k])
-
-
-@pytest.mark.parametrize("closing", ["four-bar", "Bricard"])
-def test_the_strength_in_machine_code_is_that_of_the_matrix(closing):
-    problem = rbdae.formulate(LOOPS[closing](), "index-0", redundant="minimum-norm", consistent="project")
-    run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", rtol=1e-9, atol=1e-9)
-    dropped = problem.selection.rows.dropped
-    G = inside.constraint_gradient(problem, run.t, run.y)
-    wanted = [inside.strength(problem.model, each, dropped) for each in G]
-    np.testing.assert_allclose(inside.strengths(problem, run.t, run.y), wanted, rtol=1e-6)
-    assert problem.selection.rows.strength == pytest.approx(wanted[0], rel=1e-9)
 
 
 # ---------------------------------------------------------------- a choice that wears
@@ -265,13 +189,15 @@ def _with_worn_choice(formulation: str) -> rbdae.Problem:
 
 # overdetermined-1 has no solver, see above
 WEARING = [f for f in FORMULATIONS if not f.startswith("null-space") and f != "overdetermined-1"]
+DEAR = ("hamiltonian", "hamiltonian-momentum")
+"""These take seconds."""
 
 
 @pytest.mark.parametrize(
     "formulation, tolerance",
     # coarse and fine in turn; both at night
     [
-        pytest.param(f, tolerance, marks=[pytest.mark.nightly] * ((i + j) % 2))
+        pytest.param(f, tolerance, marks=[pytest.mark.nightly] * (f in DEAR or (i + j) % 2))
         for i, f in enumerate(WEARING)
         for j, tolerance in enumerate((1e-6, 1e-9))
     ],
@@ -291,31 +217,15 @@ def test_runs_go_on_with_other_equations(formulation, tolerance):
     assert run.drift.position.max() < level
 
 
-def test_a_run_that_needs_no_other_equations_is_not_interrupted():
-    problem = rbdae.formulate(bricard(), "index-1", redundant="minimum-norm")
-    run = rbdae.solve(problem, (0.0, 2.0), solver="sksundae:ida", rtol=1e-8, atol=1e-8)
-    assert run.success and run.stats.restarts == 0
-
-
-@pytest.mark.parametrize("drift", [1e-9, 1e-6, 1e-4])
-def test_drift_hides_no_redundancy(drift, rng):
-    """Where the state violates the constraints, the redundant rows of G are no longer quite dependent."""
-    problem = _problem("redundant", cases.REFERENCE)
-    y = problem.y0.copy()
-    y[problem.layout.q] += drift * rng.standard_normal(problem.layout.q.stop)
-    la, reactions = problem.multipliers(0.0, y), problem.reactions(0.0, y)
-    wanted = problem.multipliers(0.0, problem.y0)
-    np.testing.assert_allclose(la, wanted, rtol=0, atol=1e3 * drift * np.abs(wanted).max())
-    for joint, sides in reactions.items():
-        assert all(bool(np.all(r.unique)) == (joint == "hook") for r in sides.values())
-
-
 # ---------------------------------------------------------------- equations left out for the moment
 
 
-EXPLICIT = [p for p in PAIRINGS if FORMULATIONS[p.formulation].kind == "ode" and p.rotation in cases.REGULAR]
+EXPLICIT = cases.covering(
+    (p for p in PAIRINGS if FORMULATIONS[p.formulation].kind == "ode" and p.rotation in cases.REGULAR), 4
+)
 
 
+@cache
 def _windows(pairing: Pairing, angle: float, redundant: str = "minimum-norm"):
     """A problem of two windows of rods, and a state of it with all rods at an angle: flat at 0."""
     problem = cases.formulate(rbdae.models.n_four_bar(), pairing, redundant=redundant)
@@ -359,29 +269,24 @@ def test_one_equation_of_each_window_is_left_out_where_all_rods_are_in_line(pair
     assert (inside.pivots(problem, 0.0, near) > 1.0).all()
     assert all(np.all(r.unique) for joint in problem.reactions(0.0, near).values() for r in joint.values())
 
+    # and the steps of differences stay inside of a wider range
+    problem = inside.suspending(_windows(pairing, 0.0)[0], 1e-2)
+    numbers = Derivatives(problem)
+    assert np.count_nonzero(inside.pivots(problem, 0.0, flat) == 0.0) == 2
+    _agree(numbers, problem.rhs_jacobian(0.0, flat), partial(numbers.rhs, flat), "d(rhs)/dy")
+
 
 @pytest.mark.parametrize("pairing", EXPLICIT, ids=str)
-@pytest.mark.parametrize("angle", [1e-2, 0.5])
-def test_beyond_singular_positions_nothing_changes(pairing, angle):
+def test_beyond_singular_positions_nothing_changes(pairing):
     """To the last bit."""
-    guarded, y = _windows(pairing, angle)
-    plain, _ = _windows(pairing, angle, "error")
+    guarded, y = _windows(pairing, 1e-2)
+    plain, _ = _windows(pairing, 1e-2, "error")
     assert inside.suspends(guarded)
     assert not inside.suspends(plain)
     np.testing.assert_array_equal(guarded.rhs(0.0, y), plain.rhs(0.0, y))
     np.testing.assert_array_equal(guarded.rhs_jacobian(0.0, y), plain.rhs_jacobian(0.0, y))
     near = y + 1e-9 * np.sin(np.arange(len(y)))
     np.testing.assert_array_equal(guarded.project(0.0, near), plain.project(0.0, near))
-
-
-@pytest.mark.parametrize("pairing", EXPLICIT, ids=str)
-def test_derivatives_with_equations_left_out_for_the_moment(pairing):
-    problem, flat = _windows(pairing, 0.0)
-    # wide enough that the steps of differences stay inside
-    problem = inside.suspending(problem, 1e-2)
-    numbers = Derivatives(problem)
-    assert np.count_nonzero(inside.pivots(problem, 0.0, flat) == 0.0) == 2
-    _agree(numbers, problem.rhs_jacobian(0.0, flat), partial(numbers.rhs, flat), "d(rhs)/dy")
 
 
 def test_the_projection_leaves_momentary_equations_alone():
@@ -403,9 +308,7 @@ def test_the_projection_leaves_momentary_equations_alone():
 
 
 @pytest.mark.generic
-@pytest.mark.parametrize(
-    "seed, rotation", [(0, "quaternion"), (1, "directors"), (4, "bryant-321"), (8, "quaternion"), (11, "directors")]
-)
+@pytest.mark.parametrize("seed, rotation", [(0, "quaternion"), (1, "directors"), (4, "bryant-321")])
 def test_rows_that_are_left_out_have_no_equations(seed, rotation, rng):
     """The further equations are those of the kept rows, of primitives of three and of one: rows of zeros would make
     ODASSL's matrix singular, and the run end at its start."""
@@ -430,26 +333,115 @@ def test_rows_that_are_left_out_have_no_equations(seed, rotation, rng):
     assert close(problem.natural(0.1, run.y[-1]), other.natural(0.1, exact.y[-1]), 1e-4)
 
 
-def test_systems_without_loops_are_not_watched():
-    assert not inside.suspends(rbdae.formulate(rbdae.models.chain(n=3), "index-0", redundant="minimum-norm"))
-    assert not inside.suspends(rbdae.formulate(rbdae.models.n_four_bar(), "null-space", redundant="minimum-norm"))
+# ---------------------------------------------------------------- one set of multipliers
+
+FORMS = ("index-2", "index-0", "ggl", "hamiltonian", "null-space", "index-1", "projected-1")
 
 
-def test_heavy_and_light_bodies_are_no_singular_position():
-    """Pivots are compared with those at the start: a light body between a heavy one and the ground has small ones."""
+def _check(problem: rbdae.Problem, t: float, y: Any) -> None:
+    """At a state on the constraints."""
+    layout, form = problem.layout, FORMULATIONS[problem.formulation]
+    assert problem.redundant
+    rates, la = problem.rates(t, y)
+    best = problem.multipliers(t, y)
+    m = problem.matrices(t, y, sparse=False)
+    size = np.abs(m.psi).max() + np.abs(la).max()
+    first = layout.n_internal
+    assert not la[[first + row for row in inside.omitted_rows(problem)]].any()
+    assert np.abs(m.W @ (la - best)).max() < 1e-11 * size  # the same forces
+    Y, yd = y.copy(), np.zeros(problem.n)
+    yd[: layout.n_differential] = rates
+    if form.multipliers == "values":
+        Y[layout.la], Y[layout.mu] = la[layout.n_hidden :], 0.0
+    assert np.abs(problem.residual(t, Y, yd)).max() < 1e-10 * size
+    sizes = problem.model.scales.sizes(problem.model.scales.length)
+    assert np.linalg.norm(best[first:] * sizes) <= (1 + 1e-9) * np.linalg.norm(la[first:] * sizes)
+    assert np.abs(m.g).max() < 1e-9 and np.any(m.G, axis=1).all()
+    if form.unknowns == "velocities":
+        vd = rates[layout.v]
+    elif m.T is not None:
+        vd = np.linalg.solve(m.M, m.psi - m.W @ la)
+        assert np.abs(m.T.T @ (m.M @ vd - m.psi)).max(initial=0.0) < 1e-11 * size
+        assert np.abs(m.G @ m.T).max(initial=0.0) < 1e-11
+        assert np.abs(m.G @ (m.T @ y[layout.v] - m.r) + m.g_I).max() < 1e-9
+    else:
+        return
+    for multipliers in (la, best):
+        assert np.abs(m.M @ vd - m.psi + m.W @ multipliers).max() < 1e-11 * size
+    assert np.abs(m.G @ vd + m.g_II).max() < 1e-10 * (1.0 + np.abs(m.g_II).max())
 
-    def build():
-        system = rbdae.System(gravity=(0.0, -9.81, 0.0))
-        light = system.add_body("light", mass=1e-6, inertia=(1e-7, 1e-7, 1e-7), position=(0.0, 0.5, 0.0))
-        heavy = system.add_body("heavy", mass=1e6, inertia=(1e5, 1e5, 1e5), position=(0.5, 1.0, 0.0))
-        last = system.add_body("last", mass=1e-6, inertia=(1e-7, 1e-7, 1e-7), position=(1.0, 0.5, 0.0))
-        system.add_joint(rbdae.joints.Revolute(system.ground, light, at_b=(0.0, -0.5, 0.0)))
-        system.add_joint(rbdae.joints.Revolute(light, heavy, at_a=(0.0, 0.5, 0.0), at_b=(-0.5, 0.0, 0.0)))
-        system.add_joint(rbdae.joints.Revolute(heavy, last, at_a=(0.5, 0.0, 0.0), at_b=(0.0, 0.5, 0.0)))
-        system.add_joint(rbdae.joints.PointOnLine(last, system.ground, at_a=(0.0, -0.5, 0.0), at_b=(1.0, 0.0, 0.0)))
-        return system
 
-    guarded = rbdae.formulate(build(), "index-0", redundant="minimum-norm")
-    plain = rbdae.formulate(build(), "index-0")
-    assert inside.suspends(guarded)
-    np.testing.assert_array_equal(guarded.rhs(0.0, guarded.y0), plain.rhs(0.0, plain.y0))
+@pytest.mark.parametrize("seed", range(len(KINDS)), ids=kind)
+def test_there_is_one_set_of_multipliers(seed):
+    """`rates` chose its own equations at every state; the published G had zeros in others. Forms and velocities take
+    turns over the kinds; quaternions and directors with their rates have internal constraints, too."""
+    system = redundant_system(seed)
+    if not rbdae.assemble(system).redundant:
+        return  # a kind that may leave nothing over
+    form = FORMS[seed % len(FORMS)]
+    velocities = FORMULATIONS[form].velocities
+    rotation = "directors" if seed % 3 == 1 else "quaternion"
+    more: dict[str, Any] = {"redundant": "minimum-norm", "consistent": "project"}
+    problem = rbdae.formulate(system, form, rotation=rotation, velocity=velocities[seed % len(velocities)], **more)
+    _check(problem, 0.0, problem.y0)
+    rates, la = problem.rates(0.0, problem.y0)
+    # the start is found by generic code: other code rounds in another order
+    level = 1e-10 * max(1.0, np.abs(la).max(), np.abs(rates).max(initial=0.0))
+    np.testing.assert_allclose(rates, problem.yd0[: problem.layout.n_differential], rtol=0, atol=level)
+    if FORMULATIONS[form].multipliers == "values":
+        np.testing.assert_allclose(la[problem.layout.n_hidden :], problem.y0[problem.layout.la], rtol=0, atol=level)
+
+
+def test_where_the_kept_rows_have_become_dependent_others_give_the_rates():
+    """The kept rows carry the multipliers all the same."""
+    problem = rbdae.formulate(bricard(), "index-1", redundant="minimum-norm")
+    problem = inside.dropping(problem, (WORN,))
+    run = rbdae.solve(problem, (0.0, 0.9), solver="sksundae:ida", rtol=1e-9, atol=1e-9)
+    assert run.success
+    y = problem.project(run.t[-1], run.y[-1])
+    _check(problem, float(run.t[-1]), y)
+    other = rbdae.formulate(bricard(), "index-1", redundant="minimum-norm")
+    rates, wanted = (p.rates(run.t[-1], y)[0] for p in (problem, other))
+    assert cases.close(rates, wanted, 1e-9)
+
+
+# ---------------------------------------------------------------- starts
+
+ROUNDING = 1e-11
+"""Of the largest unknown or rate; 2e-13 is the worst of 2000 systems."""
+
+
+def _of_seed(seed: int, formulation: str) -> rbdae.Problem:
+    system = redundant_system(seed)
+    velocity = FORMULATIONS[formulation].velocities[seed % len(FORMULATIONS[formulation].velocities)]
+    return rbdae.formulate(system, formulation, velocity=velocity, redundant="minimum-norm", consistent="project")
+
+
+def _residual(problem: rbdae.Problem) -> float:
+    """Its largest entry over the largest unknown or rate."""
+    size = 1.0 + max(np.abs(problem.y0).max(), np.abs(problem.yd0).max())
+    return float(np.abs(problem.residual(problem.t0, problem.y0, problem.yd0)).max() / size)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_start_from_other_equations_is_consistent(formulation):
+    """As after a switch in a run. Initial multipliers were those of the best subset of equations at the start, and the
+    residual was up to 100."""
+    seeds = (0, 6, 10)
+    for seed in seeds if cases.NIGHTLY else seeds[[*FORMULATIONS].index(formulation) % 3 :][:1]:
+        problem = _of_seed(seed, formulation)
+        other = inside.with_best_rows(problem)
+        assert set(inside.omitted_rows(other)) != set(inside.omitted_rows(problem)), kind(seed)
+        assert max(_residual(problem), _residual(other)) < ROUNDING, kind(seed)
+
+
+@pytest.mark.generic
+@pytest.mark.sampled
+def test_random_redundant_systems_start_consistently():
+    names = list(FORMULATIONS)
+    for seed in range(cases.count(48, 2000)):
+        problem = _of_seed(seed, names[seed // len(KINDS) * 5 % len(names)])
+        assert problem.redundant, f"seed {seed}: {kind(seed)} has no redundant equation"
+        for start in (problem, inside.with_best_rows(problem)):
+            assert _residual(start) < ROUNDING, f"seed {seed}: {kind(seed)}, {problem}"

@@ -6,8 +6,6 @@ more than ten times; quaternions say what is right.
 
 from __future__ import annotations
 
-import copy
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -17,7 +15,7 @@ import inside
 import numpy as np
 import pytest
 from cases import count
-from inside import Vec, references
+from inside import Vec
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -85,33 +83,6 @@ def axis_of(rotation: str) -> str:
 
 
 @pytest.mark.parametrize("rotation", CENTRED)
-def test_the_centre_is_farthest_from_the_singular_set(rotation, rng):
-    chart = CHARTS[rotation]
-    assert len(chart.centre) == chart.n and 0.0 < chart.reach <= 2 * np.pi
-    for turn in Rotation.random(20, rng):
-        a = references.parameters(chart, turn.as_matrix(), None)
-        if not references.wrong(chart, turn.as_matrix(), None, a):
-            assert chart.distance_to_singularity(a) <= chart.reach + 1e-12
-
-
-@pytest.mark.parametrize("rotation", CENTRED)
-def test_every_start_can_be_the_centre(rotation, rng):
-    """Also where the chart is singular in space."""
-    chart = CHARTS[rotation]
-    turns = Rotation.concatenate(
-        [Rotation.random(20, rng), Rotation.identity(), *(Rotation.from_rotvec(np.pi * e) for e in np.eye(3))]
-    )
-    R = turns.as_matrix()
-    centred = references.centred(chart, R)
-    for matrix, origin in zip(R, centred, strict=True):
-        assert np.abs(origin.T @ origin - np.eye(3)).max() < 3e-15
-        a = references.parameters(chart, matrix, origin)
-        assert np.abs(a - chart.centre).max() < 1e-14
-        assert not references.wrong(chart, matrix, origin, a)
-        assert abs(chart.distance_to_singularity(a) - chart.reach) < 1e-7  # asin is flat there
-
-
-@pytest.mark.parametrize("rotation", CENTRED)
 @pytest.mark.parametrize("formulation", ["index-0", "index-2", "null-space"])
 def test_the_equations_are_those_of_the_motion(rotation, formulation, rng):
     """Accelerations, reactions and constraints with any reference rotations are those in quaternions."""
@@ -162,47 +133,6 @@ def test_jacobians_with_reference_rotations(case):
     assert error < 1e-10, (system, pairing, moved.labels[where[1]])
 
 
-# ---------------------------------------------------------------- starts
-
-
-@pytest.mark.parametrize(("rotation", "turn", "message"), [
-    ("euler-313", (0, 0, 0.3), "theta2"),
-    ("bryant-321", (0, np.pi / 2, 0), "theta"),
-])  # fmt: skip
-def test_a_singular_start_is_refused_with_the_remedies(rotation, turn, message):
-    system = rbdae.System()
-    system.add_body("disc", mass=1.0, inertia=(1, 1, 1), orientation=Rotation.from_rotvec(turn))
-    with pytest.raises(ValueError, match=rf"'disc'.*{message}.*distance .* rad.*reference='start'.*quaternion"):
-        rbdae.formulate(system, rotation=rotation)
-    problem = rbdae.formulate(system, rotation=rotation, reference="start")
-    assert (problem.states(0.0, problem.y0)["disc"].orientation * Rotation.from_rotvec(turn).inv()).magnitude() < 1e-15
-    found = problem.reference_rotations["disc"]
-    inner = references.matrix(CHARTS[rotation], np.array(CHARTS[rotation].centre))
-    assert (
-        np.abs((found * Rotation.from_matrix(inner)).as_matrix() - Rotation.from_rotvec(turn).as_matrix()).max() < 1e-15
-    )
-
-
-def test_wrong_words_are_refused():
-    system = tumbler("bryant-321")
-    with pytest.raises(ValueError, match=r"reference.*'spce'.*'space'"):
-        rbdae.formulate(system, rotation="bryant-321", reference="spce")
-    with pytest.raises(ValueError, match=r"reference='start' centres charts.*quaternion has none"):
-        rbdae.formulate(system, reference="start")
-    problem = rbdae.formulate(system, "index-0", rotation="bryant-321")
-    run = {"solver": "scipy:DOP853"}
-    with pytest.raises(ValueError, match=r"on_singularity.*'swich'"):
-        rbdae.solve(problem, (0, 1), on_singularity="swich", **run)
-    with pytest.raises(ValueError, match=r"recentre.*'never'"):
-        rbdae.solve(problem, (0, 1), on_singularity="switch", recentre="never", **run)
-    with pytest.raises(ValueError, match=r"recentre='always' belongs to on_singularity='switch'"):
-        rbdae.solve(problem, (0, 1), recentre="always", **run)
-    quaternions = rbdae.formulate(system, "index-0")
-    with pytest.raises(ValueError, match=r"quaternion has no centre"):
-        rbdae.solve(quaternions, (0, 1), on_singularity="switch", recentre="always", **run)
-    assert rbdae.solve(quaternions, (0, 0.01), on_singularity="switch", **run).success
-
-
 # ---------------------------------------------------------------- runs
 
 
@@ -228,14 +158,6 @@ def test_a_step_beyond_the_singular_set_ends_the_run():
         assert run.message.startswith("assimulo:ExplicitEuler stopped at t = 0.06")
 
 
-def test_a_solver_that_fails_near_a_singular_set_says_so():
-    """LSODA takes whole steps beyond it, and then says that its callback returned no number."""
-    problem = rbdae.formulate(tumbler("linear"), "index-0", rotation="linear", reference="start")
-    run = rbdae.solve(problem, (0.0, 0.5), solver="scipy:LSODA", rtol=1e-6, atol=1e-6)
-    assert not run.success and run.reason is not Reason.CHART
-    assert "the linear parameters of body 'a' are 0." in run.message and "on_singularity='switch'" in run.message
-
-
 @pytest.mark.parametrize(
     "rotation, code", [*((rotation, "auto") for rotation in CENTRED), ("bryant-321", "traced"), ("linear", "traced")]
 )
@@ -253,18 +175,9 @@ def test_a_tumbling_body_passes_every_singular_set(rotation, code):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "solver",
-    [
-        pytest.param(solver, marks=[pytest.mark.nightly] * (solver == "scipy:Radau"))
-        for solver in RUNS
-        if solver != "scipy:DOP853"
-    ],
-)
-@pytest.mark.parametrize("case", range(count(1, len(CENTRED))))
-def test_every_solver_passes_them(solver, case):
-    drawn = np.random.default_rng(len(solver)).permutation(len(CENTRED))
-    rotation = CENTRED[int(drawn[case])]
+@pytest.mark.parametrize("rotation", CENTRED if cases.NIGHTLY else CENTRED[2:3])
+@pytest.mark.parametrize("solver", [s for s in RUNS if cases.NIGHTLY or s.startswith("sksundae")])
+def test_every_solver_passes_them(solver, rotation):
     run = switching(rotation, solver)
     assert run.success, run.message
     assert run.stats.restarts >= 10
@@ -288,49 +201,6 @@ def test_rows_are_read_by_their_own_reference_rotation(rotation, tmp_path):
     assert np.abs(found.angular_velocity - between.angular_velocity).max() < 1e-5
     R = [run.problem_at(float(s)).reference_rotations["a"] for s in (0.0, END)]
     assert (R[0] * R[1].inv()).magnitude() > 1e-3
-
-
-def test_a_run_in_space_is_read_by_a_problem_centred_at_the_start(tmp_path):
-    """The file says which it was."""
-    system = tumbler("bryant-321")
-    plain = rbdae.formulate(system, "index-0", rotation="bryant-321")
-    run = rbdae.solve(plain, (0.0, 0.02), solver="scipy:DOP853")
-    other = rbdae.formulate(system, "index-0", rotation="bryant-321", reference="start")
-    again = rbdae.load(run.save(tmp_path / "run"), other)
-    assert np.array_equal(again.states["a"].orientation.as_quat(), run.states["a"].orientation.as_quat())
-
-
-def test_a_run_that_switches_depends_on_its_problem_alone(code):
-    """A second run of one problem, and runs of copies in two threads, have the same bits."""
-    problem = rbdae.formulate(tumbler("rodrigues"), "index-0", rotation="rodrigues", reference="start")
-
-    def run(of: rbdae.Problem) -> rbdae.Solution:
-        return rbdae.solve(of, (0.0, 1.0), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, on_singularity="switch")
-
-    wanted = run(problem)
-    assert wanted.stats.restarts > 3
-    with ThreadPoolExecutor(2) as threads:
-        for other in (run(problem), *threads.map(run, [copy.copy(problem), copy.copy(problem)])):
-            assert np.array_equal(other.t, wanted.t) and np.array_equal(other.y, wanted.y)
-            assert np.array_equal(other.reactions["ball"]["a"].force, wanted.reactions["ball"]["a"].force)
-
-
-def test_events_across_changes_of_charts():
-    """They get the unknowns of the problem that was solved."""
-    rotation = "bryant-321"
-    problem = rbdae.formulate(tumbler(rotation), "index-0", rotation=rotation, reference="start")
-
-    def lowest(t: float, y: Vec) -> float:
-        return float(problem.natural(t, y)[0, 3 + 6])  # d3 . e1
-
-    run = rbdae.solve(
-        problem, (0.0, END), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, events=lowest, on_singularity="switch"
-    )
-    wanted = reference(axis_of(rotation))
-    (log,) = run.events
-    assert len(log.t) >= 20
-    there = wanted.problem.natural(log.t, wanted(log.t))[:, 0, 9]
-    assert np.abs(there).max() < 1e-5
 
 
 def test_a_loop_selects_velocities_rows_and_charts_in_one_run(tmp_path):

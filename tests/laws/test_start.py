@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import warnings
 from typing import Any
 
 import cases
@@ -15,7 +13,6 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.joints import Cylindrical, Fixed, Planar, Prismatic, Revolute, Spherical, Universal
-from rbdae.models import MODELS
 
 INERTIA = (41.6, 11.6, 50.0)
 
@@ -57,7 +54,7 @@ def _bar(joint: type = Revolute, axes: dict[str, Any] | None = None, **given: An
 # ---------------------------------------------------------------- what is given holds
 
 
-@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+@pytest.mark.parametrize("pairing", cases.covering(cases.PAIRINGS, 9), ids=str)
 def test_a_given_angular_velocity_holds(pairing):
     """(3, 2, 1) started as (1.08, 0.33, 0.21): velocities that were not given counted as zero."""
     turn = Rotation.from_rotvec((0.4, -0.3, 0.2))  # away from the singularities of all charts
@@ -71,13 +68,6 @@ def test_a_given_angular_velocity_holds(pairing):
     assert problem.assembly.given == (("position", "orientation", "angular_velocity"), ("position", "orientation"))
 
 
-def test_a_hinged_bar_turns_as_fast_as_it_is_told():
-    """At 0.45 of 5 rad/s, without its velocity given."""
-    state = _state(rbdae.formulate(_bar(position=(0.5, 0, 0), angular_velocity=(0, 0, 5))), "bar")
-    np.testing.assert_array_equal(state.angular_velocity, (0, 0, 5))
-    np.testing.assert_allclose(state.velocity, (0, 2.5, 0), rtol=0, atol=1e-15)
-
-
 @pytest.mark.parametrize("quantity", ["velocity", "angular_velocity"])
 def test_either_velocity_gives_the_other(quantity):
     """Also where the origin of the frame is not the centre of mass."""
@@ -88,12 +78,6 @@ def test_either_velocity_gives_the_other(quantity):
         problem = rbdae.formulate(_bar(axes=axis, **place, **{quantity: given[quantity]}))
         for what, value in given.items():
             np.testing.assert_allclose(getattr(_state(problem, "bar"), what), value, rtol=0, atol=1e-14)
-
-
-def test_a_pivot_keeps_its_place_and_the_given_spin():
-    problem = rbdae.formulate(rbdae.models.heavy_top())
-    np.testing.assert_allclose(_state(problem, "top").angular_velocity, (0, 0, 20), rtol=0, atol=1e-15)
-    assert problem.assembly.given == (("position", "velocity", "orientation", "angular_velocity"),)
 
 
 def test_a_free_body_moves_as_it_is_told():
@@ -202,20 +186,8 @@ def test_a_joint_point_2_m_off_moves_the_body_with_a_warning(orientation):
         np.testing.assert_allclose(change.used, (0.5, 0, 0), atol=1e-14)
         assert change.size == pytest.approx(2.0)
         assert quiet.gap == pytest.approx(2.0)
-        for words in ("2 changed", "0 found", "changed: body 'bar': position from (2.5, 0, 0)"):
-            assert words in str(quiet)
     unknown = rbdae.formulate(_bar(**orientation))  # the warning would be an error
     np.testing.assert_allclose(_state(unknown, "bar").position, (0.5, 0, 0), rtol=0, atol=1e-14)
-
-
-def test_a_velocity_that_contradicts_a_joint_is_named():
-    system = _bar(position=(0.5, 0, 0), velocity=(1, 2.5, 0), angular_velocity=(0, 0, 5))
-    with pytest.warns(
-        rbdae.InitialValuesWarning, match=r"^[^;]*body 'bar': velocity from \(1, 2\.5, 0\) to \(0, 2\.5, 0\)"
-    ):
-        problem = rbdae.formulate(system)
-    assert [change.quantity for change in problem.assembly.changes] == ["velocity"]
-    assert problem.assembly.rate_gap == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
@@ -237,26 +209,10 @@ def test_rounding_is_no_change(scale):
     assert _violation(problem) < 1e-12 * scale
 
 
-def test_what_is_held_does_not_move_and_the_others_do_without_a_warning():
-    problem = rbdae.formulate(cases.four_bar(), "index-0", hold=["a"])
-    assert problem.assembly.moved[0] == 0.0
-    assert {change.body for change in problem.assembly.changes} == {"b", "c"}
-
-
 def test_the_unknown_velocity_of_what_is_held_is_found():
     """A held crank turns about its hinge: its velocity is not zero because it is held."""
     problem = rbdae.formulate(_bar(position=(0.5, 0, 0), angular_velocity=(0, 0, 5)), hold=["bar"])
     np.testing.assert_allclose(_state(problem, "bar").velocity, (0, 2.5, 0), rtol=0, atol=1e-14)
-
-
-def test_a_study_says_it_once():
-    """By Python's own filter: the warning belongs to the user's line, whatever the call went through."""
-    system = _bar(position=(2.5, 0, 0))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for formulation in ("index-2", "index-1", "index-0"):
-            rbdae.formulate(system, formulation)
-    assert len(caught) == 1
 
 
 # ---------------------------------------------------------------- right angles and half turns
@@ -299,54 +255,3 @@ def test_welds_and_slides_mean_one_rotation(kind, given, rng):
         problem = rbdae.formulate(_bar(kind, axes, **off), consistent="project")
         assert (_state(problem, "bar").orientation.inv() * wanted).magnitude() < 1e-9
         assert _violation(problem) < 1e-12
-
-
-# ---------------------------------------------------------------- the library, and what is kept
-
-# the natural coordinates of the start, times cos(0), cos(1), ...: as they were when what was not given was zero
-STARTS = {
-    "andrews": -0.7535179896423685,
-    "bricard": -2.4048475546748045,
-    "bruels_cardona_top": -29.213968939056386,
-    "chain": -9.960228590629443,
-    "cv_pendulum": 0.26833545573091,
-    "double_pendulum": 0.6235153107155941,
-    "driven_pendulum": 1.4164277411302377,
-    "flyball_governor": -0.06159741798625307,
-    "free_body": -23.962077876991522,
-    "gyro_top": -204.41335786381666,
-    "heavy_top": -27.559075773163677,
-    "linked_bodies": -281.99743957564283,
-    "n_four_bar": -4.478556484507597,
-    "pendulum": -0.25948405975480837,
-    "planar_slider_crank": -1.04811147042938,
-    "rotations_top": -83.50546256446799,
-    "spatial_slider_crank": 7.0627237052829654,
-    "tennis_racket": -40.63945300389984,
-}
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_models_start_where_they_did(name):
-    """Without a warning, which would be an error."""
-    problem = rbdae.formulate(MODELS[name](), "index-0", redundant="minimum-norm")
-    Z = problem.natural(problem.t0, problem.y0).ravel()
-    assert float(Z @ np.cos(np.arange(len(Z)))) == pytest.approx(
-        STARTS[name], rel=0, abs=1e-12 * max(1.0, np.abs(Z).max())
-    )
-    assert problem.assembly.changes == ()
-
-
-def test_pickles_know_what_was_given():
-    system = pickle.loads(pickle.dumps(_linked()))
-    assert [body.given for body in system.bodies] == [("position", "orientation", "angular_velocity"), ("position",)]
-    problem = rbdae.formulate(system, consistent="check")
-    np.testing.assert_array_equal(_state(problem, "a").angular_velocity, (3, 2, 1))
-    assert pickle.loads(pickle.dumps(problem)).assembly.given == problem.assembly.given
-
-
-def test_stored_studies_know_what_was_given():
-    """Zero that is given and zero that is not are two mechanisms."""
-    zero = {"velocity": (0, 0, 0)}
-    assert rbdae.study.fingerprint(_linked(**zero)) != rbdae.study.fingerprint(_linked())
-    assert rbdae.study.fingerprint(_linked()) == rbdae.study.fingerprint(_linked())

@@ -43,23 +43,6 @@ def test_the_joints_on_arrays_are_those_of_the_kernels(name):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("name", ["branched", "mixed", "joint-revolute", "driven"])
-def test_the_nearest_velocities_are_those_of_the_projection(name, sparse, monkeypatch):
-    if sparse:
-        inside.always_sparse(monkeypatch)
-    problem = rbdae.formulate(SYSTEMS[name](), "index-0", **OPTIONS)
-    y = problem.project(problem.t0, problem.y0)
-    y[problem.layout.v] += np.random.default_rng(5).standard_normal(y[problem.layout.v].shape)
-    found = inside.nearest_velocities(problem, problem.t0, y)
-    states = problem.states(problem.t0, problem.project(problem.t0, y, rbdae.Projection(position=False)))
-    for body, v in zip(problem.system.bodies, found, strict=True):
-        if body.center_of_mass.any() and body.pivot is None:
-            v[:3] -= states[body.name].orientation.apply(np.cross(v[3:], body.center_of_mass))
-        assert np.abs(v[3:] - states[body.name].angular_velocity).max() < 1e-12
-        assert body.pivot is not None or np.abs(v[:3] - states[body.name].velocity).max() < 1e-11
-
-
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_chain_of_loose_links_closes_dense_or_sparse_alike(sparse, monkeypatch):
     if sparse:
         inside.always_sparse(monkeypatch)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
-import pickle
-import time
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +12,6 @@ from scipy.spatial.transform import Rotation
 
 from rbdae.forces import Bushing
 from rbdae.joints import Coincidence, Distance, Dot1, Dot2, Primitive, Spherical
-from rbdae.models import linked_bodies
 from rbdae.system import Body, System
 
 GOOD: dict[str, Any] = {"mass": 2.0, "inertia": (1.0, 1.0, 1.0)}
@@ -36,21 +30,6 @@ def rotation(quaternion: Any) -> Rotation:
 def two() -> tuple[System, Body, Body]:
     system = System()
     return system, system.add_body("a", **GOOD), system.add_body("b", **GOOD)
-
-
-def test_defaults() -> None:
-    system = System()
-    a = system.add_body("a", **GOOD)
-    assert np.array_equal(system.gravity, (0.0, 0.0, -9.81))
-    assert system.bodies == (a,)
-    assert system.joints == system.forces == ()
-    assert system.ground.name == "ground"
-    assert system.ground.fixed
-    assert not a.fixed
-    assert a.pivot is None
-    assert np.array_equal(a.orientation, (1, 0, 0, 0))
-    for zero in (a.center_of_mass, a.position, a.velocity, a.angular_velocity):
-        assert np.array_equal(zero, (0, 0, 0))
 
 
 def test_what_goes_in_comes_out_as_a_copy() -> None:
@@ -74,28 +53,6 @@ def test_what_goes_in_comes_out_as_a_copy() -> None:
     assert np.array_equal(a.angular_velocity, (7, 8, 9))
 
 
-def test_everything_is_read_only() -> None:
-    system, a, b = two()
-    joint = system.add_joint(Spherical(a, b))
-    force = system.add_force(Bushing(a, stiffness=1.0))
-    primitives = (
-        Coincidence((1, 2, 3), (4, 5, 6)),
-        Dot1((1, 0, 0), (0, 1, 0)),
-        Dot2((1, 0, 0), (1, 2, 3), (4, 5, 6)),
-        Distance((1, 2, 3), (4, 5, 6), 2.0),
-    )
-    arrays = [system.gravity, force.at_a, force.at_b, a.central_inertia]
-    for value in (a, system.ground, joint, force, *primitives):
-        names = [f.name for f in (attrs.fields if attrs.has(type(value)) else dataclasses.fields)(type(value))]
-        arrays += [field for field in (getattr(value, name) for name in names) if isinstance(field, np.ndarray)]
-        with pytest.raises(AttributeError):
-            setattr(value, names[0], None)
-    assert len(arrays) > 30
-    for array in arrays:
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0.0
-
-
 @given(quaternions)
 @settings(max_examples=60, deadline=None)
 def test_orientation_in_three_spellings(quaternion: Any) -> None:
@@ -111,20 +68,6 @@ def test_orientation_in_three_spellings(quaternion: Any) -> None:
         stored = system.add_body(name, orientation=spelling, **GOOD).orientation
         assert abs(np.linalg.norm(stored) - 1.0) < 1e-15
         assert np.abs(rotation(stored).as_matrix() - expected).max() < 4e-15
-
-
-@pytest.mark.parametrize("axis", np.vstack([np.eye(3), -np.eye(3), [[0.6, 0.8, 0], [0, -0.6, 0.8]]]))
-def test_half_turns_as_matrices(axis: Any) -> None:
-    for angle in (np.pi, np.pi - 1e-9, np.pi + 1e-9):  # the trace vanishes from Spurrier's first choice
-        matrix = Rotation.from_rotvec(angle * axis).as_matrix()
-        stored = System().add_body("a", orientation=matrix, **GOOD).orientation
-        assert np.abs(rotation(stored).as_matrix() - matrix).max() < 4e-15
-
-
-def test_a_matrix_that_is_a_little_off_is_made_orthonormal() -> None:
-    matrix = Rotation.from_rotvec((0.3, 0.4, 0.5)).as_matrix()
-    stored = System().add_body("a", orientation=matrix + 1e-7, **GOOD).orientation
-    assert np.abs(rotation(stored).as_matrix() - matrix).max() < 3e-7
 
 
 def test_pivot() -> None:
@@ -151,16 +94,6 @@ def test_unphysical_inertia_on_request() -> None:
         system.add_body("nothing", mass=1.0, inertia=(1, 1, -3), allow_unphysical=True)
 
 
-@given(quaternions, st.floats(1e-12, 1e12))
-@settings(max_examples=60, deadline=None)
-def test_flat_bodies_are_physical_in_any_axes(quaternion: Any, scale: float) -> None:
-    matrix = rotation(quaternion).as_matrix()
-    inertia = scale * (matrix @ np.diag((1.0, 2.0, 3.0)) @ matrix.T)
-    body = System().add_body("plate", mass=1.0, inertia=inertia)
-    assert np.array_equal(body.inertia, body.inertia.T)
-    assert np.abs(body.inertia - inertia).max() <= 1e-15 * np.abs(inertia).max()
-
-
 def test_names_and_order() -> None:
     system, a, b = two()
     mine = system.add_joint(Spherical(a, b, name="spherical-1"))
@@ -179,30 +112,6 @@ def test_names_and_order() -> None:
     assert [force.name for force in system.forces] == ["bushing-1", "mount"]
     assert force.bodies == (a, system.ground)
     assert other.bodies == (a, b)
-    assert repr(system) == (
-        "System(bodies=['a', 'b'], joints=['spherical-1', 'spherical-2', 'spherical-3'], forces=['bushing-1', 'mount'])"
-    )
-
-
-def test_bodies_of_the_same_name_live_in_different_systems() -> None:
-    (first, a, _), (second, c, _) = two(), two()
-    assert a != c
-    first.add_joint(Spherical(first.ground, a))
-    second.add_joint(Spherical(second.ground, c))
-    assert first.joints[0].bodies[1] is a
-    assert second.joints[0].bodies[1] is c
-
-
-def test_bushing_data() -> None:
-    system, a, b = two()
-    matrix = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])  # semidefinite is enough
-    force = system.add_force(Bushing(a, b, stiffness=matrix, damping=(1, 2, 3), at_a=(1, 2, 3), at_b=(4, 5, 6)))
-    assert np.array_equal(force.stiffness, matrix)
-    assert np.array_equal(force.damping, np.diag((1, 2, 3)))
-    assert np.array_equal(force.at_a, (1, 2, 3))
-    assert np.array_equal(force.at_b, (4, 5, 6))
-    assert np.array_equal(Bushing(a, stiffness=3.0).stiffness, 3.0 * np.eye(3))
-    assert not Bushing(a, stiffness=3.0).damping.any()
 
 
 def evaluate(primitive: Primitive, state: Any) -> Any:
@@ -250,38 +159,3 @@ def test_points_shift_as_documented() -> None:
             shifted[1:4] -= row[0] * c1
             shifted[5:8] -= row[4] * c2
             assert np.abs(shifted @ about_center - row @ about_origin).max() < 1e-14
-
-
-def test_spherical_is_a_coincidence_of_its_points() -> None:
-    _, a, b = two()
-    (primitive,) = Spherical(a, b, at_a=(1, 2, -3), at_b=(5, -6, -7)).primitives()
-    assert isinstance(primitive, Coincidence)
-    assert np.array_equal(primitive.A, (1, 1, 2, -3, -1, -5, 6, 7))
-    assert not primitive.offset.any()
-
-
-@pytest.mark.parametrize("clone", [copy.deepcopy, lambda system: pickle.loads(pickle.dumps(system))])
-def test_a_copied_system_is_whole(clone: Any) -> None:
-    system = linked_bodies()
-    twin = clone(system)
-    first, second = twin.bodies
-    assert twin.joints[0].bodies == (first, second)
-    assert twin.forces[0].bodies == (first, twin.ground)
-    assert first is not system.bodies[0]
-    assert np.array_equal(second.position, system.bodies[1].position)
-    assert twin.add_joint(Spherical(twin.ground, first)).name == "spherical-2"
-    with pytest.raises(ValueError, match="does not belong to this system"):
-        twin.add_joint(Spherical(system.ground, first))
-    assert len(system.joints) == 1
-
-
-def test_a_thousand_bodies_take_no_time() -> None:
-    start = time.perf_counter()
-    system = System()
-    previous = system.ground
-    for i in range(1000):
-        body = system.add_body(f"link {i}", position=(i, 0, 0), orientation=(0.6, 0, 0, 0.8), **GOOD)
-        system.add_joint(Spherical(previous, body, at_a=(1, 0, 0)))
-        previous = body
-    assert len(system.joints) == len(system.bodies) == 1000
-    assert time.perf_counter() - start < 2.0  # a tenth of a second; the slack is for busy machines

@@ -46,17 +46,6 @@ def _loop(kinds: Any, seed: int = 3) -> rbdae.System:
 HINGES = [joints.Revolute] * 4
 
 
-def test_in_a_plane_loop_of_hinges_forces_in_the_plane_and_torques_about_the_axes_are_unique():
-    """Every reaction said "not unique", although no load in the plane is shared."""
-    for side in _sides(_formulated(_loop(HINGES))).values():
-        assert not side.unique
-        assert side.unique_force.tolist() == PLANE
-        assert side.unique_torque.tolist() == ABOUT_THE_AXIS
-        assert side.unique_force.dtype == bool
-        # the plane lies askew in space
-        assert not side.unique_force_in_space.any()
-
-
 def test_they_are_those_of_the_loop_without_redundancy():
     """A spherical and a universal joint in place of two hinges leave the same motion and determine everything."""
     problem = _formulated(_loop(HINGES))
@@ -169,59 +158,3 @@ def test_where_rods_are_in_line_their_pulls_are_not_unique():
         assert side.unique_torque.all()
     for side in _sides(rbdae.formulate(system, "index-0"), 0.0, y).values():  # no multipliers there at all
         assert not side.unique_force.any()
-
-
-def test_a_component_that_a_flipped_sign_would_lose():
-    """The sum of two equal hinges on one axis is known, each of them is not; the torque about the axis is none."""
-    system = rbdae.System(gravity=(0.0, -9.81, 0.0))
-    wheel = system.add_body("wheel", mass=2.0, inertia=(1.0, 1.0, 1.0), angular_velocity=(0, 0, 2.0))
-    for name, z in (("front", 0.3), ("back", -0.2)):
-        system.add_joint(joints.Revolute(system.ground, wheel, at_a=(0, 0, z), at_b=(0, 0, z), name=name))
-    sides = _sides(_formulated(system))
-    for side in sides.values():
-        assert not side.unique_force.any()
-        assert side.unique_torque.tolist() == ABOUT_THE_AXIS
-    total = sides["front", "wheel"].force + sides["back", "wheel"].force
-    np.testing.assert_allclose(total, (0.0, 2.0 * 9.81, 0.0), atol=1e-12)
-
-
-# ---------------------------------------------------------------- tables, pictures, reports
-
-
-@pytest.fixture(scope="module")
-def run() -> rbdae.Solution:
-    problem = _formulated(cases.turning_four_bar("redundant", 1.5, pendulum=True))
-    return rbdae.solve(problem, (0.0, 0.2), solver="rbdae:dopri5", rtol=1e-6, atol=1e-6)
-
-
-def test_tables_say_it(run, tmp_path):
-    table = run.to_pandas("reactions")
-    plain = [name for name in table.columns if not name.endswith("is unique")]
-    assert plain == list(table.columns[: len(plain)])
-    assert [name for name in table.columns if name.endswith("is unique") and "on a" in name and "A on" in name] == [
-        f"A on a.{what}.{axis} is unique" for what in ("force", "torque") for axis in "xyz"
-    ]
-    assert not any("hook" in name for name in table.columns[len(plain) :])
-    assert table["A on a.force.x is unique"].dtype == bool
-    assert table["A on a.force.x is unique"].all() and not table["A on a.force.y is unique"].any()
-    assert table["A on a.torque.y is unique"].all() and not table["A on a.torque.x is unique"].any()
-    np.testing.assert_array_equal(table["A on a.force.x [N]"], run.reactions["A"]["a"].force[:, 0])
-    table.to_csv(tmp_path / "reactions.csv")
-    head, first = (tmp_path / "reactions.csv").read_text().splitlines()[:2]
-    assert first.split(",")[head.split(",").index("A on a.force.y is unique")] == "False"
-
-
-def test_pictures_say_it(run):
-    pytest.importorskip("matplotlib")
-    figure = run.plot(quantities=["reactions"], joints=["A", "hook"])
-    names = {axis.get_ylabel() for axis in figure.axes}
-    assert "A\non a\n(unique: Fx, Fz, My)" in names  # spatial components, as they are drawn
-    assert "hook\non bob" in names
-
-
-def test_reports_say_it(run, tmp_path):
-    path = tmp_path / "run.html"
-    run.report(path)
-    text = path.read_text(encoding="utf-8")
-    assert "Fx, Fy, Mz" in text  # in the joint's frame
-    assert "Not unique, of least norm: y of A; y of B; y of C; y of D." in text

@@ -145,6 +145,22 @@ def one_each(pairings: Sequence[Pairing]) -> list[Pairing]:
     return [mine[k % len(mine)] for k, mine in enumerate(its) if mine]
 
 
+def covering(cases: Iterable[Any], start: int = 0) -> list[Any]:
+    """Few of the cases, in which each mechanism, formulation, chart and velocity of all of them occurs; all at night. A
+    case is a pairing, or a tuple with one; tests of other numbers `start` have other cases."""
+    every = [*cases]
+    if NIGHTLY:
+        return every
+    at = 37 * start % len(every)
+    parts = [{*case} if isinstance(case, Pairing) else {*case[:-1], *case[-1]} for case in every[at:] + every[:at]]
+    left, out = set().union(*parts), []
+    while left:
+        best = max(range(len(parts)), key=lambda k: len(left & parts[k]))
+        left -= parts[best]
+        out.append((best + at) % len(every))
+    return [every[k] for k in sorted(out)]
+
+
 PAIRINGS = sample(0)
 WITH_NORM_MULTIPLIER = [
     f for f, *rest in ALL_PAIRINGS if rest == ["quaternion", "coordinate"] and not FORMULATIONS[f].projected
