@@ -27,11 +27,10 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem.drive_inputs import follows_inputs, refuse_held, refuse_jumps
 from rbdae.problem.driven import places_of, present
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.measured import Measured
 from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
-from rbdae.problem.quantities import BodyState
+from rbdae.problem.quantities import BodyState, Measured
 from rbdae.problem.start import Start
 from rbdae.solving.changes import Samples, sampled_of
 from rbdae.solving.checks import check_problem
