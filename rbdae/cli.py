@@ -501,8 +501,6 @@ def _show_cache(given: argparse.Namespace) -> int:
     if home is None:
         place = cache_folder.ENVIRONMENT
         print(f"there is no cache: this user has no home folder; set {place} to a folder of your own")
-            f"there is no cache: this user has no home folder; set {cache_folder.ENVIRONMENT} to a folder of your own"
-        )
         return 0
     size = f"{sum(entry.n_bytes for entry in entries) / 1e6:.1f} MB"
     print(f"cache in {home}")
