@@ -267,15 +267,15 @@ class Simulator:
             Unknowns; consistent, or projected.
         joints : mapping, optional
             Coordinates by the names of joints, ``{"pin": 0.3}``, in rad or m, with rates ``{"pin": (0.3, -1.0)}``; of
-            joints with several ``{"sleeve": {"angle": 0.3, "displacement": 0.1}}``. All other joints keep theirs; of
-            closed loops give t and y.
+            joints with several ``{"sleeve": {"angle": 0.3, "displacement": 0.1}}``. All other joints keep theirs.
+            Joints in closed loops, which others would follow, are refused: there give `y`.
         inputs : mapping, optional
             Inputs by name; the problem's if they are left out.
 
         Raises
         ------
         TypeError, ValueError
-            for a state, a name or a number that there cannot be, and joints in closed loops, by name
+            for a state, a name or a number that there cannot be, by name
         """
         problem = self._base
         if t is not None or y is not None:

@@ -147,13 +147,6 @@ def slide(ground_last):
     return rbdae.formulate(system, "index-0", code="generic", consistent="project")
 
 
-def test_a_reset_by_joints_refuses_those_of_loops():
-    sim = rbdae.Simulator(rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2", redundant="minimum-norm"))
-    name = next(iter(sim.joints))
-    with pytest.raises(ValueError, match=f"joint '{name}' is in a closed loop"):
-        sim.reset(joints={name: 0.7})
-
-
 @pytest.mark.parametrize("ground_last", [False, True])
 def test_a_reset_by_joints_moves_the_side_that_is_free(ground_last):
     sim = rbdae.Simulator(slide(ground_last))
@@ -163,6 +156,12 @@ def test_a_reset_by_joints_moves_the_side_that_is_free(ground_last):
     assert float(sim.joints["slide"].rate) == pytest.approx(before["slide"], abs=1e-12)
     assert (float(sim.joints["pin"].angle), float(sim.joints["pin"].rate)) == pytest.approx((0.6, 2.0), abs=1e-12)
     assert np.abs(sim.problem.constraints(0.0, sim.y).velocity).max() < 1e-12
+
+
+def test_a_joint_in_a_loop_is_refused_by_name():
+    sim = rbdae.Simulator(rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2"))
+    with pytest.raises(ValueError, match=r"joint '.*' is in a closed loop"):
+        sim.reset(joints={next(iter(sim.joints)): 0.3})
 
 
 def test_a_run_without_record_has_its_last_state():
