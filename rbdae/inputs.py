@@ -15,9 +15,9 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
+from rbdae.laws.arrays import piecewise
 from rbdae.laws.law import Filling
 from rbdae.laws.numbers import choice
-from rbdae.laws.tables import piecewise
 
 Interpolation: TypeAlias = Literal["linear", "cubic", "previous"]
 _KINDS = ("linear", "cubic", "previous")

@@ -117,7 +117,8 @@ class Packed:
         for winding in self.windings:
             angle = winding.angle(Z[list(winding.bodies), :12].ravel())
             out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
-        return self.with_unknowns(np.array([t]), Z[None], out[None], inputs)[0]
+        states: Vec = self.with_unknowns(np.array([t]), Z[None], out[None], inputs)[0]
+        return states
 
     def with_unknowns(self, t: Vec, Z: Mat, states: Mat, inputs: Vec | None, *, near: bool = False) -> Mat:
         """Internal states (m, n) with the algebraic unknowns that belong to the others, at times (m,) and natural

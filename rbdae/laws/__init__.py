@@ -1,6 +1,6 @@
 """Laws of users: what a Python function of numbers does, as a graph with exact derivatives.
 
-A function whose source is arithmetic (`arithmetic`) is run as a copy (`copies`) on symbols (`numbers`, `arrays`) along
+A function whose source is arithmetic is run as a copy (`copies`) on symbols (`numbers`, `arrays`) along
 all its ways, and recorded (`law`). Any other is called; where its derivatives are asked for, it is run on numbers with
 values.
 """

@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.laws.arithmetic import names_of
+from rbdae.laws.copies import names_of
 
 _PLAIN = (bool, int, float, complex, str, tuple, np.ndarray, np.generic, FunctionType)
 """Values of global names that are covered; modules and classes count by their names in the code."""

@@ -128,9 +128,13 @@ class Equations(ABC):
     ) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
         here = self._under("jacobian", t, u)
+        result: Mat = array_for(out, (here.n_equations, self.n))
+        target = addressable(result)
         t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
-        y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
-        return filled(out, (here.n_equations, self.n), lambda data: here.callbacks.jacobian(t, y, yd, c, data))
+        here.callbacks.jacobian(t, self._apart("y", y, out), self._apart("yd", yd, out), c, target)
+        if target is not result:
+            result[:] = target
+        return result
 
     def sparse_jacobian(
         self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None, *, u: Inputs = None
@@ -153,9 +157,13 @@ class Equations(ABC):
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None, *, u: Inputs = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
+        result: Mat = array_for(out, (self.n, self.n))
+        target = addressable(result)
         here = self._under("rhs_jacobian", t, u)
-        t, y = _check.time("rhs_jacobian", t), self._apart("y", y, out)
-        return filled(out, (self.n, self.n), lambda data: here.callbacks.rhs_jacobian(t, y, data))
+        here.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
+        if target is not result:
+            result[:] = target
+        return result
 
     @property
     @abstractmethod
@@ -193,10 +201,14 @@ class Equations(ABC):
         here = self._under("input_jacobian", t, u)
         if yd is None:
             here.callbacks._explicit()
+        result: Mat = array_for(out, (self.n if yd is None else here.n_equations, len(self.inputs)))
+        target = addressable(result)
         t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
-        yd = None if yd is None else self._apart("yd", yd, out)
-        shape = self.n if yd is None else here.n_equations, len(self.inputs)
-        return filled(out, shape, lambda data: here._input_tangents.fill(t, y, yd, data))
+        if result.size:
+            here._input_tangents.fill(t, y, None if yd is None else self._apart("yd", yd, out), target)
+        if target is not result:
+            result[:] = target
+        return result
 
     @cached_property
     def _parameter_tangents(self) -> ParameterTangents:
@@ -297,17 +309,11 @@ def array_for(out: Any, shape: tuple[int, ...]) -> Any:
     return out
 
 
-def filled(out: Mat | None, shape: tuple[int, int], fill: Callable[[Mat], None]) -> Mat:
-    """The matrix of this shape that `fill` makes, in `out` if there is one. Kernels get strides of whole numbers
-    forwards: with others they would write elsewhere."""
-    result: Mat = array_for(out, shape)
-    forward = result.flags.aligned and all(s > 0 and s % 8 == 0 for s in result.strides)
-    target = result if forward else np.empty(shape)
-    if target.size:
-        fill(target)
-    if target is not result:
-        result[:] = target
-    return result
+def addressable(matrix: Mat) -> Mat:
+    """The matrix, or a fresh one if its strides are not those of whole numbers forwards: kernels would write
+    elsewhere."""
+    forward = matrix.flags.aligned and all(s > 0 and s % 8 == 0 for s in matrix.strides)
+    return matrix if forward else np.empty(matrix.shape)
 
 
 def _describe(value: object) -> str:

@@ -74,10 +74,8 @@ class Measures:
 
     def _along(self, owner: Owner, quantity: Quantity) -> Vec:
         k = owner.coordinates[quantity.coordinate]
-        if quantity.aspect == "value":
-            return np.asarray(self._coordinates[k, 0])
-        if quantity.aspect == "rate":
-            return np.asarray(self._coordinates[k, 1])
+        if quantity.aspect in ("value", "rate"):
+            return np.asarray(self._coordinates[k, int(quantity.aspect == "rate")])
         if quantity.aspect == "acceleration":
             return self._acceleration(k)
         effort = self._effort(owner, quantity.coordinate)
@@ -89,21 +87,13 @@ class Measures:
     def _own(self, owner: Owner, quantity: Quantity) -> Mat:
         if quantity.aspect == "own":
             return self._of_blocks[owner.blocks[0][0], quantity.name]
-        if quantity.aspect == "turn":
-            return self._turned(owner)
-        if quantity.aspect == "axis":
-            vector = self._turn(owner).as_rotvec()
-            size = np.linalg.norm(vector, axis=1, keepdims=True)
-            return np.asarray(vector / np.where(size > 0.0, size, 1.0))
-        if quantity.aspect == "spin":
-            return self._spin(owner)
-        if quantity.aspect == "moment":
-            return self._moment(owner)
         if quantity.aspect == "pull":
             return self._load(owner.number, 0)
-        if quantity.aspect == "normal":
-            return self._normal(owner)
-        return self._work(owner)
+        read: dict[str, Callable[[Owner], Mat]] = {
+            "turn": self._turned, "axis": self._axis, "spin": self._spin, "moment": self._moment,
+            "normal": self._normal, "work": self._work,
+        }  # fmt: skip
+        return read[quantity.aspect](owner)
 
     # ------------------------------------------------------------ motion
 
@@ -123,8 +113,7 @@ class Measures:
     def _body(self, b: int) -> Mat:
         """(x, d, xdot, ddot) of a body, (m, 24); the ground is the last."""
         if b == self._view.model.n:
-            ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
-            return np.broadcast_to(ground, (len(self._t), 24))
+            return np.broadcast_to(_GROUND, (len(self._t), 24))
         place = 24 * self._view.places[b]
         return self._Z[:, place : place + 24]
 
@@ -134,6 +123,12 @@ class Measures:
 
         a, b = (Rotation.from_matrix(frames(self._body(k)).copy()) for k in owner.bodies)
         return a.inv() * b
+
+    def _axis(self, owner: Owner) -> Mat:
+        """The axis of that rotation, in the frame of a."""
+        vector = self._turn(owner).as_rotvec()
+        size = np.linalg.norm(vector, axis=1, keepdims=True)
+        return np.asarray(vector / np.where(size > 0.0, size, 1.0))
 
     def _turned(self, owner: Owner) -> Vec:
         """The angle of R_a^T R_b, whose size does not count."""

@@ -371,21 +371,6 @@ class Problem(Equations):
         owner, found = self.interpretation.owners.find(quantity)
         return getattr(getattr(self, owner.kind)(t, y)[owner.name], found.name)
 
-    def gradient(self, quantity: Quantity | str, t: float, y: ArrayLike) -> Vec:
-        """The derivative of a quantity, such as ``pin.angle``, with respect to y, (n,): a row of ``outputs([quantity])
-        .jacobian(t, y)``, which says what has one."""
-        here, t, y = self._at(t), _check.time("t", t), self._vector("y", y)
-        owner, found = here.interpretation.owners.find(quantity)
-        key = owner.name, owner.kind, found.name
-        if key not in here._gradients:
-            here._gradients[key] = here.outputs([quantity])
-        gradient: Vec = here._gradients[key].jacobian(t, y)[0]
-        return gradient
-
-    @cached_property
-    def _gradients(self) -> dict[tuple[str, str, str], Outputs]:
-        return {}
-
     def outputs(self, quantities: Sequence[Quantity | str]) -> Outputs:
         """Some quantities, such as ``[pin.angle, "pin.rate"]``, as one function of (t, y, u) with exact derivatives:
         ``.values``, ``.jacobian`` by y, ``.input_jacobian``. Raises ValueError and TypeError for what is no number

@@ -119,10 +119,10 @@ class Projector:
         self.total = 0.0
         self._before = np.empty(problem.n)
         p = projection
-        scales = problem.callbacks._violation_scales
+        self._scales: ViolationScales = problem.callbacks._violation_scales
         if projection.metric == "identity":
             self._project = _identity(problem.workspace)  # it refuses some problems
-        self._info = scales.info(
+        self._info = self._scales.info(
             tolerance=p.tolerance,
             max_iterations=p.max_iterations,
             position=p.position,
@@ -132,7 +132,8 @@ class Projector:
     @cached_property
     def _project(self) -> Callable[[float, Vec, Vec], None]:
         """The kernel, made when it is first needed: loops in machine code may do without it."""
-        return self.problem.callbacks.project
+        project: Callable[[float, Vec, Vec], None] = self.problem.callbacks.project
+        return project
 
     @property
     def restart_tolerance(self) -> float:
@@ -142,7 +143,7 @@ class Projector:
     @property
     def reach(self) -> float:
         """The size of positions in the unit of `drift`, the length of the model; at least 1."""
-        return self.problem.callbacks._violation_scales.reach
+        return self._scales.reach
 
     def __call__(self, t: float, y: Vec) -> bool:
         """Project `y` in place; returns whether it changed.
@@ -190,7 +191,7 @@ class Projector:
 
     def drift(self, t: float, y: Vec) -> float:
         """Largest relative violation of the constraints that would be projected, max over positions and velocities."""
-        position, velocity = self.problem.callbacks._violation_scales.relative(self.problem.constraints(t, y))
+        position, velocity = self._scales.relative(self.problem.constraints(t, y))
         return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
 
 

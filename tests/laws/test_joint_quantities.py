@@ -171,7 +171,7 @@ def test_gradients_are_derivatives_by_the_unknowns(pairing):
     problem = cases.formulate(_system("universal"), pairing)
     t, y, h = problem.t0, problem.y0 + 0.01 * np.cos(np.arange(problem.n)), 1e-3
     for label in ("inner.angle_b_rate", "outer.angle_b", "spring.force"):
-        found = problem.gradient(label, t, y)
+        (found,) = problem.outputs([label]).jacobian(t, y)
         for k, unit in enumerate(np.eye(problem.n)):
             first, second = (
                 (problem.quantity(label, t, y + j * h * unit) - problem.quantity(label, t, y - j * h * unit))

@@ -129,13 +129,6 @@ def slide(ground_last):
     return rbdae.formulate(system, "index-0", code="generic", consistent="project")
 
 
-def test_a_reset_by_joints_refuses_those_of_loops():
-    sim = rbdae.Simulator(rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2", redundant="minimum-norm"))
-    name = next(iter(sim.joints))
-    with pytest.raises(ValueError, match=f"joint '{name}' is in a closed loop"):
-        sim.reset(joints={name: 0.7})
-
-
 @pytest.mark.parametrize("ground_last", [False, True])
 def test_a_reset_by_joints_moves_the_side_that_is_free(ground_last):
     sim = rbdae.Simulator(slide(ground_last))

@@ -471,8 +471,7 @@ def _of_problems() -> Iterator[tuple[str, Call]]:
     yield _of_problem("matrices", sparse=optional(FLAG))
     yield _of_problem("project", "t y projection", y=STATE)
     yield _of_problem("quantity", "t y quantity", given=angle)
-    yield _of_problem("gradient", "t y quantity", given=angle, y=STATE)
-    yield _of_problem("event_function", "quantity", given={**angle, "above": 1.0}, above=NUMBER)
+    yield _of_problem("event_function", "quantity", given={**angle, "above": 1.0}, above=optional(NUMBER))
 
 
 @cache

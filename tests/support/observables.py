@@ -1295,7 +1295,6 @@ PROBLEM: Table = {
     "momentum": Checked("bodies one by one", _momentum),
     "joints": _JOINTS,
     "forces": _FORCES,
-    "gradient": Elsewhere(f"{_QUANTITIES}::test_gradients_are_derivatives_by_the_unknowns", "differences"),
     "quantity": _NAMED,
     "multipliers": Checked("reactions, and that no shorter ones do", _multipliers),
     "n": _COUNTS,
