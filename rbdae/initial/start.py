@@ -220,10 +220,10 @@ class _Search:
         return self._assembled(self._close)
 
     def _close(self) -> BodyMotion:
-        closed = close(self._merit, self.known.at_origins(self.start))
-        self.steps += closed.steps
-        self._before = self.known.at_references(closed.before)
-        return closed.motion
+        motion, before, steps = close(self._merit, self.known.at_origins(self.start))
+        self.steps += steps
+        self._before = self.known.at_references(before)
+        return motion
 
     def _drive(self, moving: BodyMotion) -> BodyMotion:
         out, rates = drive(self._merit, moving)
@@ -393,28 +393,19 @@ def displaced(here: BodyMotion, step: Mat) -> BodyMotion:
     return replace(here, x=here.x + step[:, :3], p=turned(here.p, step[:, 3:]))
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Closed:
-    """Positions of the origins, at rest; violations there (`Merit`); the number of steps; the positions that the
-    search had reached when given values began to move."""
+class _Place(NamedTuple):
+    """Positions of the origins, at rest, and the violations there (`Merit`)."""
 
     motion: BodyMotion
     gaps: Vec
-    steps: int
-    before: BodyMotion
-
-    @property
-    def largest(self) -> float:
-        """The largest violation."""
-        return largest(self.gaps)
 
 
 # ---------------------------------------------------------------- positions
 
 
-def close(merit: Merit, start: BodyMotion) -> Closed:
-    """Positions on the constraints, from those of a motion of the origins.
+def close(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, BodyMotion, int]:
+    """Positions on the constraints, from those of a motion of the origins; the positions that the search had reached
+    when given values began to move; the number of steps.
 
     On the wrong side of an axis the joints are closed, too: that is for the caller to refuse.
 
@@ -426,41 +417,40 @@ def close(merit: Merit, start: BodyMotion) -> Closed:
     known, rest = merit.known, np.zeros_like(start.x)
     start = replace(start, p=start.p / np.linalg.norm(start.p, axis=1)[:, None], xd=rest, om=rest)
     limit = _CLOSED * known.model.scales.reach / known.model.scales.length
-    best = _cheapest(merit, start)
-    steps = best.steps
+    best, before, steps = _cheapest(merit, start)
     for elsewhere in _other_starts(known, start):
-        if best.largest <= limit:
+        if largest(best.gaps) <= limit:
             break
-        other = _cheapest(merit, elsewhere)
-        steps += other.steps
+        other, other_before, more = _cheapest(merit, elsewhere)
+        steps += more
         if float(np.linalg.norm(other.gaps)) < float(np.linalg.norm(best.gaps)):
-            best = other
+            best, before = other, other_before
     g = best.gaps[: len(merit.joints.sizes)]
     if not largest(g) <= limit:
         worst = int(np.argmax(np.abs(g)))
-        before = largest(merit.gaps(start)[: len(g)] * merit.joints.sizes)
+        first = largest(merit.gaps(start)[: len(g)] * merit.joints.sizes)
         with_held = " with what is held" if known.held.any() else ""
         raise ValueError(
             f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]) * merit.joints.sizes[worst]:.3g} "
-            f"remains at {known.model.row_name(worst)} (before: {before:.3g}); check lengths, points and axes, "
+            f"remains at {known.model.row_name(worst)} (before: {first:.3g}); check lengths, points and axes, "
             "or start from another placement"
         )
-    return replace(best, steps=steps)
+    return best.motion, before, steps
 
 
-def _cheapest(merit: Merit, start: BodyMotion) -> Closed:
-    """The end of the search that moves no more than it has to."""
+def _cheapest(merit: Merit, start: BodyMotion) -> tuple[_Place, BodyMotion, int]:
+    """The end of the search that moves no more than it has to; where the last kind of values began to move; steps."""
     scales = merit.known.model.scales
     exact = max(_TOLERANCE, 30.0 * float(np.finfo(float).eps) * scales.reach / scales.length)
     moves = merit.known.position_moves()
-    found, steps, before = Closed(start, merit.gaps(start), 0, start), 0, start
+    found, steps, before = _Place(start, merit.gaps(start)), 0, start
     for k in range(len(moves)):
         before = found.motion
-        found = _descended(merit, start, moves[: k + 1])
-        steps += found.steps
-        if found.largest <= exact:
+        found, more = _descended(merit, start, moves[: k + 1])
+        steps += more
+        if largest(found.gaps) <= exact:
             break
-    return replace(found, steps=steps, before=before)
+    return found, before, steps
 
 
 def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
@@ -471,22 +461,15 @@ def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
         yield replace(start, p=turned(start.p, np.where(unknown, random.standard_normal(unknown.shape), 0.0)))
 
 
-def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> Closed:
-    """The end of steps in some coordinates: first, from the wrong side of an axis, to the right one."""
+def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> tuple[_Place, int]:
+    """The end of steps in some coordinates, and their number: from the wrong side of an axis first to the right one."""
     moved, steps, here = np.zeros((len(start.x), 6)), 0, _Place(start, merit.gaps(start))
     if not merit.sides.agree(start.p):
         by_sides = merit.by_sides()
         there, moved, steps = _steps(by_sides, _Place(start, by_sides.gaps(start)), moves, moved)
         here = _Place(there.motion, merit.gaps(there.motion))
     here, _, count = _steps(merit, here, moves, moved)
-    return Closed(here.motion, here.gaps, steps + count, start)
-
-
-class _Place(NamedTuple):
-    """Positions of the origins, and the violations there."""
-
-    motion: BodyMotion
-    gaps: Vec
+    return here, steps + count
 
 
 def _steps(merit: Merit, here: _Place, moves: Sequence[Bools], moved: Mat) -> tuple[_Place, Mat, int]:

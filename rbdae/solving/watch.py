@@ -240,6 +240,11 @@ class Watch:
 # ------------------------------------------------------------ the problem as an adapter sees it
 
 
+def _watched(name: str) -> Any:
+    """A callback of `_Callbacks`, made when it is asked for."""
+    return cached_property(lambda callbacks: callbacks._made(name))
+
+
 @final
 class _Callbacks:
     """Watched callbacks in the solver's time; each is made when the adapter asks."""
@@ -274,25 +279,8 @@ class _Callbacks:
 
         return made
 
-    @cached_property
-    def residual(self) -> Callable[..., None]:
-        return self._made("residual")
-
-    @cached_property
-    def jacobian(self) -> Callable[..., None]:
-        return self._made("jacobian")
-
-    @cached_property
-    def jacobian_data(self) -> Callable[..., None]:
-        return self._made("jacobian_data")
-
-    @cached_property
-    def rhs(self) -> Callable[..., None]:
-        return self._made("rhs")
-
-    @cached_property
-    def rhs_jacobian(self) -> Callable[..., None]:
-        return self._made("rhs_jacobian")
+    residual, jacobian, jacobian_data = _watched("residual"), _watched("jacobian"), _watched("jacobian_data")
+    rhs, rhs_jacobian = _watched("rhs"), _watched("rhs_jacobian")
 
     def _made(self, name: str) -> Callable[..., None]:
         fill = self._watch.callback(name, getattr(self._inner, name))
