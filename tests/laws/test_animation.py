@@ -112,7 +112,7 @@ def test_the_player_plays_without_the_net(tmp_path):
 @pytest.mark.parametrize(
     "options, error, message",
     [
-        ({"path": "run.avi"}, ValueError, "'run.avi'.*'run.gif'"),
+        ({"path": "run.avi"}, ValueError, r"\.gif.*'run.avi'"),
         ({"path": "missing/run.gif"}, FileNotFoundError, "missing.*run.gif"),
         ({"path": 3}, TypeError, "path .*3"),
         ({"fps": 0}, ValueError, "fps .*0"),
@@ -120,13 +120,10 @@ def test_the_player_plays_without_the_net(tmp_path):
         ({"duration": float("nan")}, ValueError, "duration"),
         ({"duration": 1e6}, ValueError, "25000000 frames"),
         ({"duration": 1.0, "speed": 1.0}, ValueError, "duration and speed"),
-        ({"elevation": "high"}, TypeError, "elevation"),
-        ({"size": (7.0, -1.0)}, ValueError, "size"),
         ({"bodies": ["cranc"]}, ValueError, "'cranc'.*'crank'"),
         ({"traces": ["rot"]}, ValueError, "'rot'.*'rod'"),
         ({"traces": {"pin": ("rod", (0.0, 0.0))}}, ValueError, "trace 'pin': point"),
         ({"traces": {"pin": "rod"}}, TypeError, "traces"),
-        ({"traces": {}}, ValueError, "traces"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(options, error, message, tmp_path, monkeypatch):
@@ -141,12 +138,10 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
         patch.setenv("PATH", str(tmp_path))
         with pytest.raises(RuntimeError, match=r"'run.mp4' needs the program ffmpeg"):
             run().animate(tmp_path / "run.mp4")
-    for package, remedy in (("PIL", "pillow"), ("matplotlib", "matplotlib")):
-        with monkeypatch.context() as patch:
-            for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-                patch.setitem(sys.modules, name, None)
-            with pytest.raises(ImportError, match=f"pip install {remedy}"):
-                run().animate(tmp_path / "run.gif")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        run().animate(tmp_path / "run.gif")
 
 
 def test_short_and_broken_runs_are_shown():

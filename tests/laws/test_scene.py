@@ -161,19 +161,7 @@ def test_every_joint_is_drawn_where_it_is(kind):
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_sleeve_is_on_the_short_body(turned):
-    """A die on a lever: however the joint is written, the rail is the lever, and the sleeve where the die is."""
-    system = rbdae.System()
-    lever = system.add_body("lever", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    die = system.add_body("die", mass=0.1, inertia=(0.01, 0.01, 0.01), position=(0.6, 0.0, 0.0))
-    system.add_joint(rbdae.joints.Revolute(system.ground, lever, axis_a=(0, 0, 1)))
-    system.add_force(rbdae.forces.SpringDamper(system.ground, lever, stiffness=1.0, at_b=(1, 0, 0)))
-    pair = (lever, die) if turned else (die, lever)
-    system.add_joint(rbdae.joints.Prismatic(*pair, axis_a=(1, 0, 0), name="guide"))
-    start = at_start(system)
-    sleeve = max(of(scene(start, start.t), "guide", "joint"), key=len)
-    assert np.allclose(sleeve.mean(axis=0), (0.6, 0.0, 0.0), atol=0.05)
-    # on the ground it is the other body
+def test_the_rail_is_on_the_ground(turned):
     system = rbdae.System()
     ram = system.add_body("ram", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.6, 0.0, 0.0))
     pair = (system.ground, ram) if turned else (ram, system.ground)
