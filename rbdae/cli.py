@@ -12,12 +12,13 @@ import importlib.util
 import inspect
 import multiprocessing
 import os
+import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import nullcontext
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -34,7 +35,7 @@ from rbdae.machine import cache_folder
 from rbdae.models import MODELS
 from rbdae.problem.observables import further
 from rbdae.rotations import CHARTS
-from rbdae.show import check_report
+from rbdae.show import check_report, facts
 from rbdae.solving.files import read_npz
 
 _MODEL = "a name from `rbdae models`, or FILE.py:FUNCTION, a function that returns a rbdae.System"
@@ -64,7 +65,7 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--steps", "compare", "step sizes of fixed-step methods, s", _NUMBERS),
     ("--t-end", "run compare", "end time, s, before 0 for a run back in time (default: the model's)", {"type": float}),
     ("--reference", "run", "'start' centres rotation parameters at each body's start", {"default": "space"}),
-    ("--redundant", "run compare report", "'minimum-norm' leaves dependent joint equations out", {"default": "error"}),
+    ("--redundant", "run compare", "'minimum-norm' leaves dependent joint equations out", {"default": "error"}),
     ("--hold", "run compare report", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
     ("--on-singularity", "run compare", "'switch' centres rotation parameters on the way", {"default": "stop"}),
     ("--projection", "run compare", "project accepted steps onto the constraints", _FLAG),
@@ -95,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = list(sys.argv[1:] if arguments is None else arguments)
     others = further_commands()
     other = others.get(typed[0]) if typed else None
-    given = argparse.Namespace() if other else parser(others).parse_args(typed)
+    given = argparse.Namespace() if other else parser(others).parse_args(_joined(typed))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names of files in any encoding
@@ -148,6 +149,17 @@ def parser(others: Mapping[str, EntryPoint]) -> argparse.ArgumentParser:
 
 
 # ---------------------------------------------------------------- arguments
+
+
+def _joined(typed: Sequence[str]) -> list[str]:
+    """Negative numbers after options as ``--t-end=-1e-3``: argparse takes those with an exponent for options."""
+    words: list[str] = []
+    for word in typed:
+        if re.fullmatch(r"-\.?\d[\d.]*(e[-+]?\d+)?", word, re.I) and words and re.fullmatch("--[^=]+", words[-1]):
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return words
 
 
 def _of(given: argparse.Namespace, function: Callable[..., Any]) -> dict[str, Any]:
@@ -334,7 +346,7 @@ def _run(given: argparse.Namespace) -> int:
         if not isinstance(so_far, rbdae.Solution):
             raise
         solution, interrupted = so_far, True
-    print(_summary(target.name, solution, problem))
+    print(_summary(target.name, solution))
     _write(
         {
             "trajectory": (given.save, solution.save),
@@ -349,32 +361,18 @@ def _run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _summary(model: str, solution: rbdae.Solution, problem: rbdae.Problem) -> str:
-    kind = "an ODE" if problem.kind == "ode" else f"a DAE of index {problem.index}"
-    lines = [
-        f"model       {model}",
-        f"form        {problem.formulation}, {problem.rotation}, {problem.velocity}: {problem.n} unknowns, {kind}",
-        f"solver      {solution.solver}, rtol = {solution.rtol:g}, atol = {solution.atol:g}",
-        f"result      {solution.message}",
-    ]
-    if len(solution.t):
-        lines.append(f"at t = {solution.t[-1]:.9g} s")
-        for name, state in solution.states.items():
-            quaternion = np.roll(state.orientation[-1].as_quat(), 1)
-            lines += [
-                f"  {name}: position          {_numbers(state.position[-1])} m",
-                f"  {name}: orientation       {_numbers(quaternion)} (scalar first)",
-                f"  {name}: velocity          {_numbers(state.velocity[-1])} m/s",
-                f"  {name}: angular velocity  {_numbers(state.angular_velocity[-1])} rad/s, body frame",
-            ]
-        energy, drift = solution.energy, solution.drift
-        balance = np.max(np.abs(energy.balance))
-        lines.append(f"energy      {energy.total[-1]:.9g} J, largest error of its balance {balance:.2e} J")
-        lines.append(f"drift       {drift.position.max():.2e} in positions, {drift.velocity.max():.2e} in velocities")
-    stats, counts = solution.stats, ("steps", "rejected", "evaluations", "jacobians", "factorisations")
-    reported = {name: getattr(stats, name) for name in (*counts, "projections", "restarts")}
-    work = ", ".join(f"{count} {name}" for name, count in reported.items() if count >= 0)
-    return "\n".join([*lines, f"work        {work}, {stats.seconds:.3f} s of the processor"])
+def _summary(model: str, solution: rbdae.Solution) -> str:
+    lines = [f"{name:12}{said}" for name, said in [("model", model), *facts(solution)]]
+    lines += [f"at t = {solution.t[-1]:.9g} s"] if len(solution.t) else []
+    for name, state in solution.states.items() if len(solution.t) else ():
+        quaternion = np.roll(state.orientation[-1].as_quat(), 1)
+        lines += [
+            f"  {name}: position          {_numbers(state.position[-1])} m",
+            f"  {name}: orientation       {_numbers(quaternion)} (scalar first)",
+            f"  {name}: velocity          {_numbers(state.velocity[-1])} m/s",
+            f"  {name}: angular velocity  {_numbers(state.angular_velocity[-1])} rad/s, body frame",
+        ]
+    return "\n".join(lines)
 
 
 def _numbers(values: Vec) -> str:
@@ -398,9 +396,11 @@ def _compare(given: argparse.Namespace) -> int:
     target = _target(given)
     cases = study.cases(**_of(given, study.cases) | {"options": options})
     print(f"{target.summary}: {len(cases)} cases", flush=True)
+    # a fork of a process that has compiled kernels is not safe everywhere; a new one loads them from the cache
+    new = multiprocessing.get_context("spawn")
     interrupted = False
     try:
-        with _executor(given.processes) as executor:
+        with nullcontext() if given.processes == 1 else ProcessPoolExecutor(given.processes, new) as executor:
             how = _of(given, study.compare_cases)
             compared = study.compare_cases(target.system, chosen=cases, executor=executor, **how)
     except KeyboardInterrupt as error:
@@ -429,20 +429,6 @@ def _compare(given: argparse.Namespace) -> int:
     return 0 if reached else 1
 
 
-@contextmanager
-def _executor(processes: int) -> Iterator[Executor | None]:
-    """A pool of processes, or None for this one."""
-    if processes == 1:
-        yield None
-        return
-    # a fork of a process that has compiled kernels is not safe everywhere; a new one loads them from the cache
-    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _report(given: argparse.Namespace) -> int:
     """The page of a run or of a comparison that is on disk."""
     file: Path = given.file
@@ -468,18 +454,11 @@ def _loaded(given: argparse.Namespace, file: Path) -> rbdae.Solution:
     form = read_npz(file)[1].get("problem")
     if form is None:
         raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
-    # any start can be read so; the file says where the run had its centres
+    # any start can be read so; the file says where the run had its centres, and which joint equations it left out
     chart = CHARTS.get(form["rotation"])
     how = {name: form[name] for name in ("rotation", "velocity")} | {"hold": _hold(given)}
     how["reference"] = "start" if chart is not None and chart.centre else "space"
-    how["redundant"] = given.redundant
-    system = _target(given).system
-    try:
-        problem = rbdae.formulate(system, form["formulation"], **how)
-    except ValueError as error:
-        if "redundant='minimum-norm'" not in str(error):
-            raise
-        problem = rbdae.formulate(system, form["formulation"], **how | {"redundant": "minimum-norm"})  # as the run had
+    problem = rbdae.formulate(_target(given).system, form["formulation"], redundant="minimum-norm", **how)
     return rbdae.load(file, problem)
 
 

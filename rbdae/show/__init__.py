@@ -6,6 +6,7 @@ from rbdae.show.page import check_report as check_report
 from rbdae.show.panels import QUANTITIES as QUANTITIES
 from rbdae.show.pictures import plot_solution as plot_solution
 from rbdae.show.plane import PlaneChoice as PlaneChoice
+from rbdae.show.report import facts as facts
 from rbdae.show.report import report_run as report_run
 from rbdae.show.scene import Line as Line
 from rbdae.show.scene import Scene as Scene

@@ -13,15 +13,13 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, sense
-from rbdae._files import checked, replacing
-from rbdae.show import choices
-from rbdae.show.figures import OF_BODIES, need_matplotlib, new_figure, plain
+from rbdae._files import replacing
+from rbdae.show.figures import OF_BODIES, need_matplotlib, new_figure, plain, writable
 from rbdae.show.scene import Kind, Scene, Traces, axis_label, scene, traces_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FORMATS: Final = (".gif", ".mp4", ".html")
 _DURATION = 4.0  # s, where neither duration nor speed is given
 _MOST_FRAMES = 10_000
 _TRAIL = 4  # points of a trace for each frame
@@ -33,7 +31,7 @@ _LOOK: Final[dict[Kind, tuple[str, float]]] = {  # in the order of drawing: colo
     "drive": ("#c00000", 1.3),
 }
 _THIN = 1.1  # points, of thin lines
-_THINNEST = 0.15  # of the largest extent: less room has no side of a picture in space
+_THINNEST = 0.15  # of the largest extent: the least room of a side of a picture in space
 _MARGIN = 0.04
 _STYLE = (Path(__file__).parent / "page" / "player.css").read_text("utf-8")  # matplotlib's icons are in the net
 _PAGE = (
@@ -56,7 +54,7 @@ def animate(
     dpi: float = 100.0,
     title: str | None = None,
 ) -> Animation:
-    """The motion of a mechanism, with equal scales.
+    """Animate the motion of a mechanism, with equal scales.
 
     A mechanism that moves in a plane is drawn in it, unless `elevation` or `azimuth` is given.
 
@@ -83,27 +81,19 @@ def animate(
     Raises
     ------
     ValueError, TypeError, FileNotFoundError, ImportError, RuntimeError
-        for wrong choices, another ending, a missing folder, missing matplotlib or Pillow, and a missing ffmpeg: before
-        anything is drawn
+        for wrong choices, another ending, a missing folder, missing matplotlib and a missing ffmpeg: before anything is
+        drawn
     """
     need_matplotlib("animate")
     target = None if path is None else _checked_path(path)
-    rate, pixels = _positive("fps", fps, "25"), _positive("dpi", dpi, "100")
-    view = None
+    rate, view = _check.positive("animate", "fps", fps, "give e.g. 25"), None
     if elevation is not None or azimuth is not None:
-        given = {
-            "elevation": 20.0 if elevation is None else elevation,
-            "azimuth": -60.0 if azimuth is None else azimuth,
-        }
-        view = {name: _check.number("animate", name, angle) for name, angle in given.items()}
-    width, height = _check.array("animate", "size", size, (2,), remedy="pass e.g. (7, 5.5)").tolist()
-    if not (width > 0.0 and height > 0.0):
-        raise ValueError(f"animate: size must be two positive numbers, got {_check.show(size)}; pass e.g. (7, 5.5)")
-    heading = "" if title is None else f"{choices.title('title', title)}, "
+        view = (20.0 if elevation is None else elevation, -60.0 if azimuth is None else azimuth)
     times, fine = _times(solution, rate, duration, speed)
     shown = scene(solution, times, bodies=bodies, traces=traces)
     trails = (fine, traces_at(solution, fine, bodies=bodies, traces=traces))
-    out = Animation(shown, lambda: Canvas(shown, trails, view, (width, height), heading), rate, pixels)
+    heading = "" if title is None else f"{title}, "
+    out = Animation(shown, lambda: Canvas(shown, trails, view, size, heading), rate, dpi)
     if target is not None:
         out.save(target)
     return out
@@ -151,8 +141,8 @@ class Animation:
 
         Raises
         ------
-        ValueError, FileNotFoundError, ImportError, RuntimeError
-            for another ending, without the folder, without Pillow, without ffmpeg: before anything is drawn
+        ValueError, FileNotFoundError, RuntimeError
+            for another ending, without the folder, without ffmpeg: before anything is drawn
         """
         from matplotlib.animation import FFMpegWriter, PillowWriter
 
@@ -188,33 +178,13 @@ class Animation:
         return FuncAnimation(canvas.figure, canvas.show, frames=len(self), interval=1000.0 / self.fps)
 
 
-def _positive(what: str, value: object, example: str) -> float:
-    return _check.positive("animate", what, value, f"give e.g. {example}")
-
-
 def _checked_path(path: str | Path) -> Path:
-    """A file that can be written; see `Animation.save` for what is refused."""
-    target = checked("animate: path", path, "run.gif")
-    ending = target.suffix.lower()
-    if ending not in _FORMATS:
-        raise ValueError(
-            f"animate: path {target.name!r} must end with .gif, .mp4 or .html; e.g. {target.stem + '.gif'!r}"
-        )
-    if not target.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to; make it first")
-    if ending == ".gif":
-        try:
-            import PIL  # noqa: F401
-        except ImportError:
-            raise ImportError("a GIF needs Pillow: run `pip install pillow`") from None
-    if ending == ".mp4":
-        from matplotlib.animation import FFMpegWriter
+    """A file that can be written; see `Animation.save` for the refusals."""
+    from matplotlib.animation import FFMpegWriter
 
-        if not FFMpegWriter.isAvailable():
-            raise RuntimeError(
-                f"animate: {target.name!r} needs the program ffmpeg, which is not there: install it (Debian: apt "
-                "install ffmpeg; conda: conda install -c conda-forge ffmpeg), or write a .gif or .html file"
-            )
+    target = writable("animate", path, (".gif", ".mp4", ".html"))
+    if target.suffix.lower() == ".mp4" and not FFMpegWriter.isAvailable():
+        raise RuntimeError(f"animate: {target.name!r} needs the program ffmpeg; install it, or write a .gif or .html")
     return target
 
 
@@ -228,24 +198,19 @@ def _times(solution: Any, fps: float, duration: float | None, speed: float | Non
         raise ValueError("animate: this run has no times, so there is nothing to draw; its message says why it ended")
     span = abs(float(t[-1] - t[0]))
     if speed is not None:
-        seconds = span / _positive("speed", speed, "1")
+        seconds = span / _check.positive("animate", "speed", speed, "give e.g. 1")
     else:
-        seconds = _DURATION if duration is None else _positive("duration", duration, "4")
+        seconds = _check.positive("animate", "duration", _DURATION if duration is None else duration, "give e.g. 4")
     if not span > 0.0:
         return t[:1], t[:1]
     count = max(2, round(seconds * fps))
     if count > _MOST_FRAMES:
-        raise ValueError(
-            f"animate: {seconds:g} s with {fps:g} frames per second are {count} frames, more than {_MOST_FRAMES}; "
-            "lower duration or fps, or raise speed"
-        )
+        raise ValueError(f"animate: {seconds:g} s with {fps:g} frames per second are {count} frames; lower one of them")
     frames = np.linspace(t[0], t[-1], count)
     if kept:
         return frames, np.linspace(t[0], t[-1], _TRAIL * (count - 1) + 1)
     # a run that kept no steps is known only at its own times: those next to the frames
-    rising = t[:: sense(t)]
-    after = np.clip(np.searchsorted(rising, frames), 1, max(len(t) - 1, 1))
-    return rising[np.where(frames - rising[after - 1] < rising[after] - frames, after - 1, after)], t
+    return t[np.abs(t[:, None] - frames).argmin(axis=0)], t
 
 
 @final
@@ -265,7 +230,7 @@ class Canvas:
         self,
         scene: Scene,
         trails: tuple[Vec, dict[str, Mat]],
-        view: dict[str, float] | None,
+        view: tuple[float, float] | None,
         size: tuple[float, float],
         title: str,
     ) -> None:
@@ -282,10 +247,16 @@ class Canvas:
         self._paths = {name: self._line(name, linewidth=0.9, alpha=0.6) for name in trails[1]}
         self._heads = {name: self._line(name, marker="o", markersize=4, linestyle="none") for name in trails[1]}
         bounds = np.sort(scene.bounds() @ self._frame.T, axis=0)
+        middle, half = bounds.mean(axis=0), 0.5 * np.ptp(bounds, axis=0)
+        largest = float(half.max()) or 1.0
+        half = np.maximum(half, (0.05 if self._flat else _THINNEST) * largest) + _MARGIN * largest
+        for letter, low, high, row in zip("xyz", middle - half, middle + half, self._frame, strict=False):
+            self._axis.set(**{f"{letter}lim": (low, high), f"{letter}label": axis_label(row)})
         if self._flat:
-            self._plane_axes(bounds)
+            self._axis.set_aspect("equal")
+            self._axis.grid(True, alpha=0.3)
         else:
-            self._space_axes(bounds, view or {"elevation": 20.0, "azimuth": -60.0})
+            self._in_space(half / half.max(), *(view or (20.0, -60.0)))
         if 1 < len(names) <= len(OF_BODIES):
             from matplotlib.lines import Line2D
 
@@ -333,37 +304,17 @@ class Canvas:
                 (self._axis.add_collection if self._flat else self._axis.add_collection3d)(out[kind])
         return out
 
-    def _plane_axes(self, bounds: Mat) -> None:
-        low, high = _with_margin(bounds, 0.05)
-        self._axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-        self._axis.set(xlabel=axis_label(self._frame[0]), ylabel=axis_label(self._frame[1]))
-        self._axis.grid(True, alpha=0.3)
-
-    def _space_axes(self, bounds: Mat, view: dict[str, float]) -> None:
+    def _in_space(self, sides: Vec, elevation: float, azimuth: float) -> None:
+        """Equal scales for these relative lengths of sides, ticks with room, and the eye."""
         from matplotlib.ticker import MaxNLocator
 
-        low, high = _with_margin(bounds, _THINNEST)
-        extent = high - low
-        self._axis.set_box_aspect(extent / extent.max(), zoom=0.92)
+        self._axis.set_box_aspect(sides, zoom=0.92)
         self._axis.tick_params(labelsize="small")
-        for k, letter in enumerate("xyz"):
+        for letter, side in zip("xyz", sides, strict=True):
             axis = getattr(self._axis, f"{letter}axis")
-            self._axis.set(**{f"{letter}lim": (low[k], high[k]), f"{letter}label": f"{letter} [m]"})
-            axis.set_major_locator(MaxNLocator(max(2, round(5 * extent[k] / extent.max()))))
+            axis.set_major_locator(MaxNLocator(max(2, round(5 * side))))
             axis.labelpad = 7.0
         upright = int(np.argmax(np.abs(self._scene.up)))
         down = bool(self._scene.up[upright] < 0.0)
-        self._axis.view_init(
-            elev=-view["elevation"] if down else view["elevation"],
-            azim=view["azimuth"],
-            roll=180.0 if down else 0.0,
-            vertical_axis="xyz"[upright],
-        )
-
-
-def _with_margin(bounds: Mat, thinnest: float) -> tuple[Vec, Vec]:
-    """Limits around bounds (2, k), no side thinner than a part of the largest one."""
-    middle, half = bounds.mean(axis=0), 0.5 * np.ptp(bounds, axis=0)
-    largest = float(half.max()) or 1.0
-    half = np.maximum(half, thinnest * largest) + _MARGIN * largest
-    return middle - half, middle + half
+        turn = {"roll": 180.0 if down else 0.0, "vertical_axis": "xyz"[upright]}
+        self._axis.view_init(elev=-elevation if down else elevation, azim=azimuth, **turn)

@@ -46,13 +46,13 @@ def moments(scene_at_start: Scene, times: Vec) -> Vec:
 def moving(name: str, scene: Scene, caption: str) -> Figure:
     """The figure of a scene."""
     frame = np.eye(3) if scene.plane is None else scene.plane[:2]
-    look = _space(scene) if scene.plane is None else _flat(scene, frame)
+    look, ratio = _space(scene) if scene.plane is None else _flat(scene, frame)
     traces = _traces(scene)
     data = [_at_start(trace, frame) for trace in traces] + _paths(scene, frame)
     look["height"] = max(look["height"], _FRAME + ENTRY * (len({trace["name"] for trace in traces}) + 1))
     spec: dict[str, Any] = {"data": data, "layout": look}
-    if scene.plane is not None:
-        spec["ratio"] = _ratio(look)
+    if ratio:
+        spec["ratio"] = ratio
     coordinates = np.concatenate([line.points for trace in traces for line in trace["lines"]], axis=1) @ frame.T
     lower = coordinates.min()
     # in whole numbers of the 65535th part of the largest extent, which no screen can show
@@ -131,24 +131,19 @@ def _paths(scene: Scene, frame: Mat) -> list[dict[str, Any]]:
     ]
 
 
-def _flat(scene: Scene, frame: Mat) -> dict[str, Any]:
-    """Axes of a plane motion with equal scales, which hold all of it."""
+def _flat(scene: Scene, frame: Mat) -> tuple[dict[str, Any], float]:
+    """Axes of a plane motion with equal scales, which hold all of it, and height over width."""
     bounds = np.sort(scene.bounds() @ frame.T, axis=0)
     margin = 0.05 * float(np.ptp(bounds, axis=0).max()) or 1.0
     limits = [[float(low - margin), float(high + margin)] for low, high in bounds.T]
     x = axis(axis_label(frame[0]), range=limits[0], constrain="domain")
     y = axis(axis_label(frame[1]), range=limits[1], scaleanchor="x", constrain="domain")
-    out = layout(xaxis=x, yaxis=y, dragmode="pan", uirevision="motion")
-    return out | {"height": int(np.clip(_FRAME + _WIDTH * _ratio(out), _LOWEST, _HIGHEST))}
+    wide, high = np.ptp(limits, axis=1)
+    height = int(np.clip(_FRAME + _WIDTH * high / wide, _LOWEST, _HIGHEST))
+    return layout(xaxis=x, yaxis=y, dragmode="pan", uirevision="motion", height=height), float(high / wide)
 
 
-def _ratio(look: Mapping[str, Any]) -> float:
-    """Height of a picture in its plane over its width."""
-    wide, high = (np.ptp(look[f"{letter}axis"]["range"]) for letter in "xy")
-    return float(high / wide)
-
-
-def _space(scene: Scene) -> dict[str, Any]:
+def _space(scene: Scene) -> tuple[dict[str, Any], float]:
     """Axes that hold the whole motion, no side thin, and an eye that sees it from above and aside."""
     bounds = scene.bounds()
     middle, half = bounds.mean(axis=0), 0.5 * np.ptp(bounds, axis=0)
@@ -171,7 +166,7 @@ def _space(scene: Scene) -> dict[str, Any]:
         **axes,
     }
     margin = dict.fromkeys("lrtb", 0)
-    return layout(scene=space, height=520, margin=margin, legend={"x": 0.0, "y": 1.0}, uirevision="motion")
+    return layout(scene=space, height=520, margin=margin, legend={"x": 0.0, "y": 1.0}, uirevision="motion"), 0.0
 
 
 def _xyz(v: Vec) -> dict[str, float]:

@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import math
+import os
 import platform
 import shlex
 import sys
@@ -19,13 +20,12 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae._files import checked, replacing
+from rbdae._files import replacing
 from rbdae._version import __version__
-from rbdae.show.choices import TIME, Abscissa
-from rbdae.show.figures import COLOURS, thinned
-from rbdae.show.panels import Curve, Panel
+from rbdae.show.figures import COLOURS, thinned, writable
+from rbdae.show.panels import TIME, Abscissa, Curve, Panel
 
-Tone: TypeAlias = Literal["plain", "heading", "good", "warning", "failure"]
+Tone: TypeAlias = Literal["plain", "good", "warning", "failure", "code", "html"]
 Value: TypeAlias = str | int | float | None
 
 NOT_REPORTED: Final = "\N{EN DASH}"
@@ -40,7 +40,6 @@ MOST: Final = 2000
 """Points of a curve: more than a wide screen has columns."""
 
 _INFINITE = "1.6e308"  # DataTables sorts finite numbers only
-_PACKAGES = ("plotly", "jinja2", "itables")
 _FOLDER = Path(__file__).parent / "page"
 _PANEL, _FRAME = 165, 110  # heights, px
 _TOOLBAR = 36  # px above the axes: plotly's buttons are there, and legends below them
@@ -68,7 +67,7 @@ class Facts(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A paragraph; `tone` marks warnings and failures."""
+    """A paragraph, a text that was typed, or HTML of rbdae's own; `tone` marks warnings and failures, too."""
 
     text: str
     tone: Tone = "plain"
@@ -81,13 +80,6 @@ class Items(NamedTuple):
     items: tuple[str, ...]
     tone: Tone = "plain"
     kind: str = "items"
-
-
-class Code(NamedTuple):
-    """A text that was typed."""
-
-    text: str
-    kind: str = "code"
 
 
 class Table(NamedTuple):
@@ -113,7 +105,7 @@ class Figure(NamedTuple):
     kind: str = "figure"
 
 
-Block: TypeAlias = Facts | Text | Items | Code | Table | Figure
+Block: TypeAlias = Facts | Text | Items | Table | Figure
 
 
 class Section(NamedTuple):
@@ -204,10 +196,9 @@ def diagram(
         last = row == len(panels) - 1
         top = 1.0 - row / len(panels)
         domain = [max(top - 1.0 / len(panels) + (0.0 if last else _GAP / len(panels)), 0.0), top]
-        ticks = powers(*(curve.y for curve in panel.curves)) if panel.logarithmic else {}
         label, bracket, unit = panel.label.rpartition(" [")  # beside a panel there is no room for a long one
         label = f"{label}\n[{unit}" if bracket and len(label) > _LONG else panel.label
-        axes[f"yaxis{suffix}"] = axis(label, panel.logarithmic, **ticks, domain=domain, anchor=f"x{suffix}")
+        axes[f"yaxis{suffix}"] = axis(label, panel.logarithmic, domain=domain, anchor=f"x{suffix}")
         axes[f"xaxis{suffix}"] = axis(over.label if last else "", anchor=f"y{suffix}", showticklabels=last)
         axes[f"xaxis{suffix}"] |= {"matches": "x"} if row else {}
         shapes += [
@@ -222,7 +213,8 @@ def diagram(
 
 
 def _scatter(curve: Curve, logarithmic: bool, most: int, over: Abscissa) -> dict[str, Any]:
-    y = positive(curve.y) if logarithmic else np.asarray(curve.y, dtype=float)
+    y = np.asarray(curve.y, dtype=float)
+    y = np.where(y > 0.0, y, np.nan) if logarithmic else y
     here = thinned(y, most)
     x, look = np.asarray(over.at(np.asarray(curve.t, dtype=float)))[here], style(curve.number)
     return {
@@ -279,7 +271,7 @@ def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
         "automargin": True,
         "tickformat": ".8~g",
     }
-    return out | ({"type": "log"} if logarithmic else {}) | more
+    return out | ({"type": "log", "tickformat": "", "exponentformat": "power"} if logarithmic else {}) | more
 
 
 def as_json(spec: Mapping[str, Any]) -> str:
@@ -295,29 +287,6 @@ def numbers(values: Vec, kind: str = "") -> dict[str, str]:
     return {"dtype": kind, "bdata": base64.b64encode(values.astype(f"<{kind}").tobytes()).decode("ascii")}
 
 
-def powers(*values: Vec) -> dict[str, Any]:
-    """Range and ticks of a logarithmic axis for these values: every power of ten, of few also their double and
-    fivefold."""
-    every = np.concatenate([positive(np.asarray(each, dtype=float)).ravel() for each in values] or [np.empty(0)])
-    every = every[np.isfinite(every)]
-    if not len(every):
-        return {}
-    lower, upper = float(np.log10(every.min())), float(np.log10(every.max()))
-    decades = upper - lower
-    room = max(0.06 * decades, 0.05)
-    return {
-        "range": [lower - room, upper + room],
-        "dtick": "D2" if decades < 2.5 else max(1, round(decades / 7.0)),
-        "tickformat": ".6~g" if lower >= -4.0 and upper <= 6.0 else "~e",
-    }
-
-
-def positive(y: Vec) -> Vec:
-    """Without what a logarithmic axis cannot show."""
-    with np.errstate(invalid="ignore"):
-        return np.where(y > np.finfo(float).tiny, y, np.nan)
-
-
 # ---------------------------------------------------------------- the file
 
 
@@ -326,25 +295,13 @@ def check_report(path: str | Path) -> Path:
 
     Raises
     ------
-    TypeError
-        for something else than a path
-    ValueError
-        for a name that does not end with ``.html``
-    OSError
-        where there is no such folder, or a folder of that name
+    TypeError, ValueError, OSError
+        as `writable`
     ImportError
         without a package that writes reports
     """
-    target = checked("report: path", path, "run.html")
-    if target.suffix.lower() != ".html":
-        raise ValueError(
-            f"a report is a page: its name must end with .html, got {str(path)!r}; name it e.g. 'run.html'"
-        )
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder; give the report the name of a file")
-    if not target.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to; make it first")
-    missing = [name for name in _PACKAGES if find_spec(name) is None]
+    target = writable("report", path, (".html",))
+    missing = [name for name in ("plotly", "jinja2", "itables") if find_spec(name) is None]
     if missing:
         raise ImportError(f"a report needs {', '.join(missing)}: run `pip install {' '.join(missing)}`")
     return target
@@ -378,13 +335,17 @@ def write(page: Page, target: Path) -> Path:
     return target
 
 
-def versions(packages: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Names and versions: rbdae, what it needs, some more packages with theirs, Python and the system."""
-    found = {"rbdae": __version__} | {name: metadata.version(name) for name in ("numpy", "scipy", "llvmlite")}
-    found |= packages
-    found["Python"] = f"{platform.python_version()} ({platform.python_implementation()})"
-    found["system"] = f"{platform.platform()}, {platform.machine()}"
-    return tuple(found.items())
+def versions(packages: Mapping[str, str]) -> dict[str, str]:
+    """Versions by name, here and now: rbdae, its own needs, some more packages, Python, the machine and the date."""
+    needs = {name: metadata.version(name) for name in ("numpy", "scipy", "llvmlite")}
+    return {
+        "rbdae": __version__,
+        **needs,
+        **packages,
+        "Python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "system": f"{platform.platform()}, {platform.processor() or platform.machine()}, {os.cpu_count()} cores",
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
 def command() -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Mat, Vec, sense
 from rbdae.adapter import Steps
-from rbdae.problem.observables import TABLE, Observable, Part
+from rbdae.problem.observables import TABLE, Observable, Part, with_unit
 from rbdae.problem.problem import Problem
 from rbdae.quantities.quantity import Quantity
-from rbdae.show.choices import Abscissa, abscissa
 from rbdae.show.plane import Plane, PlaneChoice, largest, plane_of, reaction_floors
 
 ROUNDING: Final = 1e-15
@@ -21,8 +21,55 @@ ROUNDING: Final = 1e-15
 
 _NOISE = 1e-6  # of the largest value: less is drawn as a constant
 _SMOOTH = 300  # times of a curve that looks smooth
-_LEAST, _MOST = 1e-12, 1e-6  # of the size of the mechanism, and of a radian
 _CHANGE = "total \N{MINUS SIGN} total(t\N{SUBSCRIPT ZERO})"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Abscissa:
+    """A horizontal axis: the time, or a quantity such as the angle of a crank.
+
+    Attributes
+    ----------
+    name, unit : what it says
+    at : its values at times (m,)
+    """
+
+    name: str
+    unit: str
+    at: Callable[[Vec], Vec]
+
+    @property
+    def label(self) -> str:
+        """The name with its unit."""
+        return with_unit(self.name, self.unit)
+
+
+TIME: Final = Abscissa("t", "s", lambda t: t)
+
+
+def abscissa(run: Any, over: Quantity | str | None, owner: str) -> Abscissa:
+    """The axis that was asked for: None for the time, or a quantity of a joint or force with one component."""
+    if over is None:
+        return TIME
+    problem = getattr(run, "problem", None)
+    if not isinstance(problem, Problem):
+        raise ValueError(f"{owner}: over={_check.show(over)} needs a run of a rbdae.Problem; leave it out")
+    if not isinstance(over, (str, Quantity)):
+        raise TypeError(f"{owner}: over must be a quantity or its label, got {_check.show(over)}")
+    try:
+        known, quantity = problem.interpretation.owners.find(over)
+    except ValueError as error:
+        raise ValueError(f"{owner}: over: {error}") from None
+    name = f"{known.name}.{quantity.name}"
+    if quantity.components:
+        raise ValueError(f"{owner}: over must have one component, got {name}; choose e.g. an angle")
+
+    def at(t: Vec) -> Vec:
+        recorded = len(t) == len(run.t) and np.array_equal(t, run.t)
+        return np.asarray(run.quantity(over) if recorded else run.quantity(over, t), dtype=float)
+
+    return Abscissa(name, quantity.unit, at)
 
 
 @final
@@ -81,7 +128,6 @@ class View:
     plane : that the motion stays in; None for space
     over : the horizontal axis
     every : whether panels of zeros are shown, too
-    floors : by unit the sizes of coordinates and velocities that count as zero
     """
 
     run: Any
@@ -89,7 +135,6 @@ class View:
     plane: Plane | None
     over: Abscissa
     every: bool = False
-    floors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def table(self) -> Mapping[str, Observable]:
@@ -129,11 +174,10 @@ def view(run: Any, plane: PlaneChoice, over: Quantity | str | None, owner: str, 
     TypeError, ValueError
         for a plane that the motion leaves, and for what is no quantity
     """
-    axis, flat, smooth, floors = abscissa(run, over, owner), plane_of(run, plane, owner), run, {}
+    axis, flat, smooth = abscissa(run, over, owner), plane_of(run, plane, owner), run
     if isinstance(getattr(run, "problem", None), Problem) and len(run.t):
         smooth = refined(run, run.t if run.steps is None or not whole else run.steps.t)
-        floors = {} if plane is False else motion_floors(smooth)
-    return View(run, smooth, flat, axis, plane is False, floors)
+    return View(run, smooth, flat, axis, plane is False)
 
 
 def refined(run: Any, over: Vec) -> Any:
@@ -145,20 +189,6 @@ def refined(run: Any, over: Vec) -> Any:
     first, last = sorted((over[0], over[-1]))
     t = np.union1d(run.t, np.linspace(first, last, _SMOOTH))[:: sense(steps.t)]
     return replace(run, t=t, y=run(t), steps=steps)
-
-
-def motion_floors(run: Any) -> dict[str, float]:
-    """The floors by unit: "m", "rad", "m/s", "rad/s", and "" for components of quaternions.
-
-    They are the smaller tolerance of the run, in [1e-12, 1e-6], times the size of the mechanism, and times its largest
-    velocity, which may be that of its turning.
-    """
-    part = float(np.clip(min(run.rtol, np.min(run.atol)), _LEAST, _MOST))
-    size = float(run.problem.model.scales.length)
-    speed = max((largest(state.velocity) for state in run.states.values()), default=0.0)
-    spin = max((largest(state.angular_velocity) for state in run.states.values()), default=0.0)
-    speed = max(speed, size * spin)
-    return {"": part, "rad": part, "m": part * size, "m/s": part * speed, "rad/s": part * speed / size}
 
 
 # ---------------------------------------------------------------- a quantity of some owners
@@ -233,9 +263,7 @@ def groups(shown: View, quantity: str, names: Iterable[str] = ()) -> list[Group]
     else:
         values = {quantity: values} if line.owner == "system" else {name: values[name] for name in names}
     if quantity != "reactions":
-        return [
-            group(part, run.t, values, shown.floors.get(part.unit, 0.0) if line.of is None else 0.0) for part in parts
-        ]
+        return [group(part, run.t, values) for part in parts]
     return [group(part, run.t, values, shown.reaction_floor(part)) for part in shown.reaction_parts]
 
 

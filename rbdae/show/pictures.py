@@ -11,11 +11,10 @@ import numpy as np
 from rbdae._arrays import Vec, sense
 from rbdae.problem.observables import TABLE
 from rbdae.quantities.quantity import Quantity
-from rbdae.show import choices
-from rbdae.show.choices import Abscissa
+from rbdae.show.figures import names as known_names
 from rbdae.show.figures import need_matplotlib, new_figure, plain, style, thinned
 from rbdae.show.panels import (
-    Curve,
+    Abscissa,
     Panel,
     View,
     group,
@@ -95,7 +94,7 @@ def plot_solution(
     """
     need_matplotlib("plot")
     wanted = _chosen_quantities(quantities, joints)
-    heading = plain(solution.solver) if title is None else choices.title("title", title)
+    heading = plain(solution.solver) if title is None else title
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     shown = view(solution, plane, over, "plot")
@@ -121,7 +120,7 @@ def plot_solution(
 def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
     if given is None:
         return [*DEFAULT, *(() if joints is None else ["reactions"])]
-    names = choices.names("quantities", "quantity", given, quantities())
+    names = known_names("quantities", "quantity", given, quantities())
     if joints is not None and not _of("joints", names) and "joints" not in names:
         raise ValueError(
             f"plot: joints= is for reactions and quantities of joints; add 'reactions' or 'joints' to quantities, "
@@ -144,22 +143,21 @@ def _blocks(
     notes: list[str] = []
     smooth, of_bodies = shown.smooth, _of("bodies", wanted)
     if bodies is not None or of_bodies:
-        names, note = _chosen("bodies", "body", bodies, smooth.states)
+        names = _chosen("bodies", "body", bodies, smooth.states, notes)
         columns = [each.by_owner() for quantity in of_bodies for each in groups(shown, quantity, names)]
         full, zero = (columns, []) if every else _full(columns)
         blocks.append([(name, [column[name] for column in full or columns]) for name in names] if columns else [])
-        notes += note + ([f"Zero at all times: {', '.join(zero)}."] if full and zero else [])
+        notes += [f"Zero at all times: {', '.join(zero)}."] if full and zero else []
     for kind in _of("named", wanted):
-        found = getattr(smooth, kind)
-        names, note = _chosen(kind, kind.removesuffix("s"), joints if kind == "joints" else None, found)
-        blocks += _named(kind, smooth.t, {name: found[name] for name in names})
-        notes += note
+        all_of = getattr(smooth, kind)
+        names = _chosen(kind, kind.removesuffix("s"), joints if kind == "joints" else None, all_of, notes)
+        blocks += _named(kind, smooth.t, {name: all_of[name] for name in names})
     if of_joints := _of("joints", wanted):
-        names, note = _chosen("joints", "joint", joints, smooth.reactions)
+        names = _chosen("joints", "joint", joints, smooth.reactions, notes)
         columns = [each.by_owner() for quantity in of_joints for each in groups(shown, quantity, names)]
         full, zero = (columns, []) if shown.plane is None else _full(columns)
         blocks.append([(_on(name, shown), [column[name] for column in full]) for name in names])
-        notes += note + ([f"Zero but for rounding: {', '.join(zero)}."] if zero else [])
+        notes += [f"Zero but for rounding: {', '.join(zero)}."] if zero else []
     return [block for block in blocks if block and block[0][1]], notes
 
 
@@ -169,16 +167,17 @@ def _full(columns: list[dict[str, Panel]]) -> tuple[list[dict[str, Panel]], list
     return [column for column in columns if column not in zero], [next(iter(c.values())).label for c in zero if c]
 
 
-def _named(kind: str, t: Vec, found: Mapping[str, Any]) -> list[Block]:
-    """Blocks of rows of the "joints" or "forces": those with the same quantities are in one. What is zero at all times
-    in all of them, as the torques of joints that nothing drives, is left out; in some of them its place is empty."""
+def _named(kind: str, t: Vec, of: Mapping[str, Any]) -> list[Block]:
+    """Blocks of rows of the "joints" or "forces": those with the same quantities are in one. Zeros in all of them, as
+    the torques of joints that nothing drives, are left out; in some of them their place is empty."""
     alike: dict[tuple[tuple[str, ...], ...], dict[str, Any]] = {}
-    for name, each in found.items():
+    for name, each in of.items():
         alike.setdefault(tuple((q, *map(str, each.units[q])) for q in each), {})[name] = each
     out: list[Block] = []
     for owners in alike.values():
-        parts = TABLE[kind].parts_of(next(iter(owners.values())))
-        columns, _ = _full([group(part, t, owners).by_owner() for part in parts])
+        columns, _ = _full(
+            [group(part, t, owners).by_owner() for part in TABLE[kind].parts_of(next(iter(owners.values())))]
+        )
         rows = {name: [column[name] for column in columns] for name in owners}
         out.append([(name, [None if p.is_zero() else _unitless(p) for p in panels]) for name, panels in rows.items()])
     return out
@@ -190,14 +189,14 @@ def _unitless(panel: Panel) -> Panel:
 
 
 def _chosen(
-    what: str, one: str, names: Iterable[str] | None, known: Mapping[str, object]
-) -> tuple[list[str], list[str]]:
+    what: str, one: str, names: Iterable[str] | None, known: Mapping[str, object], notes: list[str]
+) -> list[str]:
+    """Names, or the first ones of all with a note."""
     if names is not None:
-        return choices.names(what, one, names, known), []
-    out = list(known)
-    if len(out) <= MOST_ROWS:
-        return out, []
-    return out[:MOST_ROWS], [f"the first {MOST_ROWS} of {len(out)} {what}; choose with {what}=[...]"]
+        return known_names(what, one, names, known)
+    if len(known) > MOST_ROWS:
+        notes.append(f"the first {MOST_ROWS} of {len(known)} {what}; choose with {what}=[...]")
+    return list(known)[:MOST_ROWS]
 
 
 def _on(joint: str, shown: View) -> str:
@@ -214,82 +213,73 @@ def _on(joint: str, shown: View) -> str:
 
 
 class _Cell(NamedTuple):
-    """A panel in its place, the name of its row, and whether it has heading and legend."""
+    """A panel, the name of its row, and whether it has heading and legend."""
 
-    row: int
-    column: int
-    panel: Panel
     name: str
+    panel: Panel | None
     headed: bool
 
 
 def _draw(blocks: list[Block], lone: list[Panel], marks: Sequence[float], over: Abscissa) -> Figure:
     """Blocks of rows above each other, then the panels of the system, as many in a row as the widest block has; `marks`
     are values of the axis."""
-    widths = [max(len(panels) for _, panels in block) for block in blocks]
-    width = max([min(w, _COLUMNS) if len(b) == 1 else w for w, b in zip(widths, blocks, strict=True)], default=0)
+    widths = [(len(block), max(len(panels) for _, panels in block)) for block in blocks]
+    width = max([min(wide, _COLUMNS) if rows == 1 else wide for rows, wide in widths], default=0)
     width = width or (2 if len(lone) > 1 else 1)
-    if width == 1 and len(lone) + max((len(block) for block in blocks), default=0) > 2:
+    if width == 1 and len(lone) + max((rows for rows, _ in widths), default=0) > 2:
         width = 2
-    cells, heights = _cells(blocks, lone, width)
+    lines = [line for block in blocks for line in _lines(block, width)]
+    of_system = [_Cell("", panel, True) for panel in lone]
+    lines += [(2.2, of_system[k : k + width]) for k in range(0, len(lone), width)]
+    heights = [height for height, _ in lines]
     figure = new_figure("plot", (max(1.35, width) * _WIDTH, sum(heights) + 0.6), layout="constrained")
     grid = figure.add_gridspec(len(heights), width, height_ratios=heights)
     first: Axes | None = None
     lowest: dict[int, Axes] = {}
-    for cell in cells:
-        axis = figure.add_subplot(grid[cell.row, cell.column], sharex=first)
-        first = axis if first is None else first
-        _fill(axis, cell, marks, over)
-        axis.tick_params(labelbottom=False)
-        lowest[cell.column] = axis
+    for row, (_, cells) in enumerate(lines):
+        for column, cell in enumerate(cells):
+            if cell.panel is not None:
+                axis = figure.add_subplot(grid[row, column], sharex=first)
+                first = axis if first is None else first
+                _fill(axis, cell.panel, cell, marks, over)
+                axis.tick_params(labelbottom=False)
+                lowest[column] = axis
     for axis in lowest.values():
         axis.tick_params(labelbottom=True)
         axis.set_xlabel(plain(over.label))
     return figure
 
 
-def _cells(blocks: list[Block], lone: list[Panel], width: int) -> tuple[list[_Cell], list[float]]:
-    """All panels, and the heights of rows, inches.
-
-    A block of one column is wrapped: its panels stand beside each other, too. A row that is alone has as many lines as
-    it needs.
-    """
-    cells: list[_Cell] = []
-    heights: list[float] = []
-    for block in blocks:
-        row, alone = len(heights), len(block) == 1
+def _lines(block: Block, width: int) -> list[tuple[float, list[_Cell]]]:
+    """Heights, inches, and cells of a block's rows. Rows of one panel stand beside each other, too, and a row that is
+    alone has as many lines as it needs."""
+    alone, single = len(block) == 1, all(len(panels) == 1 for _, panels in block)
+    rows: list[list[_Cell]] = []
+    if alone or single:
         flat = [(name, panel) for name, panels in block for panel in panels]
-        if alone or all(len(panels) == 1 for _, panels in block):
-            columns = min(width, len(flat)) if alone else width
-            for k, (name, panel) in enumerate(flat):
-                named = not alone or k % columns == 0
-                headed = alone or k < columns
-                if panel is not None:
-                    cells.append(_Cell(row + k // columns, k % columns, panel, name if named else "", headed))
-            count = -(-len(flat) // columns)
-            heights += [_height(count) + 0.35 * (k == 0 or alone) for k in range(count)]
-            continue
+        for k in range(0, len(flat), width):
+            part = flat[k : k + width]
+            rows.append(
+                [_Cell(name if single or not j else "", p, alone or k == 0) for j, (name, p) in enumerate(part)]
+            )
+    else:
         begun: set[int] = set()
-        for k, (name, panels) in enumerate(block):
-            for j, panel in enumerate(panels):
-                if panel is not None:
-                    cells.append(_Cell(row + k, j, panel, "" if j else name, j not in begun))
-                    begun.add(j)
-        heights += [_height(len(block)) + 0.35 * (k == 0) for k in range(len(block))]
-    row = len(heights)
-    cells += [_Cell(row + k // width, k % width, panel, "", True) for k, panel in enumerate(lone)]
-    heights += [2.2] * -(-len(lone) // width)
-    return cells, heights
+        for name, panels in block:
+            rows.append([_Cell("" if j else name, panel, j not in begun) for j, panel in enumerate(panels)])
+            begun |= {j for j, panel in enumerate(panels) if panel is not None}
+    height = 2.3 if len(rows) <= 2 else 1.7 if len(rows) <= 4 else 1.25
+    return [(height + 0.35 * (k == 0 or alone), cells) for k, cells in enumerate(rows)]
 
 
-def _height(rows: int) -> float:
-    return 2.3 if rows <= 2 else 1.7 if rows <= 4 else 1.25
-
-
-def _fill(axis: Axes, cell: _Cell, marks: Sequence[float], over: Abscissa) -> None:
-    panel = cell.panel
+def _fill(axis: Axes, panel: Panel, cell: _Cell, marks: Sequence[float], over: Abscissa) -> None:
     for curve in panel.curves:
-        _curve(axis, curve, panel.logarithmic, over)
+        y = _visible(curve.y) if panel.logarithmic else curve.y
+        if panel.logarithmic and len(y) and not np.isfinite(y).any():
+            axis.plot([], [], label=f"{curve.name}: 0", **style(curve.number))
+            continue
+        keep, marker = thinned(y), "o" if len(y) == 1 else None
+        x = over.at(curve.t)[keep]
+        axis.plot(x, y[keep], label=curve.name, linewidth=1.2, marker=marker, markersize=4, **style(curve.number))
     if panel.logarithmic and any(np.any(_visible(curve.y) > 0.0) for curve in panel.curves):
         axis.set_yscale("log")
     else:
@@ -308,17 +298,6 @@ def _fill(axis: Axes, cell: _Cell, marks: Sequence[float], over: Abscissa) -> No
         axis.legend(
             loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4, fontsize="small", frameon=False, borderaxespad=0.1
         )
-
-
-def _curve(axis: Axes, curve: Curve, logarithmic: bool, over: Abscissa) -> None:
-    """A curve of a panel; a single point has a marker, and a curve of zeros in a logarithmic axis says so."""
-    y = _visible(curve.y) if logarithmic else curve.y
-    if logarithmic and len(y) and not np.isfinite(y).any():
-        axis.plot([], [], label=f"{curve.name}: 0", **style(curve.number))
-        return
-    keep = thinned(y)
-    x, marker = over.at(curve.t)[keep], "o" if len(y) == 1 else None
-    axis.plot(x, y[keep], label=curve.name, linewidth=1.2, marker=marker, markersize=4, **style(curve.number))
 
 
 def _visible(values: Vec) -> Vec:

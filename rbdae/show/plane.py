@@ -11,7 +11,6 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.problem.observables import MOMENTUM, REACTIONS, STATES, TABLE, Observable, Part
 from rbdae.problem.problem import Problem
 from rbdae.show.placed import Placed, placed
@@ -25,40 +24,13 @@ same if it has one, False for none."""
 Reactions: TypeAlias = Mapping[str, Mapping[str, Any]]
 """`Reaction` s by the names of joints and their bodies."""
 
+_AXES: Final = "xyz"
 _NAMES: Final = ("xy", "yz", "zx", "yx", "zy", "xz")
 _SAMPLES: Final = 200  # times at which a run is looked at
-_OUT_OF_PLANE: Final = 1e-4  # of all motion: less is error of the run
 _LEAVES: Final = 1e-3  # of all motion, out of a plane that was asked for
 _PER_TOLERANCE: Final = 10.0  # of the relative tolerance of a run: what leaves a plane by more is motion, no error
-_TIE: Final = 1e-14  # weight of gravity, and a hundredth of it of the axes of space, where the motion leaves a choice
-_ALONG: Final = 1.0 - 1e-6  # the component of a normal that is an axis of space
 _NO_TWIST: Final = 1e-3
 _ROUNDING: Final = 1e-9  # of the largest force, and of this force on an arm of the size of the mechanism
-
-
-def plane_of_motion(here: Placed, size: float) -> Mat | None:
-    """The directions right, up and towards the eye, rows of (3, 3), if every body moves in parallels of one plane and
-    turns about its normal; None if not. At rest the axes of hinges count as turns.
-
-    Up is against gravity, if that has a component in the plane, else the y or z axis of space.
-
-    Parameters
-    ----------
-    here : at the times of a run
-    size : of the mechanism, m, by which velocities are measured against angular velocities
-    """
-    turns, slides = _rates(here, size)
-    if not 0.0 < max(np.abs(turns).max(initial=0.0), np.abs(slides).max(initial=0.0)) < np.inf:
-        turns, slides = _hinges(here), np.zeros((1, 3))
-        if len(turns) < max(len(here.system.bodies), 1):
-            return None
-    # the normal n for which sum |turns x n|^2 + (slides . n)^2 is the least
-    squares = np.einsum("ij,ij->", turns, turns) * np.eye(3) - turns.T @ turns + slides.T @ slides
-    gravity = here.system.gravity
-    g = gravity / (np.linalg.norm(gravity) or 1.0)
-    squares = squares / np.trace(squares) + _TIE * (np.outer(g, g) + 0.01 * np.diag([2.0, 0.0, 1.0]))
-    normal = np.linalg.eigh(squares)[1][:, 0]
-    return None if _departure(turns, slides, normal) > _OUT_OF_PLANE else _frame(normal, gravity)
 
 
 def _rates(here: Placed, size: float) -> tuple[Mat, Mat]:
@@ -68,14 +40,23 @@ def _rates(here: Placed, size: float) -> tuple[Mat, Mat]:
     return np.concatenate(turns), np.concatenate(slides) / size
 
 
-def _hinges(here: Placed) -> Mat:
-    """The axes about which joints turn and do nothing else, (k, 3)."""
-    axes = [
-        here.along(joint.a, joint.axis_a)[0]
-        for joint in here.system.joints
-        if isinstance(joint, AbstractAxialJoint) and joint.free_motions == {"rotation"}
-    ]
-    return np.reshape(np.array(axes), (-1, 3))
+def plane_of_motion(here: Placed, size: float, limit: float = 1e-4) -> Plane | None:
+    """The plane along two axes of space that holds all velocities; None if there is none, and at rest.
+
+    Parameters
+    ----------
+    here : at the times of a run
+    size : of the mechanism, m, by which velocities are measured against angular velocities
+    limit : of the part of all motion that leaves the plane
+    """
+    turns, slides = _rates(here, size)
+    if not 0.0 < max(np.abs(turns).max(initial=0.0), np.abs(slides).max(initial=0.0)) < np.inf:
+        return None
+    gravity = np.abs(here.system.gravity) / (np.linalg.norm(here.system.gravity) or 1.0)
+    # a motion along a line leaves a choice: the plane that gravity is in, and then xy
+    out = {name: _departure(turns, slides, _named(name).frame[2]) for name in ("xy", "zx", "yz")}
+    name = min(out, key=lambda name: (max(out[name], 1e-7), gravity[_AXES.index(_named(name).letters[2])]))
+    return _named(name) if out[name] <= limit else None
 
 
 def _departure(turns: Mat, slides: Mat, normal: Vec) -> float:
@@ -85,19 +66,6 @@ def _departure(turns: Mat, slides: Mat, normal: Vec) -> float:
         return 0.0
     across = turns - np.outer(turns @ normal, normal)
     return float(max(np.abs(across).max(initial=0.0), np.abs(slides @ normal).max(initial=0.0)) / largest)
-
-
-def _frame(normal: Vec, gravity: Vec) -> Mat:
-    """Right, up and the normal, such that right points along its largest component."""
-    up = -(gravity - (gravity @ normal) * normal)
-    if np.linalg.norm(up) <= 1e-3 * np.linalg.norm(gravity):
-        axis = np.eye(3)[1 if abs(normal[1]) < 0.7 else 2]
-        up = axis - (axis @ normal) * normal
-    up = unit(up)
-    right = np.cross(up, normal)
-    if right[np.argmax(np.abs(right))] < 0.0:
-        right, normal = -right, -normal
-    return np.stack([right, up, normal])
 
 
 @final
@@ -119,6 +87,17 @@ class Plane:
         """A sentence on what is shown."""
         first, second, normal = self.letters
         return f"The motion is in the {first}{second} plane; angles are about {normal}."
+
+    def upright(self, gravity: Vec) -> Mat:
+        """Right, up and towards the eye, rows of (3, 3): up is against gravity, or y or z if gravity is normal."""
+        normal = self.frame[2]
+        up = -(gravity - (gravity @ normal) * normal)
+        if np.linalg.norm(up) <= 1e-3 * np.linalg.norm(gravity):
+            up = np.eye(3)[2 if abs(normal[1]) > 0.5 else 1]
+        up = unit(up)
+        right = np.cross(up, normal)
+        sign = -1.0 if right[np.argmax(np.abs(right))] < 0.0 else 1.0
+        return np.stack([sign * right, up, sign * normal])
 
     @property
     def reaction_names(self) -> list[str]:
@@ -188,7 +167,7 @@ class Plane:
 
     def unique(self, reaction: Any) -> Bools:
         """Whether the two forces in the plane and the torque about the normal are unique, (3,)."""
-        first, second, normal = ("xyz".index(letter) for letter in self.letters)
+        first, second, normal = (_AXES.index(letter) for letter in self.letters)
         force, torque = reaction.unique_force_in_space, reaction.unique_torque_in_space
         return np.array([force[first], force[second], torque[normal]])
 
@@ -238,33 +217,20 @@ def plane_of(run: Any, asked: PlaneChoice, owner: str) -> Plane | None:
     if not len(rows):
         return None
     here, size = placed(problem, run.t[rows], run.y[rows]), problem.model.scales.length
-    if isinstance(asked, str):
-        plane: Plane | None = _named(asked)
-        limit = _LEAVES
-    else:
-        plane = _found(here, size)
-        limit = float(np.clip(_PER_TOLERANCE * getattr(run, "rtol", 1e-6), 1e-8, _OUT_OF_PLANE))
-    out = np.inf if plane is None else _departure(*_rates(here, size), plane.frame[2])
-    if out <= limit:
+    if not isinstance(asked, str):
+        plane = plane_of_motion(here, size, float(np.clip(_PER_TOLERANCE * getattr(run, "rtol", 1e-6), 1e-8, 1e-4)))
+        if plane is None and asked:
+            raise ValueError(f"{owner}: plane=True, but the motion is in no plane of two axes; leave plane out")
         return plane
-    if isinstance(asked, str):
+    out = _departure(*_rates(here, size), _named(asked).frame[2])
+    if out > _LEAVES:
         raise ValueError(
             f"{owner}: plane={asked!r}, but {out:.2g} of the motion leaves this plane; leave plane out, or name another"
         )
-    if asked:
-        raise ValueError(f"{owner}: plane=True, but the motion is in no plane of two axes; leave plane out")
-    return None
-
-
-def _found(here: Placed, size: float) -> Plane | None:
-    """The plane of motion, if its normal is an axis of space."""
-    frame = plane_of_motion(here, size)
-    if frame is None or (part := np.abs(frame[2])).max() < _ALONG:
-        return None
-    return _named(("yz", "zx", "xy")[int(np.argmax(part))])
+    return _named(asked)
 
 
 def _named(name: str) -> Plane:
-    rows = np.eye(3)[["xyz".index(letter) for letter in name]]
+    rows = np.eye(3)[[_AXES.index(letter) for letter in name]]
     normal = np.cross(*rows)
-    return Plane((name[0], name[1], "xyz"[int(np.argmax(np.abs(normal)))]), np.stack([*rows, normal]))
+    return Plane((name[0], name[1], _AXES[int(np.argmax(np.abs(normal)))]), np.stack([*rows, normal]))

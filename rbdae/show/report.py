@@ -13,16 +13,13 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block as Equations
-from rbdae.actuators.block import sort_of
 from rbdae.problem import observables
 from rbdae.problem.observables import Part, with_unit
 from rbdae.problem.problem import Problem
 from rbdae.quantities.quantity import Quantity
 from rbdae.show.moving import MOMENTS, moments, moving
 from rbdae.show.page import (
-    NOT_REPORTED,
     Block,
-    Code,
     Facts,
     Figure,
     Items,
@@ -33,7 +30,6 @@ from rbdae.show.page import (
     Value,
     command,
     diagram,
-    number,
     table,
     versions,
     write,
@@ -94,7 +90,11 @@ def report_run(
     if title is not None and not title.strip():
         raise ValueError("report: title must not be empty; pass e.g. 'Slider crank', or leave it out")
     known = isinstance(run.problem, Problem)
-    names = _bodies(run.problem, bodies) if known else ()
+    names: tuple[str, ...] = ()
+    if known:
+        names = tuple(body.name for body in chosen(run.problem.system, bodies))
+        if bodies is None and len(names) > _BODIES:
+            names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
     run, warnings = _finite(run)
     shown = view(run, plane if known or plane else False, over, "report", whole=True)
     sections: list[Section] = []
@@ -102,27 +102,57 @@ def report_run(
         sections += _of_mechanism(shown, names, warnings)
     elif len(run.t):
         sections.append(Section("Unknowns", tuple(_unknowns(run))))
-    sections.append(Section("Steps", (_steps(shown), _work(run))))
+    sections.append(Section("Steps", (_steps(shown),)))
     if run.events:
         sections.append(Section("Events", (_events(run),)))
     if known:
-        sections.append(Section("Mechanism", tuple(_mechanism(run.problem))))
-    sections.append(Section("How it was made", tuple(_made(run, packages))))
+        sections.append(Section("Mechanism", (Text(run.problem.system._repr_html_(), "html"),)))
+    made: list[Block] = [Text("The report was written by"), Text(command(), "code")] if command() else []
+    sections.append(Section("How it was made", (*made, Facts(tuple(versions(packages).items())))))
     summary: list[Block] = [Text(f"{run.message}.", "plain" if run.success else "failure")]
     summary += [Items(tuple(warnings), "warning")] if warnings else []
-    sections.insert(0, Section("Summary", (*summary, Facts(tuple(_results(run))))))
-    return write(_page(run, sections, title), target)
+    sections.insert(0, Section("Summary", (*summary, Facts(tuple(facts(run))))))
+    under = f"{len(run.t)} times" + (f", t = {run.t[0]:g} to {run.t[-1]:g} s" if len(run.t) else "")
+    if known:
+        every = [body.name for body in run.problem.system.bodies]
+        under = f"{len(every)} {'body' if len(every) == 1 else 'bodies'} ({_listed(every)}); {under}"
+    form = f"{getattr(run.problem, 'formulation', 'a run')} by {run.solver}"
+    verdict = "reached its end" if run.success else "did not reach its end"
+    under = under if title is None else f"{form}; {under}"
+    return write(Page(title or form, under, verdict, "good" if run.success else "failure", tuple(sections)), target)
 
 
-def _bodies(problem: Problem, bodies: Iterable[str] | None) -> tuple[str, ...]:
-    every = [body.name for body in chosen(problem.system, bodies)]
-    if bodies is not None or len(every) <= _BODIES:
-        return tuple(every)
-    return tuple(every[k] for k in np.linspace(0, len(every) - 1, _BODIES).round().astype(int))
+def facts(run: Any) -> list[tuple[str, str]]:
+    """How a run went, by name; on pages, in notebooks and on the command line."""
+    problem, stats = run.problem, run.stats
+    out = [("result", run.message)]
+    if isinstance(problem, Problem):
+        kind = {"ode": "an ODE", "dae": f"a DAE of index {problem.index}"}.get(problem.kind, "overdetermined")
+        form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}: {problem.n} unknowns, {kind}"
+        out.append(("form", form))
+        if problem.redundant:
+            out.append(("left out", f"redundant: {', '.join(problem.redundant)}"))
+    atol = f"{run.atol:g}" if np.ndim(run.atol) == 0 else f"{np.min(run.atol):.3g} to {np.max(run.atol):.3g}"
+    out.append(("solver", f"{run.solver}, rtol = {run.rtol:g}, atol = {atol}"))
+    if len(run.t):
+        out.append(("times", f"{len(run.t)} from {run.t[0]:g} to {run.t[-1]:g} s"))
+    if run.options:
+        out.append(("options", ", ".join(f"{name}={value}" for name, value in run.options.items())))
+    if isinstance(problem, Problem) and len(run.t):
+        balance = balance_of(run)
+        known = "" if isinstance(balance, str) else f", largest error of its balance {np.max(np.abs(balance)):.2e} J"
+        out.append(("energy", f"{run.energy.total[-1]:.9g} J at the end{known}"))
+        position, velocity = (np.max(values) for values in (run.drift.position, run.drift.velocity))
+        out.append(("drift", f"{position:.2e} in positions, {velocity:.2e} in velocities"))
+        if len(run.singular_times):
+            out.append(("singular near", ", ".join(f"t = {t:.6g} s" for t in run.singular_times)))
+    names = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "projections", "restarts")
+    counts = ", ".join(f"{getattr(stats, name)} {name}" for name in names if getattr(stats, name) >= 0)
+    return [*out, ("work", f"{counts}, {stats.seconds:.3f} s of the processor; code {stats.code or 'not recorded'}")]
 
 
 def _finite(run: Any) -> tuple[Any, list[str]]:
-    """The rows in which all unknowns are finite, and what is to be said of the others."""
+    """The rows in which all unknowns are finite, and a sentence on the others."""
     good = np.isfinite(run.y).all(axis=1)
     if (kept := run.steps) is not None:
         fine = np.isfinite(kept.y).all(axis=1)
@@ -134,19 +164,6 @@ def _finite(run: Any) -> tuple[Any, list[str]]:
         f"t = {run.t[~good][0]:.6g} s: tables and diagrams leave them out."
     )
     return replace(run, t=run.t[good], y=run.y[good]), [said]
-
-
-def _page(run: Any, sections: Sequence[Section], title: str | None) -> Page:
-    under = f"{len(run.t)} times"
-    if len(run.t):
-        under += f", t = {run.t[0]:g} to {run.t[-1]:g} s"
-    if isinstance(run.problem, Problem):
-        names = [body.name for body in run.problem.system.bodies]
-        under = f"{len(names)} {'body' if len(names) == 1 else 'bodies'} ({_listed(names)}); {under}"
-    form = f"{getattr(run.problem, 'formulation', 'a run')} by {run.solver}"
-    verdict = "reached its end" if run.success else "did not reach its end"
-    under = under if title is None else f"{form}; {under}"
-    return Page(title or form, under, verdict, "good" if run.success else "failure", tuple(sections))
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:
@@ -161,28 +178,23 @@ def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> I
     joints = tuple(joint for joint in sizes if joint in most)
     yield Section("Animation", (_motion(shown),))
     yield Section("Motion", tuple(_over_time(shown, names)))
-    titles = Text("Bodies", "heading"), Text("Unknowns, as the solver has them at the times of the run", "heading")
-    yield Section("States", (titles[0], _states(shown), titles[1], _table_of_unknowns(run)))
+    yield Section("States", (_states(shown),))
     yield Section("Energy", tuple(_energy(shown)))
     yield Section("Drift", (_drift(shown),))
     if figures := tuple(_named(shown)):
         yield Section("Joints and forces", figures)
     if observables.further(run.problem):
         yield Section("Observables", tuple(_further(shown, names, joints)))
-    found = run.reactions
-    if found:
+    if reactions := run.reactions:
         flat = shown.plane_of_reactions
-        loose = [joint for joint, of in found.items() if not all(is_unique(each, flat) for each in of.values())]
+        loose = [joint for joint, of in reactions.items() if not all(is_unique(each, flat) for each in of.values())]
         if loose:
             warnings.append(
                 f"The reactions of {_listed(loose)} are not unique: redundant joint equations share the load. Those of "
                 "least norm are shown; the table says which of their components are unique."
             )
-        wild = [j for j, of in found.items() if not all(np.isfinite([r.force, r.torque]).all() for r in of.values())]
-        if wild:
-            warnings.append(
-                f"The reactions of {_listed(wild)} are not finite at some times: the joints are singular there."
-            )
+        if not all(np.isfinite([r.force, r.torque]).all() for of in reactions.values() for r in of.values()):
+            warnings.append("Some reactions are not finite at some times: joints are singular there.")
         yield Section("Reactions", tuple(_reactions(shown, joints)))
 
 
@@ -197,40 +209,34 @@ def _motion(shown: View) -> Figure:
     drawn = scene(run, moments(scene(run, times[:1]), times))
     if shown.every:
         drawn = replace(drawn, plane=None)
-    hint = "in its plane; drag to move" if drawn.plane is not None else "drag to turn"
     caption = (
-        f"{len(drawn.t)} moments, {hint}, scroll to zoom, click in the legend to hide. Bodies are lines "
-        "between the points where joints and forces act on them, or boxes with their inertia."
+        f"{len(drawn.t)} moments. Bodies are lines between the points where joints and forces act on them, or boxes "
+        "with their inertia."
     )
     return moving("motion", drawn, caption)
 
 
 def _over_time(shown: View, names: tuple[str, ...]) -> Iterator[Block]:
     """Positions, orientations, velocities and angular velocities, a panel for each component."""
-    every, run = shown.smooth.states, shown.run
+    every = shown.smooth.states
     if len(names) < len(every):
         yield Text(f"{len(names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) draws those you choose.")
     if shown.plane is not None:
         yield Text(shown.plane.said)
-    said = " One colour a body; a click in the legend hides it, a double click shows it alone. " + (
-        f"The run has {len(run.t)} times; between its steps the curves are solution(t)."
-        if shown.smooth is not run
-        else "Curves with many points keep all their extremes."
-    )
+    yield Text("One colour a body; a click in the legend hides it, a double click shows it alone.")
     left: list[str] = []
     for part in shown.table["states"].parts:
         if part.anchor:
             panels, zero = groups(shown, part.name, names)[0].by_component(every=shown.every)
             left += zero
             if panels:
-                yield diagram(part.anchor, panels, shown.over, f"{part.caption}{said}")
-                said = ""
+                yield diagram(part.anchor, panels, shown.over, part.caption)
     yield from _zero(left)
 
 
-def _zero(labels: Sequence[str], because: str = "errors of the run") -> list[Block]:
-    """A sentence on panels that are left out; none for nothing."""
-    return [Text(f"Zero at all times, but for {because}: {', '.join(labels)}.")] if labels else []
+def _zero(labels: Sequence[str]) -> list[Block]:
+    """A sentence on panels that are left out; empty for no labels."""
+    return [Text(f"Zero at all times, but for rounding: {', '.join(labels)}.")] if labels else []
 
 
 def _energy(shown: View) -> Iterator[Block]:
@@ -245,11 +251,9 @@ def _energy(shown: View) -> Iterator[Block]:
 
 def _drift(shown: View) -> Block:
     panels = drift(shown)
-    values = np.array([curve.y for curve in panels[0].curves])
-    if not (values > 0.0).any():
+    if not any((curve.y > 0.0).any() for curve in panels[0].curves):
         return Text("No constraint is violated at any time, not even by rounding.")
-    caption = "Largest violation of the constraints on positions and on velocities, in their own units."
-    return diagram("drift", panels, caption=caption + (" Zeros are left out." if (values == 0.0).any() else ""))
+    return diagram("drift", panels, caption="Largest violation of the constraints, in their own units; without zeros.")
 
 
 def _named(shown: View) -> list[Block]:
@@ -267,19 +271,17 @@ def _named(shown: View) -> list[Block]:
                 twice = kind == "forces" and _of_a_joint(forces[name], owners[name].quantities[quantity])
                 if name not in blocks and not unit.endswith("/s^2") and (shown.every or not twice):
                     sorts.setdefault((quantity, unit, components), {})[name] = each
-        taken: set[str] = set()
+        anchors: set[str] = set()
         for (name, unit, components), of in sorts.items():
-            part, floor = Part(name, unit, components), shown.floors.get(unit, 0.0) if kind == "joints" else 0.0
-            alive = {owner: each for owner, each in of.items() if largest(part.values(each)) > floor}
-            some = dict(list(alive.items())[:_BODIES])
+            part = Part(name, unit, components)
+            some = dict([(owner, each) for owner, each in of.items() if largest(part.values(each)) > 0.0][:_BODIES])
             if some:
                 anchor = f"{kind}-{name.replace('_', '-')}"
-                if anchor in taken:  # the same name with another unit
+                if anchor in anchors:  # the same name with another unit
                     anchor += "-" + re.sub("[^a-z]+", "-", unit.lower()).strip("-")
-                taken.add(anchor)
-                panels, _ = group(part, smooth.t, some, floor).by_component(every=shown.every)
-                said = f"{len(some)} of {len(alive)}." if len(some) < len(alive) else ""
-                figures.append(diagram(anchor, panels, shown.over, said))
+                anchors.add(anchor)
+                panels, _ = group(part, smooth.t, some).by_component(every=shown.every)
+                figures.append(diagram(anchor, panels, shown.over))
     for k, name in enumerate(blocks[:_BODIES], 1):  # a panel for each unit, a curve for each quantity
         units: dict[str, dict[str, Vec]] = {}
         for quantity, (unit, _) in smooth.forces[name].units.items():
@@ -288,8 +290,7 @@ def _named(shown: View) -> list[Block]:
                 units.setdefault(unit, {})[quantity] = values
         panels = [Panel(with_unit(name, unit), curves_of(smooth.t, of)) for unit, of in units.items()]
         figures += [diagram(f"block-{k}", panels, shown.over)] if panels else []
-    what = "joint, force or actuator; blocks have figures of their own" if blocks else "joint or force"
-    said = f"A curve for each {what}. What is zero at all times is left out."
+    said = "A curve for each joint, force or actuator; blocks have figures of their own. Zeros are left out."
     return [Text(said), *figures] if figures else []
 
 
@@ -303,8 +304,8 @@ def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> It
     """Observables that have their functions in the table, a figure for each."""
     left: list[str] = []
     for each in observables.further(shown.run.problem):
-        (found,) = groups(shown, each.name, names if each.owner == "bodies" else joints)
-        panels, zero = _on_bodies(shown, found, each.owner).by_component(every=shown.every)
+        (of,) = groups(shown, each.name, names if each.owner == "bodies" else joints)
+        panels, zero = _on_bodies(shown, of, each.owner).by_component(every=shown.every)
         left += zero
         if panels:
             yield diagram(each.name.replace("_", "-"), panels, shown.over, each.note)
@@ -315,35 +316,22 @@ def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
     """Components of force and torque, a colour for each joint, and their largest values in a table."""
     many, left = len(shown.smooth.reactions), list[str]()
     some = f" {len(joints)} of {many} joints, those with the largest forces." if len(joints) < many else ""
-    for found in groups(shown, "reactions", joints):
-        part = found.part
-        where = "" if part.name == "force" else ", about the joint's point on it"
-        caption = f"Reaction {part.name}s of the joints on the body that is named{where}, in space.{some}"
-        panels, zero = _on_bodies(shown, found, "joints").by_component(every=shown.every)
+    for of in groups(shown, "reactions", joints):
+        where = "" if of.part.name == "force" else ", about the joint's point on it"
+        caption = f"Reaction {of.part.name}s of the joints on the body that is named{where}, in space.{some}"
+        panels, zero = _on_bodies(shown, of, "joints").by_component(every=shown.every)
         left += [f"reaction {label}" for label in zero]
         if panels:
-            yield diagram(part.anchor, panels, shown.over, caption + _shared(shown, part.name, joints))
-    yield from _zero(left, "rounding")
+            yield diagram(of.part.anchor, panels, shown.over, caption)
+    yield from _zero(left)
     yield _table_of_reactions(shown)
 
 
-def _shared(shown: View, what: str, joints: tuple[str, ...]) -> str:
-    """A sentence on the components in space that are not unique."""
-    parts = []
-    for joint in joints:
-        reaction = shown.smooth.reactions[joint][moving_side(shown.smooth, joint)]
-        if not is_unique(reaction, shown.plane_of_reactions):
-            sure = getattr(reaction, f"unique_{what}_in_space")
-            loose = [axis for axis, each in zip("xyz", sure, strict=True) if not each]
-            parts += [f"{', '.join(loose)} of {joint}"] if loose else []
-    return f" Not unique, of least norm: {'; '.join(parts)}." if parts else ""
-
-
-def _on_bodies(shown: View, found: Group, owner: str) -> Group:
+def _on_bodies(shown: View, of: Group, owner: str) -> Group:
     """The group with the names of joints and bodies."""
     if owner != "joints":
-        return found
-    return replace(found, values={f"{j} on {moving_side(shown.smooth, j)}": y for j, y in found.values.items()})
+        return of
+    return replace(of, values={f"{j} on {moving_side(shown.smooth, j)}": y for j, y in of.values.items()})
 
 
 def _steps(shown: View) -> Block:
@@ -367,96 +355,29 @@ def _unknowns(run: Any) -> Iterator[Block]:
             "show: rbdae.load(path, problem) gives it its problem.",
             "warning",
         )
-    else:
-        yield Text("The problem is not of rbdae's own: its unknowns are all that can be shown.")
-    columns = dict(zip(_labels(run)[:40], run.y.T, strict=False))
+    labels = run.problem.labels if run.problem is not None else [f"y[{k}]" for k in range(run.y.shape[1])]
+    columns = dict(zip(labels[:40], run.y.T, strict=False))
     yield diagram("unknowns-over-time", [Panel("unknown", curves_of(run.t, columns, shown=10))])
-    yield _table_of_unknowns(run)
+    rows = [(label, *_ends(column)) for label, column in zip(labels, run.y.T, strict=True)]
+    yield table("unknowns", {"unknown": "in the order of y"} | _RANGE, rows[:_ENTRIES])
 
 
-# ---------------------------------------------------------------- tables and facts
-
-
-def _results(run: Any) -> Iterator[tuple[str, str]]:
-    """Form, solver, and how good the run is."""
-    problem, stats = run.problem, run.stats
-    if isinstance(problem, Problem):
-        kind = {"ode": "an ODE", "dae": f"a DAE of index {problem.index}"}.get(problem.kind, "overdetermined")
-        yield "formulation", f"{problem.formulation}: {kind}, {problem.n} unknowns"
-        yield "rotation, velocity", f"{problem.rotation}, {problem.velocity}"
-        if problem.redundant:
-            yield "redundant, left out", ", ".join(problem.redundant)
-    atol = f"{np.min(run.atol):.6g}" if np.ndim(run.atol) == 0 else f"{np.min(run.atol):.3g} to {np.max(run.atol):.3g}"
-    yield "solver", run.solver
-    yield "tolerances", f"rtol {number(run.rtol)}, atol {atol}"
-    asked = run.options.get("projection", "" if run.options else "not recorded")
-    done = f"{stats.projections} projections" if stats.projections else ""
-    parts = filter(None, [{"True": "every accepted step"}.get(asked, asked), done])
-    yield "projection", ", ".join(parts) or "none"
-    yield "code", stats.code or "not recorded"
-    wall = f", {number(stats.wall_seconds, 4)} on the wall" if stats.wall_seconds > 0.0 else ""
-    yield "seconds", f"{number(stats.seconds, 4)} of the processor{wall} (without making code)"
-    if isinstance(problem, Problem) and len(run.t):
-        balance = balance_of(run)
-        if not isinstance(balance, str):
-            error, scale = _top(np.abs(balance)), _top(run.energy.kinetic)
-            relative = f", {number(error / scale, 2)} of the largest kinetic energy" if scale > 0.0 else ""
-            yield "energy", f"largest error of its balance {number(error, 3)} J{relative}"
-        position, velocity = (number(_top(values), 3) for values in (run.drift.position, run.drift.velocity))
-        yield "drift", f"{position} in positions, {velocity} in velocities"
-        if len(run.singular_times):
-            yield "singular near t [s]", ", ".join(f"{t:.6g}" for t in run.singular_times)
-
-
-def _top(values: Vec) -> float:
-    return float(np.max(values, initial=0.0))
-
-
-def _work(run: Any) -> Table:
-    """Counts, and the parts of them that say how a solver got on."""
-    stats = run.stats
-    counts = {
-        "accepted steps": stats.steps,
-        "rejected steps": stats.rejected,
-        "evaluations of residual or right-hand side": stats.evaluations,
-        "Jacobians": stats.jacobians,
-        "factorisations": stats.factorisations,
-        "projections": stats.projections,
-        "restarts": stats.restarts,
-    }
-    rows: list[tuple[Value, ...]] = [
-        (name, *((None, None) if count < 0 else (count, count / stats.steps if stats.steps > 0 else None)))
-        for name, count in counts.items()
-    ]
-    head = {"count": "", "number": f"{NOT_REPORTED}: not reported by the package", "per step": ""}
-    return table("work", head, rows, 4)
+# ---------------------------------------------------------------- tables
 
 
 def _states(shown: View) -> Table:
-    """Ranges of the motion of all bodies at the times of smooth curves; columns below the floors are zero."""
+    """Ranges of the motion of all bodies at the times of smooth curves."""
     rows: list[tuple[Value, ...]] = []
     for body, state in shown.smooth.states.items():
         for part in shown.table["states"].parts:
-            floor = shown.floors.get(part.unit, 0.0)
             columns = zip(part.components or ("",), part.values(state).T, strict=True) if part.tabled else ()
-            for name, column in columns:
-                ends = _ends(column) if _top(np.abs(column)) > floor else (0.0,) * 4
-                rows.append((body, part.said, name, part.unit, *ends))
+            rows += [(body, part.said, name, part.unit, *_ends(column)) for name, column in columns]
     where = "in space; of the angular velocity in the body frame"
     return table("states", {"body": "", "quantity": "", "component": where, "unit": ""} | _RANGE, rows[:_ENTRIES])
 
 
 def _ends(column: Vec) -> tuple[float, float, float, float]:
     return float(column[0]), float(column[-1]), float(column.min()), float(column.max())
-
-
-def _labels(run: Any) -> Sequence[str]:
-    return run.problem.labels if run.problem is not None else [f"y[{k}]" for k in range(run.y.shape[1])]
-
-
-def _table_of_unknowns(run: Any) -> Table:
-    rows = [(label, *_ends(column)) for label, column in zip(_labels(run), run.y.T, strict=True)]
-    return table("unknowns", {"unknown": "in the order of y"} | _RANGE, rows[:_ENTRIES])
 
 
 def _table_of_reactions(shown: View) -> Table:
@@ -496,54 +417,3 @@ def _events(run: Any) -> Block:
     if not rows:
         return Text(f"None of the {len(run.events)} events occurred.")
     return table("events", {"event": "", "occurrence": "", "t [s]": ""}, rows[:_ENTRIES], 12)
-
-
-def _mechanism(problem: Problem) -> Iterator[Block]:
-    """Bodies, joints and forces."""
-    system, rows = problem.system, list[tuple[Value, ...]]()
-    squared = "\N{SUPERSCRIPT TWO}"
-    yield Text(f"Gravity ({', '.join(f'{g:g}' for g in system.gravity)}) m/s{squared}.")
-    for body in system.bodies:
-        principal = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(body.inertia))
-        pivot = "" if body.pivot is None else "on a pivot"
-        rows.append((body.name, "body", pivot, f"{body.mass:.4g} kg; {principal} kg m{squared}"))
-    for joint in system.joints:
-        rows.append((joint.name or "", "joint", type(joint).__name__, " and ".join(b.name for b in joint.bodies)))
-    for force in system.forces:
-        what, details = sort_of(force)
-        rows.append((force.name or "", what, type(force).__name__, details))
-    about = "mass and principal inertias, the bodies that it acts on, or what it has by name"
-    yield table("mechanism", {"name": "", "what": "", "kind": "", "details": about}, rows[:_ENTRIES])
-
-
-def _made(run: Any, packages: Mapping[str, str]) -> Iterator[Block]:
-    yield Code(_call(run))
-    if command():
-        yield Text("The report was written by")
-        yield Code(command())
-    yield Facts(versions(packages))
-    yield Text("Versions are those at the time of the report.")
-
-
-def _call(run: Any) -> str:
-    """The call that makes this run again, as far as it is known."""
-    problem, out = run.problem, []
-    if isinstance(problem, Problem):
-        more = ', redundant="minimum-norm"' if problem.redundant else ""
-        start = f", t0={problem.t0!r}" if problem.t0 else ""
-        form = problem.workspace.settings.formulation
-        named = f'"{form.name}"' if str(form) == form.name else repr(form)
-        out.append(
-            f'problem = rbdae.formulate(system, {named}, rotation="{problem.rotation}", '
-            f'velocity="{problem.velocity}"{more}{start})'
-        )
-    options = dict(run.options)
-    span = options.pop("t_span", "t_span")
-    atol = f"{run.atol!r}" if np.ndim(run.atol) == 0 else "atol"
-    given = [f'solver="{run.solver}"', f"rtol={run.rtol!r}", f"atol={atol}"]
-    given += [f"{name}={value}" for name, value in options.items() if name not in ("t_eval", "events")]
-    out.append(f"solution = rbdae.solve(problem, {span}, {', '.join(given)})")
-    if np.ndim(run.atol):
-        out.append(f"# atol is one for each unknown, {np.min(run.atol):.3g} to {np.max(run.atol):.3g}")
-    out += [f"# {name}: {options[name]}" for name in ("t_eval", "events") if name in options]
-    return "\n".join(out)

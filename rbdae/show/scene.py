@@ -11,7 +11,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
-from rbdae.show import choices
+from rbdae.show.figures import names
 from rbdae.show.placed import Moving, Placed, placed, placed_at
 from rbdae.show.plane import plane_of_motion
 from rbdae.show.symbols import force_lines, ground_lines, inertia_box, joint_lines, size_of, skeleton
@@ -101,7 +101,8 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
     shown = chosen(system, bodies)
     size, limits = _sizes(system, placed(problem, np.array([problem.t0]), problem.y0[None]))
     rows = np.unique(np.linspace(0, len(solution.t) - 1, _SAMPLES).astype(int))
-    frame = plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size / _SYMBOL)
+    plane = plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size / _SYMBOL)
+    frame = None if plane is None else plane.upright(system.gravity)
     up = _up(system) if frame is None else frame[1]
     eye = np.cross(up, np.eye(3)[np.argmin(np.abs(up))]) if frame is None else frame[2]
     lines = [
@@ -125,19 +126,17 @@ def traces_at(
     return _traces(here, chosen(here.system, bodies), traces)
 
 
-def chosen(system: System, names: Iterable[str] | None) -> tuple[Body, ...]:
+def chosen(system: System, wanted: Iterable[str] | None) -> tuple[Body, ...]:
     """Bodies by their names, all for None; refuses those that are not there."""
-    if names is None:
+    if wanted is None:
         return system.bodies
     known = {body.name: body for body in system.bodies}
-    return tuple(known[name] for name in choices.names("bodies", "body", names, known))
+    return tuple(known[name] for name in names("bodies", "body", wanted, known))
 
 
 def axis_label(v: Vec) -> str:
-    """The label of an axis along a unit vector."""
+    """The label of an axis of space with its direction."""
     k = int(np.argmax(np.abs(v)))
-    if abs(v[k]) < 1.0 - 1e-6:
-        return f"along ({', '.join(f'{x:.3g}' for x in v)}) [m]"
     return f"{'' if v[k] > 0.0 else '-'}{'xyz'[k]} [m]"
 
 
@@ -164,14 +163,14 @@ def _up(system: System) -> Vec:
 
 def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Vec) -> list[Line]:
     """The symbols of joints and forces on the bodies that are shown."""
-    names = {body.name for body in shown}
+    of = {body.name for body in shown}
     out: list[Line] = []
     for joint in here.system.joints:
-        if names & {body.name for body in joint.bodies}:
+        if of & {body.name for body in joint.bodies}:
             kind: Kind = "joint" if joint.rheonomic() is None else "drive"
             out += [Line(joint.name or "", kind, line) for line in joint_lines(joint, here, size, eye)]
     for force in here.system.forces:
-        if force.symbol is not None and names & {body.name for body in force.bodies}:
+        if force.symbol is not None and of & {body.name for body in force.bodies}:
             kind = "spring" if force.symbol.look in ("spring", "coil") else "drive"
             out += [Line(force.name or "", kind, line) for line in force_lines(force, here, t, size, eye)]
     return out
@@ -182,16 +181,13 @@ def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, 
         return {body.name: here.at(body, body.center_of_mass) for body in shown if traces}
     known = {body.name: body for body in here.system.bodies}
     if not isinstance(traces, Mapping):
-        names = choices.names("traces", "body", traces, known)
-        return {name: here.at(known[name], known[name].center_of_mass) for name in names}
-    wrong = f"traces must be like {{'tip': ('rod', (0, 0, 1))}}, got {_check.show(traces)}"
-    if not traces:
-        raise ValueError(f"{wrong}; pass False for none")
-    out = {}
+        return {
+            name: here.at(known[name], known[name].center_of_mass) for name in names("traces", "body", traces, known)
+        }
+    points = {}
     for label, pair in traces.items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError(f"{wrong}; give a body and a point of its frame")
-        (name,) = choices.names("traces", "body", [pair[0]], known)
-        point = _check.vector(f"trace {label!r}", "point", pair[1])
-        out[choices.text("traces: a name", label)] = here.at(known[name], point)
-    return out
+            raise TypeError(f"traces must be like {{'tip': ('rod', (0, 0, 1))}}, got {_check.show(traces)}")
+        (name,) = names("traces", "body", [pair[0]], known)
+        points[label] = here.at(known[name], _check.vector(f"trace {label!r}", "point", pair[1]))
+    return points

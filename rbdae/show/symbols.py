@@ -24,7 +24,6 @@ Polylines: TypeAlias = Iterator[Moving]
 
 _SAME = 1e-6  # two points of a body are one if their distance is below this part of its size
 _FLAT = 1e-3  # points off a line or plane by less than this part of the size lie in it
-_FARTHER = 1.0 + 1e-6
 _SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1), (1, 1)])
 _ACROSS = np.array([(-1.0,), (1.0,)])
 _CUBE = np.array(  # all edges in one line without a break
@@ -78,13 +77,6 @@ def turning_arrow(p: Moving, e1: Moving, e2: Moving, radius: float) -> Moving:
     return np.concatenate([curve, arrow(curve[:, -1], 0.6 * radius * e1, e2, 0.5 * radius)[:, 1:]], axis=1)
 
 
-def coil(p: Moving, e1: Moving, e2: Moving, radius: float) -> Moving:
-    """Two and a half turns of a flat spiral about p."""
-    u = np.linspace(0.2, 1.0, 41)
-    angle = 5 * np.pi * u
-    return combined(p, (e1, e2), radius * np.stack([u * np.cos(angle), u * np.sin(angle)], axis=1))
-
-
 def zigzag(p: Moving, q: Moving, side: Moving, width: float, teeth: int = 6) -> Moving:
     """A spring from p to q: straight ends, and teeth of half a width, at most a quarter of its length, to each side."""
     along = np.concatenate([[0.0, 0.2], 0.2 + 0.6 * (np.arange(2 * teeth) + 0.5) / (2 * teeth), [0.8, 1.0]])
@@ -133,7 +125,7 @@ def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving],
     """A joint with an axis: `planes` of its equations keep its point in planes of the first body."""
     u, n = here.along(joint.a, joint.axis_a), here.along(joint.a, joint.normal_a)
     b, free = np.cross(u, n), joint.free_motions
-    p, q = ends[::-1] if "translation" in free and _is_rail(joint, here) else ends  # the sleeve may be on the first
+    p, q = ends[::-1] if "translation" in free and joint.b.fixed else ends  # the sleeve is on the body that moves
     if planes >= 2:
         yield _rail(p, q, u if "rotation" not in free or "translation" in free else n, size)
     elif planes == 1:
@@ -151,16 +143,6 @@ def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving],
         yield from _ball(q, 0.3 * size)
     else:
         yield combined(q, (n, b), 0.5 * size * np.array([(1, 1), (-1, -1), (0, 0), (1, -1), (-1, 1)]))
-
-
-def _is_rail(joint: AbstractAxialJoint, here: Placed) -> bool:
-    """Whether the second body is the rail: the ground is, else the one whose points reach farther along the axis; of
-    two alike the first."""
-    if joint.a.fixed or joint.b.fixed:
-        return joint.b.fixed
-    first = float(np.ptp(here.points[joint.a.name] @ joint.axis_a))
-    second = float(np.ptp(here.points[joint.b.name] @ joint.axis_b))
-    return second > _FARTHER * first
 
 
 def _rail(p: Moving, q: Moving, u: Moving, size: float) -> Moving:
@@ -201,7 +183,7 @@ def force_lines(force: AbstractForce, here: Placed, times: Vec, size: float, eye
     elif symbol.axis is not None:
         axis = here.along(symbol.points[0][0], symbol.axis)
         e1 = across(axis, eye)
-        yield (coil if symbol.look == "coil" else turning_arrow)(p, e1, np.cross(axis, e1), size)
+        yield turning_arrow(p, e1, np.cross(axis, e1), size)
     elif len(symbol.points) == 2:
         q = here.at(*symbol.points[1])
         side = across(q - p, eye)

@@ -129,20 +129,9 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: how the run went."""
-        stats, problem = self.stats, self.problem
-        facts = [("result", self.message), ("solver", f"{self.solver}, rtol = {self.rtol:g}")]
-        if isinstance(problem, Problem):
-            form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}, n = {problem.n}"
-            facts.insert(1, ("form", form))
-        if len(self.t):
-            facts.append(("times", f"{len(self.t)} from {self.t[0]:g} to {self.t[-1]:g} s"))
-        counts = {"steps": stats.steps, "evaluations": stats.evaluations, "Jacobians": stats.jacobians}
-        known = [f"{count} {name}" for name, count in counts.items() if count >= 0]
-        facts.append(("work", ", ".join([*known, f"{stats.seconds:.3g} s of the processor"])))
-        if isinstance(problem, Problem) and len(self.t):
-            sizes = [float(np.max(each)) for each in (self.drift.position, self.drift.velocity)]
-            facts.append(("drift", f"{sizes[0]:.2g} in positions, {sizes[1]:.2g} in velocities"))
-        return _show.block("Solution", _show.table(("", ""), facts))
+        from rbdae.show import facts
+
+        return _show.block("Solution", _show.table(("", ""), facts(self)))
 
     @property
     def _accepted(self) -> Steps:

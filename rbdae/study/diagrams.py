@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from rbdae import _check
 from rbdae.show.figures import new_figure, plain
-from rbdae.show.page import SYMBOLS, as_json, escaped, layout, powers, style
+from rbdae.show.page import SYMBOLS, as_json, escaped, layout, style
 from rbdae.show.page import Figure as PageFigure
 from rbdae.show.page import axis as page_axis
 from rbdae.show.page import number as shown
@@ -200,9 +198,8 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
             )
         top = 1.0 - row / len(panels)
         domain = [max(top - (1.0 - _GAP) / len(panels), 0.0), top]
-        x, y = (np.array([quantity[1](each) for rows in every.values() for each in rows]) for quantity in (across, up))
-        axes[f"xaxis{suffix}"] = page_axis(across[0], True, **powers(x), anchor=f"y{suffix}")
-        axes[f"yaxis{suffix}"] = page_axis(up[0], True, **powers(y), anchor=f"x{suffix}", domain=domain)
+        axes[f"xaxis{suffix}"] = page_axis(across[0], True, anchor=f"y{suffix}")
+        axes[f"yaxis{suffix}"] = page_axis(up[0], True, anchor=f"x{suffix}", domain=domain)
     look = layout(height=_HEIGHT, showlegend=True, **axes)
     caption = (
         "One colour and dashes a form, one symbol a solver. A click in the legend hides a curve, a double click shows "

@@ -10,7 +10,6 @@ from rbdae.show.page import (
     FAR,
     Block,
     Cell,
-    Code,
     Facts,
     Items,
     Page,
@@ -61,7 +60,7 @@ def report_comparison(found: Comparison, path: str | Path) -> Path:
         "Cost of an error": _targets(ranking),
         "Runs": [*_runs(found, curves)],
         "Failures": [table("failures", head, failures)] if failures else [],
-        "How it was made": [Code(command() or "rbdae.compare(...)"), Facts(tuple(found.made.items()))],
+        "How it was made": [Text(command() or "rbdae.compare(...)", "code"), Facts(tuple(found.made.items()))],
     }
     forms, solvers = ({getattr(row.case, what) for row in rows} for what in ("form", "method"))
     page = Page(

@@ -271,7 +271,9 @@ def checked_end(owner: str, t_end: float) -> float:
     """The end of all runs, s, not zero, where they begin; before it they go back in time."""
     end = _check.number(owner, "t_end", t_end)
     if end == 0.0:
-        raise ValueError(f"{owner}: t_end must not be zero, got {_check.show(t_end)}; runs begin at 0")
+        raise ValueError(
+            f"{owner}: t_end must not be zero, got {_check.show(t_end)}; runs begin at 0; give another end"
+        )
     return end
 
 

@@ -75,7 +75,7 @@ def test_a_solver_that_gives_up_makes_the_exit_code_1(capsys, monkeypatch):
         (["run", "heavy_top", "--rtol", "-1"], "rtol must be"),
         (["run", "heavy_top", "--t-end", "0"], "--t-end is 0, where runs begin; give another end, in seconds"),
         (["compare", "heavy_top", "--t-end", "-0.0"], "--t-end is 0, where runs begin"),
-        (["run", "heavy_top", "--rtol=-1e-3"], "rtol must be"),
+        (["run", "heavy_top", "--rtol", "-1e-3"], "rtol must be"),
         (["run", "heavy_top", "--save", "no/such/folder/x.npz"], "there is no folder no/such/folder"),
         (["run", 300 * "x" + ".py:f"], "name too long"),
     ],

@@ -131,17 +131,14 @@ def test_pages(back, tmp_path):
         if row[1] != "quaternion":
             right = [float(other[k]) for k in (5, 4, 6, 7)]
             assert np.allclose((first, last, low, high), right, rtol=1e-12, atol=1e-12), row
-    for row, other in zip(tables["unknowns"], others["unknowns"], strict=True):
-        assert row == [other[k] for k in (0, 2, 1, 3, 4)]
     for row, other in zip(tables["reactions"], others["reactions"], strict=True):
         for k in (2, 4):  # a torque that is zero throughout is at its largest at the first time
             assert row[k] == other[k] and (float(row[k]) < 1e-12 or row[k + 1] == other[k + 1])
-    assert tables["mechanism"] == others["mechanism"]
     assert [row[2] for row in tables["events"]] == [row[2] for row in others["events"]][::-1]
     (t, points), (tau, right) = map(page_parts.motion, pages)
     assert len(t) > 3 and np.allclose(t, tau[::-1], rtol=0.0, atol=1e-8)
     assert np.abs(points - right[::-1]).max() < 1e-3 * np.ptp(right)
-    assert "t0=1.0" in pages[0].read_text("utf-8")  # how it was made would not begin otherwise
+    assert "t_span=(1.0, " in pages[0].read_text("utf-8")
 
 
 def test_animations(back):

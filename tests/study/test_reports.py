@@ -129,7 +129,7 @@ def test_names_are_shown_as_they_are(page):
     assert page.value("typeof alert.called") == "undefined"
     assert set(page.texts("#table-states tbody td:first-child")) == set(NASTY[:2])
     assert set(page.texts("#figure-positions .legendtext")) == set(NASTY[:2])
-    assert NASTY[2] in page.texts("#table-mechanism tbody td:first-child")
+    assert NASTY[2] in page.texts("#mechanism td:first-child")
     assert any(NASTY[2] in text for text in page.texts("#figure-reaction-forces .legendtext"))
 
 
@@ -276,12 +276,11 @@ def test_it_says_how_the_run_was_made(report, solution):
     said = text_of(report)
     assert headings(report) == [*SECTIONS, "How it was made"]
     assert solution.message in said
-    assert 'rbdae.formulate(system, "null-space", rotation="quaternion", velocity="angular")' in said
-    assert 'rbdae.solve(problem, (0.0, 0.5), solver="scipy:DOP853", rtol=1e-06, atol=1e-06' in said
-    assert "projection=True, max_step=0.1)" in said
+    assert "null-space, quaternion, angular: " in said and "scipy:DOP853, rtol = 1e-06, atol = 1e-06" in said
+    assert "t_span=(0.0, 0.5)" in said and "projection=True" in said and "max_step=0.1" in said
     for name in ("rbdae", "numpy", "scipy", "llvmlite", "Python", "system"):
         assert re.search(rf"{name} \S+", said)
-    assert f"evaluations of residual or right-hand side {solution.stats.evaluations}" in said
+    assert f"{solution.stats.evaluations} evaluations" in said
     assert report.stat().st_size < 8e6
 
 
