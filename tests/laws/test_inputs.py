@@ -177,7 +177,7 @@ def test_all_code_has_the_values_of_its_inputs(name, form):
             np.testing.assert_allclose(one, wanted, rtol=0, atol=level * max(1.0, np.abs(wanted).max()))
         assert np.array_equal(ours[0], ours[1])
     assert np.array_equal(before, p.residual(T0, y, yd))
-    assert np.abs(before - p.residual(T0, y, yd, u=u)).max() > 0.1
+    assert name.startswith("drive") or np.abs(before - first.residual(T0, y, yd)).max() > 0.1
 
 
 @pytest.mark.parametrize("form", FORMS)
