@@ -209,6 +209,18 @@ def test_events_get_the_unknowns_of_the_first_problem():
 # ---------------------------------------------------------------- laws of switches
 
 
+def test_a_switch_changes_its_own_field_only():
+    for t, before, after in _changes():
+        y = after.translated(t, after.y0, before)
+        for switch in before.switches():
+            new = switch.next(t, y, before.selection)
+            rows = new.rows is not before.selection.rows
+            velocities = new.velocities is not before.selection.velocities
+            assert not (rows and velocities), f"{type(switch).__name__} has changed both"
+            assert velocities <= isinstance(switch, inside.VelocitySwitch)
+            assert rows or velocities or new is before.selection
+
+
 def test_switches_compose_in_either_order():
     """Both at one state: the rows, and velocities that suit the same motion."""
     t, before, after = next(_changes())
