@@ -1,4 +1,4 @@
-"""Finite arguments of any size give finite results or a word, and single precision is precise enough for a rotation."""
+"""Finite arguments of any size give finite results or a word."""
 
 from __future__ import annotations
 
