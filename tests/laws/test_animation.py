@@ -1,4 +1,4 @@
-"""An animation shows the scene at its times, in a notebook and in files, and refuses before it draws."""
+"""An animation shows the scene at its times, in a notebook and in files."""
 
 from __future__ import annotations
 

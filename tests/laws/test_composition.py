@@ -158,15 +158,6 @@ def test_velocities_with_joints_are_of_order_four_on_the_constraints():
     assert math.log2(on[0] / on[1]) == pytest.approx(4.0, abs=0.1) and on[1] < 1e-8
 
 
-def test_suzuki_is_the_default_and_much_more_accurate_than_yoshida():
-    h = 5e-3
-    (one,), (two,), (three,) = (
-        errors(rbdae.models.free_body(), "body", "QUAT.EM-R", 0.5, (h,), **options)
-        for options in ({"order": 4}, {"composition": "suzuki"}, {"composition": "yoshida"})
-    )
-    assert one == two < three / 20.0
-
-
 # ---------------------------------------------------------------- invariants
 
 

@@ -1,4 +1,4 @@
-"""Residuals and Jacobians of long models by elements are those of the whole model, whatever the form and the joints."""
+"""Residuals and Jacobians of long models by elements are those of the kernels of all models, in all forms."""
 
 from __future__ import annotations
 

@@ -88,42 +88,6 @@ def test_equal_nodes_are_one():
     assert graph.condition("<", graph.function("abs", a), zero) == zero
 
 
-def test_both_numbers_of_a_pair():
-    graph = Graph()
-    a, b, c, d = (graph.node("input", "y", k) for k in range(4))
-    p, q = graph.pair(a, b), graph.pair(c, d)
-    assert (graph.lane(p, 0), graph.lane(p, 1)) == (a, b)
-    r = graph.mul(p, q)
-    first, second = graph.lane(r, 0), graph.lane(r, 1)
-    assert graph.pair(first, second) == r
-    others = [graph.pair(second, first), graph.pair(first, first), graph.pair(first, graph.lane(graph.add(p, q), 1))]
-    others += [graph.pair(a, second), graph.pair(first, b)]
-    assert r not in others
-    y = {"y": [2.0, 3.0, 5.0, 7.0]}
-    assert evaluate(graph, [first, second, *others], y) == [
-        *(10.0, 21.0), (21.0, 10.0), (10.0, 10.0), (10.0, 10.0), (2.0, 21.0), (10.0, 3.0)
-    ]  # fmt: skip
-
-
-def test_results_of_calls_are_computed_once_and_follow_at_once():
-    graph = Graph()
-    a, t = graph.node("input", "y", 0), graph.node("input", "t", 0)
-    call = graph.node("call", 0, 1, 2, t, graph.mul(a, a), graph.const(0.0), graph.const(0.5))
-    one, two = (graph.node("result", call, i) for i in range(2))
-    last = graph.mul(one, a)
-    order = graph.needed([last, two])  # without the rule, the second result would come last
-    assert len({*order}) == len(order) and order[-1] == last
-    assert order[order.index(call) + 1 : order.index(call) + 3] == [one, two]
-    calls = []
-
-    def function(t, x, out):
-        calls.append(t)
-        out[:] = 10.0 * t + x[0], x[0] + out[1]
-
-    assert evaluate(graph, [last, two], {"y": [3.0], "t": [0.25]}, [function]) == [3.0 * 11.5, 9.5]
-    assert calls == [0.25]
-
-
 def of_conditions(rng: np.random.Generator) -> tuple[Graph, list[int]]:
     """A random graph in which conditions are added, subtracted, multiplied, and passed to functions."""
     graph = Graph()

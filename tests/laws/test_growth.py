@@ -1,4 +1,4 @@
-"""Different models in one process do not make it grow: what LLVM has made for them is freed, once."""
+"""Different models in one process do not make it grow: what LLVM has made for them is freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rbdae:odex`: orders of the rows and of dense output, tolerances, and what it does of all that the other loops do."""
+"""`rbdae:odex`: orders of the rows and of dense output, and tolerances."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Right-hand sides of long models by elements are those of the whole model, whatever the joints; their elimination is
-one along the joint graph."""
+"""Right-hand sides of long models by elements are those of the kernels of all models, whatever the joints."""
 
 from __future__ import annotations
 

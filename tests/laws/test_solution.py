@@ -1,4 +1,4 @@
-"""`Solution`: what it derives from a trajectory, and that it can be kept."""
+"""`Solution`: it can be kept, projected, drawn and reported."""
 
 from __future__ import annotations
 

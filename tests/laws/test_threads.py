@@ -167,15 +167,3 @@ def test_an_exception_belongs_to_the_run_that_made_it(solver):
             return error.args[0]
 
     assert together(work) == [k if k % 2 else True for k in range(THREADS)]
-
-
-def test_problems_that_are_formulated_and_solved_in_threads():
-    names = ("index-0", "index-2", "null-space", "ggl")
-
-    def work(k: int) -> Any:
-        problem = rbdae.formulate(rbdae.models.linked_bodies(), names[k % 4])
-        solver = "scipy:RK45" if problem.kind == "ode" else "solve_dae:Radau"
-        return rbdae.solve(problem, (0.0, 0.05), solver=solver).y
-
-    alone = [work(k) for k in range(4)]
-    assert all(np.array_equal(found, alone[k % 4]) for k, found in enumerate(together(work)))

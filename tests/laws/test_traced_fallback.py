@@ -1,5 +1,4 @@
-"""Where code of one model cannot be had, generic code does its work, and says so once; threads and copies have the same
-bits."""
+"""Where code of one model cannot be had, generic code does its work, and says so once."""
 
 from __future__ import annotations
 
@@ -88,17 +87,6 @@ def too_long(monkeypatch):
     """Code that is longer than the residual of linked bodies, and its sparse Jacobian, is not to be had."""
     monkeypatch.setenv("RBDAE_CODE", "auto")
     inside.no_longer_code(monkeypatch, 500)
-
-
-def test_statistics_are_of_all_callbacks_that_ran(too_long):
-    """With "auto" the residual is code of the model, and the Jacobian is not; nothing is said of it."""
-    problem = rbdae.formulate(cases.linked_bodies(), "index-2", code="auto")
-    assert problem.code == problem.callbacks.code("residual")
-    names = ("residual", "jacobian_data")
-    assert tuple(map(problem.callbacks.code, names)) == ("traced", "generic")
-    assert inside.code_of_callbacks(problem, names) == "mixed"
-    assert rbdae.solve(problem, (0.0, 1e-3), solver="sksundae:ida").stats.code == "mixed"
-    assert rbdae.solve(problem, (0.0, 1e-3), solver="assimulo:ODASSL").stats.code == "traced"  # asks for no Jacobian
 
 
 def test_code_of_the_model_that_cannot_be_had_is_said(too_long):

@@ -1,4 +1,4 @@
-"""Code of one model is shared by problems with the same contents, and by no others; from any thread."""
+"""Code of one model is shared by problems with the same contents, and by no others."""
 
 from __future__ import annotations
 

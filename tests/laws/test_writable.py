@@ -1,4 +1,4 @@
-"""Arrays of results belong to the user, who writes in them and hands them to SciPy; a description refuses to change."""
+"""Arrays of results belong to the user, who writes in them and hands them to SciPy."""
 
 from __future__ import annotations
 
