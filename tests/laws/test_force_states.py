@@ -29,10 +29,10 @@ A_FEW = [
 ]
 
 
-def lagged(order: int, compiled: bool = False) -> rbdae.System:
+def lagged(order: int) -> rbdae.System:
     """Two free bodies and a damper with lags between points in no special position."""
     system, a, b = two_bodies()
-    system.add_force(LaggedDamper(a, b, damping=2.0, order=order, at_a=(0.3, -0.2, 0.4), at_b=Q, compiled=compiled))
+    system.add_force(LaggedDamper(a, b, damping=2.0, order=order, at_a=(0.3, -0.2, 0.4), at_b=Q))
     return system
 
 
@@ -179,16 +179,6 @@ def test_forces_by_name_have_the_states_of_their_argument(pairing: Pairing, rng)
         v = problem.layout.v
         wanted = problem.residual(0.0, y, problem.yd0)[v] - problem.residual(0.0, problem.y0, problem.yd0)[v]
         assert close(found - other, wanted, 1e-11)
-
-
-def test_functions_of_states_may_be_compiled(rng):
-    """One form is enough: numba compiles all kernels around the function, which takes seconds, and forms call it in one
-    place."""
-    pairing = Pairing("null-space", "quaternion", "angular")
-    first, second = (cases.formulate(lagged(3, compiled), pairing) for compiled in (False, True))
-    y, yd = first.y0 + 0.05 * rng.standard_normal(first.n), rng.standard_normal(first.n)
-    assert close(first.residual(0.0, y, yd), second.residual(0.0, y, yd), 1e-13)
-    assert close(first.jacobian(0.0, y, yd, 2.0), second.jacobian(0.0, y, yd, 2.0), 1e-13)
 
 
 @pytest.mark.generic  # two models have the same bits by the same kernels alone

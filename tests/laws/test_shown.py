@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-import toy_augmented
+import toy_formulation
 from inside import brief, equations_latex
 
 import rbdae
@@ -99,4 +99,4 @@ def test_equations_are_those_of_the_form(name):
 
 
 def test_a_form_of_ones_own_has_no_equations_of_ours():
-    assert equations_latex(toy_augmented.Augmented(), "angular") == ()
+    assert equations_latex(toy_formulation.StiffJoints(), "angular") == ()
