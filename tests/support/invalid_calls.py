@@ -177,7 +177,6 @@ def _of_systems() -> Iterator[tuple[str, Call]]:
         "name": "c",
         "mass": 1.0,
         "inertia": (1, 1, 1),
-        "center_of_mass": AT,
         "position": AT,
         "velocity": AT,
     }
