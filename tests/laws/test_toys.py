@@ -24,7 +24,7 @@ from rbdae.forces.element import StateElement
 from rbdae.formulations import FORMULATIONS
 
 # a line in cases.TOY_JOINTS brings a toy under these laws
-JOINTS = [(s, p) for k, s in enumerate(cases.TOY_SYSTEMS) for p in cases.turns(k)]
+JOINTS = [(s, p) for k, s in enumerate(cases.TOY_SYSTEMS) for p in {p.formulation: p for p in cases.turns(k)}.values()]
 JOINT_IDS = [f"{s}-{p}" for s, p in JOINTS]
 
 

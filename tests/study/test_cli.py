@@ -15,14 +15,6 @@ from rbdae.adapter import Reason
 from rbdae.cli import main
 
 
-def test_models_lists_every_model(capsys):
-    assert main(["models"]) == 0
-    printed = capsys.readouterr().out
-    for name in rbdae.models.MODELS:
-        assert name in printed
-    assert len(printed.splitlines()) == len(rbdae.models.MODELS)
-
-
 def test_run_prints_final_states_that_are_right(capsys):
     assert main(["run", "heavy_top", "--t-end", "0.3", "--rtol", "1e-10"]) == 0
     printed = capsys.readouterr().out
@@ -86,13 +78,6 @@ def test_wrong_input_is_refused_in_one_line(arguments, message, capsys):
     assert message in said.err
     assert said.err.startswith("rbdae: ") and said.err.count("\n") == 1
     assert said.out == ""
-
-
-def test_no_command_shows_the_usage(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main([])
-    assert stop.value.code == 2
-    assert "usage: rbdae" in capsys.readouterr().err
 
 
 def test_as_a_program():
@@ -224,16 +209,6 @@ def test_what_can_be_refused_is_refused_before_the_run(mechanism, arguments, mes
     assert main(["run", f"{mechanism}:bar", "--t-end", "1e5", *arguments]) == 2  # the run would take for ever
     said = capsys.readouterr()
     assert message in said.err and "result" not in said.out
-
-
-@pytest.mark.parametrize("package, option", [("matplotlib", ["--plot", "x.png"]), ("tqdm", ["--progress"])])
-def test_a_missing_package_is_told_before_the_run(mechanism, package, option, capsys, monkeypatch):
-    import importlib.util
-
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == package else find(name, *rest))
-    assert main(["run", f"{mechanism}:bar", "--t-end", "1e5", *option]) == 2
-    assert f"needs {package}, which is missing: run `pip install" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["run", "compare"])

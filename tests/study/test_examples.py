@@ -282,12 +282,6 @@ def test_the_main_job_ends_where_the_paper_can_be_judged():
     assert closed.agreement.largest < 1e-11 and closed.about.startswith("the closed form and null-space (quaternion)")
 
 
-def test_the_main_job_of_the_readme_is_the_script_that_is_tested():
-    block = re.search(r"^```sh\n(.*?)^```", (FOLDER.parent / "README.md").read_text(encoding="utf-8"), re.M | re.S)
-    assert block is not None and "examples/compare_formulations.py" in block[1]
-    assert len(block[1].splitlines()) <= 3
-
-
 def test_free_body_and_gyro_top(tmp_path):
     """The errors that were measured beforehand, at a step of 1e-3 s; DIR.EM is the best for the top, by five."""
     example = load("free_body_and_gyro_top")

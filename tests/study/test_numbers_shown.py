@@ -50,8 +50,8 @@ def high(t: float, y: Any) -> float:
 T_EVAL = {"steps": None, "t_eval": [0.0, 0.1, 0.25, 0.3], "many": np.linspace(0.0, 0.3, 400)}
 
 
-IN_THE_LONG_RUN = ("many", "back")
-"""The others have steps and output times, and one goes back, too."""
+IN_THE_LONG_RUN = ("t_eval", "many", "back")
+"""The others have steps, and go back to output times."""
 GIVEN = [
     pytest.param(name, marks=[pytest.mark.nightly] * (name in IN_THE_LONG_RUN))
     for name in (*T_EVAL, "back", "back at t_eval")
@@ -459,27 +459,3 @@ def test_the_points_of_a_study_are_its_runs(tmp_path):
             (p.seconds, round(p.evaluations), p.energy, p.drift) == (seconds, evaluations, energy, drift) for p in found
         )
     assert len(tables["runs"]) == len(compared.rows)
-
-
-def test_the_picture_of_a_study_has_its_runs():
-    pytest.importorskip("matplotlib")
-    compared = made_up()
-    for axis, work in zip(compared.plot().axes, ("evaluations", "seconds"), strict=True):
-        assert len(axis.lines) == 4 and axis.get_xlabel().startswith(work)
-        for line in axis.lines:
-            form, _, solver = line.get_label().partition(": ")
-            rows = [row for row in compared.rows if row.case.curve == (form, solver)]
-            assert list(line.get_xdata()) == [getattr(row.stats, work) for row in rows]
-            assert list(line.get_ydata()) == [row.errors.largest for row in rows]
-
-
-def test_the_table_of_a_study_has_its_runs():
-    compared = made_up()
-    lines = [line.split() for line in str(compared).splitlines() if line.startswith(("  sksundae", "  solve_dae"))]
-    rows = sorted(compared.rows, key=lambda row: row.case.form)
-    for words, row in zip(lines, rows, strict=True):
-        e, s = row.errors, row.stats
-        floats = [row.case.tolerance, e.position, e.orientation, e.velocity, s.evaluations, s.jacobians, s.steps]
-        floats += [row.position_drift, row.velocity_drift, row.energy_error, s.seconds, s.wall_seconds, row.timed]
-        assert words[0] == row.case.solver
-        assert all(close(word, right, 0.0, 0.06) for word, right in zip(words[1:], floats, strict=True))

@@ -64,20 +64,6 @@ def test_quantities_have_names_and_units(page):
     assert of_blocks == wanted
 
 
-def test_units_of_controllers_are_those_of_what_they_read():
-    system = mechanism()
-    pin, rail = system.joints
-    pi = actuators.PI(measured=rail.displacement, setpoint=0.1)
-    assert {name: q.unit for name, q in pi.quantities.items()} == {
-        "integral": "", "out": "", "error": "m", "measured": "m", "setpoint": "m",
-    }  # fmt: skip
-    pid = actuators.PID(measured=pin.rate, setpoint=pi.error)
-    assert (pid.filtered.unit, pid.error.unit) == ("rad/s", "rad/s")
-    pd = actuators.PD(measured=0.5, rate=pin.rate, setpoint=pi.error)
-    assert (pd.measured.unit, pd.setpoint.unit, pd.setpoint_rate.unit) == ("", "", "rad/s")
-    assert [actuators.Source(joint, effort=1.0).effort.unit for joint in (pin, rail)] == ["N m", "N"]
-
-
 def test_tables_say_block_and_actuator(page):
     rows = {row[0]: row[1:] for row in page_parts.tables(page)["mechanism"]}
     assert rows["control"] == ["block", "PI", "states integral; inputs measured, setpoint; outputs out, error"]

@@ -117,19 +117,6 @@ def test_pictures_have_an_angle_and_no_panel_of_zeros(crank, bars):
     assert "Zero but for rounding: reaction torque about z" in figure.get_suptitle()
 
 
-def test_reactions_across_the_plane_are_shown_in_space():
-    """A pendulum that swings on a table: its weight is along the axis, and tilts the bearing."""
-    system = rbdae.System(gravity=(0, 0, -10.0))
-    bob = system.add_body("bob", mass=2.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0), angular_velocity=(0, 0, 1))
-    system.add_joint(rbdae.joints.Revolute(system.ground, bob, at_b=(-1, 0, 0), name="pin"))
-    run = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 1.0))
-    table = run.to_pandas("reactions", plane="xy")
-    assert np.allclose(table["pin on bob.force.z [N]"], 20.0)
-    assert np.allclose(np.linalg.norm(table[[f"pin on bob.torque.{axis} [N m]" for axis in "xy"]], axis=1), 20.0)
-    titles = headings(run.plot(quantities=["orientation", "reactions"]))
-    assert titles == ["angle about z [rad]", "reaction force [N]", "reaction torque [N m]"]
-
-
 @pytest.fixture(scope="module")
 def page(crank: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return crank.report(tmp_path_factory.mktemp("plane") / "crank.html", title="Slider <crank>")

@@ -127,18 +127,6 @@ def test_rounding_is_drawn_as_a_constant():
     assert len(set(ticks)) == len(ticks) > 2
 
 
-def test_long_runs_keep_their_extremes():
-    n = 200_000
-    run = trajectory(n=n)
-    values = run.states["wheel"].position
-    values[:] = np.sin(40 * run.t)[:, None]
-    values[77_777, 0], values[123_456, 1], values[3, 2] = 7.0, -9.0, np.nan
-    x, y, z = (line.get_ydata() for line in plot_solution(run, quantities=["position"]).axes[0].lines)
-    assert max(map(len, (x, y, z))) <= 4000
-    assert x.max() == 7.0 and y.min() == -9.0 and np.nanmax(z) == np.nanmax(values[:, 2])
-    assert x[0] == values[0, 0] and x[-1] == values[-1, 0]
-
-
 @pytest.mark.parametrize(
     "options, error, message",
     [
@@ -160,15 +148,6 @@ def test_wrong_choices_are_refused(options, error, message):
         plot_solution(trajectory(), **options)
 
 
-def test_one_point_and_none():
-    run = trajectory(n=1)
-    run.steps = None
-    assert plot_solution(run).axes[0].lines[0].get_marker() == "o"
-    with pytest.raises(ValueError, match="no times"):
-        run.t = run.t[:0]
-        plot_solution(run)
-
-
 def test_few_steps_are_drawn_as_smooth_curves():
     """Between its steps a run is `solution(t)`; errors and step sizes are those of the steps."""
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
@@ -184,15 +163,6 @@ def test_few_steps_are_drawn_as_smooth_curves():
     assert np.array_equal(steps.lines[0].get_ydata(), np.diff(run.t))
     with pytest.raises(ValueError, match="no joints and no forces"):
         run.plot(quantities=["joints", "forces"])
-
-
-def test_columns_that_are_zero_are_left_out_unless_they_are_asked_for():
-    run = trajectory()
-    run.states["wheel"].center_of_mass = np.zeros((5, 3))
-    figure = plot_solution(run)
-    assert "centre of mass [m]" not in headings(figure)
-    assert "Zero at all times: centre of mass [m]." in figure.get_suptitle()
-    assert headings(plot_solution(run, quantities=["center_of_mass", "orientation"]))[0] == "centre of mass [m]"
 
 
 def test_quantities_of_joints_leave_places_empty_and_long_rows_are_folded():

@@ -15,11 +15,10 @@ import browser
 import cases
 import numpy as np
 import pytest
-import toy
 
 import rbdae
 from rbdae import study
-from rbdae.adapter import Reason, Stats
+from rbdae.adapter import Stats
 
 for package in ("plotly", "jinja2", "itables"):
     pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
@@ -262,16 +261,6 @@ def test_a_comparison_says_its_ranking_and_why_runs_failed(tmp_path):
     assert path.stat().st_size < 7e6
 
 
-def test_a_comparison_of_which_nothing_ran_to_the_end_is_written(tmp_path):
-    of = comparison()
-    of = replace(of, rows=(of.rows[3],))
-    path = of.report(tmp_path / "comparison.html")
-    assert headings(path) == ["Summary", "Runs", "Failures", "How it was made"]
-    assert "No run got to the end." in text_of(path)
-    with pytest.raises(ValueError, match=r"must end with \.html"):
-        of.report(tmp_path / "comparison")
-
-
 def test_it_says_how_the_run_was_made(report, solution):
     said = text_of(report)
     assert headings(report) == [*SECTIONS, "How it was made"]
@@ -315,14 +304,6 @@ def test_a_run_that_failed_shows_what_it_has_and_why(tmp_path):
     assert "0 times" in text_of(nothing.report(tmp_path / "nothing.html"))
 
 
-def test_rows_that_are_not_finite_are_left_out_and_said(solution, tmp_path):
-    y = solution.y.copy()
-    y[-2, 3], y[-1] = np.inf, np.nan
-    broken = replace(solution, y=y, reason=Reason.NOT_FINITE)
-    said = text_of(broken.report(tmp_path / "run.html"))
-    assert f"2 of {len(y)} rows have unknowns that are not finite, the first at t = {solution.t[-2]:.6g} s" in said
-
-
 def test_a_run_loaded_without_its_problem_has_its_unknowns(solution, tmp_path):
     path = solution.save(tmp_path / "run.npz")
     alone = rbdae.load(path).report(tmp_path / "alone.html")
@@ -330,13 +311,6 @@ def test_a_run_loaded_without_its_problem_has_its_unknowns(solution, tmp_path):
     assert "rbdae.load(path, problem)" in text_of(alone) and "projection=True" in text_of(alone)
     whole = rbdae.load(path, rbdae.formulate(nasty_system(), "null-space")).report(tmp_path / "whole.html")
     assert headings(whole) == [*SECTIONS, "How it was made"]
-
-
-def test_a_problem_of_somebody_else_has_its_unknowns(tmp_path):
-    solution = rbdae.solve(toy.Pendulum(), (0.0, 0.5), solver="scipy:RK45")
-    path = solution.report(tmp_path / "run.html")
-    assert headings(path) == ["Summary", "Unknowns", "Steps", "How it was made"]
-    assert "vx" in text_of(path)
 
 
 def test_bodies_can_be_chosen_and_of_many_some_are_drawn(solution, tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import pickle
-import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -157,34 +156,6 @@ def test_a_reference_of_another_end_time_is_refused(reference):
 # ---------------------------------------------------------------- what a study says, and what it refuses
 
 
-class Loads:
-    """A torque whose first evaluation in a run takes as long as the loading of a package."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.loaded = False
-
-    def __call__(self, t: float) -> tuple[float, float, float]:
-        if t > 0.02 and not self.loaded:
-            self.loaded = True
-            busy_until = time.thread_time() + self.seconds
-            while time.thread_time() < busy_until:
-                pass
-        return (0.0, 0.0, 0.0)
-
-
-def test_times_are_without_loading():
-    law = Loads(0.5)
-    system = rbdae.models.heavy_top()
-    system.add_force(rbdae.forces.Torque(system.bodies[0], law))
-    exact = study.reference(rbdae.models.heavy_top(), 0.1)
-    rbdae.formulate(system, "null-space")
-    assert not law.loaded
-    row = study.run(system, Case("null-space", "quaternion", "angular", "scipy:DOP853", 1e-6), exact)
-    assert law.loaded and row.errors is not None
-    assert row.stats.seconds < 0.5 / 3 and 3 <= row.timed <= 9
-
-
 ONE_ODE = {"null-space", "index-0", "baumgarte-ode"}
 ONE_RESIDUAL = {"null-space", "ggl", "hiller-anantharaman", "baumgarte", "index-1", "index-2", "index-3"}
 
@@ -293,25 +264,6 @@ def test_one_case_that_raises_costs_no_other(reference):
     assert str(found).count("my law") == 1 and "  2: ZeroDivisionError" in str(found)
 
 
-def test_a_warning_about_initial_values_is_given_once_for_a_study():
-    system = rbdae.System()
-    bar = system.add_body(
-        "bar",
-        mass=1.0,
-        inertia=(0.1, 0.1, 0.01),
-        position=(0.5, 0, 0),
-        velocity=(1.0, 0, 0),
-        angular_velocity=(0, 1, 0),
-    )
-    joint = rbdae.joints.Revolute(system.ground, bar, at_b=(-0.5, 0, 0), axis_a=(0, 1, 0), axis_b=(0, 1, 0))
-    system.add_joint(joint)
-    chosen = {"formulations": ["index-0", "null-space"], "rotations": ["quaternion"], "velocities": ["angular"]}
-    with pytest.warns(rbdae.InitialValuesWarning) as caught:
-        found = rbdae.compare(system, 0.05, solvers=["scipy:RK45"], tolerances=[1e-4], **chosen)
-    assert len(caught) == 1 and "bar" in str(caught[0].message)
-    assert len(found.rows) == 2 and not any(row.failure for row in found.rows)
-
-
 def test_what_rests_or_does_not_turn_can_be_compared():
     """Velocities that are rounding, over velocities that are rounding: the references differed by 1."""
     system = rbdae.System(gravity=(0.0, 0.0, -9.81))
@@ -336,14 +288,6 @@ def test_what_rests_or_does_not_turn_can_be_compared():
         (row,) = found.rows
         assert not row.failure and row.errors is not None and row.errors.largest < 1e-6
         assert found.reference.agreement.largest < 1e-9
-
-
-def test_velocities_are_relative_to_those_of_the_centres():
-    """The origin of a body on a pivot rests: errors of velocities were relative to 1 m/s, whatever the motion."""
-    reference = rbdae.study.reference(rbdae.models.pendulum(), 0.5)
-    end = reference.states[0]
-    assert end.sizes is not None
-    np.testing.assert_array_less(np.linalg.norm(end.velocity), end.sizes[1] * (1.0 + 1e-9))
 
 
 # ---------------------------------------------------------------- the error of a quantity; singular sets
@@ -385,16 +329,6 @@ def test_the_error_is_that_of_the_angle_with_its_turns(tmp_path):
     assert np.isnan(own.agreement.largest) and own.states[0].quantity[1] == pytest.approx(wheel.angle(5.0), rel=1e-4)
     with pytest.raises(ValueError, match=r"errors of the quantity = '', the study to 'revolute-1\.angle'"):
         rbdae.compare(system, 5.0, quantity=pin.angle, reference=study.Reference.from_solutions(run), **GIVEN)
-
-
-def test_quantities_that_there_are_not_are_refused():
-    system, pin = wheel.wheel()
-    with pytest.raises(ValueError, match=r"unknown quantity 'pin\.angle'"):
-        rbdae.compare(system, 5.0, quantity="pin.angle", **GIVEN)
-    other = rbdae.joints.Revolute(system.ground, system.bodies[0])
-    with pytest.raises(ValueError, match=r"unknown quantity 'of another system\.angle'"):
-        rbdae.compare(system, 5.0, quantity=other.angle, **GIVEN)
-    assert pin.angle.label == "Revolute.angle"
 
 
 def spinning() -> rbdae.System:

@@ -132,7 +132,6 @@ from rbdae.solving import (
     singular,
 )
 from rbdae.solving.segments import compiled_watch
-from rbdae.study import comparing as study_comparing
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
 
