@@ -184,7 +184,7 @@ def test_forces_by_name_have_the_states_of_their_argument(pairing: Pairing, rng)
 @pytest.mark.generic  # two models have the same bits by the same kernels alone
 def test_states_have_no_energy_and_cost_nothing_where_there_are_none():
     problem = cases.problem("struts", cases.REFERENCE)
-    without = cases.problem("mixed", cases.REFERENCE)
+    without = cases.formulate(cases.hinged_pair(), cases.REFERENCE)
     y = np.delete(problem.y0, problem.layout.s)
     assert np.array_equal(y, without.y0)
     assert problem.energy(0.0, problem.y0).total == without.energy(0.0, y).total

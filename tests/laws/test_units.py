@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import NIGHTLY, count
+from random_systems import random_system as varied_system
 from redundant_systems import SI, Maker, Units, kind, redundant_system
 from units_law import natural, sizes, worst
-from random_systems import random_system as varied_system
 
 import rbdae
 from rbdae.formulations import FORMULATIONS

@@ -272,8 +272,8 @@ def bushed() -> rbdae.System:
     return system
 
 
-def mixed() -> rbdae.System:
-    """A chain that begins at a pivot, and a free pair beside it: two trees, a root of each sort."""
+def hinged_pair() -> rbdae.System:
+    """A chain of two that begins at a pivot."""
     system = rbdae.System()
     hinged = add_body(
         system, "hinged", 2.0, INERTIA, "0.1 -0.2 0.3 | 0.3 0.1 0.2 | 0.4 0.8 -0.3 | 1.2 -0.4 0.9", pivot=True
@@ -281,10 +281,17 @@ def mixed() -> rbdae.System:
     child = add_body(
         system, "child", 1.2, 0.8 * INERTIA, "-0.2 0.1 0.1 | 1 0.2 0.4 | -0.6 0.3 0.7 | 0.5 1.4 -0.8 | 0.3 0.2 -0.1"
     )
+    # the child comes first in the joint, so trees must not lean on the order of the bodies
+    system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
+    return system
+
+
+def mixed() -> rbdae.System:
+    """The pair with a pivot, and a free pair beside it: two trees, a root of each sort."""
+    system = hinged_pair()
+    _, child = system.bodies
     kite = add_body(system, "kite", 0.7, 0.5 * INERTIA, "0 0 0 | 2 -1 1.5 | 0.9 -0.5 0.2 | -1 0.3 1.1 | -0.4 0.6 0.2")
     tail = add_body(system, "tail", 0.4, 0.3 * INERTIA, "0.1 0.1 0 | 2.5 -1.5 1.5 | 0.2 0.7 -0.9 | 0.6 -1.2 0.4")
-    # the child comes first in one joint, so trees must not lean on the order of the bodies
-    system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
     system.add_joint(Spherical(kite, tail, at_a=(0.4, -0.3, 0.2), at_b=(-0.2, 0.3, 0.3)))
     system.add_force(
         rbdae.forces.Bushing(child, kite, stiffness=(15, 25, 5), damping=0.4, at_a=(0.5, 0, 0.2), at_b=(0, 0.3, -0.1))
@@ -445,7 +452,7 @@ JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
 TOY_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in TOY_JOINTS}
 # a tree of spherical joints with a pivot, a tree of other joints, a loop: the structures of the null-space form
 STATE_SYSTEMS = {
-    "struts": partial(strutted, mixed),
+    "struts": partial(strutted, hinged_pair),
     "struts-tree": partial(strutted, partial(jointed, "revolute")),
     "struts-loop": partial(strutted, loop),
 }

@@ -214,11 +214,11 @@ INTERNAL = [
 
 
 def system_of(kind: str, pivot: bool = False, jointed: bool = False, first: bool = False, **options: Any) -> Any:
-    """A system with the forces of one kind (only the `first` of them)."""
+    """A system with the forces of one kind (only the `first` of them), or of several: "spring + motor"."""
     system, a, b = two_bodies(pivot=pivot, **options)
     if jointed:
         system.add_joint(Spherical(a, b, at_a=(0.5, 0.2, 0.4), at_b=(-0.3, 0.4, -0.2)))
-    made = FORCES[kind](system, a, b)
+    made = [force for each in kind.split(" + ") for force in FORCES[each](system, a, b)]
     for force in made[:1] if first else made:
         system.add_force(force)
     return system

@@ -460,36 +460,42 @@ def _residual(c: Case) -> None:
         assert np.abs(p.residual(t, y, other)).max() > 1e-3 * size
 
 
+def _jacobian(c: Case) -> None:
+    """Differences of the residual; the sparse one and its pattern have the same entries."""
+    p, t, y, yd, factor = c.problem, _t(c), c.drifted, _any_yd(c), 2.5
+    found = p.jacobian(t, y, yd, factor)
+    assert found.shape == (p.n_equations, p.n)
+    for d in np.random.default_rng(3).standard_normal((2, p.n)):
+        wanted = cases.along(lambda e: p.residual(t, y + e, yd + factor * e), np.zeros(p.n), d, 1e-3)
+        same(found @ d, wanted, 1e-6)
+    pattern, sparse = p.sparsity, p.sparse_jacobian(t, y, yd, factor)
+    assert not found[pattern.toarray() == 0.0].any()
+    assert np.array_equal(sparse.indices, pattern.indices) and np.array_equal(sparse.indptr, pattern.indptr)
+    same(sparse.toarray(), found, 1e-12)
+
+
 # ---------------------------------------------------------------- reactions
 
 
 def _reactions(c: Case) -> None:
-    """Newton's and Euler's, where they are unique; and those of the multipliers, -G^T la."""
-    p, t, y = c.problem, _t(c), _y(c)
-    found = p.reactions(t, y)
-    G = _gradient(c)
-    free = np.linalg.svd(G.T)[2][_rank(c) :]  # of multipliers that pull at nothing
-    row = 0
+    """Newton's and Euler's, where they are unique; with redundant rows their sum over each body's joints."""
+    found = c.problem.reactions(_t(c), _y(c))
     scale = max(np.abs(force).max() for joint in c.solved.reactions.values() for force, _ in joint.values())
     for joint in c.system.joints:
-        rows = slice(row, row + joint.n_constraints)
-        row = rows.stop
         frame = _joint_frame(c, joint)
-        wanted = c.solved.reactions[str(joint.name)]
         for body in joint.bodies:
             reaction = found[str(joint.name)][body.name]
+            wanted = c.solved.reactions[str(joint.name)][body.name]
             same(reaction.frame, frame, ROUNDING)
             unique = True
-            loose = _loose(c, joint, body, free[:, rows])
-            for what, value, moved in zip(("force", "torque"), wanted[body.name], loose, strict=True):
+            for what, value in zip(("force", "torque"), wanted, strict=True):
                 for which, basis in (("", frame), ("_in_space", np.eye(3))):
-                    sure = np.abs(basis.T @ moved).max(axis=1, initial=0.0) < 1e-6
-                    assert np.array_equal(getattr(reaction, f"unique_{what}{which}"), sure), (joint.name, what, which)
-                    mine = basis.T @ getattr(reaction, what)
-                    same(mine[sure], (basis.T @ value)[sure], 1e-7, scale)
+                    sure = np.asarray(getattr(reaction, f"unique_{what}{which}"))
+                    same((basis.T @ getattr(reaction, what))[sure], (basis.T @ value)[sure], 1e-7, scale)
                     unique = unique and bool(sure.all())
             assert reaction.unique == unique
-    if c.name == "linkage":  # their sum over each body's joints is unique
+            assert unique or c.name == "linkage"
+    if c.name == "linkage":
         for k, body in enumerate(c.system.bodies):
             for about in (False, True):
                 mine, theirs = np.zeros(3), np.zeros(3)
@@ -511,69 +517,6 @@ def _joint_frame(c: Case, joint: Any) -> Mat:
         return np.asarray(R)
     n, u = np.array(joint.normal_a), np.array(joint.axis_a)
     return np.asarray(R @ np.array([n, np.cross(u, n), u]).T)
-
-
-def _loose(c: Case, joint: Any, body: Any, free: Mat) -> tuple[Mat, Mat]:
-    """Forces and torques in space (3, k) on a body, or on the ground, by multipliers of a joint that move nothing."""
-    if body.fixed:  # the joint's forces are in balance about its point on the other body
-        other = joint.bodies[1 - joint.bodies.index(body)]
-        force, torque = _loose(c, joint, other, free)
-        at_other = (joint.at_a, joint.at_b)[joint.bodies.index(other)]
-        arm = c.motion[K].pose(c.system.bodies.index(other)).at(at_other)
-        arm = arm - np.array((joint.at_a, joint.at_b)[joint.bodies.index(body)])
-        return -force, -(torque + np.cross(arm, force.T).T)
-    k, s, row = c.system.bodies.index(body), c.motion[K], 0
-    for each in c.system.joints:
-        if each is joint:
-            break
-        row += each.n_constraints
-    G = readings.joint_gradient(c.system, _t(c), c.natural[K], pivots=True)[row : row + joint.n_constraints]
-    wrench = G[:, 6 * k : 6 * k + 6].T @ free.T
-    at = (joint.at_a, joint.at_b)[joint.bodies.index(body)]
-    arm = s.R[k] @ (np.array(at) - np.array(body.reference))
-    force = wrench[:3]
-    return force, s.R[k] @ wrench[3:] - np.cross(arm, force.T).T
-
-
-def _multipliers(c: Case) -> None:
-    """-G^T la are the reactions; with redundant rows no other set that does the same is shorter."""
-    p, t, y = c.problem, _t(c), _y(c)
-    la = p.multipliers(t, y)
-    assert la.shape == (_internal(c) + _rows(c),)
-    own = la[_internal(c) :]
-    G = readings.joint_gradient(c.system, t, c.natural[K], pivots=True)
-    found, s = p.reactions(t, y), c.motion[K]
-    row = 0
-    size = float(np.abs(own).max())
-    for joint in c.system.joints:
-        rows = slice(row, row + joint.n_constraints)
-        row = rows.stop
-        wrench = -G[rows].T @ own[rows]
-        for body, at in zip(joint.bodies, (joint.at_a, joint.at_b), strict=True):
-            if body.fixed:
-                continue
-            k = c.system.bodies.index(body)
-            force = wrench[6 * k : 6 * k + 3]
-            arm = s.R[k] @ (np.array(at) - np.array(body.reference))
-            torque = s.R[k] @ wrench[6 * k + 3 : 6 * k + 6] - np.cross(arm, force)
-            same(found[str(joint.name)][body.name].force, force, 1e-8, size)
-            same(found[str(joint.name)][body.name].torque, torque, 1e-8, size)
-    if p.redundant:
-        free = np.linalg.svd(_gradient(c).T)[2][_rank(c) :]
-        weights = _lengths(c)
-        assert np.abs(free @ (weights**2 * own)).max() < 1e-7 * float(np.abs(weights**2 * own).max())
-    m = p.matrices(t, y, sparse=False)
-    if _internal(c) and p.velocity != "momentum" and not p.redundant:
-        same(m.M @ p.rates(t, y)[0][p.layout.v], m.psi - m.W @ la, 1e-7, float(np.abs(m.psi).max()))
-
-
-def _lengths(c: Case) -> Vec:
-    """What each joint row's multiplier is weighed by: a force by the model's length."""
-    out: list[float] = []
-    for joint in c.system.joints:
-        for part in joint.primitives():
-            out += [c.problem.model.scales.length] * 3 if part.kind == "linear" else [1.0]
-    return np.array(out)
 
 
 def _run_multipliers(c: Case) -> None:
@@ -793,6 +736,27 @@ def _singular_times(c: Case) -> None:
     assert not len(c.run.singular_times)
 
 
+# ---------------------------------------------------------------- the report of the start
+
+
+def _assembly(c: Case) -> None:
+    """Where the start is, and how far the joints gaped as they were given."""
+    done, p, bodies = c.problem.assembly, c.problem, c.system.bodies
+    assert done.names == tuple(body.name for body in bodies)
+    Z = p.natural(p.t0, p.y0)
+    used = readings.state(c.system, Z)
+    same(done.position, Z[:, :3], 1e-12)
+    same(done.velocity, Z[:, 12:15], 1e-9, 1.0)
+    same(done.angular_velocity, used.Omega[:-1], ROUNDING)
+    for k, body in enumerate(bodies):
+        same(cases.CHART_CASES["quaternion"].matrix(done.orientation[k]), used.R[k], 1e-11)
+        assert set(done.given[k]) | set(done.found[k]) == {"position", "orientation", "velocity", "angular_velocity"}
+        assert not set(done.given[k]) & set(done.found[k]) and set(body.given) >= set(done.given[k])
+    g, gd = readings.joint_constraints(c.system, p.t0, readings.placed(c.system))
+    same(done.gap, np.abs(g).max(), ROUNDING, 1e-6)
+    same(done.rate_gap, np.abs(gd).max(), ROUNDING, 1e-6)
+
+
 # ---------------------------------------------------------------- the table
 
 CHECKED: dict[Callable[[Case], None], str] = {
@@ -803,6 +767,8 @@ CHECKED: dict[Callable[[Case], None], str] = {
     _names: "Problem code formulation laws model parameters rotation singular_row system velocity",
     _start: "Problem start t0 y0 yd0",
     _references: "Problem reference_rotations",
+    _assembly: "Problem assembly, Assembly names position orientation velocity angular_velocity gap rate_gap given "
+    "found",
     _natural: "Problem natural",
     _states: "Problem states, BodyState angular_velocity center_of_mass orientation position velocity",
     _energy: "Problem energy, Energy kinetic potential total",
@@ -811,9 +777,9 @@ CHECKED: dict[Callable[[Case], None], str] = {
     _log_determinant: "Problem log_determinant",
     _rates: "Problem rates rhs",
     _residual: "Problem residual",
+    _jacobian: "Problem jacobian sparse_jacobian sparsity",
     _reactions: "Problem reactions, Reaction force frame torque unique unique_force unique_force_in_space "
     "unique_torque unique_torque_in_space",
-    _multipliers: "Problem multipliers",
     _run_multipliers: "Problem run_multipliers, Solution run_multipliers",
     _project: "Problem project, Callbacks project",
     _callbacks: "Problem callbacks, Callbacks code jacobian jacobian_data machine residual rhs rhs_jacobian",
@@ -836,13 +802,11 @@ ELSEWHERE = {
     "Solution save",
     f"{_ALONG}::test_equations_along_a_run": "Problem equations",
     f"{_SWITCHES}::test_a_run_is_read_without_a_seam": "Problem interpretation",
-    f"{_SWITCHES}::test_switches_compose_in_either_order": "Problem resumed",
+    f"{_SWITCHES}::test_switches_compose_in_either_order": "Problem resumed switches",
     f"{_SWITCHES}::test_one_run_selects_rows_and_velocities": "Problem selection",
-    f"{_SWITCHES}::test_a_switch_changes_its_own_field_only": "Problem switches",
     f"{_SWITCHES}::test_events_get_the_unknowns_of_the_first_problem": "Problem translated",
     f"{_INPUTS}::test_a_problem_from_another_state": "Problem at",
-    f"{_INPUTS}::test_the_input_jacobian_is_that_of_differences": "Problem input_jacobian",
-    f"{_INPUTS}::test_all_code_has_the_values_of_its_inputs": "Problem inputs with_inputs",
+    f"{_INPUTS}::test_all_code_has_the_values_of_its_inputs": "Problem input_jacobian inputs with_inputs",
     "test_inputs_of_runs::test_steps_of_inputs_cut_a_run": "Problem resumed_with_inputs",
     "test_outputs::test_the_derivatives_are_those_of_differences": "Problem outputs",
     "test_actuators::test_labels_and_the_consistent_start_of_algebraic_unknowns": "Problem algebraic",
@@ -858,15 +822,14 @@ ELSEWHERE = {
     f"{_JOINTS}::test_gradients_are_derivatives_by_the_unknowns": "Problem gradient",
     f"{_JOINTS}::test_quantities_are_found_by_the_joint_that_was_given": "Problem quantity",
     f"{_JOINTS}::test_angles_count_a_hundred_turns": "Solution forces joints quantity, table forces joints",
-    "test_derivatives::test_jacobian_of_the_residual": "Problem jacobian sparse_jacobian",
     "test_derivatives::test_jacobian_of_the_right_hand_side": "Problem rhs_jacobian",
-    "test_derivatives::test_sparsity_is_a_pattern_that_holds_at_any_state": "Problem sparsity",
+    "test_reactions::test_multipliers_of_a_joint_are_the_force_on_its_second_body": "Problem multipliers",
     "test_matrices::test_the_equations_hold_at_the_rates_of_index_0": "Problem matrices, Matrices G M T W g_II psi r",
     "test_matrices::test_constraints_kinematics_and_energy": "Matrices K g g_I",
     "test_euler_map::test_matrices_of_the_paper": "Matrices least_r reduced_mass saddle",
-    "test_assembly::test_the_report_is_what_happened": "Problem assembly, Assembly names position orientation velocity "
-    "angular_velocity moved turned velocity_change spin_change gap steps redundant",
-    "test_start::test_a_velocity_that_contradicts_a_joint_is_named": "Assembly changes given found rate_gap",
+    "test_assembly::test_the_report_is_what_happened": "Assembly moved turned velocity_change spin_change "
+    "steps redundant",
+    "test_start::test_unknown_positions_are_found_by_moving": "Assembly changes",
     "test_axes_as_placed::test_a_warning_names_the_joint_with_the_largest_gap": "Assembly disagreement",
     "test_animation::test_a_frame_shows_the_scene_in_its_plane": "Solution animate",
     "test_solution::test_plot_has_the_default_panels": "Solution plot",

@@ -92,6 +92,11 @@ INDICES = {"index-3": 3, "index-2": 2, "index-1": 1, "index-0": 0, "overdetermin
 VARIABLE_INDEX = {3: [1, 1, 1, 2, 2, 2, 3], 2: [1] * 6 + [2], 1: [1] * 7, 0: [0] * 6}
 
 
+def kind_of(formulation: str) -> Kind:
+    """Of one of the pendulum's forms, the keys of `INDICES`."""
+    return KINDS.get(formulation, "dae")
+
+
 class Pendulum:
     """`formulation` is index-3, index-2, index-1, index-0 or overdetermined.
 
@@ -110,7 +115,7 @@ class Pendulum:
         trouble: Callable[[float, Array], float] | None = None,
     ) -> None:
         self.formulation = formulation
-        self.kind = KINDS.get(formulation, "dae")
+        self.kind = kind_of(formulation)
         self.index = INDICES[formulation]
         self.n = 6 if self.kind == "ode" else 7
         self.n_equations = 8 if self.kind == "overdetermined" else self.n
