@@ -134,8 +134,3 @@ def test_the_issues_pairings_are_there():
         for r in ("quaternion", "directors")
     }
     assert {tuple(p) for p in cases.ALL_PAIRINGS} >= wanted
-
-
-def test_spellings_lead_to_formulations():
-    for spelling, name in formulations.SPELLINGS.items():
-        assert rbdae.formulate(cases.heavy_top(), spelling).formulation == name

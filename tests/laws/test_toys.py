@@ -14,12 +14,11 @@ import test_equivalence as equivalence
 from cases import Pairing
 from force_cases import P, Q, two_bodies
 from inside import JIT, Vec, fingerprint, pack
-from scipy.integrate import solve_ivp
-from toy_force import LaggedDamper, Maxwell, swinging
+from toy_force import LaggedDamper, Maxwell
 from toy_formulation import StiffJoints
 
 import rbdae
-from rbdae.forces import Bushing, SpringDamper
+from rbdae.forces import Bushing
 from rbdae.forces.element import StateElement
 from rbdae.formulations import FORMULATIONS
 
@@ -78,39 +77,6 @@ def evaluated(force: rbdae.forces.AbstractForce, what: str, x: Vec) -> Vec:
     out = np.full((24 + k) * (1 if what == "function" else 48 + k), np.nan, dtype=x.dtype)
     getattr(element, what)(0.0, x, out)
     return out
-
-
-def test_an_unstretched_damper_leaves_a_spring():
-    """While the damper is not stretched, the natural forces are those of a spring."""
-    force, _ = strut(stretch=0.0)
-    spring, _, _ = two_bodies()
-    a, b = spring.bodies
-    spring.add_force(SpringDamper(a, b, stiffness=30.0, length=0.7, at_a=(0.3, -0.2, 0.4), at_b=Q))
-    problem = rbdae.formulate(spring, "index-3", rotation="directors", velocity="coordinate")
-    natural = problem.natural(0.0, problem.y0)
-    x = np.concatenate([natural[:, :12].ravel(), natural[:, 12:].ravel(), [0.0]])
-    F = evaluated(force, "function", x)[:24]
-    bare = rbdae.formulate(two_bodies()[0], "index-3", rotation="directors", velocity="coordinate")
-    v = problem.layout.v
-    y, yd = problem.y0, 0.0 * problem.yd0
-    wanted = bare.residual(0.0, y, yd)[v] - problem.residual(0.0, y, yd)[v]
-    np.testing.assert_allclose(F, wanted, atol=1e-12)
-
-
-def test_the_closed_form_of_a_force_with_a_state():
-    system, exact = swinging()
-    (force,) = system.forces
-    mass = system.bodies[0].mass
-
-    def rates(t, y):
-        x = np.zeros(49)
-        x[[0, 24, 48]] = y
-        x[[3, 7, 11, 15, 19, 23]] = 1.0
-        out = evaluated(force, "function", x)
-        return [y[1], out[0] / mass, out[24]]
-
-    found = solve_ivp(rates, (0.0, 2.0), exact(0.0), rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(found.y[:, -1], exact(2.0), rtol=1e-8)
 
 
 def test_states_have_labels_and_initial_values():

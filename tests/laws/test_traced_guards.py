@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import guard_cases
 import inside
 import numpy as np
 import pytest
 import traced_cases
 from cases import NIGHTLY, Pairing, count
-from inside import ALMOST, JIT, Vec, generic_callback
+from inside import ALMOST, JIT, Vec
 from traced_cases import Case
 
 import rbdae
@@ -27,47 +25,7 @@ GUARDED = [
 ]
 
 
-def _states(problem: rbdae.Problem, rng: np.random.Generator) -> Any:
-    """States like the start, far from it, and where positions are degenerate or no numbers."""
-    for size in (1e-3, 0.1, 1.0, 3.0):
-        for _ in range(4):
-            yield problem.y0 + size * rng.standard_normal(problem.n)
-    yield np.zeros(problem.n)
-    nowhere = problem.y0.copy()
-    nowhere[0] = np.nan
-    yield nowhere
-
-
 EVERY = [*GUARDED, *traced_cases.drawn(11)][: count(len(GUARDED), 400)]
-
-
-# a loop's joints, and its order of pivots; the right-hand side alone where its Jacobian has the same guards
-BOTH = GUARDED if NIGHTLY else [GUARDED[0], GUARDED[-1]]
-
-
-@pytest.mark.parametrize("case", BOTH, ids=str)
-def test_both_sides_of_the_guards(case, rng):
-    problems = traced, generic = case.problems()
-    names = ("rhs", "rhs_jacobian") if NIGHTLY or case.pairing.formulation == "index-0" else ("rhs",)
-    assert all(traced.callbacks.code(name) == "traced" for name in names)
-    before, sides = 0, set()
-    for y in _states(generic, rng):
-        for name in names:
-            found = np.empty((traced.n, traced.n) if name == "rhs_jacobian" else traced.n)
-            with np.errstate(all="ignore"):
-                getattr(traced.callbacks, name)(0.0, y, found)
-            handed = inside.handed_over(traced) - before
-            if name == "rhs":
-                sides.add(bool(handed))
-            if handed:
-                own = np.empty_like(found)
-                generic_callback(traced, name)(0.0, y, own)
-                assert np.array_equal(found, own, equal_nan=True)
-            elif np.isfinite(y).all():
-                error = traced_cases.differences(problems, (0.0, y, y), {name})[name]
-                assert error <= traced_cases.ROUNDINGS * ALMOST  # a pivot may be that much smaller than the best
-            before = inside.handed_over(traced)
-    assert sides == {True, False}
 
 
 @pytest.mark.sampled

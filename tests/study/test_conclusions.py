@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-import rbdae
 from rbdae import study
 from rbdae.adapter import Stats
 from rbdae.study import Case, Comparison, Errors, FinalState, Reference, Row
@@ -87,16 +86,3 @@ def test_ratios_are_solver_by_solver_at_one_error():
     assert lines[0].split()[-7:] == ["200", "200", "x", "1.00", "x", "1.00", "53"] and lines[0].startswith(null)
     assert lines[1].startswith(zero) and lines[1].split()[3:7] == ["-", "x", "2.50", "x"]
     assert lines[2].startswith(lost) and lines[2].split()[3:] == ["-"] * 5
-
-
-def test_a_reference_of_ones_own_says_where_it_is_from(tmp_path):
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="euler-313")
-    options = {"solver": "rbdae:dop853", "rtol": 1e-10, "atol": 1e-10}
-    run = rbdae.solve(problem, (0.0, 0.01), **options)
-    reference = Reference.from_solutions(run, run)
-    found = Comparison(reference, tuple(runs(NULL, 200)))
-    told = "against index-0 (euler-313) by rbdae:dop853 at 1e-10 and index-0 (euler-313) by rbdae:dop853 at 1e-10,"
-    assert told in str(found)
-    read = Comparison.from_json(found.to_json(tmp_path / "found.json"))
-    assert read.reference.about == reference.about and told in str(read)
-    assert "against null-space (quaternion) and hamiltonian-eliminated (quaternion) at 1e-13," in str(compared())

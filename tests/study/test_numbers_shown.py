@@ -6,7 +6,6 @@ The laws go over what was drawn: a figure, a curve or a column without an entry 
 from __future__ import annotations
 
 import csv
-import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -225,33 +224,6 @@ def test_every_curve_of_a_page_is_that_of_the_run(run, at, page):
     assert shown == own != set()
 
 
-def test_the_animation_shows_both_ends_of_both_bars(run, at, page):
-    t, points = page_parts.motion(page)
-    size = np.ptp(points)
-    assert (t[0], t[-1]) == (run.t[0], run.t[-1]) and len(t) > 200
-    for k in (0, len(t) // 2, len(t) - 1):
-        for name in ("upper", "lower"):
-            state = run.problem.states(t[k], run(np.clip(t[k], run.t.min(), run.t.max())))[name]
-            ends = state.position + state.orientation.apply([(-1.0, 0, 0), (1.0, 0, 0)])
-            for end in ends if name == "upper" else ends[:1]:
-                assert np.linalg.norm(points[k] - end, axis=1).min() < 1e-4 * size
-    # it begins as it is drawn without its script: lines at the first moment, and the paths of the centres of mass
-    spec = page_parts.figures(page)["motion"]
-    lines = [trace for trace in spec["data"] if "path" not in trace["name"]]
-    drawn = np.concatenate([page_parts.points(trace) for trace in lines])
-    drawn = drawn[np.isfinite(drawn).all(axis=1)]  # between two lines is nothing
-    np.testing.assert_allclose(drawn, points[0], rtol=0, atol=1e-4 * size)
-    assert sum(trace["showlegend"] for trace in lines) == len({trace["name"] for trace in lines})
-    paths = {trace["text"]: page_parts.points(trace) for trace in spec["data"] if trace not in lines}
-    assert {*paths} == {"upper", "lower"}
-    for name, path in paths.items():
-        centres = run.states[name].center_of_mass
-        assert max(np.linalg.norm(path - centre, axis=1).min() for centre in (centres[0], centres[-1])) < 1e-4 * size
-        assert np.abs(np.ptp(path, axis=0) - np.ptp(centres, axis=0)).max() < 0.05 * size
-    limits = [spec["layout"]["scene"][f"{axis}axis"]["range"] for axis in "xyz"]
-    assert all(low <= points[..., k].min() and points[..., k].max() <= high for k, (low, high) in enumerate(limits))
-
-
 def test_every_table_of_a_page_is_that_of_the_run(run, at, page):
     tables = page_parts.tables(page)
     assert set(tables) == {"states", "unknowns", "work", "reactions", "events", "mechanism"}
@@ -373,27 +345,6 @@ def made_up() -> study.Comparison:
                 rows.append(study.Row(case, errors, drift, 2.0 * drift, energy, stats, timed=k + 1, singular=k))
     reference = study.Reference(1.5, (state, state), study.Errors(1e-12, 2e-12, 3e-12))
     return study.Comparison(reference, tuple(rows))
-
-
-def test_the_columns_of_a_ranking_are_those_of_the_right_runs():
-    """Work by interpolation with a formula of our own; drift, energy and tolerance of the loosest run that is so
-    exact, not of the one before it."""
-    compared = made_up()
-    for error in (1e-4, 3e-6, 1e-7):
-        (target,) = compared.ranking([error]).targets
-        assert [p.seconds for p in target.places] == sorted(p.seconds for p in target.places)
-        assert len(target.places) + len(target.beyond) == 4
-        for place in target.places:
-            rows = [row for row in compared.rows if row.case.curve == place.curve]
-            k = min(k for k, row in enumerate(rows) if max(row.errors.position, row.errors.orientation) <= error)
-            tight, loose = rows[k], rows[max(k - 1, 0)]
-            assert (place.drift, place.energy) == (tight.position_drift, tight.energy_error)
-            assert place.tolerance == tight.case.tolerance and place.step is None
-            a, b = math.log(loose.errors.largest), math.log(tight.errors.largest)
-            share = (math.log(error) - a) / (b - a) if k else 0.0
-            for what in ("seconds", "evaluations"):
-                low, high = getattr((loose if k else tight).stats, what), getattr(tight.stats, what)
-                assert math.isclose(getattr(place, what), low * (high / low) ** share, rel_tol=1e-12)
 
 
 def test_every_record_is_that_of_its_run():

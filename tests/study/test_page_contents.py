@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import actuator_cases
 import browser
@@ -62,39 +61,6 @@ def test_quantities_have_names_and_units(page):
     wanted = {("control", name) for name in ("integral", "out", "error", "measured", "setpoint")}
     wanted |= {("watch", "out"), ("watch [rad]", "measured"), ("watch [rad]", "setpoint"), ("watch [rad/s]", "rate")}
     assert of_blocks == wanted
-
-
-def test_tables_say_block_and_actuator(page):
-    rows = {row[0]: row[1:] for row in page_parts.tables(page)["mechanism"]}
-    assert rows["control"] == ["block", "PI", "states integral; inputs measured, setpoint; outputs out, error"]
-    assert rows["motor"][:2] == ["actuator", "DCMotor"] and rows["motor"][2].startswith(
-        "ground and arm; states current"
-    )
-    shown = controlled()._repr_html_()
-    assert "2 bodies, 2 joints, 3 forces" in shown and "block PI" in shown
-    assert "1 body, 0 joints, 0 forces" in rbdae.models.heavy_top()._repr_html_()
-
-
-def test_what_no_solver_resolves_is_zero(tmp_path):
-    """A shaft between bearings, which only turns: its velocities and its shift are rounding, and no curves."""
-    system = rbdae.System(gravity=(9.81, 0, 0))
-    along = np.array((0.0, 0.6, 0.8))
-    shaft = system.add_body(
-        "shaft", mass=1.0, inertia=(1, 2, 3), position=0.7 * along, angular_velocity=30.0 * along, velocity=(0, 0, 0)
-    )
-    system.add_joint(rbdae.joints.Cylindrical(system.ground, shaft, at_b=-0.7 * along, axis_a=along, name="bearing"))
-    solution = rbdae.solve(rbdae.formulate(system, "null-space"), (0.0, 0.5), rtol=1e-6, atol=1e-6)
-    assert 0.0 < np.abs(solution.states["shaft"].velocity).max() < 1e-7
-    path = solution.report(tmp_path / "shaft.html")
-    labels = {curve.label for curve in page_parts.curves(path)}
-    assert not any("velocity" in label and "m/s" in label for label in labels), labels
-    assert not any(label.startswith("displacement") for label in labels), labels
-    assert any(label.startswith("angle") for label in labels)
-    assert "Zero at all times, but for errors of the run: " in path.read_text("utf-8")
-    moving = [row for row in page_parts.tables(path)["states"] if row[1] == "velocity"]
-    assert moving and {float(cell) for row in moving for cell in row[4:]} == {0.0}
-    every = solution.report(tmp_path / "every.html", plane=False)
-    assert {"velocity x [m/s]", "velocity y [m/s]"} <= {curve.label for curve in page_parts.curves(every)}
 
 
 def test_diagrams_over_the_angle_of_a_joint(run, tmp_path):
@@ -201,12 +167,3 @@ def test_a_page_has_nothing_that_collides_is_cut_or_weak(kind, width, scheme, op
     if kind == "tall":
         names = "getComputedStyle(document.querySelector('#table-states tbody tr:last-child td')).textAlign"
         assert seen.value(names) != "right"  # K1 is a name
-
-
-def test_every_class_of_actuators_has_its_quantities():
-    """All of them can be read, of problems and runs: what a sampled controller holds, too."""
-    for kind in actuator_cases.EXAMPLES:
-        problem = rbdae.formulate(actuator_cases.system_of(kind), "index-0", code="generic")
-        for name, each in problem.forces(0.0, problem.y0).items():
-            values: dict[str, Any] = {quantity: getattr(each, quantity) for quantity in each}
-            assert values and all(np.isfinite(value).all() for value in values.values()), (kind, name, values)

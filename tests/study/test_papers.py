@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import dataclasses
 import os
-import re
 import runpy
 import sys
 import warnings
@@ -82,41 +80,6 @@ def documented(name):
 
 def test_the_documentation_lists_the_items():
     assert [line.split("`")[1] for line in DOCUMENTATION if line.startswith("| `")] == list(ITEMS)
-
-
-SOURCES = sorted(Path(findings.__file__).parent.rglob("*.py"))
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_verdict_and_no_number_of_a_run_is_written_down(path):
-    """A verdict is made by `Finding` alone; what is compared, and what a sentence says of it, comes from the run."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-        if call.func.id in ("claim", "expect"):
-            found = ast.unparse(call.args[1])
-            assert any(isinstance(node, ast.Name) for node in ast.walk(call.args[1])), f"compares a constant: {found}"
-    if path.name in ("finding.py", "claims.py"):  # which make them
-        return
-    for text in ast.walk(tree):
-        if isinstance(text, ast.Constant) and isinstance(text.value, str):
-            assert not text.value.startswith(("agrees (", "agrees in part", "differs:")) and text.value != "agrees"
-    spoken = [node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg in SPOKEN]
-    spoken += [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and set(SPOKEN) & set(names_of(node))
-    ]
-    for text in (each for value in spoken for each in ast.walk(value)):
-        if isinstance(text, ast.Constant) and isinstance(text.value, str):
-            assert not re.search(r"\d\.\d|\de[-+]?\d", text.value), text.value
-
-
-SPOKEN = "why", "sentence", "remark", "remarks", "told", "_WHY", "_BY_SIZE", "_EARLY"
-
-
-def names_of(assignment):
-    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
-    return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
 
 
 def test_a_number_that_is_not_as_expected_fails(monkeypatch, tmp_path, capsys):

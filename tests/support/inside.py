@@ -24,7 +24,7 @@ from rbdae import _cache, _forks
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
-from rbdae._frozen import field_names, fill, twin
+from rbdae._frozen import fill, twin
 from rbdae._show import brief
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli.outputs import write_states
@@ -63,7 +63,7 @@ from rbdae.kernels.memory import Content
 from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
-from rbdae.kernels.symbolic import SymbolicMemory, opened
+from rbdae.kernels.symbolic import opened
 from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import factors as machine_factors

