@@ -63,7 +63,6 @@ from rbdae.kernels.memory import Content
 from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
-from rbdae.kernels.symbolic import opened
 from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import factors as machine_factors
@@ -263,14 +262,6 @@ def coarse_pattern(problem: rbdae.Problem) -> Any:
 def is_derivative(entry: Any) -> bool:
     """Whether a callback is the Jacobian of a kernel."""
     return isinstance(entry, Derivative)
-
-
-def derivative_at(
-    problem: rbdae.Problem, kernel: TracedCall, point: tuple[float, Vec, Vec, float], shape: tuple[int, ...]
-) -> Recording:
-    """A Jacobian recorded at a state, as a matrix."""
-    shapes = {**kernel.shapes, "out": shape}
-    return derived.recorded_kernel(problem.workspace, kernel.entry, shapes, point, recording.MOST_NODES)
 
 
 def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:

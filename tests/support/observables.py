@@ -748,7 +748,7 @@ def _assembly(c: Case) -> None:
     same(done.position, Z[:, :3], 1e-12)
     same(done.velocity, Z[:, 12:15], 1e-9, 1.0)
     same(done.angular_velocity, used.Omega[:-1], ROUNDING)
-    for k, body in enumerate(bodies):
+    for k in range(len(bodies)):
         same(cases.CHART_CASES["quaternion"].matrix(done.orientation[k]), used.R[k], 1e-11)
         assert set(done.given[k]) | set(done.found[k]) == {"position", "orientation", "velocity", "angular_velocity"}
         assert not set(done.given[k]) & set(done.found[k])
