@@ -115,6 +115,11 @@ ROUNDINGS = 900
 """The most by which results may differ, in 2^-53 of the largest entry: 1e-13."""
 
 
+def level(problem: rbdae.Problem) -> int:
+    """The most for a problem."""
+    return ROUNDINGS
+
+
 State = tuple[float, Vec, Vec]
 
 
