@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 import toy
-from varied_systems import varied_system
+from random_systems import random_system as varied_system
 
 import rbdae
 from rbdae_adapters.assimulo import AssimuloAdapter

@@ -23,10 +23,6 @@ def test_the_nearest_names(name, wanted):
     assert found.startswith(wanted) if wanted else found == ""
 
 
-def test_the_number_of_names_is_bounded():
-    assert nearest("scipy:RK54", SOLVERS, most=1) == "did you mean 'scipy:RK45'?"
-
-
 def test_the_error_for_an_unknown_name():
     assert str(unknown("form", "indx-0", ["index-0", "ggl"])) == (
         "unknown form 'indx-0'; did you mean 'index-0'? There are index-0, ggl"

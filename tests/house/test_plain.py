@@ -81,61 +81,6 @@ def test_complex_steps_give_the_jacobian(system, pairing, rng):
         np.testing.assert_allclose(out.imag / 1e-30, exact @ direction, rtol=0, atol=1e-11 * np.abs(exact).max())
 
 
-class Counted:
-    """A number that counts operations."""
-
-    count = 0
-
-    def __init__(self, value: float) -> None:
-        self.value = value
-
-    def _with(self, other: Any, operation: Any) -> Counted:
-        Counted.count += 1
-        return Counted(operation(self.value, other.value if isinstance(other, Counted) else float(other)))
-
-    def __add__(self, other: Any) -> Counted:
-        return self._with(other, lambda a, b: a + b)
-
-    def __sub__(self, other: Any) -> Counted:
-        return self._with(other, lambda a, b: a - b)
-
-    def __rsub__(self, other: Any) -> Counted:
-        return self._with(other, lambda a, b: b - a)
-
-    def __mul__(self, other: Any) -> Counted:
-        return self._with(other, lambda a, b: a * b)
-
-    def __truediv__(self, other: Any) -> Counted:
-        return self._with(other, lambda a, b: a / b)
-
-    def __neg__(self) -> Counted:
-        return self._with(0.0, lambda a, b: -a)
-
-    def sin(self) -> Counted:
-        return self._with(0.0, lambda a, b: np.sin(a))
-
-    def cos(self) -> Counted:
-        return self._with(0.0, lambda a, b: np.cos(a))
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-
-@pytest.mark.parametrize("system, pairing", [CASES[0], CASES[3]], ids=[IDS[0], IDS[3]])
-def test_a_residual_of_numbers_that_count(system, pairing, rng):
-    problem = cases.problem(system, pairing)
-    workspace = inside.workspace(problem, object)
-    y, yd = problem.y0, problem.yd0 + rng.standard_normal(problem.n)
-    out = np.zeros(problem.n_equations, dtype=object)
-    Counted.count = 0
-    counted = [np.array([Counted(v) for v in values], dtype=object) for values in (y, yd)]
-    workspace.plain(FORMULATIONS[pairing.formulation].kernels.residual)(problem.t0, *counted, out)
-    found = [v.value if isinstance(v, Counted) else v for v in out]
-    # multipliers of 5e5 times directors cancel
-    np.testing.assert_allclose(found, problem.residual(problem.t0, y, yd), rtol=1e-12, atol=3e-10)
-    assert Counted.count > 10 * problem.n
-
-
 CODE = """
 import json
 import numpy as np

@@ -26,8 +26,8 @@ PUBLIC = {
 }
 """Their modules that users extend, or that are a library of their own."""
 
-WRITTEN = {"inside.py", "toy_augmented.py", "toy_formulation.py"}
-"""`inside`, and toy formulations, whose equations are written in the library's kernels."""
+WRITTEN = {"inside.py", "toy_formulation.py"}
+"""`inside`, and the toy formulation, whose equations are written in the library's kernels."""
 
 
 def reaches_inside(name: str) -> bool:

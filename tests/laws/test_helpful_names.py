@@ -29,15 +29,6 @@ def solution(problem: rbdae.Problem) -> rbdae.Solution:
     return rbdae.solve(problem, (0.0, 0.1), t_eval=[0.0, 0.1])
 
 
-def test_a_name_that_is_not_there_gets_no_name_of_another_module():
-    """Seen: `rbdae.linearise`, "did you mean rbdae.rotations.quaternions.inverse?"."""
-    for module, name in ((rbdae, "linearise"), (rbdae, "ensemble"), (rbdae.joints, "Friction")):
-        with pytest.raises(AttributeError) as caught:
-            getattr(module, name)
-        assert str(caught.value) == f"module {module.__name__!r} has no attribute {name!r}"
-    assert "Revolute" in dir(rbdae.joints) and {"solve", "compare"} <= set(dir(rbdae))  # Python's hints read them
-
-
 def test_joints_and_forces_are_told_apart():
     system = rbdae.models.pendulum()
     hinge = system.joints[0]
@@ -62,20 +53,6 @@ def test_a_wrong_name_of_a_body_or_joint(problem, solution):
         solution.reactions["hing"]
     with pytest.raises(KeyError, match=r"unknown body of this joint 'earth'; there are ground, bob"):
         solution.reactions["hinge"]["earth"]
-
-
-def test_a_problem_lists_what_users_need(problem):
-    assert {"states", "residual", "y0", "labels", "parameters", "energy", "assembly", "layout"} <= set(dir(problem))
-    assert not {"by_time", "of", "translated", "interpretation", "workspace", "selection"} & set(dir(problem))
-
-
-def test_a_run_that_changed_its_selection_answers_alike():
-    system = rbdae.models.free_body()
-    problem = rbdae.formulate(system, "index-0", rotation="rotation-vector")
-    run = rbdae.solve(problem, (0.0, 3.0), on_singularity="switch", t_eval=np.linspace(0.0, 3.0, 7))
-    assert len(run.segments.problems) > 1
-    with pytest.raises(KeyError, match=r"unknown body 'nobody'"):
-        run.states["nobody"]
 
 
 def test_a_solver_is_chosen_and_said(problem, solution):

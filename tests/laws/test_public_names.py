@@ -110,15 +110,3 @@ def test_parts_of_the_papers_have_a_name_of_the_library():
         "assert rbdae.closed_form is there is rbdae_papers.closed_form"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=300, env=_environment())
-
-
-def test_names_that_systems_choose_are_not_always_those_of_classes():
-    system = rbdae.System()
-    wheel = system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    hub = system.add_joint(rbdae.joints.Cylindrical(system.ground, wheel))
-    law = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
-    assert system.add_joint(rbdae.drives.PrescribedAngle(hub, law)).name == "angle-1"
-    assert system.add_joint(rbdae.drives.PrescribedDisplacement(hub, law)).name == "displacement-1"
-    assert system.add_force(rbdae.forces.TorsionalSpringDamper(hub, stiffness=1.0)).name == "torsion-1"
-    assert system.add_force(rbdae.forces.TranslationalSpringDamper(hub, stiffness=1.0)).name == "slide-1"
-    assert system.add_force(rbdae.forces.UserForce(wheel, max, max)).name == "user-1"

@@ -16,6 +16,7 @@ from along_motion import accelerations, along
 from cases import count
 from maximal import Solved, State, solve_maximal
 from random_systems import DRIVES, FORCES, random_system
+from redundant_systems import Units
 from textbook import EQUATIONS
 
 import rbdae
@@ -97,7 +98,7 @@ def _parts(system: rbdae.System) -> list[Any]:
 
 
 def test_other_units_give_the_same_random_system():
-    one, other = random_system(3), random_system(3, length=1e3, mass=1e-2, time=10.0)
+    one, other = random_system(3), random_system(3, Units(1e3, 1e-2, 10.0))
     assert [type(part) for part in _parts(one)] == [type(part) for part in _parts(other)]
     assert len(_parts(one)) > 3
     first, second = (solve_maximal(s, State.at_start(s), 0.0, scale) for s, scale in ((one, 1.0), (other, 10.0)))

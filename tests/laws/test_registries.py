@@ -11,13 +11,12 @@ from typing import Any, get_args
 import actuator_cases
 import cases
 import force_cases
-import numpy as np
 import pytest
 import test_benchmarks
-from inside import field_names, pairing
+from inside import pairing
 
 import rbdae
-from rbdae import actuators, adapter, drives, forces, formulations, joints, rotations, study
+from rbdae import actuators, drives, forces, formulations, joints, rotations, study
 from rbdae.joints import Coincidence, Primitive, Spherical
 from rbdae.rotations import CHARTS
 
@@ -135,24 +134,3 @@ def test_the_issues_pairings_are_there():
         for r in ("quaternion", "directors")
     }
     assert {tuple(p) for p in cases.ALL_PAIRINGS} >= wanted
-
-
-def test_spellings_lead_to_formulations():
-    for spelling, name in formulations.SPELLINGS.items():
-        assert rbdae.formulate(cases.heavy_top(), spelling).formulation == name
-
-
-def test_adapters_promise_real_kinds():
-    for info in rbdae.solvers():
-        assert info.kinds <= {"ode", "dae", "overdetermined"}
-        assert info.indices <= {0, 1, 2, 3}
-        assert isinstance(adapter.Reason.FINISHED.value, str)
-
-
-def test_arrays_of_public_values_are_read_only():
-    for name in ("Body", "Spherical", "Coincidence"):
-        value = VALUES[name]()
-        for field in field_names(type(value)):
-            content = getattr(value, field)
-            if isinstance(content, np.ndarray):
-                assert not content.flags.writeable, (value, field)

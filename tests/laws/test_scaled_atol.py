@@ -82,16 +82,3 @@ def test_a_multiplier_that_is_zero_does_not_make_the_steps_small():
         problem, (0.0, 0.05), solver="solve_dae:Radau", rtol=1e-10, atol=rbdae.scaled_atol(problem, 1e-10)
     )
     assert run.success and run.stats.steps < 300
-
-
-def test_momenta_that_are_not_small_are_not_spoken_of():
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "hamiltonian-eliminated")
-    run = rbdae.solve(problem, (0.0, 0.05), solver="scipy:DOP853", rtol=1e-6, atol=1e-6)
-    assert run.message == "scipy:DOP853 reached the end of the interval"
-
-
-@pytest.mark.parametrize("wrong, error", [(0.0, ValueError), (np.nan, ValueError), (True, TypeError), ("a", TypeError)])
-def test_a_tolerance_that_is_none_is_refused(wrong, error):
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-    with pytest.raises(error, match=r"tolerance must be .*, got"):
-        rbdae.scaled_atol(problem, wrong)

@@ -1,8 +1,6 @@
 """Code of one model and the kernels of all models compute the same numbers, but for rounding, over all registries.
 
-The difference of an entry is compared with its size (`rounding`), which says how far it answers to the rounding of the
-operations that it is made of: so cancellation and the condition of systems of equations are in it, and no entry needs
-another scale. Differences are a few roundings, 2^-53 each: far below 1e-13 of the size.
+Differences are below 1e-13 of the largest entry.
 """
 
 from __future__ import annotations

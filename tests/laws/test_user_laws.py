@@ -25,7 +25,7 @@ import pytest
 from inside import JIT, code_calls_python
 from numpy import array, zeros
 from scipy.interpolate import CubicSpline, PchipInterpolator
-from toy_state import Viscoelastic
+from toy_force import Maxwell
 
 import rbdae
 from rbdae.forces import CalledBack
@@ -477,7 +477,7 @@ def test_a_force_with_an_internal_state_is_its_law():
     """Without a Jacobian: it is that of the law, and that of differences of the residual."""
     system = rbdae.System(gravity=(0.0, 0.0, -9.81))
     body = system.add_body("body", mass=1.3, inertia=(1.0, 2.0, 2.5), position=(0.3, 0.0, 0.0))
-    system.add_force(Viscoelastic(body, stiffness=30.0, viscosity=4.0, length=0.2, stretch=0.1))
+    system.add_force(Maxwell(body, stiffness=30.0, viscosity=4.0, length=0.2, stretch=0.1))
     problem = rbdae.formulate(system, "index-0", code="traced")
     y, h = problem.y0 + 0.05, 1e-6
     J = problem.rhs_jacobian(0.0, y)

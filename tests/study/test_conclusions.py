@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-import rbdae
 from rbdae.adapter import Stats
 from rbdae.study import Case, Comparison, Errors, FinalState, Reference, Row
 from rbdae_papers.null_space.claims import conclusions
@@ -87,36 +86,3 @@ def test_ratios_are_solver_by_solver_at_one_error():
     assert lines[0].split()[-7:] == ["200", "200", "x", "1.00", "x", "1.00", "53"] and lines[0].startswith(null)
     assert lines[1].startswith(zero) and lines[1].split()[3:7] == ["-", "x", "2.50", "x"]
     assert lines[2].startswith(lost) and lines[2].split()[3:] == ["-"] * 5
-
-
-def test_columns_of_a_picture_have_one_colour_a_form():
-    pytest.importorskip("matplotlib")
-    found = compared(*runs(NULL, 200), *runs(ZERO, 500), *runs(DIRECTORS[0], 300))
-    curves = list(dict.fromkeys(row.case.curve for row in found.rows))
-    columns = {"one": [c for c in curves if c[1] == SOLVERS[0]], "both": curves[::-1]}
-    figure = found.plot(columns)
-    left, right = figure.axes[:2]
-    assert [axes.get_title() for axes in figure.axes] == ["one", "both", "", ""]
-    colour = {line.get_label(): line.get_color() for line in left.lines}
-    assert len(set(colour.values())) == 3
-    for line in right.lines:  # there, a label names the solver, too
-        form, solver = line.get_label().split(":\n")
-        assert line.get_color() == colour[form] and solver in SOLVERS
-    assert len({line.get_linestyle() for line in right.lines}) == 2
-    with pytest.raises(ValueError, match="there is no curve"):
-        found.plot({"one": [("index-3", "scipy:RK45")]})
-    with pytest.raises(ValueError, match="must not be empty"):
-        found.plot({})
-
-
-def test_a_reference_of_ones_own_says_where_it_is_from(tmp_path):
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="euler-313")
-    options = {"solver": "rbdae:dop853", "rtol": 1e-10, "atol": 1e-10}
-    run = rbdae.solve(problem, (0.0, 0.01), **options)
-    reference = Reference.from_solutions(run, run)
-    found = Comparison(reference, tuple(runs(NULL, 200)))
-    told = "against index-0 (euler-313) by rbdae:dop853 at 1e-10 and index-0 (euler-313) by rbdae:dop853 at 1e-10,"
-    assert told in str(found)
-    read = Comparison.from_json(found.to_json(tmp_path / "found.json"))
-    assert read.reference.about == reference.about and told in str(read)
-    assert "against null-space (quaternion) and hamiltonian-eliminated (quaternion) at 1e-13," in str(compared())

@@ -266,27 +266,6 @@ def test_compare_formulations(example, t_end, tmp_path):
     assert study.Comparison.from_json(everything).frame.equals(found.frame)
 
 
-def test_the_main_job_ends_where_the_paper_can_be_judged():
-    """Ends of the runs, and all descriptions of the paper by the solvers of each kind, to tolerances that differ."""
-    main_job = load("compare_formulations")
-    assert [main_job.STUDIES[name].t_end for name in "ABC"] == [10.0, 2.0, 0.5]
-    for name in "ABC":
-        cases = main_job.cases(name)
-        forms = {case.form for case in cases if case.solver == "rbdae:dop853"}
-        assert len(forms) == (5 if name == "C" else 6) and len({case.solver for case in cases}) > 8
-        assert {"index-1", "index-2", "index-3"} < {case.formulation for case in cases if case.solver == "sundials:ida"}
-        steps = {case.step for case in cases if case.solver == "rbdae:energy-momentum"}
-        assert len(steps) >= 4 and None not in steps
-    closed = main_job.reference("B", 0.05)
-    assert closed.agreement.largest < 1e-11 and closed.about.startswith("the closed form and null-space (quaternion)")
-
-
-def test_the_main_job_of_the_readme_is_the_script_that_is_tested():
-    block = re.search(r"^```sh\n(.*?)^```", (FOLDER.parent / "README.md").read_text(encoding="utf-8"), re.M | re.S)
-    assert block is not None and "examples/compare_formulations.py" in block[1]
-    assert len(block[1].splitlines()) <= 3
-
-
 def test_free_body_and_gyro_top(tmp_path):
     """The errors that were measured beforehand, at a step of 1e-3 s; DIR.EM is the best for the top, by five."""
     example = load("free_body_and_gyro_top")

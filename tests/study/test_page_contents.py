@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import actuator_cases
 import browser
@@ -62,27 +61,6 @@ def test_quantities_have_names_and_units(page):
     wanted = {("control", name) for name in ("integral", "out", "error", "measured", "setpoint")}
     wanted |= {("watch", "out"), ("watch [rad]", "measured"), ("watch [rad]", "setpoint"), ("watch [rad/s]", "rate")}
     assert of_blocks == wanted
-
-
-def test_units_of_controllers_are_those_of_what_they_read():
-    system = mechanism()
-    pin, rail = system.joints
-    pi = actuators.PI(measured=rail.displacement, setpoint=0.1)
-    assert {name: q.unit for name, q in pi.quantities.items()} == {
-        "integral": "", "out": "", "error": "m", "measured": "m", "setpoint": "m",
-    }  # fmt: skip
-    pid = actuators.PID(measured=pin.rate, setpoint=pi.error)
-    assert (pid.filtered.unit, pid.error.unit) == ("rad/s", "rad/s")
-    pd = actuators.PD(measured=0.5, rate=pin.rate, setpoint=pi.error)
-    assert (pd.measured.unit, pd.setpoint.unit, pd.setpoint_rate.unit) == ("", "", "rad/s")
-    assert [actuators.Source(joint, effort=1.0).effort.unit for joint in (pin, rail)] == ["N m", "N"]
-
-
-def test_a_system_says_block_and_actuator(page):
-    shown = controlled()._repr_html_()
-    assert shown.partition("<table>")[2] in page.read_text("utf-8")
-    assert "2 bodies, 2 joints, 3 forces" in shown and "block PI" in shown
-    assert "1 body, 0 joints, 0 forces" in rbdae.models.heavy_top()._repr_html_()
 
 
 def test_diagrams_over_the_angle_of_a_joint(run, tmp_path):
@@ -189,12 +167,3 @@ def test_a_page_has_nothing_that_collides_is_cut_or_weak(kind, width, scheme, op
     if kind == "tall":
         names = "getComputedStyle(document.querySelector('#table-states tbody tr:last-child td')).textAlign"
         assert seen.value(names) != "right"  # K1 is a name
-
-
-def test_every_class_of_actuators_has_its_quantities():
-    """All of them can be read, of problems and runs: what a sampled controller holds, too."""
-    for kind in actuator_cases.EXAMPLES:
-        problem = rbdae.formulate(actuator_cases.system_of(kind), "index-0", code="generic")
-        for name, each in problem.forces(0.0, problem.y0).items():
-            values: dict[str, Any] = {quantity: getattr(each, quantity) for quantity in each}
-            assert values and all(np.isfinite(value).all() for value in values.values()), (kind, name, values)

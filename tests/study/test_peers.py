@@ -13,7 +13,6 @@ import pytest
 import rbdae
 from benchmarks.peers import __main__ as command
 from benchmarks.peers import c_library
-from benchmarks.peers.measure import Point, interpolated
 from benchmarks.peers.mechanisms import Chain, HeavyTop, LinkedBodies
 from benchmarks.peers.missing import Missing
 
@@ -91,19 +90,3 @@ def test_a_run_says_times_ratios_and_errors_of_c(tmp_path, capsys):
     assert errors[0] > 1e-4 and errors[-1] < 1e-9
     assert found["calls"][0]["function"] == "right-hand side" and found["calls"][0]["seconds"] > 0.0
     assert "| C by hand: DOP853 |" in capsys.readouterr().out
-
-
-def test_a_run_without_a_compiler_continues_and_names_it(monkeypatch, capsys):
-    monkeypatch.setenv("PATH", "")
-    c_library.library.cache_clear()
-    try:
-        command.main(["--quick", "--case", "heavy_top", "--peer", "c"])
-    finally:
-        c_library.library.cache_clear()
-    assert "gcc is missing; install it by: apt-get install gcc" in capsys.readouterr().out
-
-
-def test_times_are_read_between_the_errors():
-    points = [Point(k, error, lambda: None, seconds) for k, error, seconds in ((1, 1e-4, 1.0), (2, 1e-6, 4.0))]
-    assert interpolated(points, 1e-5) == pytest.approx(2.0)
-    assert interpolated(points, 1e-7) is None and interpolated(points[1:], 1e-3) == 4.0

@@ -55,23 +55,6 @@ def test_angles_count_all_turns(plane, axis, about):
         assert np.allclose(table["wheel.angular_velocity [rad/s]"], about * rate)
 
 
-def test_tables_have_the_components_of_the_plane(crank):
-    table = crank.to_pandas(["states", "momentum", "reactions"], plane=True)
-    of_rod = [name.removeprefix("rod.") for name in table.columns if name.startswith("rod.")]
-    assert of_rod == ["position.x [m]", "position.y [m]", "angle [rad]", "velocity.x [m/s]", "velocity.y [m/s]",
-                      "angular_velocity [rad/s]"]  # fmt: skip
-    assert {"momentum.linear.x [kg m/s]", "momentum.angular [kg m^2/s]"} <= set(table.columns)
-    assert [name for name in table.columns if name.startswith("bearing on crank")] == [
-        "bearing on crank.force.x [N]", "bearing on crank.force.y [N]", "bearing on crank.torque [N m]"
-    ]  # fmt: skip
-    space = crank.to_pandas(["states", "reactions"])
-    for name in ("rod.position.y [m]", "rod.velocity.x [m/s]", "slider on rod.force.y [N]"):
-        assert np.array_equal(table[name], space[name])
-    assert np.allclose(table["rod.angle [rad]"], 2 * np.arctan2(space["rod.quaternion.3"], space["rod.quaternion.0"]))
-    assert np.array_equal(table["slider on rod.torque [N m]"], space["slider on rod.torque.z [N m]"])
-    assert [*crank.to_pandas("states").columns] == [*space.columns][: 2 * 13]  # in space if none is asked for
-
-
 def test_a_plane_that_the_motion_leaves_is_refused(crank):
     with pytest.raises(ValueError, match="to_pandas: plane='yz', but 1 of the motion leaves"):
         crank.to_pandas("states", plane="yz")
@@ -117,31 +100,9 @@ def test_pictures_have_an_angle_and_no_panel_of_zeros(crank, bars):
     assert "Zero but for rounding: reaction torque about z" in figure.get_suptitle()
 
 
-def test_reactions_across_the_plane_are_shown_in_space():
-    """A pendulum that swings on a table: its weight is along the axis, and tilts the bearing."""
-    system = rbdae.System(gravity=(0, 0, -10.0))
-    bob = system.add_body("bob", mass=2.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0), angular_velocity=(0, 0, 1))
-    system.add_joint(rbdae.joints.Revolute(system.ground, bob, at_b=(-1, 0, 0), name="pin"))
-    run = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 1.0))
-    table = run.to_pandas("reactions", plane="xy")
-    assert np.allclose(table["pin on bob.force.z [N]"], 20.0)
-    assert np.allclose(np.linalg.norm(table[[f"pin on bob.torque.{axis} [N m]" for axis in "xy"]], axis=1), 20.0)
-    titles = headings(run.plot(quantities=["orientation", "reactions"]))
-    assert titles == ["angle about z [rad]", "reaction force [N]", "reaction torque [N m]"]
-
-
 @pytest.fixture(scope="module")
 def page(crank: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return crank.report(tmp_path_factory.mktemp("plane") / "crank.html", title="Slider <crank>")
-
-
-def test_a_report_has_its_title(page, crank, tmp_path):
-    text = page.read_text("utf-8")
-    assert "<title>Slider &lt;crank&gt;</title>" in text and "index-2 by sundials:ida; 2 bodies" in text
-    with pytest.raises(TypeError, match="report: title must be a string, got 3"):
-        crank.report(tmp_path / "x.html", title=3)
-    with pytest.raises(ValueError, match="report: title must not be empty"):
-        crank.report(tmp_path / "x.html", title=" ")
 
 
 def test_a_report_of_a_plane_mechanism_has_no_panels_of_zeros(page, crank):

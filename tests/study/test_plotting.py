@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-import rbdae
 from rbdae.show import QUANTITIES, plot_solution
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -127,27 +126,13 @@ def test_rounding_is_drawn_as_a_constant():
     assert len(set(ticks)) == len(ticks) > 2
 
 
-def test_long_runs_keep_their_extremes():
-    n = 200_000
-    run = trajectory(n=n)
-    values = run.states["wheel"].position
-    values[:] = np.sin(40 * run.t)[:, None]
-    values[77_777, 0], values[123_456, 1], values[3, 2] = 7.0, -9.0, np.nan
-    x, y, z = (line.get_ydata() for line in plot_solution(run, quantities=["position"]).axes[0].lines)
-    assert max(map(len, (x, y, z))) <= 4000
-    assert x.max() == 7.0 and y.min() == -9.0 and np.nanmax(z) == np.nanmax(values[:, 2])
-    assert x[0] == values[0, 0] and x[-1] == values[-1, 0]
-
-
 @pytest.mark.parametrize(
     "options, error, message",
     [
         ({"bodies": ["whel"]}, ValueError, "'whel'.*'wheel'"),
-        ({"joints": ["hing"]}, ValueError, "'hing'.*'hinge'"),
         ({"quantities": ["angular velocity"]}, ValueError, "'angular_velocity'"),
         ({"quantities": "energy"}, TypeError, "quantities must be .*'energy'"),
         ({"quantities": ["energy"], "joints": ["hinge"]}, ValueError, "reactions"),
-        ({"quantities": []}, ValueError, r"quantities .*\[\]"),
         ({"quantities": ["position"], "bodies": []}, ValueError, "bodies"),
         ({"plane": True}, ValueError, "plane=True"),
         ({"over": "pin.angle"}, ValueError, "over='pin.angle'"),
@@ -156,59 +141,3 @@ def test_long_runs_keep_their_extremes():
 def test_wrong_choices_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         plot_solution(trajectory(), **options)
-
-
-def test_one_point_and_none():
-    run = trajectory(n=1)
-    run.steps = None
-    assert plot_solution(run).axes[0].lines[0].get_marker() == "o"
-    with pytest.raises(ValueError, match="no times"):
-        run.t = run.t[:0]
-        plot_solution(run)
-
-
-def test_few_steps_are_drawn_as_smooth_curves():
-    """Between its steps a run is `solution(t)`; errors and step sizes are those of the steps."""
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-    run = rbdae.solve(problem, (0.0, 0.5), solver="scipy:DOP853", rtol=1e-8, atol=1e-8)
-    assert len(run.t) < 50
-    place, energy, balance, drift, steps = run.plot(quantities=["center_of_mass", "energy", "drift", "steps"]).axes
-    t, x = place.lines[0].get_xdata(), place.lines[0].get_ydata()
-    assert len(t) >= 300 and set(run.t) <= set(t)
-    assert np.array_equal(x, problem.states(t, run(t))["top"].center_of_mass[:, 0])
-    assert np.allclose(energy.lines[0].get_ydata()[np.isin(t, run.t)], run.energy.kinetic, rtol=1e-9)
-    assert np.array_equal(balance.lines[0].get_ydata(), run.energy.balance)
-    assert len(drift.lines[0].get_xdata()) == len(run.t)
-    assert np.array_equal(steps.lines[0].get_ydata(), np.diff(run.t))
-    with pytest.raises(ValueError, match="no joints and no forces"):
-        run.plot(quantities=["joints", "forces"])
-
-
-def test_columns_that_are_zero_are_left_out_unless_they_are_asked_for():
-    run = trajectory()
-    run.states["wheel"].center_of_mass = np.zeros((5, 3))
-    figure = plot_solution(run)
-    assert "centre of mass [m]" not in headings(figure)
-    assert "Zero at all times: centre of mass [m]." in figure.get_suptitle()
-    assert headings(plot_solution(run, quantities=["center_of_mass", "orientation"]))[0] == "centre of mass [m]"
-
-
-def test_quantities_of_joints_leave_places_empty_and_long_rows_are_folded():
-    """What nothing drives has no torque; a picture has no more than five columns for one row."""
-    system = rbdae.System()
-    first = system.add_body("first", mass=1.0, inertia=(1, 1, 1), position=(0, 1, 0), angular_velocity=(1, 0, 0))
-    second = system.add_body("second", mass=1.0, inertia=(1, 1, 1), position=(0, 2, 0))
-    Revolute = rbdae.joints.Revolute
-    pin = system.add_joint(Revolute(system.ground, first, at_b=(0, -1, 0), axis_a=(1, 0, 0), name="pin"))
-    system.add_joint(Revolute(first, second, at_b=(0, -1, 0), axis_a=(1, 0, 0), name="knee"))
-    system.add_force(
-        rbdae.actuators.DCMotor(pin, voltage=1.0, resistance=1.0, inductance=0.1, constant=0.5, name="motor")
-    )
-    run = rbdae.solve(rbdae.formulate(system, "null-space", code="generic"), (0.0, 0.05))
-    figure = run.plot(quantities=["joints", "forces"])
-    grid = [(axis.get_subplotspec().rowspan.start, axis.get_subplotspec().colspan.start) for axis in figure.axes]
-    named = dict(zip(headings(figure), grid, strict=True))
-    assert named["torque [N m]"][1] < 5 and len(set(grid)) == len(grid) and max(column for _, column in grid) == 4
-    assert {row for row, _ in grid} == {0, 1, 2, 3}
-    assert len([row for row, _ in grid if row == 1]) == 3  # of the knee: angle, rate, acceleration
-    assert "voltage [V]" in named and all("[1]" not in heading for heading in named)

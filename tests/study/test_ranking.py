@@ -73,18 +73,6 @@ def test_errors_below_those_of_the_reference_are_bounds():
     assert found.frame["below_reference"].tolist() == [1, 0]
 
 
-def test_nothing_reached_is_said():
-    assert "No run got to the end." in str(made_up(failed("index-3", 1e-3, 0.1)))
-    only = made_up(row("index-0", 1e-3, 1e-2, 1.0, 1))
-    assert str(only.ranking([1e-9])) == "No run has an error of 1e-09 or less."
-
-
-@pytest.mark.parametrize("errors", ["1e-3", [], [0.0], [-1.0], None.__class__, ["a"], 1e-3])
-def test_wrong_errors_are_refused(errors):
-    with pytest.raises((TypeError, ValueError), match="errors"):
-        made_up(row("index-0", 1e-3, 1e-2, 1.0, 1)).ranking(errors)
-
-
 def test_a_comparison_survives_files(tmp_path):
     pandas = pytest.importorskip("pandas")
     found = made_up(row("index-0", 1e-6, 1e-6, 2.0, 100), failed("index-3", 1e-3, 0.1))

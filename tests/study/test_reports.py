@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -15,11 +14,10 @@ import browser
 import cases
 import numpy as np
 import pytest
-import toy
 
 import rbdae
 from rbdae import study
-from rbdae.adapter import Reason, Stats
+from rbdae.adapter import Stats
 
 for package in ("plotly", "jinja2", "itables"):
     pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
@@ -180,31 +178,9 @@ def test_the_animation_plays_pauses_and_is_set_by_its_slider(page, solution):
     assert page.texts(".time") == ["t = 0.5000 of 0.5000 s"]
 
 
-def test_a_curve_tells_its_name_and_a_click_in_the_legend_hides_it(page):
-    figure = page.page.locator("#figure-positions")
-    figure.scroll_into_view_if_needed()
-    visible = "document.getElementById('figure-positions').data.map(trace => trace.visible)"
-    assert page.value(visible) == [True] * 6
-    box = figure.locator(".nsewdrag").first.bounding_box()
-    for part in np.linspace(0.1, 0.9, 9):
-        page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + part * box["height"])
-        if figure.locator(".hoverlayer .hovertext").count():
-            break
-    assert any("t = " in text for text in page.texts("#figure-positions .hoverlayer"))
-    figure.locator(".legendtoggle").first.click()
-    page.wait(f"{visible}.includes('legendonly')")
-    # of both names one, in all three panels
-    assert page.value(visible) == ["legendonly", True] * 3
-
-
 # ---------------------------------------------------------------- a comparison in the browser
 
 VISIBLE = "document.getElementById('figure-work-precision').data.map(trace => trace.visible)"
-
-
-def test_a_comparison_opens_without_an_error(compared):
-    assert compared.errors == []
-    assert [url.partition(":")[0] for url in compared.requests] == ["file", "blob"]
 
 
 def test_its_runs_are_sorted_and_filtered_and_the_diagrams_follow(compared):
@@ -262,16 +238,6 @@ def test_a_comparison_says_its_ranking_and_why_runs_failed(tmp_path):
     assert path.stat().st_size < 7e6
 
 
-def test_a_comparison_of_which_nothing_ran_to_the_end_is_written(tmp_path):
-    of = comparison()
-    of = replace(of, rows=(of.rows[3],))
-    path = of.report(tmp_path / "comparison.html")
-    assert headings(path) == ["Summary", "Runs", "Failures", "How it was made"]
-    assert "No run got to the end." in text_of(path)
-    with pytest.raises(ValueError, match=r"must end with \.html"):
-        of.report(tmp_path / "comparison")
-
-
 def test_it_says_how_the_run_was_made(report, solution):
     said = text_of(report)
     assert headings(report) == [*SECTIONS, "How it was made"]
@@ -314,14 +280,6 @@ def test_a_run_that_failed_shows_what_it_has_and_why(tmp_path):
     assert "0 times" in text_of(nothing.report(tmp_path / "nothing.html"))
 
 
-def test_rows_that_are_not_finite_are_left_out_and_said(solution, tmp_path):
-    y = solution.y.copy()
-    y[-2, 3], y[-1] = np.inf, np.nan
-    broken = replace(solution, y=y, reason=Reason.NOT_FINITE)
-    said = text_of(broken.report(tmp_path / "run.html"))
-    assert f"2 of {len(y)} rows have unknowns that are not finite, the first at t = {solution.t[-2]:.6g} s" in said
-
-
 def test_a_run_loaded_without_its_problem_has_its_unknowns(solution, tmp_path):
     path = solution.save(tmp_path / "run.npz")
     alone = rbdae.load(path).report(tmp_path / "alone.html")
@@ -329,24 +287,6 @@ def test_a_run_loaded_without_its_problem_has_its_unknowns(solution, tmp_path):
     assert "rbdae.load(path, problem)" in text_of(alone) and "projection=True" in text_of(alone)
     whole = rbdae.load(path, rbdae.formulate(nasty_system(), "null-space")).report(tmp_path / "whole.html")
     assert headings(whole) == [*SECTIONS, "How it was made"]
-
-
-def test_a_problem_of_somebody_else_has_its_unknowns(tmp_path):
-    solution = rbdae.solve(toy.Pendulum(), (0.0, 0.5), solver="scipy:RK45")
-    path = solution.report(tmp_path / "run.html")
-    assert headings(path) == ["Summary", "Unknowns", "Steps", "How it was made"]
-    assert "vx" in text_of(path)
-
-
-def test_bodies_can_be_chosen_and_of_many_some_are_drawn(solution, tmp_path):
-    assert "1 of 2 bodies are drawn" in text_of(solution.report(tmp_path / "one.html", bodies=NASTY[:1]))
-    with pytest.raises(ValueError, match="'nobody'"):
-        solution.report(tmp_path / "none.html", bodies=["nobody"])
-    assert not (tmp_path / "none.html").exists()
-    problem = rbdae.formulate(rbdae.models.chain(13), "null-space")
-    many = rbdae.solve(problem, (0.0, 1e-4), solver="scipy:RK45", t_eval=[0.0])
-    said = text_of(many.report(tmp_path / "run.html"))
-    assert "12 of 13 bodies are drawn" in said and "12 of 13 joints, those with the largest forces" in said
 
 
 # ---------------------------------------------------------------- what is refused
@@ -374,10 +314,3 @@ def test_a_path_is_refused_before_anything_is_computed(path, kind, said, tmp_pat
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(kind, match=said):
         rbdae.Solution.report(Untouched(), path)
-
-
-def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "itables", None)
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(ImportError, match=r"needs plotly, itables: run `pip install plotly itables`"):
-        rbdae.Solution.report(Untouched(), tmp_path / "run.html")

@@ -12,8 +12,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import rbdae
 from rbdae import study
 
@@ -106,26 +104,6 @@ def test_runs_of_another_mechanism_end_or_reference_are_kept_apart(tmp_path):
     assert resumed(top(law=other_gusts)) == 0  # its code differs by a number
     assert resumed(top(), reference=study.reference(top(), 0.05)) == 0
     assert resumed(top()) == 1
-
-
-def test_a_run_that_was_given_up_is_run_again_with_a_longer_limit(tmp_path):
-    path = tmp_path / "run.jsonl"
-    exact = study.reference(top(), 0.3)
-    given = {"resume": path, "reference": exact, "tolerances": [1e-4], "repeats": 1, **ONE}
-    given["options"] = {"scipy:RK45": {"max_step": 1e-4}}
-    first = rbdae.compare(top(), 0.3, limit=0.01, **given)
-    assert "given up" in first.rows[0].failure
-    assert rbdae.compare(top(), 0.3, limit=0.01, **given).resumed == 1
-    assert rbdae.compare(top(), 0.3, limit=60.0, **given).rows[0].failure == ""
-
-
-@pytest.mark.parametrize("content", [b"notes of mine", b"notes of mine\n", b'{"format": "something else"}\n'])
-def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path, content):
-    path = tmp_path / "notes.txt"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"notes\.txt.*name another file"):
-        rbdae.compare(top(), 0.05, resume=path, tolerances=[1e-4], **ONE)
-    assert path.read_bytes() == content
 
 
 def test_the_fingerprint_is_that_of_the_content():

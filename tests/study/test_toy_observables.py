@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from typing import Any
 
-import inside
 import numpy as np
 import page_parts
 import pytest
@@ -73,17 +71,6 @@ def test_problems_and_runs_have_it(run, name):
     assert getattr(toy_observable, name).__doc__ in getattr(run.problem, name).__doc__
 
 
-def test_its_values_are_those_of_its_function(run):
-    """By another way than the problem's own readings."""
-    energy = run.problem.energy(run.t, run.y)
-    assert np.array_equal(run.lagrangian, energy.kinetic - energy.potential)
-    total = sum(run.kinetic_energy.values())
-    assert np.allclose(total, energy.kinetic, rtol=1e-12)
-    for joint, sides in run.reactions.items():
-        for body, side in sides.items():
-            assert np.array_equal(run.load[joint][body], np.linalg.norm(side.force, axis=1))
-
-
 def test_each_row_is_read_by_the_selection_of_its_time():
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="rotation-vector")
     run = rbdae.solve(problem, (0.0, 0.6), solver="rbdae:dop853", on_singularity="switch")
@@ -103,17 +90,6 @@ def test_tables_have_its_columns(run):
         assert np.allclose(table[columns].to_numpy(), right(run, name, run.t), rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="unknown quantity 'lagrangien'; did you mean 'lagrangian'"):
         run.to_pandas("lagrangien")
-
-
-def test_files_of_the_command_line_have_its_columns(run, tmp_path):
-    inside.write_states(run, tmp_path / "states.csv")
-    head, *rows = csv.reader((tmp_path / "states.csv").read_text().splitlines())
-    wanted = [column for each in COLUMNS.values() for column in each]
-    assert head[27:] == [*run.to_pandas(["joints", "forces"]).columns, *wanted] and "elbow.rate [rad/s]" in head
-    values = np.array(rows, dtype=float)
-    np.testing.assert_array_equal(values[:, head.index("elbow.rate [rad/s]")], run.joints["elbow"].rate)
-    values = values[:, -len(wanted) :]
-    assert np.allclose(values, np.hstack([right(run, name, run.t) for name in COLUMNS]), rtol=1e-12, atol=1e-12)
 
 
 def test_pictures_draw_it(run):

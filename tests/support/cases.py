@@ -221,29 +221,29 @@ def _turn(*rotvec: float) -> Rotation:
     return Rotation.from_rotvec(rotvec)
 
 
-def heavy_top() -> rbdae.System:
-    return rbdae.models.heavy_top()
+def add_body(
+    system: rbdae.System, name: str, mass: float, inertia: Any, *rows: Sequence[float], pivot: bool = False
+) -> Body:
+    """A body by rows of three numbers: centre of mass, position or the pivot, rotation vector, angular velocity,
+    velocity; the last ones may be left out."""
+    names = ("center_of_mass", "pivot" if pivot else "position", "orientation", "angular_velocity", "velocity")
+    given: dict[str, Any] = dict(zip(names, rows, strict=False))
+    given["orientation"] = Rotation.from_rotvec(given["orientation"])
+    return system.add_body(name, mass=mass, inertia=inertia, **given)
 
 
 def tennis_racket() -> rbdae.System:
     return rbdae.models.tennis_racket(disturbance=1.0)
 
 
-def linked_bodies() -> rbdae.System:
-    return rbdae.models.linked_bodies()
+heavy_top, linked_bodies = rbdae.models.heavy_top, rbdae.models.linked_bodies
 
 
 def skew_top() -> rbdae.System:
     """A pivot away from the origin, a tensor off its axes and an offset centre of mass."""
     system = rbdae.System(gravity=(0.5, -1.0, -9.0))
-    system.add_body(
-        "top",
-        mass=1.3,
-        inertia=INERTIA,
-        center_of_mass=(0.2, -0.1, 0.4),
-        pivot=(1.0, 2.0, -0.5),
-        orientation=_turn(0.7, -0.4, 1.1),
-        angular_velocity=(1.5, -0.8, 2.5),
+    add_body(
+        system, "top", 1.3, INERTIA, (0.2, -0.1, 0.4), (1, 2, -0.5), (0.7, -0.4, 1.1), (1.5, -0.8, 2.5), pivot=True
     )
     return system
 
@@ -279,24 +279,27 @@ def branched() -> rbdae.System:
 def bushed() -> rbdae.System:
     """A free body and a body with a pivot, held by anisotropic damped bushings at offset points, no joint."""
     system = rbdae.System(gravity=(0.0, 0.3, -9.81))
-    free = system.add_body(
+    free = add_body(
+        system,
         "free",
-        mass=2.0,
-        inertia=INERTIA,
-        center_of_mass=(0.3, 0.1, -0.2),
-        position=(0.5, -0.4, 0.3),
-        orientation=_turn(-0.3, 0.9, 0.5),
-        velocity=(0.5, 1.0, -0.7),
-        angular_velocity=(0.8, -1.1, 0.6),
+        2.0,
+        INERTIA,
+        (0.3, 0.1, -0.2),
+        (0.5, -0.4, 0.3),
+        (-0.3, 0.9, 0.5),
+        (0.8, -1.1, 0.6),
+        (0.5, 1, -0.7),
     )
-    hinged = system.add_body(
+    hinged = add_body(
+        system,
         "hinged",
-        mass=1.5,
-        inertia=1.4 * INERTIA,
-        center_of_mass=(-0.1, 0.3, 0.2),
-        pivot=(1.0, 0.5, 0.0),
-        orientation=_turn(1.0, 0.2, -0.4),
-        angular_velocity=(-0.5, 0.9, 1.3),
+        1.5,
+        1.4 * INERTIA,
+        (-0.1, 0.3, 0.2),
+        (1, 0.5, 0),
+        (1, 0.2, -0.4),
+        (-0.5, 0.9, 1.3),
+        pivot=True,
     )
     turned = _turn(0.3, 0.5, -0.2).as_matrix()
     stiffness = turned @ np.diag((40.0, 90.0, 10.0)) @ turned.T
@@ -315,24 +318,27 @@ def bushed() -> rbdae.System:
 def hinged_pair() -> rbdae.System:
     """A chain of two that begins at a pivot."""
     system = rbdae.System()
-    hinged = system.add_body(
+    hinged = add_body(
+        system,
         "hinged",
-        mass=2.0,
-        inertia=INERTIA,
-        center_of_mass=(0.1, -0.2, 0.3),
-        pivot=(0.3, 0.1, 0.2),
-        orientation=_turn(0.4, 0.8, -0.3),
-        angular_velocity=(1.2, -0.4, 0.9),
+        2.0,
+        INERTIA,
+        (0.1, -0.2, 0.3),
+        (0.3, 0.1, 0.2),
+        (0.4, 0.8, -0.3),
+        (1.2, -0.4, 0.9),
+        pivot=True,
     )
-    child = system.add_body(
+    child = add_body(
+        system,
         "child",
-        mass=1.2,
-        inertia=0.8 * INERTIA,
-        center_of_mass=(-0.2, 0.1, 0.1),
-        position=(1.0, 0.2, 0.4),
-        orientation=_turn(-0.6, 0.3, 0.7),
-        velocity=(0.3, 0.2, -0.1),
-        angular_velocity=(0.5, 1.4, -0.8),
+        1.2,
+        0.8 * INERTIA,
+        (-0.2, 0.1, 0.1),
+        (1, 0.2, 0.4),
+        (-0.6, 0.3, 0.7),
+        (0.5, 1.4, -0.8),
+        (0.3, 0.2, -0.1),
     )
     # the child comes first in the joint, so trees must not lean on the order of the bodies
     system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
@@ -343,23 +349,11 @@ def mixed() -> rbdae.System:
     """The pair with a pivot, and a free pair beside it: two trees, a root of each sort."""
     system = hinged_pair()
     _, child = system.bodies
-    kite = system.add_body(
-        "kite",
-        mass=0.7,
-        inertia=0.5 * INERTIA,
-        position=(2.0, -1.0, 1.5),
-        orientation=_turn(0.9, -0.5, 0.2),
-        velocity=(-0.4, 0.6, 0.2),
-        angular_velocity=(-1.0, 0.3, 1.1),
+    kite = add_body(
+        system, "kite", 0.7, 0.5 * INERTIA, (0, 0, 0), (2, -1, 1.5), (0.9, -0.5, 0.2), (-1, 0.3, 1.1), (-0.4, 0.6, 0.2)
     )
-    tail = system.add_body(
-        "tail",
-        mass=0.4,
-        inertia=0.3 * INERTIA,
-        center_of_mass=(0.1, 0.1, 0.0),
-        position=(2.5, -1.5, 1.5),
-        orientation=_turn(0.2, 0.7, -0.9),
-        angular_velocity=(0.6, -1.2, 0.4),
+    tail = add_body(
+        system, "tail", 0.4, 0.3 * INERTIA, (0.1, 0.1, 0), (2.5, -1.5, 1.5), (0.2, 0.7, -0.9), (0.6, -1.2, 0.4)
     )
     system.add_joint(Spherical(kite, tail, at_a=(0.4, -0.3, 0.2), at_b=(-0.2, 0.3, 0.3)))
     system.add_force(
@@ -399,34 +393,30 @@ def loop() -> rbdae.System:
 def tied() -> rbdae.System:
     """All four primitives, between bodies and with the ground on either side."""
     system = rbdae.System(gravity=(0.4, 0.0, -9.81))
-    first = system.add_body(
+    first = add_body(
+        system,
         "first",
-        mass=2.0,
-        inertia=INERTIA,
-        center_of_mass=(0.2, -0.1, 0.3),
-        position=(0.1, 0.2, -0.3),
-        orientation=_turn(0.5, -0.3, 0.2),
-        velocity=(0.4, -0.2, 0.3),
-        angular_velocity=(0.8, 0.5, -1.0),
+        2.0,
+        INERTIA,
+        (0.2, -0.1, 0.3),
+        (0.1, 0.2, -0.3),
+        (0.5, -0.3, 0.2),
+        (0.8, 0.5, -1),
+        (0.4, -0.2, 0.3),
     )
-    second = system.add_body(
+    second = add_body(
+        system,
         "second",
-        mass=1.4,
-        inertia=0.7 * INERTIA,
-        center_of_mass=(-0.1, 0.2, 0.1),
-        position=(1.2, 0.5, -0.2),
-        orientation=_turn(-0.4, 0.6, 0.3),
-        velocity=(-0.3, 0.5, 0.1),
-        angular_velocity=(-0.6, 0.9, 0.7),
+        1.4,
+        0.7 * INERTIA,
+        (-0.1, 0.2, 0.1),
+        (1.2, 0.5, -0.2),
+        (-0.4, 0.6, 0.3),
+        (-0.6, 0.9, 0.7),
+        (-0.3, 0.5, 0.1),
     )
-    third = system.add_body(
-        "third",
-        mass=0.9,
-        inertia=0.5 * INERTIA,
-        center_of_mass=(0.1, 0.1, 0.2),
-        pivot=(2.0, 1.0, 0.5),
-        orientation=_turn(0.2, 0.1, 0.8),
-        angular_velocity=(0.3, -0.7, 1.1),
+    third = add_body(
+        system, "third", 0.9, 0.5 * INERTIA, (0.1, 0.1, 0.2), (2, 1, 0.5), (0.2, 0.1, 0.8), (0.3, -0.7, 1.1), pivot=True
     )
     ground = system.ground
     r, u, w = (0.3, -0.2, 0.4), (1.0, 0.3, -0.5), (0.2, 1.0, 0.4)
@@ -457,25 +447,18 @@ def _fitted(primitive: Primitive, a: Body, b: Body) -> Primitive:
 def floating() -> rbdae.System:
     """Two bodies in space with a joint and an undamped bushing between them: nothing touches the ground."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
-    a = system.add_body(
+    a = add_body(
+        system,
         "a",
-        mass=2.0,
-        inertia=INERTIA,
-        center_of_mass=(0.2, 0.3, -0.1),
-        position=(1.0, 0.5, -0.7),
-        orientation=_turn(0.3, 0.6, -0.8),
-        velocity=(0.7, -0.3, 0.5),
-        angular_velocity=(1.1, -0.6, 0.9),
+        2.0,
+        INERTIA,
+        (0.2, 0.3, -0.1),
+        (1, 0.5, -0.7),
+        (0.3, 0.6, -0.8),
+        (1.1, -0.6, 0.9),
+        (0.7, -0.3, 0.5),
     )
-    b = system.add_body(
-        "b",
-        mass=1.1,
-        inertia=0.6 * INERTIA,
-        center_of_mass=(-0.3, 0.1, 0.2),
-        position=(1.8, 0.9, -0.3),
-        orientation=_turn(-0.5, 0.4, 1.0),
-        angular_velocity=(-0.9, 1.3, 0.2),
-    )
+    b = add_body(system, "b", 1.1, 0.6 * INERTIA, (-0.3, 0.1, 0.2), (1.8, 0.9, -0.3), (-0.5, 0.4, 1), (-0.9, 1.3, 0.2))
     system.add_joint(Spherical(a, b, at_a=(0.5, 0.2, 0.4), at_b=(-0.3, 0.4, -0.2)))
     system.add_force(rbdae.forces.Bushing(a, b, stiffness=50.0, at_a=(-0.4, 0.3, 0.1), at_b=(0.2, -0.5, 0.3)))
     return system
@@ -521,25 +504,27 @@ def matched(
 def jointed(kind: str) -> rbdae.System:
     """A chain of two bodies: ground - joint - first - joint - second, the second being body `a` of its joint."""
     system = rbdae.System(gravity=(0.4, -0.6, -9.81))
-    first = system.add_body(
+    first = add_body(
+        system,
         "first",
-        mass=2.0,
-        inertia=INERTIA,
-        center_of_mass=(0.2, -0.1, 0.3),
-        position=(0.6, 0.2, -0.5),
-        orientation=_turn(0.5, -0.4, 0.3),
-        velocity=(0.4, -0.2, 0.3),
-        angular_velocity=(0.8, 0.5, -1.0),
+        2.0,
+        INERTIA,
+        (0.2, -0.1, 0.3),
+        (0.6, 0.2, -0.5),
+        (0.5, -0.4, 0.3),
+        (0.8, 0.5, -1),
+        (0.4, -0.2, 0.3),
     )
-    second = system.add_body(
+    second = add_body(
+        system,
         "second",
-        mass=1.4,
-        inertia=0.7 * INERTIA,
-        center_of_mass=(-0.1, 0.2, 0.1),
-        position=(1.5, 0.5, -0.2),
-        orientation=_turn(-0.4, 0.6, 0.5),
-        velocity=(-0.3, 0.5, 0.1),
-        angular_velocity=(-0.6, 0.9, 0.7),
+        1.4,
+        0.7 * INERTIA,
+        (-0.1, 0.2, 0.1),
+        (1.5, 0.5, -0.2),
+        (-0.4, 0.6, 0.5),
+        (-0.6, 0.9, 0.7),
+        (-0.3, 0.5, 0.1),
     )
     system.add_joint(matched(kind, system.ground, first, np.array((0.2, 0.3, -0.4)), (1.0, 0.4, -0.6), "outer"))
     system.add_joint(matched(kind, second, first, np.array((-0.4, 0.1, 0.3)), (0.3, 1.0, 0.5), "inner"))
@@ -866,14 +851,9 @@ def driven() -> rbdae.System:
     tilt, swing = _turn(0.1, 0.2, 0.3), _turn(-0.3, 0.1, 0.2)
     cart = system.add_body("cart", mass=2.0, inertia=0.2 * INERTIA, position=(0.1, 0.0, 0.0), orientation=tilt)
     bob = system.add_body(
-        "bob",
-        mass=1.0,
-        inertia=0.1 * INERTIA,
-        center_of_mass=(0.1, 0.0, -0.1),
-        position=(0.0, 0.0, -1.0),
-        orientation=swing,
-        angular_velocity=(0.4, 1.5, -0.3),
-    )
+        "bob", mass=1.0, inertia=0.1 * INERTIA, center_of_mass=(0.1, 0.0, -0.1), position=(0.0, 0.0, -1.0),
+        orientation=swing, angular_velocity=(0.4, 1.5, -0.3),
+    )  # fmt: skip
     arm = system.add_body("arm", mass=0.5, inertia=0.1 * INERTIA, position=(0.0, 1.0, 0.0))
     tool = system.add_body(
         "tool", mass=0.7, inertia=0.15 * INERTIA, position=(1.0, 1.0, 0.0), angular_velocity=(0.5, 0.2, -0.6)
@@ -947,13 +927,8 @@ def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6
     else:
         system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D", **across))
     if pendulum:
-        bob = system.add_body(
-            "bob",
-            mass=0.8,
-            inertia=(0.2, 0.3, 0.25),
-            position=(3.0, -0.1, -0.3),
-            orientation=_turn(0.2, 0.4, -0.1),
-            angular_velocity=(0.5, 0.8, -0.4),
+        bob = add_body(
+            system, "bob", 0.8, (0.2, 0.3, 0.25), (0, 0, 0), (3, -0.1, -0.3), (0.2, 0.4, -0.1), (0.5, 0.8, -0.4)
         )
         system.add_joint(joints.Spherical(ground, bob, at_a=(3.0, 0.0, 0.0), at_b=(0.1, 0.4, 0.0), name="hook"))
     return system

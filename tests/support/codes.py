@@ -57,8 +57,8 @@ FEW = 4
 """Functions with fewer cases have one code for all."""
 
 THOROUGH = re.compile(
-    r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|forks|reading|operations|papers)"
-    r"|laws/test_(one_step_loops|loops_in_machine_code)"
+    r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|forks|reading|operations)"
+    r"|laws/test_(one_step_loops|loops_in_machine_code)|an_item\w*\[ns-table-1"
 )
 """Files about code, and about what it costs. The others have the operations as they are recorded, as
 LLVM writes them down at once, in a third of the time."""
@@ -107,8 +107,7 @@ def assigned(items: Iterable[Any]) -> dict[str, str]:
 
 def is_thorough(nodeid: str) -> bool:
     """Whether machine code in a test goes through all of LLVM's passes."""
-    file = nodeid.partition("::")[0]
-    return NIGHTLY or THOROUGH.search(file) is not None
+    return NIGHTLY or THOROUGH.search(nodeid) is not None
 
 
 def combinations(items: Iterable[Any]) -> set[str]:

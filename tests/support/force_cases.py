@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from by_numba import njit
-from cases import INERTIA
+from cases import INERTIA, add_body
 from inside import Vec
 from scipy.spatial.transform import Rotation
 
@@ -60,15 +60,16 @@ def axial(a: Body, b: Body, free: str) -> AbstractAxialJoint:
 def two_bodies(gravity: Any = (0.3, -0.5, -9.0), pivot: bool = False) -> tuple[rbdae.System, Body, Body]:
     """A free body with an offset centre of mass and another one, free or with a pivot."""
     system = rbdae.System(gravity=gravity)
-    a = system.add_body(
+    a = add_body(
+        system,
         "a",
-        mass=2.0,
-        inertia=INERTIA,
-        center_of_mass=(0.2, 0.3, -0.1),
-        position=(1.0, 0.5, -0.7),
-        orientation=turn(0.3, 0.6, -0.8),
-        velocity=(0.7, -0.3, 0.5),
-        angular_velocity=(1.1, -0.6, 0.9),
+        2.0,
+        INERTIA,
+        (0.2, 0.3, -0.1),
+        (1, 0.5, -0.7),
+        (0.3, 0.6, -0.8),
+        (1.1, -0.6, 0.9),
+        (0.7, -0.3, 0.5),
     )
     place: dict[str, Any] = {"position": (1.8, 0.9, -0.3), "velocity": (-0.2, 0.4, 0.1)}
     b = system.add_body(

@@ -24,7 +24,7 @@ from rbdae import _forks
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
-from rbdae._frozen import field_names, fill, twin
+from rbdae._frozen import fill, twin
 from rbdae._show import brief
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import write_states
@@ -63,7 +63,6 @@ from rbdae.kernels.memory import Content
 from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
-from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import cache_folder, module, straight
 from rbdae.machine import entries_on_disk as entry_files
@@ -132,7 +131,6 @@ from rbdae.solving import (
     singular,
 )
 from rbdae.solving.segments import compiled_watch
-from rbdae.study import comparing as study_comparing
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
 
@@ -264,14 +262,6 @@ def coarse_pattern(problem: rbdae.Problem) -> Any:
 def is_derivative(entry: Any) -> bool:
     """Whether a callback is the Jacobian of a kernel."""
     return isinstance(entry, Derivative)
-
-
-def derivative_at(
-    problem: rbdae.Problem, kernel: TracedCall, point: tuple[float, Vec, Vec, float], shape: tuple[int, ...]
-) -> Recording:
-    """A Jacobian recorded at a state, as a matrix."""
-    shapes = {**kernel.shapes, "out": shape}
-    return derived.recorded_kernel(problem.workspace, kernel.entry, shapes, point, recording.MOST_NODES)
 
 
 def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:

@@ -1,14 +1,14 @@
 """Every public observable, and the independent value that it is checked against, in every pairing.
 
-`TABLE` has an entry for each public name of `rbdae.Problem`, its `callbacks`, `rbdae.Solution` and `rbdae.Assembly`:
-`Checked` has a function that compares it, along a run of `observed.Case`, with what follows from the definition
-(`readings`), from Newton's and Euler's equations (`maximal`), from differences, or from another form (the reference);
-`Elsewhere` names the law of what is no value of a state.
+`TABLES` has an entry for each public name of `rbdae.Problem`, its `callbacks`, `rbdae.Solution` and what they give:
+`CHECKED` has functions that compare it, along a run of `observed.Case`, with what follows from the definition
+(`readings`), from Newton's and Euler's equations (`maximal`), or from another form (the reference); `ELSEWHERE` names
+the law of what is no value of a state, or has a law of its own over all forms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,17 +16,12 @@ from typing import Any
 import cases
 import inside
 import numpy as np
-import pytest
 import readings
-import toy_observable
 from inside import Mat, Vec
-from observed import FORMS, PARAMETERS, START, SYSTEMS, TIMES, TOLERANCE, Case, formulated
-from scipy.spatial.transform import Rotation
+from observed import FORMS, START, TIMES, TOLERANCE, Case
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
-from rbdae_papers.norm_multipliers import norm_defect, norm_multipliers
-from rbdae_papers.step_values import invariants
 
 ROUNDING = 1e-9
 """Of values that are compared at one state; solutions of linear equations have condition numbers up to 1e4 here."""
@@ -40,18 +35,16 @@ K = 3
 
 @dataclass(frozen=True)
 class Checked:
-    """Against what, and how."""
+    """By which function."""
 
-    against: str
     check: Callable[[Case], None]
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The law that holds it, and why it is none of a state's values."""
+    """By which law."""
 
     law: str
-    why: str
 
 
 def same(found: Any, wanted: Any, tolerance: float = ROUNDING, size: float = 0.0) -> None:
@@ -469,189 +462,40 @@ def _residual(c: Case) -> None:
 
 def _jacobian(c: Case) -> None:
     """Differences of the residual; the sparse one and its pattern have the same entries."""
-    p, t, y, yd = c.problem, _t(c), c.drifted, _any_yd(c)
-    rng, factor = np.random.default_rng(3), 2.5
+    p, t, y, yd, factor = c.problem, _t(c), c.drifted, _any_yd(c), 2.5
     found = p.jacobian(t, y, yd, factor)
     assert found.shape == (p.n_equations, p.n)
-    for _ in range(2):
-        d = rng.standard_normal(p.n)
+    for d in np.random.default_rng(3).standard_normal((2, p.n)):
         wanted = cases.along(lambda e: p.residual(t, y + e, yd + factor * e), np.zeros(p.n), d, 1e-3)
         same(found @ d, wanted, 1e-6)
-    pattern = p.sparsity
+    pattern, sparse = p.sparsity, p.sparse_jacobian(t, y, yd, factor)
     assert not found[pattern.toarray() == 0.0].any()
-    sparse = p.sparse_jacobian(t, y, yd, factor)
     assert np.array_equal(sparse.indices, pattern.indices) and np.array_equal(sparse.indptr, pattern.indptr)
     same(sparse.toarray(), found, 1e-12)
-
-
-def _rhs_jacobian(c: Case) -> None:
-    p, t, y = c.problem, _t(c), c.drifted
-    if p.kind != "ode":
-        with _refused(AttributeError):
-            p.rhs_jacobian(t, y)
-        return
-    found = p.rhs_jacobian(t, y)
-    d = np.random.default_rng(4).standard_normal(p.n)
-    same(found @ d, cases.along(lambda e: p.rhs(t, y + e), np.zeros(p.n), d, 1e-3), 1e-6)
-
-
-def _parameter_jacobian(c: Case) -> None:
-    """Differences between systems."""
-    name, value = PARAMETERS[c.name]
-    p, t, y, yd = c.problem, _t(c), _y(c), _any_yd(c)
-    assert name in p.parameters
-    found = p.parameter_jacobian(t, y, yd, [name])[:, 0]
-    h = 0.02
-    others = [formulated(SYSTEMS[c.name](value + k * h), c.pairing, code="generic") for k in (-1, 1)]
-    others = [other.with_selection(p.selection) for other in others]
-    low, high = (other.residual(t, y, yd) for other in others)
-    same(found, (high - low) / (2 * h), 3e-3, 1e-3)
-
-
-def _rhs_parameter_jacobian(c: Case) -> None:
-    """Differences between the right-hand sides of systems."""
-    name, value = PARAMETERS[c.name]
-    p, t, y = c.problem, _t(c), _y(c)
-    if p.kind != "ode":
-        with _refused(AttributeError):
-            p.rhs_parameter_jacobian(t, y, [name])
-        return
-    found = p.rhs_parameter_jacobian(t, y, [name])[:, 0]
-    h = 0.02
-    others = [formulated(SYSTEMS[c.name](value + k * h), c.pairing, code="generic") for k in (-1, 1)]
-    low, high = (other.with_selection(p.selection).rhs(t, y) for other in others)
-    same(found, (high - low) / (2 * h), 3e-3, 1e-3)
-
-
-def _matrices(c: Case) -> None:
-    """M has the kinetic energy, K the rates of positions, G and g the primitives, and the equations hold."""
-    p, t, y = c.problem, _t(c), _y(c)
-    m = p.matrices(t, y, sparse=False)
-    w = _velocities(c, m)
-    same(0.5 * w @ m.M @ w, readings.kinetic(c.system, c.motion[K]), ROUNDING)
-    assert np.array_equal(m.M, m.M.T) or np.abs(m.M - m.M.T).max() < 1e-12 * np.abs(m.M).max()
-    (rates, la), Z = p.rates(t, y), c.natural[K]
-    same(m.K @ w, rates[p.layout.q], ROUNDING)
-    g, gd = readings.joint_constraints(c.system, t, Z)
-    dropped = inside.omitted_rows(p)
-    kept = np.delete(np.arange(len(g)), dropped)
-    first = len(m.g) - len(g)
-    same(m.g[first:][kept], g[kept], 1e-10, 1.0)
-    same((m.G @ w + m.g_I)[first:][kept], gd[kept], ROUNDING, 1.0)
-    same(m.G[first:][kept], _by_velocities(c, m, Z)[kept], 1e-8)
-    if p.velocity != "momentum":
-        wd = _accelerations(c, m, rates, w)
-        psi = m.M @ wd + m.W @ _kept_multipliers(c)
-        same(m.psi, psi, 1e-7, float(np.abs(m.W).max() * np.abs(la).max()) if len(la) else 0.0)
-        size = max(1.0, float(np.abs(m.g_II).max(initial=0.0)))
-        kept_rows = np.concatenate([np.arange(first), first + kept])
-        assert np.abs((m.G @ wd + m.g_II)[kept_rows]).max(initial=0.0) < 1e-6 * size
-    # forces of the constraints have other directions in forms of [SNS15] alone
-    assert np.array_equal(m.W, m.G.T) or _form(c).projected
-    if _reduced(c):
-        assert m.T is not None and m.r is not None
-        assert np.abs(m.G @ m.T).max(initial=0.0) < ROUNDING * 10
-        same(m.T @ y[p.layout.v] - m.r, w, 1e-12)
-        assert np.linalg.matrix_rank(m.T) == p.layout.v.stop - p.layout.v.start
-    else:
-        assert m.T is None and m.r is None
-    sparse = p.matrices(t, y, sparse=True)
-    for name in ("M", "G", "K", "W"):
-        same(getattr(sparse, name).toarray(), getattr(m, name), 1e-14)
-
-
-def _velocities(c: Case, m: Any) -> Vec:
-    """(xdot, w) of all bodies in the order of y: read from the motion."""
-    y, layout = _y(c), c.problem.layout
-    if _form(c).unknowns == "momenta":
-        return np.asarray(np.linalg.solve(m.M, y[layout.v]))
-    if not _reduced(c):
-        return np.asarray(y[layout.v])
-    s, out = c.motion[K], []
-    for k in layout.order:
-        body = c.system.bodies[k]
-        if body.pivot is None:
-            out += list(s.v[k])
-        out += list(s.R[k] @ s.Omega[k] if c.pairing.velocity == "spatial" else s.Omega[k])
-    return np.array(out)
-
-
-def _by_velocities(c: Case, m: Any, Z: Mat) -> Mat:
-    """The gradient of the primitives with respect to the velocities of the form: gdot of each of them alone."""
-    p, s, t = c.problem, c.motion[K], _t(c)
-    base = Z.copy()
-    base[:, 12:] = 0.0
-    still, columns = readings.joint_constraints(c.system, t, base)[1], []
-
-    def column(k: int, part: slice, values: Vec) -> None:
-        moved = base.copy()
-        moved[k, part] = values
-        columns.append(readings.joint_constraints(c.system, t, moved)[1] - still)
-
-    for k in p.layout.order:
-        body = c.system.bodies[k]
-        if body.pivot is None:
-            for e in np.eye(3):
-                column(k, slice(12, 15), e)
-        R = s.R[k]
-        if _internal(c):
-            _, a = readings.positions(p, _y(c), body)
-            turns = _slopes(c, body, a).T.reshape(-1, 3, 3)
-        else:
-            turns = [readings.hat(e) @ R if c.pairing.velocity == "spatial" else R @ readings.hat(e) for e in np.eye(3)]
-        for turn in turns:
-            column(k, slice(15, 24), turn.T.ravel())
-    assert len(columns) == m.G.shape[1]
-    return np.array(columns).T
-
-
-def _accelerations(c: Case, m: Any, rates: Vec, w: Vec) -> Vec:
-    if not _reduced(c):
-        return np.asarray(rates[c.problem.layout.v])
-    out, s = [], c.motion[K]
-    for k in c.problem.layout.order:
-        if c.system.bodies[k].pivot is None:
-            out += list(c.solved.acceleration[k])
-        dd = c.solved.angular_acceleration[k]
-        out += list(s.R[k] @ dd if c.pairing.velocity == "spatial" else dd)
-    return np.array(out)
-
-
-def _kept_multipliers(c: Case) -> Vec:
-    """Those of the selection's rows, which G has."""
-    return np.asarray(c.problem.interpretation.rates_of_selection(_t(c), _y(c))[1])
 
 
 # ---------------------------------------------------------------- reactions
 
 
 def _reactions(c: Case) -> None:
-    """Newton's and Euler's, where they are unique; and those of the multipliers, -G^T la."""
-    p, t, y = c.problem, _t(c), _y(c)
-    found = p.reactions(t, y)
-    G = _gradient(c)
-    free = np.linalg.svd(G.T)[2][_rank(c) :]  # of multipliers that pull at nothing
-    row = 0
+    """Newton's and Euler's, where they are unique; with redundant rows their sum over each body's joints."""
+    found = c.problem.reactions(_t(c), _y(c))
     scale = max(np.abs(force).max() for joint in c.solved.reactions.values() for force, _ in joint.values())
     for joint in c.system.joints:
-        rows = slice(row, row + joint.n_constraints)
-        row = rows.stop
         frame = _joint_frame(c, joint)
-        wanted = c.solved.reactions[str(joint.name)]
         for body in joint.bodies:
             reaction = found[str(joint.name)][body.name]
+            wanted = c.solved.reactions[str(joint.name)][body.name]
             same(reaction.frame, frame, ROUNDING)
             unique = True
-            loose = _loose(c, joint, body, free[:, rows])
-            for what, value, moved in zip(("force", "torque"), wanted[body.name], loose, strict=True):
+            for what, value in zip(("force", "torque"), wanted, strict=True):
                 for which, basis in (("", frame), ("_in_space", np.eye(3))):
-                    sure = np.abs(basis.T @ moved).max(axis=1, initial=0.0) < 1e-6
-                    assert np.array_equal(getattr(reaction, f"unique_{what}{which}"), sure), (joint.name, what, which)
-                    mine = basis.T @ getattr(reaction, what)
-                    same(mine[sure], (basis.T @ value)[sure], 1e-7, scale)
+                    sure = np.asarray(getattr(reaction, f"unique_{what}{which}"))
+                    same((basis.T @ getattr(reaction, what))[sure], (basis.T @ value)[sure], 1e-7, scale)
                     unique = unique and bool(sure.all())
             assert reaction.unique == unique
-    if c.name == "linkage":  # their sum over each body's joints is unique
+            assert unique or c.name == "linkage"
+    if c.name == "linkage":
         for k, body in enumerate(c.system.bodies):
             for about in (False, True):
                 mine, theirs = np.zeros(3), np.zeros(3)
@@ -675,69 +519,6 @@ def _joint_frame(c: Case, joint: Any) -> Mat:
     return np.asarray(R @ np.array([n, np.cross(u, n), u]).T)
 
 
-def _loose(c: Case, joint: Any, body: Any, free: Mat) -> tuple[Mat, Mat]:
-    """Forces and torques in space (3, k) on a body, or on the ground, by multipliers of a joint that move nothing."""
-    if body.fixed:  # the joint's forces are in balance about its point on the other body
-        other = joint.bodies[1 - joint.bodies.index(body)]
-        force, torque = _loose(c, joint, other, free)
-        at_other = (joint.at_a, joint.at_b)[joint.bodies.index(other)]
-        arm = c.motion[K].pose(c.system.bodies.index(other)).at(at_other)
-        arm = arm - np.array((joint.at_a, joint.at_b)[joint.bodies.index(body)])
-        return -force, -(torque + np.cross(arm, force.T).T)
-    k, s, row = c.system.bodies.index(body), c.motion[K], 0
-    for each in c.system.joints:
-        if each is joint:
-            break
-        row += each.n_constraints
-    G = readings.joint_gradient(c.system, _t(c), c.natural[K], pivots=True)[row : row + joint.n_constraints]
-    wrench = G[:, 6 * k : 6 * k + 6].T @ free.T
-    at = (joint.at_a, joint.at_b)[joint.bodies.index(body)]
-    arm = s.R[k] @ (np.array(at) - np.array(body.reference))
-    force = wrench[:3]
-    return force, s.R[k] @ wrench[3:] - np.cross(arm, force.T).T
-
-
-def _multipliers(c: Case) -> None:
-    """-G^T la are the reactions; with redundant rows no other set that does the same is shorter."""
-    p, t, y = c.problem, _t(c), _y(c)
-    la = p.multipliers(t, y)
-    assert la.shape == (_internal(c) + _rows(c),)
-    own = la[_internal(c) :]
-    G = readings.joint_gradient(c.system, t, c.natural[K], pivots=True)
-    found, s = p.reactions(t, y), c.motion[K]
-    row = 0
-    size = float(np.abs(own).max())
-    for joint in c.system.joints:
-        rows = slice(row, row + joint.n_constraints)
-        row = rows.stop
-        wrench = -G[rows].T @ own[rows]
-        for body, at in zip(joint.bodies, (joint.at_a, joint.at_b), strict=True):
-            if body.fixed:
-                continue
-            k = c.system.bodies.index(body)
-            force = wrench[6 * k : 6 * k + 3]
-            arm = s.R[k] @ (np.array(at) - np.array(body.reference))
-            torque = s.R[k] @ wrench[6 * k + 3 : 6 * k + 6] - np.cross(arm, force)
-            same(found[str(joint.name)][body.name].force, force, 1e-8, size)
-            same(found[str(joint.name)][body.name].torque, torque, 1e-8, size)
-    if p.redundant:
-        free = np.linalg.svd(_gradient(c).T)[2][_rank(c) :]
-        weights = _lengths(c)
-        assert np.abs(free @ (weights**2 * own)).max() < 1e-7 * float(np.abs(weights**2 * own).max())
-    m = p.matrices(t, y, sparse=False)
-    if _internal(c) and p.velocity != "momentum" and not p.redundant:
-        same(m.M @ p.rates(t, y)[0][p.layout.v], m.psi - m.W @ la, 1e-7, float(np.abs(m.psi).max()))
-
-
-def _lengths(c: Case) -> Vec:
-    """What each joint row's multiplier is weighed by: a force by the model's length."""
-    out: list[float] = []
-    for joint in c.system.joints:
-        for part in joint.primitives():
-            out += [c.problem.model.scales.length] * 3 if part.kind == "linear" else [1.0]
-    return np.array(out)
-
-
 def _run_multipliers(c: Case) -> None:
     """What y has under the labels of joints; along the run those of the motion."""
     p, layout = c.problem, c.problem.layout
@@ -759,79 +540,6 @@ def _run_multipliers(c: Case) -> None:
     assert np.array_equal(p.run_multipliers(TIMES, c.between)[:, hidden:], motion[:, hidden:])
     if p.index > 1:
         same(found[1:, hidden:], motion[1:, hidden:], 3e-2 if p.index == 3 else 3e-3)
-
-
-def _norm_multipliers(c: Case) -> None:
-    """The multipliers of the unit norms by elimination are those of the closed form."""
-    p, t, y = c.problem, TIMES, c.states
-    if c.pairing.rotation != "quaternion" or c.pairing.velocity not in ("coordinate", "momentum"):
-        with _refused(ValueError):
-            norm_multipliers(p, t, y)
-        return
-    found = norm_multipliers(p, t, y)
-    assert found.shape == (len(TIMES), len(c.system.bodies))
-    same(
-        found,
-        p.multipliers(t, y)[:, : _internal(c)][:, p.layout.rank[:-1]],
-        1e-8,
-        float(np.abs(p.multipliers(t, y)).max()),
-    )
-
-
-def _norm_defect(c: Case) -> None:
-    """Zero where the state is on the constraints and multipliers are by elimination; along the run the multipliers of
-    the labels less the closed form."""
-    p, run = c.problem, c.run
-    if c.pairing.rotation != "quaternion" or c.pairing.velocity not in ("coordinate", "momentum"):
-        with _refused(ValueError):
-            norm_defect(p, run.t, run.y)
-        return
-    defects = norm_defect(run.problem, run.t, run.y)
-    found = np.array([defects[body.name] for body in c.system.bodies]).T
-    closed = np.array([norm_multipliers(run.problem, t, y) for t, y in zip(run.t, run.y, strict=True)])
-    if _form(c).multipliers == "values" and not _form(c).projected:
-        la = run.y[:, p.layout.la][:, : _internal(c)][:, p.layout.rank[:-1]]
-    else:
-        la = run.multipliers[:, : _internal(c)][:, p.layout.rank[:-1]]
-    same(found, la - closed, 1e-12, float(np.abs(run.multipliers).max()))
-
-
-def _of_quaternions(c: Case) -> None:
-    """[BS09] (46), (47) of the columns that the labels name; no other problem has them."""
-    p, run = c.problem, c.run
-    if c.pairing.rotation != "quaternion" or c.pairing.velocity != "momentum":
-        with _refused(ValueError):
-            invariants(p, run.y)
-        return
-    of_run = invariants(p, run.y)
-    for body in c.system.bodies:
-        q, momenta = (run.y[:, [p.labels.index(f"{body.name}.{stem}{k}") for k in range(4)]] for stem in ("p", "pi_p"))
-        size = float(np.abs(momenta).max())
-        same(of_run[body.name].eta, np.sum(q * q, axis=1), 1e-13)
-        found = of_run[body.name].pi
-        same(found[:, 0], np.sum(q * momenta, axis=1), 1e-12, size)
-        # R pi = E p
-        vector = q[:, :1] * momenta[:, 1:] - momenta[:, :1] * q[:, 1:] + np.cross(q[:, 1:], momenta[:, 1:])
-        same(Rotation.from_quat(np.roll(q, -1, 1)).apply(found[:, 1:]), vector, 1e-12, size)
-        assert np.array_equal(invariants(p, run.y[K])[body.name].pi, found[K])
-
-
-def _scaled_atol(c: Case) -> None:
-    """By the sizes of what the unknowns are, with masses and multipliers of our own."""
-    p, layout = c.problem, c.problem.layout
-    found = rbdae.scaled_atol(p, 1e-6)
-    assert np.all(found[layout.q] == 1e-6) and np.all(found[layout.s] == 1e-6)
-    m = p.matrices(p.t0, p.y0, sparse=False)
-    if p.velocity == "momentum":
-        same(found[layout.v], 1e-6 * np.abs(m.M).max(axis=1), 1e-12)
-    else:
-        assert np.all(found[layout.v] == 1e-6)
-    if layout.la.stop == layout.la.start:
-        assert np.all(found[layout.mu] == 1e-6)
-    else:
-        la = p.layout.among_unknowns(p.interpretation.rates_of_selection(p.t0, p.y0)[1])
-        least, part = 1e-6 * float(np.abs(la).max()), found[layout.la.start : layout.mu.stop]
-        assert len(set(part)) == 1 and least * (1 - 1e-9) <= part[0] < 1e4 * least
 
 
 # ---------------------------------------------------------------- projection
@@ -870,6 +578,8 @@ def _project(c: Case) -> None:
             size = max(size, float(np.abs(delta @ E).max()))
         assert abs(work) < 1e-3 * size
     same(p.project(t, done), done, 1e-10)
+    rbdae.Projection().bind(p)(t, y)
+    assert np.array_equal(y, done)
 
 
 # ---------------------------------------------------------------- callbacks
@@ -909,36 +619,6 @@ def _machine(c: Case, name: str, arguments: tuple[Any, ...], wanted: Any) -> Non
     y, yd = np.ascontiguousarray(y), np.ascontiguousarray(yd)
     status = inside.machine_call(f.address)(f.context, t, y.ctypes.data, yd.ctypes.data, factor, out.ctypes.data)
     assert status == 0 and np.array_equal(out, wanted), name
-
-
-def _factors(c: Case) -> None:
-    """Factors of the Jacobian solve as LAPACK does; more equations than unknowns have none."""
-    p, t, y = c.problem, _t(c), np.ascontiguousarray(c.drifted)
-    if p.kind == "overdetermined":
-        with pytest.raises(ValueError, match="more equations than unknowns"):
-            p.callbacks.factors()
-        return
-    found, yd, b = p.callbacks.factors(), np.ones(p.n), np.cos(np.arange(p.n))
-    given = (t, y.ctypes.data, yd.ctypes.data, 30.0)
-    memory, x = np.zeros(found.size), np.empty(p.n)
-    if inside.machine_call(found.factors.address)(found.factors.context, *given, memory.ctypes.data):
-        found = found.again(t, y, yd, 30.0)
-        memory = np.zeros(found.size)
-        assert not inside.machine_call(found.factors.address)(found.factors.context, *given, memory.ctypes.data)
-    f = inside.machine_call(found.solve.address)
-    assert not f(found.solve.context, 0.0, memory.ctypes.data, b.ctypes.data, 0.0, x.ctypes.data)
-    A = p.jacobian(t, y, yd, 30.0)
-    wanted = np.linalg.solve(A, b)
-    assert np.abs(x - wanted).max() < 1e-12 * max(1e3, np.linalg.cond(A)) * np.abs(wanted).max()
-
-
-def _project_callback(c: Case) -> None:
-    """What `Problem.project` gives, with the number of iterations."""
-    p, t, y = c.problem, _t(c), c.drifted.copy()
-    assert np.abs(p.constraints(t, p.project(t, y)).position).max() < 1e-10
-    projector = rbdae.Projection().bind(p)
-    projector(t, y)
-    assert np.array_equal(y, p.project(t, c.drifted))
 
 
 # ---------------------------------------------------------------- runs
@@ -1049,49 +729,6 @@ def _projected(c: Case) -> None:
     assert done.drift.position.max() <= max(c.run.drift.position.max(), 1e-12)
 
 
-def _to_pandas(c: Case) -> None:
-    """Every column by its name."""
-    run = c.run
-    table = run.to_pandas(["unknowns", "states", "energy", "momentum", "drift", "reactions"])
-    assert table.index.name == "t [s]" and np.array_equal(table.index, TIMES)
-    names = list(table.columns)
-    n = c.problem.n
-    assert [name.split(" [")[0] for name in names[:n]] == list(c.problem.labels)
-    assert np.array_equal(table.iloc[:, :n].to_numpy(), run.y)
-    wanted: dict[str, Any] = {}
-    for name, state in run.states.items():
-        q = state.orientation.as_quat()[:, [3, 0, 1, 2]]
-        q = (
-            q
-            * np.sign(np.einsum("ij,ij->i", q, table[[f"{name}.quaternion.{k}" for k in range(4)]].to_numpy()))[:, None]
-        )
-        for i in range(3):
-            wanted[f"{name}.position.{'xyz'[i]} [m]"] = state.position[:, i]
-            wanted[f"{name}.velocity.{'xyz'[i]} [m/s]"] = state.velocity[:, i]
-            wanted[f"{name}.angular_velocity.{i + 1} [rad/s]"] = state.angular_velocity[:, i]
-        for i in range(4):
-            wanted[f"{name}.quaternion.{i}"] = q[:, i]
-    for name in ("kinetic", "potential", "total", "work", "balance"):
-        wanted[f"energy.{name} [J]"] = getattr(run.energy, name)
-    for i in range(3):
-        wanted[f"momentum.linear.{'xyz'[i]} [kg m/s]"] = run.momentum.linear[:, i]
-        wanted[f"momentum.angular.{'xyz'[i]} [kg m^2/s]"] = run.momentum.angular[:, i]
-    wanted["drift.position"], wanted["drift.velocity"] = run.drift.position, run.drift.velocity
-    for joint, bodies in run.reactions.items():
-        for name, reaction in bodies.items():
-            for i in range(3):
-                wanted[f"{joint} on {name}.force.{'xyz'[i]} [N]"] = reaction.force[:, i]
-                wanted[f"{joint} on {name}.torque.{'xyz'[i]} [N m]"] = reaction.torque[:, i]
-                if not reaction.unique:
-                    for what in ("force", "torque"):
-                        sure = getattr(reaction, f"unique_{what}_in_space")[i]
-                        wanted[f"{joint} on {name}.{what}.{'xyz'[i]} is unique"] = np.full(len(TIMES), sure)
-    missing = set(wanted) ^ set(names[n:])
-    assert not missing, missing
-    for name, column in wanted.items():
-        same(table[name], column, 1e-13, 1e-9)
-
-
 def _singular_times(c: Case) -> None:
     """None: the smallest singular value of our own gradient stays away from zero."""
     least = [np.linalg.svd(G / np.linalg.norm(G, axis=1)[:, None])[1][_rank(c) - 1] for G in c.gradients]
@@ -1099,369 +736,133 @@ def _singular_times(c: Case) -> None:
     assert not len(c.run.singular_times)
 
 
-# ---------------------------------------------------------------- observables of the table
-
-
-def _toys(c: Case) -> None:
-    """Those of `toy_observable`, by Newton and Euler, and along the run by states one at a time."""
-    p, run, bodies = c.problem, c.run, c.system.bodies
-    with toy_observable.registered():
-        energies = np.array([_kinetic_of_bodies(c, s) for s in c.motion])
-        found: Any = p
-        for k, body in enumerate(bodies):
-            same(found.kinetic_energy(TIMES, c.states)[body.name], energies[:, k], ROUNDING, float(energies.max()))
-        V = np.array([readings.potential(c.system, s, t) for s, t in zip(c.motion, TIMES, strict=True)])
-        L = energies.sum(axis=1) - V
-        lagrangian = found.lagrangian(TIMES, c.states)
-        same(lagrangian - lagrangian[0], L - L[0], ROUNDING, float(energies.max()))
-        masses = np.array([body.mass for body in bodies])
-        middle = [masses @ s.c[:-1] / masses.sum() for s in c.motion]
-        same(found.middle(TIMES, c.states), middle)
-        same(found.middle(_t(c), _y(c)), middle[K])
-        for joint, sides in found.load(_t(c), _y(c)).items():
-            for body, size in sides.items():
-                assert size.shape == ()
-                if p.reactions(_t(c), _y(c))[joint][body].unique:
-                    wanted = np.linalg.norm(c.solved.reactions[joint][body][0])
-                    same(size, wanted, 1e-7, float(np.abs(c.solved.reactions[joint][body][0]).max()) + 1.0)
-        for name in ("lagrangian", "middle", "selected"):
-            for row, t, y in zip(getattr(run, name), TIMES, run.y, strict=True):
-                same(row, getattr(run.problem, name)(float(t), y), 1e-13, 1e-3)
-
-
-def _kinetic_of_bodies(c: Case, s: Any) -> list[float]:
-    return [
-        0.5 * (body.mass * s.v[k] @ s.v[k] + s.Omega[k] @ np.array(body.central_inertia) @ s.Omega[k])
-        for k, body in enumerate(c.system.bodies)
-    ]
-
-
 # ---------------------------------------------------------------- the report of the start
 
 
 def _assembly(c: Case) -> None:
-    """How far the start is from what was given, by our own readings of both."""
+    """Where the start is, and how far the joints gaped as they were given."""
     done, p, bodies = c.problem.assembly, c.problem, c.system.bodies
     assert done.names == tuple(body.name for body in bodies)
     Z = p.natural(p.t0, p.y0)
     used = readings.state(c.system, Z)
-    # what was not given begins where it is least, which only the reference has
-    first = c.reference.run.problem.assembly
-    changed = {(change.body, change.quantity): change for change in done.changes}
-    for k, body in enumerate(bodies):
-        arm = np.array(body.reference)
-        R = np.array(body.rotation)
-        x = np.array(body.position) + R @ arm
-        same(done.position[k], Z[k, :3], 1e-12)
-        same(done.velocity[k], Z[k, 12:15], 1e-9, 1.0)
-        same(done.angular_velocity[k], used.Omega[k], ROUNDING)
-        turn = rbdae_rotation(done.orientation[k])
-        same(turn, used.R[k], 1e-11)
-        if "position" in done.given[k]:
-            same(done.moved[k], np.linalg.norm(Z[k, :3] - x), 1e-9, 1e-6)
-        if "orientation" in done.given[k]:
-            same(done.turned[k], _angle(R.T @ used.R[k]), 1e-6, 1e-3)
-        point = np.array(body.velocity) + R @ np.cross(body.angular_velocity, arm)
-        if "angular_velocity" in done.given[k]:
-            same(done.spin_change[k], np.linalg.norm(used.Omega[k] - body.angular_velocity), 1e-6, 1e-3)
-            if "velocity" in done.given[k] and body.pivot is None:
-                # velocities are given to the bodies where they are placed
-                near = np.linalg.norm(done.velocity[k] - point)
-                same(done.velocity_change[k], near, 5e-2, 1e-3)
+    same(done.position, Z[:, :3], 1e-12)
+    same(done.velocity, Z[:, 12:15], 1e-9, 1.0)
+    same(done.angular_velocity, used.Omega[:-1], ROUNDING)
+    for k in range(len(bodies)):
+        same(cases.CHART_CASES["quaternion"].matrix(done.orientation[k]), used.R[k], 1e-11)
         assert set(done.given[k]) | set(done.found[k]) == {"position", "orientation", "velocity", "angular_velocity"}
         assert not set(done.given[k]) & set(done.found[k])
-        told = {"position": body.position, "orientation": body.orientation, "velocity": body.velocity,
-                "angular_velocity": body.angular_velocity}  # fmt: skip
-        now = {
-            "position": used.c[k] - used.R[k] @ np.array(body.center_of_mass),
-            "velocity": used.v[k] - used.R[k] @ np.cross(used.Omega[k], np.array(body.center_of_mass)),
-            "angular_velocity": used.Omega[k],
-        }
-        for what, value in told.items():
-            if what not in body.given:
-                assert (body.name, what) not in changed
-                continue
-            if what == "orientation":
-                size = _angle(R.T @ used.R[k])
-            else:
-                size = float(np.linalg.norm(now[what] - np.array(value)))
-            assert ((body.name, what) in changed) == (size > 1e-6), (body.name, what, size)
-            if size > 1e-6:
-                change = changed[body.name, what]
-                assert np.array_equal(change.given, value)
-                same(change.size, size, 1e-6)
-                if what != "orientation":
-                    same(change.used, now[what], ROUNDING)
-                else:
-                    same(rbdae_rotation(change.used), used.R[k], 1e-11)
-    given = readings.placed(c.system)
-    g, gd = readings.joint_constraints(c.system, p.t0, given)  # the rod's is below the others, as m and as m^2
+    g, gd = readings.joint_constraints(c.system, p.t0, readings.placed(c.system))
     same(done.gap, np.abs(g).max(), ROUNDING, 1e-6)
     same(done.rate_gap, np.abs(gd).max(), ROUNDING, 1e-6)
-    assert (done.steps > 0) == (done.gap > 1e-9)
-    assert bool(done.disagreement) == bool(done.changes)
-    if done.changes:  # the joint with the largest gap is named
-        worst = int(np.argmax(np.abs(g if done.gap > 1e-9 else gd)))
-        names = [str(joint.name) for joint in c.system.joints for _ in range(joint.n_constraints)]
-        assert names[worst] in done.disagreement
-    for name in ("position", "orientation", "velocity", "angular_velocity", "moved", "turned", "velocity_change",
-                 "spin_change", "gap", "rate_gap"):  # fmt: skip
-        same(getattr(done, name), getattr(first, name), 1e-9, 1.0)
-    assert (done.steps, done.redundant, done.given) == (first.steps, first.redundant, first.given)
-    for body in bodies:
-        assert body.name in str(done)
-
-
-def rbdae_rotation(p: Vec) -> Mat:
-    """R of a unit quaternion, scalar first."""
-    return np.asarray(cases.CHART_CASES["quaternion"].matrix(p))
-
-
-def _angle(R: Mat) -> float:
-    s = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return float(np.arctan2(np.linalg.norm(s), 0.5 * (np.trace(R) - 1.0)))
 
 
 # ---------------------------------------------------------------- the table
 
-DENSE, ALONG, SWITCHES = "test_dense_output", "test_along_runs", "test_switches"
-AS_SAVED = f"{ALONG}::test_a_switched_run_is_the_same_after_loading"
-PROJECTIONS = f"{ALONG}::test_projections_report_what_they_did"
-PICTURE = "a picture, or a page"
-SEGMENTS = "runs that change their selection"
-
-_COUNTS = Checked("numbers of bodies, parameters, rows and states; the rank of our own gradient", _counts)
-_CLASSES = Checked("growth of the response of the linearised pencil", _classes)
-_NAMES = Checked("what was asked for", _names)
-_START = Checked("the reference's start, and the residual", _start)
-_ROWS = Checked("`Problem` of every row, and our own constraints", _rows_of_the_run)
-_FACTS = Checked("what was asked for, and the steps", _facts_of_the_run)
-_CALLBACKS = Checked("`Problem`'s, bit for bit, from Python and as C functions", _callbacks)
-_ASSEMBLY = Checked("what was given and the start, by our own readings of both", _assembly)
-_JACOBIAN = Checked("differences of the residual", _jacobian)
-_PARAMETERS = Checked("differences between systems", _parameter_jacobian)
-_MEASURES = Checked("our own quadrature", _work)
-
-Table = Mapping[str, "Checked | Elsewhere"]
-
-
-OPEN = "test_with_parameters"
-STEP_VALUES = "test_step_equations::test_runs_have_multipliers_and_momenta_of_their_steps"
-
-_QUANTITIES = "test_joint_quantities"
-_JOINTS = Elsewhere(
-    f"{_QUANTITIES}::test_they_are_the_same_in_every_form_and_chart", "in every form, beside definitions"
-)
-_FORCES = Elsewhere(f"{_QUANTITIES}::test_their_powers_change_the_energy", "in every form")
-_NAMED = Elsewhere(f"{_QUANTITIES}::test_quantities_are_found_by_the_joint_that_was_given", "a name")
-_TURNS = Elsewhere(f"{_QUANTITIES}::test_angles_count_a_hundred_turns", "turns of a run")
-INPUTS = "test_inputs"
-INPUTS, RUNS_WITH_INPUTS = "test_inputs", "test_inputs_of_runs"
-OF_INPUTS = "on a mechanism that has some"
-ACTUATORS, OF_BLOCKS = "test_actuators", "on a mechanism with blocks"
-
-PROBLEM: Table = {
-    "again": Elsewhere(f"{OPEN}::test_other_geometry_is_assembled_anew", "`with_parameters` is it"),
-    "algebraic": Elsewhere(f"{ACTUATORS}::test_labels_and_the_consistent_start_of_algebraic_unknowns", OF_BLOCKS),
-    "assembly": _ASSEMBLY,
-    "at": Elsewhere(f"{INPUTS}::test_a_problem_from_another_state", "another start"),
-    "by_time": Elsewhere(AS_SAVED, SEGMENTS),
-    "each": Elsewhere(AS_SAVED, SEGMENTS),
-    "callbacks": _CALLBACKS,
-    "code": _NAMES,
-    "constraints": Checked("primitives and the chart's own", _constraints),
-    "differential": _CLASSES,
-    "energy": Checked("bodies one by one, displacements of forces", _energy),
-    "formulation": _NAMES,
-    "index": _CLASSES,
-    "input_jacobian": Elsewhere(f"{INPUTS}::test_the_input_jacobian_is_that_of_differences", OF_INPUTS),
-    "inputs": Elsewhere(f"{INPUTS}::test_all_code_has_the_values_of_its_inputs", OF_INPUTS),
-    "interpretation": Elsewhere(f"{SWITCHES}::test_a_run_is_read_without_a_seam", "every quantity goes through it"),
-    "jacobian": _JACOBIAN,
-    "kind": _CLASSES,
-    "labels": Checked("what each unknown moves and pulls at", _labels),
-    "layout": _COUNTS,
-    "with_constant_mass": Elsewhere(
-        "test_constant_mass::test_rows_are_those_of_the_residual", "on mechanisms of its own"
-    ),
-    "with_inputs": Elsewhere(f"{INPUTS}::test_all_code_has_the_values_of_its_inputs", OF_INPUTS),
-    "with_parameters": Elsewhere(
-        f"{OPEN}::test_open_code_with_other_numbers_is_that_of_a_model_of_its_own", "on mechanisms of its own"
-    ),
-    "log_determinant": Checked("our own gradient and masses", _log_determinant),
-    "matrices": Checked("kinetic energy, primitives, Newton and Euler", _matrices),
-    "laws": _NAMES,
-    "model": _NAMES,
-    "momentum": Checked("bodies one by one", _momentum),
-    "joints": _JOINTS,
-    "forces": _FORCES,
-    "quantity": _NAMED,
-    "multipliers": Checked("reactions, and that no shorter ones do", _multipliers),
-    "n": _COUNTS,
-    "n_equations": _COUNTS,
-    "natural": Checked("the chart by scipy, its derivative along the rates; drifted, too", _natural),
-    "of": Elsewhere("test_consistency::test_description", "formulate makes problems by it"),
-    "event_function": Elsewhere(
-        "test_quantity_events::test_a_function_for_own_loops_is_zero_at_the_event_alone", "it has a memory"
-    ),
-    "outputs": Elsewhere("test_outputs::test_the_derivatives_are_those_of_differences", OF_INPUTS),
-    "parameter_jacobian": _PARAMETERS,
-    "parameters": _PARAMETERS,
-    "project": Checked("our own constraints, and the metric of our own masses", _project),
-    "rates": Checked("Newton and Euler, and the forces' own laws", _rates),
-    "reactions": Checked("Newton and Euler, one body and its joints", _reactions),
-    "redundant": Checked("the rank of our own gradient", _redundant),
-    "reference_rotations": Checked("attitudes by scipy's chart", _references),
-    "residual": Checked("zero at the accelerations of Newton and Euler, and not beside", _residual),
-    "resumed": Elsewhere(f"{SWITCHES}::test_switches_compose_in_either_order", SEGMENTS),
-    "resumed_with_inputs": Elsewhere(f"{RUNS_WITH_INPUTS}::test_steps_of_inputs_cut_a_run", SEGMENTS),
-    "rhs": Checked("Newton and Euler", _rates),
-    "rhs_jacobian": Checked("differences of the right-hand side", _rhs_jacobian),
-    "rhs_parameter_jacobian": Checked("differences between systems", _rhs_parameter_jacobian),
-    "rotation": _NAMES,
-    "run_multipliers": Checked("labels, and the multipliers of the motion", _run_multipliers),
-    "selection": Elsewhere(f"{SWITCHES}::test_one_run_selects_rows_and_velocities", SEGMENTS),
-    "singular_row": _NAMES,
-    "sparse_jacobian": _JACOBIAN,
-    "sparsity": _JACOBIAN,
-    "start": _START,
-    "states": Checked("the chart by scipy, arms of our own", _states),
-    "switches": Elsewhere(f"{SWITCHES}::test_a_switch_changes_its_own_field_only", SEGMENTS),
-    "system": _NAMES,
-    "t0": _START,
-    "translated": Elsewhere(f"{SWITCHES}::test_events_get_the_unknowns_of_the_first_problem", SEGMENTS),
-    "variable_index": _CLASSES,
-    "velocity": _NAMES,
-    "with_selection": Elsewhere(AS_SAVED, SEGMENTS),
-    "workspace": Elsewhere(AS_SAVED, "every kernel works on it"),
-    "y0": _START,
-    "yd0": _START,
+CHECKED: dict[Callable[[Case], None], str] = {
+    _counts: "Problem layout n n_equations",
+    _labels: "Problem labels",
+    _classes: "Problem differential index kind variable_index",
+    _redundant: "Problem redundant",
+    _names: "Problem code formulation laws model parameters rotation singular_row system velocity",
+    _start: "Problem start t0 y0 yd0",
+    _references: "Problem reference_rotations",
+    _assembly: "Problem assembly, Assembly names position orientation velocity angular_velocity gap rate_gap given "
+    "found",
+    _natural: "Problem natural",
+    _states: "Problem states, BodyState angular_velocity center_of_mass orientation position velocity",
+    _energy: "Problem energy, Energy kinetic potential total",
+    _momentum: "Problem momentum, Momentum angular linear",
+    _constraints: "Problem constraints, Constraints position velocity",
+    _log_determinant: "Problem log_determinant",
+    _rates: "Problem rates rhs",
+    _residual: "Problem residual",
+    _jacobian: "Problem jacobian sparse_jacobian sparsity",
+    _reactions: "Problem reactions, Reaction force frame torque unique unique_force unique_force_in_space "
+    "unique_torque unique_torque_in_space",
+    _run_multipliers: "Problem run_multipliers, Solution run_multipliers",
+    _project: "Problem project, Callbacks project",
+    _callbacks: "Problem callbacks, Callbacks code jacobian jacobian_data machine residual rhs rhs_jacobian",
+    _run: "Solution __call__ t y, DenseOutput __call__",
+    _facts_of_the_run: "Solution atol dense message options problem problem_at reason rtol segments solver stats steps "
+    "success, DenseOutput recorded steps",
+    _events: "Solution events",
+    _rows_of_the_run: "Solution drift momentum multipliers reactions states, Drift position velocity, "
+    "EnergyOfRun kinetic potential total, table drift momentum reactions states",
+    _work: "Solution energy, EnergyOfRun balance work, table energy",
+    _projected: "Solution projected",
+    _singular_times: "Solution singular_times",
 }
+"""What is compared along runs of every form: a class and names of its attributes."""
 
-SOLUTION: Table = {
-    "__call__": Checked("the reference, between steps and at output times", _run),
-    "animate": Elsewhere("test_animation::test_a_frame_shows_the_scene_in_its_plane", PICTURE),
-    "atol": _FACTS,
-    "dense": _FACTS,
-    "drift": _ROWS,
-    "energy": _MEASURES,
-    "events": Checked("where the reference has the level", _events),
-    "joints": _TURNS,
-    "forces": _TURNS,
-    "quantity": _TURNS,
-    "message": _FACTS,
-    "momentum": _ROWS,
-    "multipliers": _ROWS,
-    "options": _FACTS,
-    "plot": Elsewhere("test_solution::test_plot_has_the_default_panels", PICTURE),
-    "problem": _FACTS,
-    "problem_at": _FACTS,
-    "projected": Checked("our own constraints, `Problem.project` row by row", _projected),
-    "reactions": _ROWS,
-    "reason": _FACTS,
-    "report": Elsewhere("test_solution::test_a_report_is_written", PICTURE),
-    "rtol": _FACTS,
-    "run_multipliers": Checked("labels, and the multipliers of the motion", _run_multipliers),
-    "save": Elsewhere(AS_SAVED, "a file"),
-    "segments": _FACTS,
-    "singular_times": Checked("singular values of our own gradient", _singular_times),
-    "solver": _FACTS,
-    "states": _ROWS,
-    "stats": _FACTS,
-    "steps": _FACTS,
-    "success": _FACTS,
-    "t": Checked("the reference, between steps and at output times", _run),
-    "to_pandas": Checked("every column by its name", _to_pandas),
-    "y": Checked("the reference, between steps and at output times", _run),
+_ALONG, _SWITCHES, _INPUTS, _JOINTS = "test_along_runs", "test_switches", "test_inputs", "test_joint_quantities"
+_STEPS = "test_step_equations::test_runs_have_multipliers_and_momenta_of_their_steps"
+ELSEWHERE = {
+    f"{_ALONG}::test_a_switched_run_is_the_same_after_loading": "Problem by_time each with_selection workspace, "
+    "Solution save",
+    f"{_ALONG}::test_equations_along_a_run": "Problem equations",
+    f"{_SWITCHES}::test_a_run_is_read_without_a_seam": "Problem interpretation",
+    f"{_SWITCHES}::test_switches_compose_in_either_order": "Problem resumed switches",
+    f"{_SWITCHES}::test_one_run_selects_rows_and_velocities": "Problem selection",
+    f"{_SWITCHES}::test_events_get_the_unknowns_of_the_first_problem": "Problem translated",
+    f"{_INPUTS}::test_a_problem_from_another_state": "Problem at",
+    f"{_INPUTS}::test_all_code_has_the_values_of_its_inputs": "Problem input_jacobian inputs with_inputs",
+    "test_inputs_of_runs::test_steps_of_inputs_cut_a_run": "Problem resumed_with_inputs",
+    "test_outputs::test_the_derivatives_are_those_of_differences": "Problem outputs",
+    "test_actuators::test_labels_and_the_consistent_start_of_algebraic_unknowns": "Problem algebraic",
+    "test_with_parameters::test_other_geometry_is_assembled_anew": "Problem again",
+    "test_with_parameters::test_open_code_with_other_numbers_is_that_of_a_model_of_its_own": "Problem with_parameters",
+    "test_parameter_jacobian::test_names_have_the_differences_between_systems": "Problem parameter_jacobian",
+    "test_parameter_jacobian::test_the_right_hand_side_has_its_own": "Problem rhs_parameter_jacobian",
+    "test_constant_mass::test_rows_are_those_of_the_residual": "Problem with_constant_mass",
+    "test_consistency::test_description": "Problem of",
+    "test_quantity_events::test_a_function_for_own_loops_is_zero_at_the_event_alone": "Problem event_function",
+    f"{_JOINTS}::test_they_are_the_same_in_every_form_and_chart": "Problem joints",
+    f"{_JOINTS}::test_their_powers_change_the_energy": "Problem forces",
+    f"{_JOINTS}::test_gradients_are_derivatives_by_the_unknowns": "Problem gradient",
+    f"{_JOINTS}::test_quantities_are_found_by_the_joint_that_was_given": "Problem quantity",
+    f"{_JOINTS}::test_angles_count_a_hundred_turns": "Solution forces joints quantity, table forces joints",
+    "test_derivatives::test_jacobian_of_the_right_hand_side": "Problem rhs_jacobian",
+    "test_reactions::test_multipliers_of_a_joint_are_the_force_on_its_second_body": "Problem multipliers",
+    "test_matrices::test_the_equations_hold_at_the_rates_of_index_0": "Problem matrices, Matrices G M T W g_II psi r",
+    "test_matrices::test_constraints_kinematics_and_energy": "Matrices K g g_I",
+    "test_euler_map::test_matrices_of_the_paper": "Matrices least_r reduced_mass saddle",
+    "test_assembly::test_the_report_is_what_happened": "Assembly moved turned velocity_change spin_change "
+    "steps redundant",
+    "test_start::test_unknown_positions_are_found_by_moving": "Assembly changes",
+    "test_axes_as_placed::test_a_warning_names_the_joint_with_the_largest_gap": "Assembly disagreement",
+    "test_animation::test_a_frame_shows_the_scene_in_its_plane": "Solution animate",
+    "test_solution::test_plot_has_the_default_panels": "Solution plot",
+    "test_solution::test_a_report_is_written": "Solution report",
+    "test_frames::test_a_table_has_what_the_solution_says": "Solution to_pandas",
+    "test_elimination::test_factors_of_a_problem_solve_with_its_jacobian": "Callbacks factors",
+    "test_operations::test_they_are_those_of_the_machine_code": "Callbacks operations",
+    "test_conserving::test_a_step_from_python_is_that_of_the_loop": "Callbacks steps",
+    "test_work_of_steps::test_what_the_energy_changes_by_is_the_work_of_the_steps": "Callbacks work_of_steps",
+    "test_scaled_atol::test_each_unknown_has_the_tolerance_of_what_it_is": "rbdae scaled_atol",
+    "test_euler_parameter_forms::test_the_norm_multiplier_as_a_check_of_a_solution": "rbdae_papers norm_defect "
+    "norm_multipliers",
+    _STEPS: "rbdae_papers invariants step_momenta step_multipliers",
+    "tests/study/test_toy_observables": "table kinetic_energy lagrangian load middle selected",
 }
+"""The laws of what is no value of a state, or has a law over forms of its own."""
 
-CALLBACKS: Table = {
-    "code": _CALLBACKS,
-    "factors": Checked("LAPACK's solution with `Problem.jacobian`", _factors),
-    "jacobian": _CALLBACKS,
-    "jacobian_data": _CALLBACKS,
-    "machine": _CALLBACKS,
-    "operations": Elsewhere("test_operations::test_they_are_those_of_the_machine_code", "numbers of the code"),
-    "project": Checked("`Problem.project` of a drifted state", _project_callback),
-    "residual": _CALLBACKS,
-    "steps": Elsewhere("test_conserving::test_a_step_from_python_is_that_of_the_loop", "for some forms alone"),
-    "work_of_steps": Elsewhere(
-        "test_work_of_steps::test_what_the_energy_changes_by_is_the_work_of_the_steps", "for some forms alone"
-    ),
-    "rhs": _CALLBACKS,
-    "rhs_jacobian": _CALLBACKS,
-}
 
-ASSEMBLY: Table = dict.fromkeys(
-    ("names", "position", "orientation", "velocity", "angular_velocity", "moved", "turned", "velocity_change",
-     "spin_change", "gap", "steps", "redundant", "given", "changes", "rate_gap", "found", "disagreement"),
-    _ASSEMBLY,
-)  # fmt: skip
+def _tables() -> dict[str, dict[str, Checked | Elsewhere]]:
+    out: dict[str, dict[str, Checked | Elsewhere]] = {}
+    entries: list[tuple[Checked | Elsewhere, str]] = [(Checked(check), names) for check, names in CHECKED.items()]
+    entries += [(Elsewhere(law), names) for law, names in ELSEWHERE.items()]
+    for entry, names in entries:
+        for part in names.split(", "):
+            kind, *attributes = part.split()
+            out.setdefault(kind, {}).update(dict.fromkeys(attributes, entry))
+    return out
 
-FUNCTIONS: Table = {
-    "scaled_atol": Checked("masses and multipliers at the start", _scaled_atol),
-}
-"""Functions of the package that say something of a problem's states."""
 
-OF_PAPERS: Table = {
-    "norm_multipliers": Checked("multipliers by elimination", _norm_multipliers),
-    "norm_defect": Checked("labels, and the closed form", _norm_defect),
-    "invariants": Checked("labels, and scipy's rotation", _of_quaternions),
-    "step_momenta": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
-    "step_multipliers": Elsewhere(STEP_VALUES, "runs of two solvers have them"),
-}
-"""Functions of problems and runs in `rbdae_papers`."""
-
-_REACTIONS = Checked("Newton and Euler, and the directions that our own gradient leaves undetermined", _reactions)
-
-_TOYS = Checked("Newton and Euler, and single states of the run", _toys)
-
-LINES: Table = {
-    "drift": SOLUTION["drift"],
-    "energy": SOLUTION["energy"],
-    "joints": SOLUTION["joints"],
-    "forces": SOLUTION["forces"],
-    "momentum": SOLUTION["momentum"],
-    "reactions": SOLUTION["reactions"],
-    "states": SOLUTION["states"],
-    **dict.fromkeys(("lagrangian", "middle", "kinetic_energy", "load", "selected"), _TOYS),
-}
-"""Lines of `rbdae.observables.TABLE`, with those of `toy_observable`."""
-
-TABLES: dict[str, Table] = {
-    "Problem": PROBLEM,
-    "Solution": SOLUTION,
-    "Callbacks": CALLBACKS,
-    "Assembly": ASSEMBLY,
-    "rbdae": FUNCTIONS,
-    "rbdae_papers": OF_PAPERS,
-    "table": LINES,
-    "BodyState": dict.fromkeys(
-        ("angular_velocity", "center_of_mass", "orientation", "position", "velocity"), PROBLEM["states"]
-    ),
-    "Constraints": dict.fromkeys(("position", "velocity"), PROBLEM["constraints"]),
-    "DenseOutput": {"__call__": SOLUTION["__call__"], "recorded": _FACTS, "steps": _FACTS},
-    "Drift": dict.fromkeys(("position", "velocity"), _ROWS),
-    "Energy": dict.fromkeys(("kinetic", "potential", "total"), PROBLEM["energy"]),
-    "EnergyOfRun": {"kinetic": _ROWS, "potential": _ROWS, "total": _ROWS, "work": _MEASURES, "balance": _MEASURES},
-    "Matrices": dict.fromkeys(("G", "K", "M", "T", "W", "g", "g_I", "g_II", "psi", "r"), PROBLEM["matrices"])
-    | dict.fromkeys(
-        ("least_r", "reduced_mass", "saddle"), Elsewhere("test_euler_map::test_matrices_of_the_paper", "driven")
-    ),
-    "Momentum": dict.fromkeys(("angular", "linear"), PROBLEM["momentum"]),
-    "Reaction": dict.fromkeys(
-        ("force", "frame", "torque", "unique", "unique_force", "unique_force_in_space", "unique_torque",
-         "unique_torque_in_space"),
-        _REACTIONS,
-    ),
-}  # fmt: skip
+TABLES = _tables()
+"""By the names of classes, of the packages with functions, and of the table of observables."""
 
 
 def checks() -> dict[Callable[[Case], None], list[str]]:
     """Each check with the names that it holds."""
-    out: dict[Callable[[Case], None], list[str]] = {}
-    for kind, table in TABLES.items():
-        for name, entry in table.items():
-            if isinstance(entry, Checked):
-                out.setdefault(entry.check, []).append(f"{kind}.{name}")
-    return out
+    return {check: names.split() for check, names in CHECKED.items()}

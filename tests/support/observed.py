@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import cases
 import numpy as np
 import readings
-from cases import INERTIA, Pairing, matched
+from cases import INERTIA, Pairing, add_body, matched
 from inside import Mat, Vec, twin
 from maximal import Solved, State, solve_maximal
 from scipy.spatial.transform import Rotation
@@ -54,38 +54,34 @@ def _pull_potential(t: float, z: Vec, out: Vec) -> None:
     out[0] = 7.5 * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
 
 
-def arm(mass: float = 1.6) -> rbdae.System:
+def arm() -> rbdae.System:
     """A table on a hinge, an arm on it by a universal joint, and a top with a pivot, which a rod of prescribed length
     holds to the arm: a closed loop, internal states, windings, forces with and without a potential."""
     system = rbdae.System(gravity=(0.4, -0.6, -9.0))
-    table = system.add_body(
+    table = add_body(
+        system,
         "table",
-        mass=mass,
-        inertia=0.5 * INERTIA,
-        center_of_mass=(0.1, -0.2, 0.1),
-        position=(0.3, 0.1, 0.2),
-        orientation=Rotation.from_rotvec((0.6, -0.3, 0.4)),
-        velocity=(0.0, 0.0, 0.1),
-        angular_velocity=(0.9, 0.4, 1.8),
+        1.6,
+        0.5 * INERTIA,
+        (0.1, -0.2, 0.1),
+        (0.3, 0.1, 0.2),
+        (0.6, -0.3, 0.4),
+        (0.9, 0.4, 1.8),
+        (0, 0, 0.1),
     )
-    tip = system.add_body(
+    tip = add_body(
+        system,
         "arm",
-        mass=1.0,
-        inertia=0.3 * INERTIA,
-        center_of_mass=(0.2, 0.1, -0.1),
-        position=(1.0, 0.4, 0.5),
-        orientation=Rotation.from_rotvec((-0.4, 0.7, 0.2)),
-        velocity=(0.5, 1.0, -0.4),
-        angular_velocity=(-0.8, 1.1, 0.5),
+        1.0,
+        0.3 * INERTIA,
+        (0.2, 0.1, -0.1),
+        (1, 0.4, 0.5),
+        (-0.4, 0.7, 0.2),
+        (-0.8, 1.1, 0.5),
+        (0.5, 1, -0.4),
     )
-    top = system.add_body(
-        "top",
-        mass=1.3,
-        inertia=0.4 * INERTIA,
-        center_of_mass=(0.1, 0.2, 0.3),
-        pivot=(1.5, -0.6, 0.1),
-        orientation=Rotation.from_rotvec((0.8, 0.4, -0.5)),
-        angular_velocity=(1.0, -0.7, 2.0),
+    top = add_body(
+        system, "top", 1.3, 0.4 * INERTIA, (0.1, 0.2, 0.3), (1.5, -0.6, 0.1), (0.8, 0.4, -0.5), (1, -0.7, 2), pivot=True
     )
     hinge: Any = system.add_joint(matched("revolute", system.ground, table, np.array((0.2, 0.1, 0.0)), (0.3, 0.2, 1.0)))
     cross = matched("universal", table, tip, np.array((0.6, 0.1, 0.2)), (0.2, 1.0, 0.4))
@@ -106,7 +102,7 @@ def arm(mass: float = 1.6) -> rbdae.System:
     return system
 
 
-def linkage(stiffness: float = 12.0) -> rbdae.System:
+def linkage() -> rbdae.System:
     """Four hinges in a plane, of whose equations three follow from the others, with loads across the plane; friction,
     and a damper whose force lags."""
     turn = Rotation.from_rotvec((0.3, -0.2, 0.4))
@@ -116,32 +112,27 @@ def linkage(stiffness: float = 12.0) -> rbdae.System:
     system.add_force(Friction(system.joints[1], 0.6))
     system.add_force(LaggedDamper(b, damping=2.0, at_a=(0.3, -0.2, 0.4), at_b=(-0.1, 0.5, 0.2)))
     system.add_force(
-        Bushing(a, c, stiffness=(stiffness, 9, 7), damping=0.8, rotational_stiffness=(3, 2, 4), at_b=(0.1, 0.2, 0.3))
+        Bushing(a, c, stiffness=(12, 9, 7), damping=0.8, rotational_stiffness=(3, 2, 4), at_b=(0.1, 0.2, 0.3))
     )
     return system
 
 
-def pair(moment: float = 1.2) -> rbdae.System:
+def pair() -> rbdae.System:
     """Two bodies in space, nothing touches the ground and nothing does work: energy and momentum stay."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
-    a = system.add_body(
+    a = add_body(
+        system,
         "a",
-        mass=2.0,
-        inertia=0.5 * INERTIA,
-        center_of_mass=(0.2, 0.3, -0.1),
-        position=(1.0, 0.5, -0.7),
-        orientation=Rotation.from_rotvec((0.3, 0.6, -0.8)),
-        velocity=(0.7, -0.3, 0.5),
-        angular_velocity=(1.1, -0.6, 0.9),
+        2.0,
+        0.5 * INERTIA,
+        (0.2, 0.3, -0.1),
+        (1, 0.5, -0.7),
+        (0.3, 0.6, -0.8),
+        (1.1, -0.6, 0.9),
+        (0.7, -0.3, 0.5),
     )
-    b = system.add_body(
-        "b",
-        mass=1.1,
-        inertia=(moment, 0.9, 1.5),
-        center_of_mass=(-0.3, 0.1, 0.2),
-        position=(1.8, 0.9, -0.3),
-        orientation=Rotation.from_rotvec((-0.5, 0.4, 1.0)),
-        angular_velocity=(-0.9, 1.3, 0.2),
+    b = add_body(
+        system, "b", 1.1, (1.2, 0.9, 1.5), (-0.3, 0.1, 0.2), (1.8, 0.9, -0.3), (-0.5, 0.4, 1), (-0.9, 1.3, 0.2)
     )
     system.add_joint(matched("spherical", a, b, np.array((0.5, 0.2, 0.4)), (0, 0, 1)))
     system.add_force(SpringDamper(a, b, stiffness=50.0, length=0.4, at_a=(-0.4, 0.3, 0.1), at_b=(0.2, -0.5, 0.3)))
@@ -152,10 +143,7 @@ def _point(body: Body, at: Any) -> Vec:
     return np.asarray(body.position + body.rotation @ np.array(at))
 
 
-SYSTEMS: dict[str, Callable[..., rbdae.System]] = {"arm": arm, "linkage": linkage, "pair": pair}
-
-PARAMETERS = {"arm": ("table.mass", 1.6), "linkage": ("bushing-1.stiffness.xx", 12.0), "pair": ("b.inertia.xx", 1.2)}
-"""The number that a mechanism can be built with, and its usual value."""
+SYSTEMS: dict[str, Callable[[], rbdae.System]] = {"arm": arm, "linkage": linkage, "pair": pair}
 
 
 # ---------------------------------------------------------------- forms

@@ -14,7 +14,7 @@ import numpy as np
 from cases import JOINTS, matched
 from inside import Vec
 from maximal import gradient_at_start
-from redundant_systems import Units
+from redundant_systems import SI, Units
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -82,10 +82,10 @@ class Draw:
         )
 
 
-def random_system(seed: int, *, length: float = 1.0, mass: float = 1.0, time: float = 1.0) -> rbdae.System:
+def random_system(seed: int, units: Units = SI) -> rbdae.System:
     """The mechanism of a seed: one to five bodies, joints, drives, forces. No equation follows from the others, and at
     least one motion is free."""
-    draw = Draw(seed, Units(length, mass, time))
+    draw = Draw(seed, units)
     u = draw.units
     system = rbdae.System(gravity=draw.vector(8.0 * u.length / u.time**2))
     for k in range(int(draw.rng.integers(1, 6))):

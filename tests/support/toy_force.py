@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from by_numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import expm
 
@@ -70,34 +69,18 @@ class Maxwell(AbstractPairForce):
                 raise ValueError(f"{owner}: {what} must be positive, got {getattr(self, what)!r}; leave the strut out")
 
     def elements(self) -> tuple[StateElement]:
-        """One, with the stretch of the damper as its state."""
-        function, jacobian = self._functions()
-        return (StateElement(function, jacobian, ("stretch",), np.array([self.stretch])),)
-
-    def _functions(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """One, with the stretch of the damper as its state; its Jacobian is derived."""
         k, c, length = self.stiffness, self.viscosity, self.length
         A = between(self)
 
-        def function(t: float, x: Any, out: Any) -> None:
+        def law(t: float, x: Any, out: Any) -> None:
             P = A @ x[:24]
             l = (P @ P) ** 0.5
             f = k * (l - length - x[48])
             out[:24] = -f / l * (P @ A)
             out[24] = f / c
 
-        def jacobian(t: float, x: Any, out: Any) -> None:
-            P = A @ x[:24]
-            l = (P @ P) ** 0.5
-            f = k * (l - length - x[48])
-            slope = P @ A / l  # dl/dZ
-            J = out.reshape(25, 49)
-            J[:] = 0.0
-            J[:24, :24] = (f / l - k) * np.outer(slope, slope) - f / l * (A.T @ A)
-            J[:24, 48] = k * slope
-            J[24, :24] = k / c * slope
-            J[24, 48] = -k / c
-
-        return function, jacobian
+        return (StateElement(law, None, ("stretch",), np.array([self.stretch])),)
 
 
 @final
@@ -107,7 +90,7 @@ class LaggedDamper(AbstractPairForce):
 
         lag s1dot = ldot - s1,    lag sidot = s(i-1) - si,    f = damping (sn + direct ldot)
 
-    Both functions depend on Zdot. They may be `compiled` by numba; as plain Python they take complex numbers.
+    Both functions depend on Zdot, and take complex numbers. With `derived` there is no Jacobian by hand.
 
     Attributes
     ----------
@@ -134,16 +117,15 @@ class LaggedDamper(AbstractPairForce):
     order: int = 2
     at_a: Point = (0.0, 0.0, 0.0)
     at_b: Point = (0.0, 0.0, 0.0)
-    compiled: bool = False
+    derived: bool = False
     name: str | None = None
 
     def elements(self) -> tuple[StateElement]:
         """One, with a state per lag."""
-        functions = self._functions()
-        if self.compiled:
-            functions = (njit(self._in_loops()[0]), njit(self._in_loops()[1]))
+        law, jacobian = self._functions()
         names = tuple(f"lag{i + 1}" for i in range(self.order))
-        return (StateElement(*functions, names, np.linspace(0.1, -0.2, self.order)),)
+        start = np.linspace(0.1, -0.2, self.order)
+        return (StateElement(law, None if self.derived else jacobian, names, start),)
 
     def _functions(self) -> tuple[Callable[..., None], Callable[..., None]]:
         c, d, lag, n = self.damping, self.direct, self.lag, self.order
@@ -175,63 +157,6 @@ class LaggedDamper(AbstractPairForce):
                 J[24 + i, 48 + i] = -1.0 / lag
                 if i > 0:
                     J[24 + i, 47 + i] = 1.0 / lag
-
-        return function, jacobian
-
-    def _in_loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        """The same in loops, which numba compiles in a second; products of matrices take it twenty."""
-        c, d, lag, n = self.damping, self.direct, self.lag, self.order
-        A = between(self)
-
-        @njit
-        def ends(x: Any) -> tuple[Any, Any, float, float]:
-            """Direction, rate of the vector, distance and its rate."""
-            e, V = np.zeros(3), np.zeros(3)
-            for i in range(3):
-                for j in range(24):
-                    e[i] += A[i, j] * x[j]
-                    V[i] += A[i, j] * x[24 + j]
-            l = (e[0] ** 2 + e[1] ** 2 + e[2] ** 2) ** 0.5
-            rate = 0.0
-            for i in range(3):
-                e[i] /= l
-                rate += e[i] * V[i]
-            return e, V, l, rate
-
-        def function(t: float, x: Any, out: Any) -> None:
-            e, _, _, rate = ends(x)
-            for j in range(24):
-                out[j] = 0.0
-                for i in range(3):
-                    out[j] -= c * (x[47 + n] + d * rate) * e[i] * A[i, j]
-            for i in range(n):
-                out[24 + i] = ((rate if i == 0 else x[47 + i]) - x[48 + i]) / lag
-
-        def jacobian(t: float, x: Any, out: Any) -> None:
-            e, V, l, rate = ends(x)
-            f, w = x[47 + n] + d * rate, 48 + n
-            across = np.zeros(3)
-            for i in range(3):
-                across[i] = (V[i] - rate * e[i]) / l
-            for k in range((24 + n) * w):
-                out[k] = 0.0
-            for k in range(24):
-                by_rate = e[0] * A[0, k] + e[1] * A[1, k] + e[2] * A[2, k]
-                by_position = across[0] * A[0, k] + across[1] * A[1, k] + across[2] * A[2, k]
-                out[24 * w + k], out[24 * w + 24 + k], out[k * w + 47 + n] = (
-                    by_position / lag,
-                    by_rate / lag,
-                    -c * by_rate,
-                )
-                for j in range(24):
-                    along = e[0] * A[0, j] + e[1] * A[1, j] + e[2] * A[2, j]
-                    both = A[0, j] * A[0, k] + A[1, j] * A[1, k] + A[2, j] * A[2, k]
-                    out[j * w + k] = -c * (d * along * by_position + f * (both - along * by_rate) / l)
-                    out[j * w + 24 + k] = -c * d * along * by_rate
-            for i in range(n):
-                out[(24 + i) * w + 48 + i] = -1.0 / lag
-                if i > 0:
-                    out[(24 + i) * w + 47 + i] = 1.0 / lag
 
         return function, jacobian
 

@@ -26,9 +26,7 @@ from rbdae.kernels.memory import (
     formulation_parameters,
     head,
     multipliers,
-    primitives,
     right_hand_side,
-    rows,
     solution,
 )
 
@@ -79,31 +77,6 @@ def accelerations(m):
     primitive_forces(m)
     collect_forces(m, address(right_hand_side(m)))
     _divide_by_mass(m, right_hand_side(m), solution(m))
-
-
-@jit
-def _pull_back(m, D):
-    """D[:nv] += G^T D[nv:]. Reads the gradients."""
-    h = head(m)
-    B = bodies(m)
-    C = primitives(m)
-    R = rows(m)
-    n = h.n_columns
-    for i in range(h.n_primitives):
-        p = C[i]
-        r = R[i]
-        for side in range(2):
-            o = B[p.body[side]]
-            if o.fixed == 1:
-                continue
-            for k in range(p.n):
-                source = h.n_v + p.row + k
-                for j in range(o.nt):
-                    for column in range(n):
-                        D[o.iv + j, column] += r.Gx[side, k, j] * D[source, column]
-                for j in range(3):
-                    for column in range(n):
-                        D[o.iv + o.nt + j, column] += r.Gw[side, k, j] * D[source, column]
 
 
 @entry("ityo")

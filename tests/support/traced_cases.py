@@ -12,7 +12,6 @@ import force_cases
 import inside
 import numpy as np
 import redundant_systems
-import rounding
 from cases import Pairing
 from inside import Vec
 
@@ -112,17 +111,13 @@ def of_redundant_systems() -> list[Case]:
 
 # ---------------------------------------------------------------- what is compared
 
-ROUNDINGS = 8
-"""The most by which results may differ, in 2^-53 of their size: 2.5 is what is found. 1e-13 would be 900."""
-
-ROUNDINGS_OF_LOOPS = 900
-"""The same where independent velocities are selected, 1e-13: recorded code eliminates in the order of pivots that it
-was recorded with, and one of them may be up to a thousand times smaller than the best."""
+ROUNDINGS = 900
+"""The most by which results may differ, in 2^-53 of the largest entry: 1e-13."""
 
 
 def level(problem: rbdae.Problem) -> int:
     """The most for a problem."""
-    return ROUNDINGS if problem.selection.velocities is None else ROUNDINGS_OF_LOOPS
+    return ROUNDINGS
 
 
 State = tuple[float, Vec, Vec]
@@ -154,7 +149,7 @@ def differences(
     problems: tuple[rbdae.Problem, rbdae.Problem], at: State, only: Collection[str] = ()
 ) -> dict[str, float]:
     """For the kernels of which the first problem has code of its own, by name: the largest difference from the second
-    problem, over the size of the entry (`rounding.size`), in units of the rounding of one operation, 2^-53."""
+    problem, over the largest entry, in units of the rounding of one operation, 2^-53."""
     out: dict[str, float] = {}
     for kernel in inside.traced_kernels(problems[0]):
         if not only or kernel.name in only:
@@ -179,43 +174,19 @@ def _arguments(kernel: inside.TracedCall, problem: rbdae.Problem, at: State) -> 
 def _difference(
     kernel: inside.TracedCall, problems: tuple[rbdae.Problem, rbdae.Problem], arguments: tuple[Any, ...]
 ) -> float:
-    shape, traced, generic = kernel.shapes["out"], *(np.full(kernel.shapes["out"], np.nan) for _ in range(2))
+    traced, generic = (np.full(kernel.shapes["out"], np.nan) for _ in range(2))
     kernel.call(*arguments, traced)
     inside.generic_kernel(problems[1], kernel.entry, sparse=kernel.sparse)(*arguments, generic)
-    if kernel.sparse:
-        traced, generic = (_whole(problems[1], data) for data in (traced, generic))
-        shape = generic.shape
     same = (traced == generic) | (np.isnan(traced) & np.isnan(generic))
     if same.all():
         return 0.0
-    size = _size(kernel, problems[1], arguments, shape)
+    size = np.max(np.abs(generic), where=np.isfinite(generic), initial=1.0)
     with np.errstate(all="ignore"):
         found = np.where(same, 0.0, np.abs(traced - generic) / size)
     return float(np.max(np.nan_to_num(found, nan=np.inf))) * 2.0**53
 
 
-def _size(kernel: inside.TracedCall, problem: rbdae.Problem, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> Vec:
-    if not inside.is_derivative(kernel.entry):
-        return rounding.size(inside.workspace(problem), kernel.entry, arguments, shape)
-    t, y, *others = arguments
-    yd, c = others or (y, 0.0)
-    found = inside.derivative_at(problem, kernel, (t, y, yd, c), shape)
-    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": inside.recording.selection_numbers(problem.workspace)}
-    return rounding.size_of_derivative(found, inputs, shape)
-
-
 def size_of_multipliers(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
     """The size of the joints' multipliers by elimination."""
-    first = problem.layout.n_differential
-    size = rounding.size(
-        inside.workspace(problem), inside.rates_kernel(problem), (t, y), (first + problem.layout.n_constraints,)
-    )
-    out: Vec = size[first + problem.layout.n_internal :]
-    return out
-
-
-def _whole(problem: rbdae.Problem, data: Vec) -> Any:
-    """CSC data as a matrix."""
-    matrix = problem.sparsity.copy()
-    matrix.data = data
-    return matrix.toarray()
+    la = problem.rates(t, y)[1][problem.layout.n_internal :]
+    return np.full(len(la), np.abs(la).max())
