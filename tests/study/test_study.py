@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import json
 import multiprocessing
 import pickle
+import time
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
