@@ -173,7 +173,7 @@ class Comparison:
         """
         from rbdae.study.page import report_comparison
 
-        return report_comparison(self, path)
+        return report_comparison(self, path, preface(self.reference), COLUMNS)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write `frame` as CSV, with a line of names; returns the path. A text that a spreadsheet would evaluate has an

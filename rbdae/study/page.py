@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rbdae.show.page import (
     FAR,
@@ -24,9 +24,6 @@ from rbdae.show.page import (
 from rbdae.study.diagrams import figures
 from rbdae.study.ranking import Curve, Ranking, runs_of
 
-if TYPE_CHECKING:
-    from rbdae.study.comparison import Comparison
-
 _FIRST = ("formulation", "rotation", "velocity", "solver", "tolerance", "error", "evaluations", "seconds", "steps")
 _TARGETS = {
     "error": "of the end state, relative",
@@ -40,10 +37,8 @@ _TARGETS = {
 }
 
 
-def report_comparison(found: Comparison, path: str | Path) -> Path:
-    """Write the report of a comparison; see `Comparison.report`."""
-    from rbdae.study.comparison import preface
-
+def report_comparison(found: Any, path: str | Path, preface: str, columns: Mapping[str, str]) -> Path:
+    """Write the report of a `Comparison` with a preface, and what its columns are; see `Comparison.report`."""
     target = check_report(path)
     rows, ranking = found.rows, found.ranking()
     failed = sum(bool(row.failure) for row in rows)
@@ -54,11 +49,11 @@ def report_comparison(found: Comparison, path: str | Path) -> Path:
     failures = [(len(of), reason, "; ".join(runs_of(of))) for reason, of in ranking.failures.items()]
     head = {"runs": "", "reason": "without times and numbers", "which": ""}
     blocks: dict[str, Sequence[Block]] = {
-        "Summary": [*summary, Text(preface(found.reference))],
+        "Summary": [*summary, Text(preface)],
         "Work and precision": [precision] if curves else [],
         "Energy and drift": [costs] if curves else [],
         "Cost of an error": _targets(ranking),
-        "Runs": [*_runs(found, curves)],
+        "Runs": [*_runs(found, curves, columns)],
         "Failures": [table("failures", head, failures)] if failures else [],
         "How it was made": [Text(command() or "rbdae.compare(...)", "code"), Facts(tuple(found.made.items()))],
     }
@@ -105,13 +100,11 @@ def _targets(ranking: Ranking) -> list[Block]:
     return [table("targets", _TARGETS, rows, 3)] if rows else []
 
 
-def _runs(found: Comparison, curves: Sequence[Curve]) -> Iterator[Block]:
+def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> Iterator[Block]:
     """All runs, with those columns in which they differ."""
-    from rbdae.study.comparison import COLUMNS
-
     agreement = found.reference.agreement
     frame = found.frame.astype(object).where(found.frame.notna(), None)
-    order = [*_FIRST, *(name for name in COLUMNS if name not in (*_FIRST, "failure", "reason")), "failure"]
+    order = [*_FIRST, *(name for name in columns if name not in (*_FIRST, "failure", "reason")), "failure"]
     values = {name: {*frame[name]} for name in order}
     alike = [name for name in order[len(_FIRST) : -1] if len(values[name]) == 1 and not values[name] & {"", None}]
     if alike:
@@ -122,7 +115,7 @@ def _runs(found: Comparison, curves: Sequence[Curve]) -> Iterator[Block]:
     bounds["error"] = agreement.largest
     cells = [[_bounded(row[name], bounds.get(name)) for name in used] for _, row in frame.iterrows()]
     numbers = tuple(-1 if row.errors is None else curves.index(row.case.curve) for row in found.rows)
-    head = {name.replace("_", " "): COLUMNS[name] for name in used}
+    head = {name.replace("_", " "): columns[name] for name in used}
     yield table("runs", head, cells, 3, curves=numbers, figure="work-precision costs" if curves else "")
 
 
