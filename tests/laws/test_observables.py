@@ -33,15 +33,11 @@ CASES = observed.chosen()
 TESTS = Path(__file__).parents[1]
 
 DENSE, ALONG, SWITCHES = "test_dense_output", "test_along_runs", "test_switches"
-AS_SAVED = f"{ALONG}::test_a_switched_run_is_the_same_after_loading"
 EQUATIONS = f"{ALONG}::test_equations_along_a_run"
 CODE = "test_traced_fallback::test_statistics_say_which_code_ran"
-PARAMETERS = "test_parameter_jacobian::test_names_have_the_differences_between_systems"
 COUNTS = f"{ALONG}::test_counts_are_those_of_the_calls"
 NEAR = "test_loops_in_machine_code"
 PROJECTIONS = f"{ALONG}::test_projections_report_what_they_did"
-ASSEMBLY = "test_assembly::test_the_report_is_what_happened"
-
 LAWS: dict[str, dict[str, str]] = {
     "Stats": {
         "evaluations": COUNTS,

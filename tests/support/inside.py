@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import _ctypes
 import ctypes
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
 from functools import partial
@@ -20,15 +19,12 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _forks
 from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
-from rbdae._show import brief
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import write_states
-from rbdae.compiler import linking
 from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.jit import add_member, entry, family, jit, stage
@@ -52,7 +48,6 @@ from rbdae.graph.symbols import Recorder
 from rbdae.initial import formulate as formulating
 from rbdae.initial import joints as joints_of_start
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
-from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
@@ -80,10 +75,8 @@ from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
-from rbdae.machine.loops.memory import StepMemory
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import code as code_of_kernels
-from rbdae.multibody import contents as contents_of_memory
 from rbdae.multibody import (
     derived,
     elements,
@@ -94,7 +87,6 @@ from rbdae.multibody import (
     open_numbers,
     recorded_factors,
     recording,
-    references,
     rhs_elements,
     selection,
     traced,
@@ -105,7 +97,7 @@ from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.elimination_order import elimination_rounds
-from rbdae.multibody.independent_columns import DependentRows, independent_columns
+from rbdae.multibody.independent_columns import independent_columns
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
@@ -117,7 +109,7 @@ from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import event as quantity_event
-from rbdae.problem import matrices, moving, problem, steps, switches
+from rbdae.problem import matrices, problem, steps, switches
 from rbdae.problem import steps as step_functions
 from rbdae.problem.start import solve_unknowns
 from rbdae.problem.switches import VelocitySwitch
@@ -125,12 +117,10 @@ from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import (
-    dense,
     registry,
     segments,
     singular,
 )
-from rbdae.solving.segments import compiled_watch
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
 
@@ -150,12 +140,6 @@ def joints_on_arrays(problem: rbdae.Problem, t: float, y: Vec) -> tuple[Vec, Vec
     joints = joints_of_start.Joints(problem.model, t)
     motion = _motion_of(problem, t, y)
     return *joints.violation(motion), joints.matrix(motion)
-
-
-def nearest_velocities(problem: rbdae.Problem, t: float, y: Vec) -> Mat:
-    """The velocities (xdot, Omega) of all bodies (n, 6) to which a start would correct those of a state."""
-    found = joints_of_start.Joints(problem.model, t).nearest_velocities(_motion_of(problem, t, y))
-    return np.hstack([found.xd, found.om])
 
 
 def _motion_of(problem: rbdae.Problem, t: float, y: Vec) -> BodyMotion:
@@ -244,12 +228,6 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
         return problem.callbacks._generic("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     problem.workspace.make_null_space()
     return problem.workspace.compiled(entry)
-
-
-def structure_of_numbers(problem: rbdae.Problem) -> bytes:
-    """A digest of which numbers of the model are equal, or 0 or 1."""
-    of = problem.workspace
-    return recording.opened_numbers(Workspace(of.memory, of.selection)).digest
 
 
 def coarse_pattern(problem: rbdae.Problem) -> Any:
@@ -350,11 +328,6 @@ def values_of_machine_code(
     return out[:-1]
 
 
-def straight_text(graph: Any, nodes: Sequence[int], outputs: Sequence[int]) -> str:
-    """Straight code in LLVM IR."""
-    return straight.straight("straight", graph, nodes, outputs, {}, Table())
-
-
 def no_step_in_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of the conserving schemes call their kernels one by one."""
     monkeypatch.setattr(step_functions, "LONGEST_STEP", 0)
@@ -389,14 +362,6 @@ def machine_context(selection: Vec, functions: Sequence[int], data: Any) -> Any:
     return machine_function.Context.of(selection, functions, data)
 
 
-def shared_without_code(monkeypatch: pytest.MonkeyPatch, most: int) -> Any:
-    """The table of recent code, with at most so many entries, as a function of a key; there is no code in it."""
-    monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
-    monkeypatch.setattr(traced, "_MOST_RECENT", most)
-    monkeypatch.setattr(traced, "contents", lambda key: key)
-    return lambda key: traced.shared(SimpleNamespace(memory=key), (), lambda: None)  # type: ignore[arg-type]
-
-
 def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> None:
     """No code of models in memory, as in a new process; nor on disk, unless `on_disk`."""
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
@@ -414,13 +379,6 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (code_of_kernels, recorded_factors):
         monkeypatch.setattr(one, "recorded_kernel", refuse)
     monkeypatch.setattr(Workspace, "record", refuse)
-
-
-def folders_that_code_depends_on() -> tuple[set[str], set[str]]:
-    """Those with kernels or functions that kernels call, and those that keys of code on disk have."""
-    names = [*sys.modules["rbdae.compiler.jit"]._ENTRIES, *STAGES]
-    found = {name.partition(":")[0].split(".")[1] for name in names if name.startswith("rbdae.")}
-    return found, set(contents_of_memory._READ)
 
 
 def files_of_code() -> set[str]:
@@ -518,15 +476,6 @@ def memory(problem: rbdae.Problem) -> dict[str, Vec]:
     return dict(problem.workspace.arrays)
 
 
-def in_plain_python(loop: Any) -> Any:
-    """The memory of a loop as its functions in plain Python have it; vectors are those of the loop."""
-    memory = StepMemory(0)
-    for name in memory.names:
-        setattr(memory, name, getattr(loop.s, name))
-    memory.vectors = loop._memory[len(memory.names) :]
-    return memory
-
-
 def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
     """The kernel of the residual as plain Python, and its first argument; nothing is compiled on the way."""
     options = formulating.check_choices(formulation, "quaternion", None, {}, "error", "space")
@@ -541,16 +490,6 @@ def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
 def stages() -> list[Stage]:
     """All stages that this process has imported."""
     return list(STAGES.values())
-
-
-def lock_of_traced() -> Any:
-    """One of the locks that forks take."""
-    return traced._LOCK
-
-
-def impatient_forks(seconds: float) -> None:
-    """Have forks wait for locks no longer than this."""
-    _forks.PATIENCE = seconds
 
 
 def free(manager: Any) -> None:
@@ -694,12 +633,6 @@ def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
 
 
-def strengths(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
-    """The strength of the kept joint rows at states, by machine code."""
-    found: Vec = (1.0 + problem.interpretation.independence(t, y)[..., -1]) ** -0.5
-    return found
-
-
 def shares_memory(one: rbdae.Problem, other: rbdae.Problem) -> bool:
     """Whether two problems work in one memory."""
     return one.workspace.memory is other.workspace.memory
@@ -757,21 +690,11 @@ def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:
 # ---------------------------------------------------------------- solvers
 
 
-def adapter_names() -> list[str]:
-    """The packages whose adapters are looked for."""
-    return list(registry._sources())
-
-
 def add_adapters(monkeypatch: pytest.MonkeyPatch, adapters: Mapping[str, AbstractAdapter]) -> None:
     """Further adapters by name, as if distributions had brought them."""
     sources = registry._installed() | {name: lambda name=name: adapters[name] for name in adapters}
     monkeypatch.setattr(registry, "_installed", lambda: sources)
     monkeypatch.setattr(registry, "_load", cached(registry._load.__wrapped__))
-
-
-def suspects(logarithms: Vec) -> list[Any]:
-    """Minima of the product of the pivots that a search for singular positions looks into."""
-    return singular._suspects(logarithms)
 
 
 def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
@@ -892,13 +815,6 @@ def kernel_of_rows(problem: rbdae.Problem) -> tuple[Vec, Vec]:
         fields = [name for name in rows.dtype.names if rows.dtype[name].base.kind == "f"]
         out.append(np.concatenate([rows[name].ravel() for name in fields]))
     return out[0], out[1]
-
-
-def other_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python whose objects are not as machine code reads them, and no kernel that was compiled before."""
-    monkeypatch.setattr(linking, "supported", lambda: False)
-    for one in sys.modules["rbdae.compiler.jit"]._ENTRIES.values():
-        monkeypatch.setattr(one, "_compiled", None)
 
 
 def handed_over(problem: Any) -> int:
