@@ -10,19 +10,51 @@ import cases
 import inside
 import numpy as np
 import pytest
-from cases import Pairing
+from cases import Pairing, Tie
+from inside import Vec
 from test_null_space import four_bar
 
 import rbdae
 from rbdae.adapter import Unsupported
 from rbdae.formulations import FORMULATIONS
+from rbdae.joints import Dot1, Revolute
 from rbdae.models import bricard
 
 # ---------------------------------------------------------------- mechanisms
 
 
+def spherical_four_bar() -> rbdae.System:
+    """Four hinges with axes through one point, the sides arcs of a sphere; the crank makes full turns. The last hinge
+    is left with two equations: the other three follow from those of the first three hinges."""
+    crank_arc, coupler_arc, rocker_arc, frame_arc = 0.5, 1.1, 1.2, 1.3
+    O = np.array((0.0, 0.0, 1.0))
+    D = np.array((np.sin(frame_arc), 0.0, np.cos(frame_arc)))
+    A = np.array((np.sin(crank_arc) * np.cos(1.0), np.sin(crank_arc) * np.sin(1.0), np.cos(crank_arc)))
+    # B on the unit sphere at the two arcs from A and D
+    share = np.linalg.solve([[1.0, A @ D], [A @ D, 1.0]], np.cos([coupler_arc, rocker_arc]))
+    flat, across = share @ [A, D], np.cross(A, D)
+    B = flat + np.sqrt((1.0 - flat @ flat) / (across @ across)) * across
+    system = rbdae.System(gravity=(0.0, -9.81, 0.0))
+
+    def link(name: str, one: Vec, other: Vec, mass: float, **more: Any) -> Any:
+        inertia = mass * np.array((0.05, 0.08, 0.1))
+        return system.add_body(name, mass=mass, inertia=inertia, center_of_mass=0.5 * (one + other), **more)
+
+    crank = link("crank", O, A, 1.0, angular_velocity=(0.0, 0.0, 3.4487011321))
+    coupler = link("coupler", A, B, 1.5)
+    rocker = link("rocker", D, B, 1.2)
+    system.add_joint(Revolute(system.ground, crank, axis_a=O, axis_b=O, name="O"))
+    system.add_joint(Revolute(crank, coupler, axis_a=A, axis_b=A, name="A"))
+    system.add_joint(Revolute(system.ground, rocker, axis_a=D, axis_b=D, name="D"))
+    one = np.cross(B, A)
+    ends = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    system.add_joint(Tie(coupler, rocker, [Dot1(one, B), Dot1(np.cross(B, one), B)], *ends, "B"))
+    return system
+
+
 LOOPS = {
     "planar four-bar": four_bar,
+    "spherical four-bar": spherical_four_bar,
     "Bricard": partial(bricard, redundant=False),
     "loop of three": cases.loop,
 }
