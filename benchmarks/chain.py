@@ -31,7 +31,6 @@ QUICK = (1, 20, 50, 100, 200)
 RUNS = (
     ("ida2", "index-2", "sksundae:ida"),
     ("idaggl", "ggl", "sksundae:ida"),
-    ("krylov", "index-2", "scikits.odes:ida"),
     ("dop853", "index-0", "scipy:DOP853"),
 )
 C = 1e3
