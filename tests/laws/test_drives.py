@@ -96,7 +96,7 @@ def test_velocity_constraints_are_rates_off_the_manifold_too(pairing, rng):
     assert np.abs(found - problem.constraints(START, y).velocity).max() < 1e-7 * scale
 
 
-@pytest.mark.parametrize("pairing", cases.one_each(cases.turns(1)), ids=str)
+@pytest.mark.parametrize("pairing", cases.covering(cases.turns(1)), ids=str)
 def test_derivatives_of_driven_systems(pairing, rng):
     problem = _problem(pairing)
     numbers = Derivatives(problem)

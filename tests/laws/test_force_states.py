@@ -25,7 +25,7 @@ A_FEW = [
 ]
 
 
-SOME = [(s, p) for s in cases.STATE_SYSTEMS for p in cases.one_each([p for name, p in STATE_PAIRS if name == s])]
+SOME = [(s, p) for s in cases.STATE_SYSTEMS for p in cases.covering([p for name, p in STATE_PAIRS if name == s])]
 
 
 @pytest.mark.generic

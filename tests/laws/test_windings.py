@@ -57,7 +57,7 @@ def run(problem: rbdae.Problem, t_end: float = 1.0, tolerance: float = 1e-9, **o
     return rbdae.solve(problem, span, solver=solver, rtol=tolerance, atol=tolerance, **options)
 
 
-EACH = cases.one_each([p for p in cases.PAIRINGS if p.rotation in cases.REGULAR])
+EACH = cases.covering([p for p in cases.PAIRINGS if p.rotation in cases.REGULAR])
 """The wheel turns about the third axis through all angles, where charts of three parameters are singular."""
 
 # ODASSL finds the matrix of overdetermined-1 singular at the start of the wheel

@@ -137,14 +137,6 @@ def turns(k: int) -> list[Pairing]:
     return out
 
 
-def one_each(pairings: Sequence[Pairing]) -> list[Pairing]:
-    """One of them for each formulation, their charts and velocities in turn; all of them at night."""
-    if NIGHTLY:
-        return [*pairings]
-    its = [[p for p in pairings if p.formulation == formulation] for formulation in FORMULATIONS]
-    return [mine[k % len(mine)] for k, mine in enumerate(its) if mine]
-
-
 def covering(cases: Iterable[Any], start: int = 0) -> list[Any]:
     """Few of the cases, in which each mechanism, formulation, chart and velocity of all of them occurs; all at night. A
     case is a pairing, or a tuple with one; tests of other numbers `start` have other cases."""
