@@ -142,7 +142,10 @@ class LoopsAdapter(AbstractAdapter):
     package = "rbdae"
     install = "pip install rbdae"
 
-    methods = (*map(_with_error_estimate, METHODS.values()), _with_error_estimate(ODEX), *_FIXED)
+    @property
+    def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
+        """The methods that have a tableau, also those of other packages, and those of fixed step size."""
+        return (*map(_with_error_estimate, METHODS.values()), _with_error_estimate(ODEX), *_FIXED)
 
     def version(self) -> str | None:
         """The version of rbdae."""

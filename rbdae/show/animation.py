@@ -88,12 +88,16 @@ def animate(
     target = None if path is None else _checked_path(path)
     rate, view = _check.positive("animate", "fps", fps, "give e.g. 25"), None
     if elevation is not None or azimuth is not None:
-        view = (20.0 if elevation is None else elevation, -60.0 if azimuth is None else azimuth)
+        view = (
+            20.0 if elevation is None else _check.number("animate", "elevation", elevation),
+            -60.0 if azimuth is None else _check.number("animate", "azimuth", azimuth),
+        )
+    pixels = _check.positive("animate", "dpi", dpi, "give e.g. 100")
     times, fine = _times(solution, rate, duration, speed)
     shown = scene(solution, times, bodies=bodies, traces=traces)
     trails = (fine, traces_at(solution, fine, bodies=bodies, traces=traces))
     heading = "" if title is None else f"{title}, "
-    out = Animation(shown, lambda: Canvas(shown, trails, view, size, heading), rate, dpi)
+    out = Animation(shown, lambda: Canvas(shown, trails, view, size, heading), rate, pixels)
     if target is not None:
         out.save(target)
     return out

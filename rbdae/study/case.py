@@ -164,6 +164,8 @@ def cases(
     charts = _known("rotation", "rotations", rotations, CHARTS)
     speeds = _known("velocity", "velocities", velocities, sorted({v for _, _, v in pairings()}))
     listed = installed_solvers() if solvers is None else _listed("solvers", solvers)
+    if wrong := [name for name in listed if not isinstance(name, str)]:
+        raise TypeError(f"solvers must be names such as 'scipy:RK45', got {_check.show(wrong[0])}; see rbdae.solvers()")
     methods = {name: find_method(name)[1] for name in listed}
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")
@@ -224,7 +226,7 @@ def _listed(what: str, given: Any) -> list[Any]:
         items = [] if isinstance(given, (str, bytes, Mapping)) else list(dict.fromkeys(given))
     except TypeError:
         items = []
-    if not items and not isinstance(given, (list, tuple)):
+    if not items and (given or not isinstance(given, (list, tuple))):
         raise TypeError(f"{what} must be a list, got {_check.show(given)}; pass [{_check.show(given)}]")
     if not items:
         raise ValueError(f"{what} must not be empty, got []; leave it out for all there are")

@@ -4,16 +4,15 @@ That both are the same mathematics is a law of its own (tests/laws/test_traced_a
 another way around them: bindings, loops, projections, events.
 
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Of those that
-  a file has for a pairing one mechanism is taken, and for one pairing in three another one; for one pairing in six it
-  has generic kernels. Files differ in the pairings.
+  a file has for a pairing one mechanism is taken; for one pairing in six it has generic kernels. Files differ in the
+  pairings.
 - Of a test function with four cases or more, one in twenty has generic kernels; of the other test functions one in ten.
 - In the files whose laws run over the most mechanisms, each with code of its own, it is the other way: one case in
   eight has users' code. They are a seventh of the tests, and had two thirds of what users' code costs.
 
 Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
 before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
-functions differ in the combinations, and some functions have all pairings, so that each is met by three at least
-
+functions differ in the combinations, and some functions have all pairings, so that each is met by two at least.
 
 Some tests are marked ``generic``, with a reason. At night (`pytest -m nightly`) all mechanisms and combinations are
 taken, with users' code. All functions of a file agree on the code of a mechanism in a pairing, since files keep
@@ -37,7 +36,7 @@ ONE_IN = 10
 """Of test functions without pairings, this one has generic kernels."""
 
 ONE_PAIRING_IN = 6
-"""Of the pairings in a file, this one has generic kernels on one of two mechanisms."""
+"""Of the pairings in a file, this one has generic kernels."""
 
 ONE_CASE_IN = 20
 """Of the cases of a test function without pairings, this one has generic kernels."""
@@ -66,11 +65,8 @@ LLVM writes them down at once, in a third of the time."""
 ALL = 4
 """Functions with fewer cases have all of them."""
 
-MET = 3
+MET = 2
 """So many functions have a pairing, before it is left to the others' turns."""
-
-TWO_IN = 3
-"""Of the pairings in a file, this one takes two of its mechanisms in the usual run, the others take one."""
 
 
 def cached(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,14 +150,12 @@ def _of_pairings(subjects: Mapping[str, tuple[str, str, str] | None]) -> dict[st
         if subject is None:
             continue
         file, pairing, mechanism = subject
-        turn = sorted(mechanisms[file, pairing], key=lambda name: _number(name + pairing)).index(mechanism)
-        number = _number(file + pairing)
-        if turn > (number % TWO_IN == 0):
+        if mechanism != min(mechanisms[file, pairing], key=lambda name: _number(name + pairing)):
             found[nodeid] = "nightly"
         elif DEAR.search(file) is not None:
             if _number(file + pairing + mechanism) % ONE_DEAR_IN != 0:
                 found[nodeid] = "generic"
-        elif turn == 1 and number % ONE_PAIRING_IN == 0:
+        elif _number(file + pairing) % ONE_PAIRING_IN == 0:
             found[nodeid] = "generic"
     return found
 

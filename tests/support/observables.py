@@ -800,7 +800,6 @@ _STEPS = "test_step_equations::test_runs_have_multipliers_and_momenta_of_their_s
 ELSEWHERE = {
     f"{_ALONG}::test_a_switched_run_is_the_same_after_loading": "Problem by_time each with_selection workspace, "
     "Solution save",
-    f"{_ALONG}::test_equations_along_a_run": "Problem equations",
     f"{_SWITCHES}::test_a_run_is_read_without_a_seam": "Problem interpretation",
     f"{_SWITCHES}::test_switches_compose_in_either_order": "Problem resumed switches",
     f"{_SWITCHES}::test_one_run_selects_rows_and_velocities": "Problem selection",
@@ -819,7 +818,6 @@ ELSEWHERE = {
     "test_quantity_events::test_a_function_for_own_loops_is_zero_at_the_event_alone": "Problem event_function",
     f"{_JOINTS}::test_they_are_the_same_in_every_form_and_chart": "Problem joints",
     f"{_JOINTS}::test_their_powers_change_the_energy": "Problem forces",
-    f"{_JOINTS}::test_gradients_are_derivatives_by_the_unknowns": "Problem gradient",
     f"{_JOINTS}::test_quantities_are_found_by_the_joint_that_was_given": "Problem quantity",
     f"{_JOINTS}::test_angles_count_a_hundred_turns": "Solution forces joints quantity, table forces joints",
     "test_derivatives::test_jacobian_of_the_right_hand_side": "Problem rhs_jacobian",
