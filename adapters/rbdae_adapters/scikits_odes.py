@@ -5,8 +5,8 @@ quicker, and has sparse factors.
   algebraic for this purpose. They leave Newton's convergence test by large tolerances (`rbdae_adapters._sundials`).
 - The linear solver is dense, with our Jacobian: the package has no sparse one, drops a Jacobian for the band ones, and
   fails when IDA calls a preconditioner.
-- Options are the package's own, which refuses others. Version 3.0 cuts those that it takes for integers, such as
-  `nonlin_conv_coef`.
+- Options are the package's own, which refuses others. Fractions that version 3.0 would cut to integers, such as a
+  `nonlin_conv_coef`, are refused here.
 - Exceptions of callbacks are stored and raised after the step, because IDA's wrapper would drop them.
 
 DASPK reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. Negative times are its switch for
@@ -47,6 +47,7 @@ from rbdae_adapters._sundials import (
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take_options, usable
 
 _DENSE = ("dense", "lapackdense")
+_CUT = ("nonlin_conv_coef", "order", "max_steps", "max_conv_fails", "max_nonlin_iters")
 _DASPK_OPTIONS = ("order", "max_steps", "max_step_size", "first_step")
 """The class of DASPK takes any name."""
 _FIXED_REALS = 50
@@ -101,6 +102,9 @@ class ScikitsOdesAdapter(AbstractAdapter):
             given["max_step_size"] = given.pop("max_step")
         if method == "ddaspk":
             return _ddaspk(problem, rtol, atol, given)
+        for option in _CUT:
+            if isinstance(value := given.get(option), float) and not value.is_integer():
+                raise Unsupported(f"scikits.odes 3.0 cuts {option}={value} to an integer; leave it out")
         linear = str(given.get("linsolver", "dense"))
         if linear.lower() not in _DENSE:
             raise Unsupported(
