@@ -7,6 +7,7 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 import rbdae
 from rbdae import actuators
@@ -77,3 +78,24 @@ def test_the_transistor_amplifier_of_the_test_set(solver, tolerance):
     J, k, L = 0.02, 0.05, 1e-2
     of_wheel = solution.joints["pin"].rate * J / k  # the integral of the current
     assert np.abs(of_wheel).max() > 1e-4 and np.abs(L * motor.current).max() > 1e-4
+
+
+def test_the_step_response_of_a_motor():
+    """Rate and current are those of a linear system of two, rate' = k i / J, current' = (V - R i - k rate) / L."""
+    system = rbdae.System(gravity=(0, 0, 0))
+    wheel = system.add_body("wheel", mass=1.0, inertia=(0.01, 0.01, 0.02), position=(0, 0, 0))
+    pin = system.add_joint(Revolute(system.ground, wheel, name="pin"))
+    system.add_force(actuators.DCMotor(pin, voltage=12.0, resistance=0.8, inductance=0.05, constant=0.3, name="motor"))
+    A = np.array([[0.0, 0.3 / 0.02], [-0.3 / 0.05, -0.8 / 0.05]])
+    steady = np.linalg.solve(A, [0.0, -12.0 / 0.05])
+    solution = rbdae.solve(
+        rbdae.formulate(system, "index-0"), (0.0, 0.5), solver="rbdae:dop853", rtol=1e-10, atol=1e-10
+    )
+    wanted = np.array([steady - expm(A * t) @ steady for t in solution.t])
+    motor = solution.forces["motor"]
+    np.testing.assert_allclose(solution.joints["pin"].rate, wanted[:, 0], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(motor.current, wanted[:, 1], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(motor.electrical_power, 12.0 * wanted[:, 1], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(motor.loss, 0.8 * wanted[:, 1] ** 2, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(motor.power, 0.3 * wanted[:, 1] * wanted[:, 0], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(solution.joints["pin"].torque, 0.3 * wanted[:, 1], rtol=0, atol=1e-8)

@@ -204,6 +204,44 @@ def test_action_is_reaction(system, pairing, seed):
             assert np.abs(f).max() > 1e-3
 
 
+# ---------------------------------------------------------------- statics by hand
+
+ROUNDING = 1e-13
+"""Of accelerations and forces at rest: Baumgarte's terms are 100 times the roundings of positions."""
+
+
+@pytest.mark.parametrize("pairing", covering(cases.PAIRINGS, 10), ids=str)
+def test_a_chain_with_two_arms_hangs_at_rest(pairing):
+    """Each joint carries what hangs below it; two equal arms keep the lower link upright."""
+    system = rbdae.System(gravity=(0.0, 0.0, -10.0))
+    turn = Rotation.from_euler("ZXZ", (0.3, 1.1, -0.4))  # of the body axes, away from gimbal lock
+
+    def add(name, mass, *position):
+        return system.add_body(name, mass=mass, inertia=(0.2, 0.25, 0.3), position=position, orientation=turn)
+
+    def join(a, b, at_a, at_b, name):
+        points = [r if body.fixed else turn.inv().apply(r) for body, r in ((a, at_a), (b, at_b))]
+        system.add_joint(rbdae.joints.Spherical(a, b, *points, name=name))
+
+    upper, lower = add("upper", 1.0, 0, 0, -0.5), add("lower", 3.0, 0, 0, -1.5)
+    left, right = add("left", 0.5, -0.4, 0, -2.3), add("right", 0.5, 0.4, 0, -2.3)
+    join(system.ground, upper, (0, 0, 0), (0, 0, 0.5), "top")
+    join(upper, lower, (0, 0, -0.5), (0, 0, 0.5), "middle")
+    join(left, lower, (0, 0, 0.3), (-0.4, 0, -0.5), "to left")
+    join(lower, right, (0.4, 0, -0.5), (0, 0, 0.3), "to right")
+    problem = cases.formulate(system, pairing, consistent="check")
+    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < ROUNDING * 20
+    reactions = problem.reactions(problem.t0, problem.y0)
+    for joint, above, below, load in (
+        ("top", "ground", "upper", 50.0),
+        ("middle", "upper", "lower", 40.0),
+        ("to left", "lower", "left", 5.0),
+        ("to right", "lower", "right", 5.0),
+    ):
+        np.testing.assert_allclose(reactions[joint][below].force, (0, 0, load), atol=50 * ROUNDING)
+        np.testing.assert_allclose(reactions[joint][above].force, (0, 0, -load), atol=50 * ROUNDING)
+
+
 # ---------------------------------------------------------------- multipliers in closed form
 
 
