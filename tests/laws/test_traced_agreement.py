@@ -42,7 +42,7 @@ def test_traced_and_generic_agree(case):
     for state, at in traced_cases.states(problems[1], rng):
         found = traced_cases.differences(problems, at)
         assert {"natural", "constraints"} <= set(found)
-        assert max(found.values()) <= traced_cases.level(problems[1]), (state, found)
+        assert max(found.values()) <= traced_cases.ROUNDINGS, (state, found)
 
 
 @pytest.mark.parametrize("case", traced_cases.of_redundant_systems()[: count(1, 12)], ids=str)

@@ -112,13 +112,7 @@ def of_redundant_systems() -> list[Case]:
 # ---------------------------------------------------------------- what is compared
 
 ROUNDINGS = 900
-"""The most by which results may differ, in 2^-53 of the largest entry: 1e-13."""
-
-
-def level(problem: rbdae.Problem) -> int:
-    """The most for a problem."""
-    return ROUNDINGS
-
+"""The most by which results may differ, in 2^-53 of the largest entry, 1 at least: 1e-13."""
 
 State = tuple[float, Vec, Vec]
 
