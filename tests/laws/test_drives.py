@@ -235,12 +235,20 @@ def _compiled_law(t, x, out):
     out[2] = -0.8 * np.sin(2.0 * t)
 
 
+def _called_law(t):
+    try:  # no arithmetic: it is called, and its derivatives are those of numbers
+        return 0.2 * np.sin(2.0 * t)
+    except ArithmeticError:
+        return 0.0
+
+
 PLAIN_LAW = (lambda t: 0.2 * np.sin(2 * t), lambda t: 0.4 * np.cos(2 * t), lambda t: -0.8 * np.sin(2 * t))
 LAWS = {
     "cubic spline": (lambda: scipy.interpolate.CubicSpline(T, 0.2 * np.sin(2 * T)), 1e-4),
     "B-spline": (lambda: scipy.interpolate.make_interp_spline(T, 0.2 * np.sin(2 * T), k=5), 1e-6),
     **({"numba": (lambda: _compiled_law, 1e-9)} if HAS_NUMBA else {}),
     "list": (lambda: list(PLAIN_LAW), 1e-9),
+    "called": (lambda: _called_law, 1e-9),
 }
 
 
