@@ -44,6 +44,10 @@ def varied(array: Vec) -> Vec:
 _NEXT, _LAST = np.array((1, 2, 0)), np.array((2, 0, 1))
 
 
+POINT = np.array([[1.0], [0.0], [0.0], [0.0]])
+"""Of the natural coordinates (x, d1, d2, d3) of a body the first vector is a point, the others are directions."""
+
+
 def cross(a: Vec, b: Vec) -> Vec:
     """The vector products a x b (..., 3), by the operations of `numpy.cross`, which takes four times as long."""
     return a.take(_NEXT, -1) * b.take(_LAST, -1) - a.take(_LAST, -1) * b.take(_NEXT, -1)

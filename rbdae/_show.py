@@ -131,10 +131,5 @@ def mathematics(equations: Sequence[str]) -> str:
     return rf"$$\begin{{aligned}} {body} \end{{aligned}}$$"
 
 
-def preformatted(value: str) -> str:
-    """Text in columns."""
-    return f'<pre style="background: none; line-height: 1.3">{text(value)}</pre>'
-
-
 def _shown(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value

@@ -125,10 +125,8 @@ class RhsNative:
     def of(cls, problem: Solvable, options: dict[str, Any]) -> RhsNative:
         """With the right-hand side, its Jacobian and the start of a problem; options have the Jacobian if it is None
         there."""
-        rhs, callbacks = (
-            problem.callbacks.rhs,
-            problem.callbacks,
-        )  # asking for the Jacobian allocates memory of its size
+        callbacks = problem.callbacks
+        rhs = callbacks.rhs  # not so the Jacobian: asking for it allocates memory of its size
 
         def rhsfn(t: float, y: Vec, yp: Vec) -> None:
             rhs(t, y, yp)

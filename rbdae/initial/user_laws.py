@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, cross
+from rbdae._arrays import POINT, Mat, Vec, cross
 from rbdae.actuators.network import elements_of
 from rbdae.body import Body
 from rbdae.compiler.user_functions import is_compiled
@@ -37,9 +37,6 @@ _WAYS = (
     (np.array((-0.5, 0.6, 0.4)), np.array((0.6, 0.4, -0.2))),
 )
 """Displacements and turns of two bodies, in no special direction."""
-
-_POINT = np.array([[1.0], [0.0], [0.0], [0.0]])
-"""The first of the four vectors of a body is a point, the others are directions."""
 
 
 class _Real(np.ndarray[Any, Any]):
@@ -187,11 +184,11 @@ def _small_motion(
     for k, weight in enumerate((1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)):  # Simpson's rule
         s, there, rate = (k - 1) * 0.5 * _SMALL, points.copy(), np.zeros((2, 4, 3))
         for side, (way, turn) in ways.items():
-            first = points[side] - about[side] * _POINT
+            first = points[side] - about[side] * POINT
             spun = cross(turn, first)
             twice = cross(turn, spun)
-            there[side] += s * (spun + 0.5 * s * twice + distance * way * _POINT)
-            rate[side] = spun + s * twice + distance * way * _POINT
+            there[side] += s * (spun + 0.5 * s * twice + distance * way * POINT)
+            rate[side] = spun + s * twice + distance * way * POINT
         if element.potential is not None:
             element.potential(t, there.ravel(), V[k])
         element.force(t, np.concatenate([there.ravel(), np.zeros(24)]), F)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, cross
+from rbdae._arrays import POINT, Mat, Vec, cross
 from rbdae.joints.base import AbstractJoint
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.problem.problem import Problem
+from rbdae.problem.quantities import angular_velocities
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.rotations.checks import spurrier_klumpp
 
@@ -40,9 +41,7 @@ def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:
             raise _check.unknown("joint", name, known)
         for coordinate, value in _wanted(known[name], given):
             _move(problem, Z, known[name], coordinate, value)
-    R, rates = np.swapaxes(Z[:n, 0, 1:], 1, 2), Z[:n, 1, 1:]
-    spin = R.swapaxes(1, 2) @ rates.swapaxes(1, 2)  # R^T Rdot
-    Omega = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+    R, Omega = np.swapaxes(Z[:n, 0, 1:], 1, 2), angular_velocities(Z[:n].reshape(n, 24))
     motion = BodyMotion(Z[:n, 0, 0], spurrier_klumpp(R), Z[:n, 1, 0], Omega)
     workspace = problem.workspace
     y = write(workspace.model, workspace.settings, workspace.layout, motion, problem.selection, problem.t0)
@@ -95,17 +94,13 @@ def _move(problem: Problem, Z: Any, joint: AbstractJoint, coordinate: Coordinate
     spin = frame[1, 1:].T @ frame[0, 1:]  # [w]x of the other side
     for k in sorted(moving):
         at, rates = Z[k]
-        own = rates - frame[1] * _POINT - (at - frame[0] * _POINT) @ spin.T
-        at = (at - center * _POINT) @ Q.T + center * _POINT
+        own = rates - frame[1] * POINT - (at - frame[0] * POINT) @ spin.T
+        at = (at - center * POINT) @ Q.T + center * POINT
         if turns:
-            own = own @ Q.T + faster * cross(axis, at - center * _POINT)
+            own = own @ Q.T + faster * cross(axis, at - center * POINT)
         else:
-            at, own = at + change * axis * _POINT, own + faster * axis * _POINT
-        Z[k] = at, own + frame[1] * _POINT + (at - frame[0] * _POINT) @ spin.T
-
-
-_POINT = np.array([[1.0], [0.0], [0.0], [0.0]])
-"""The first of the four vectors of a body is a point, the others are directions."""
+            at, own = at + change * axis * POINT, own + faster * axis * POINT
+        Z[k] = at, own + frame[1] * POINT + (at - frame[0] * POINT) @ spin.T
 
 
 def _rotation(axis: Vec, angle: float) -> Mat:

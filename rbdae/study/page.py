@@ -121,8 +121,10 @@ def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> It
 
 def _bounded(value: Any, bound: float | None) -> Value | Cell:
     """The value; of an error the bound that it is below, and of a run without one that it failed."""
-    if bound is None:
-        return value  # type: ignore[no-any-return]
-    if value is None:
-        return Cell("failed", FAR)
-    return Cell(f"<{bound:.0e}", repr(value)) if isinstance(value, float) and value < bound else value
+    shown: Value | Cell = value
+    if bound is not None:
+        if value is None:
+            shown = Cell("failed", FAR)
+        elif isinstance(value, float) and value < bound:
+            shown = Cell(f"<{bound:.0e}", repr(value))
+    return shown
