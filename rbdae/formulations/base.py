@@ -161,8 +161,8 @@ class Formulation:
             setattr(cls, name, value)
 
     def __post_init__(self) -> None:
-        for name, value in self.options.items():
-            object.__setattr__(self, name, self.checked(name, value))
+        for option, value in self.chosen():
+            object.__setattr__(self, option.name, self.checked(option.name, value))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (type(self), self.options)

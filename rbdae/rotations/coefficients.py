@@ -11,7 +11,7 @@ numbers, they are power series, exact to rounding there, and so are their deriva
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, factorial
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,13 @@ _COTANGENTS = 20
 
 
 def _bernoulli(n: int) -> list[Fraction]:
-    """B_0, ..., B_n."""
-    B = [Fraction(1)]
-    for m in range(1, n + 1):
-        B.append(-sum((comb(m + 1, k) * B[k] for k in range(m)), Fraction(0)) / (m + 1))
-    return B
+    """|B_2|, |B_4|, ..., |B_2n| = 2 k T_k / (4^k (4^k - 1)), of the tangent numbers T_k (R. P. Brent, D. Harvey,
+    Fast computation of Bernoulli, tangent and secant numbers, arXiv:1108.0286)."""
+    T = [0] + [factorial(k) for k in range(n)]
+    for k in range(2, n + 1):
+        for j in range(k, n + 1):
+            T[j] = (j - k) * T[j - 1] + (j - k + 2) * T[j]
+    return [Fraction(2 * k * T[k], 4**k * (4**k - 1)) for k in range(1, n + 1)]
 
 
 def _floats(c: list[Fraction]) -> tuple[float, ...]:
@@ -42,7 +44,7 @@ def _floats(c: list[Fraction]) -> tuple[float, ...]:
 ALPHA = _floats([Fraction((-1) ** k, factorial(2 * k + 1)) for k in range(_SINES)])
 BETA = _floats([Fraction((-1) ** k, factorial(2 * k + 2)) for k in range(_SINES)])
 DELTA = _floats([Fraction((-1) ** k, factorial(2 * k + 3)) for k in range(_SINES)])
-GAMMA = _floats([abs(b) / factorial(2 * k + 2) for k, b in enumerate(_bernoulli(2 * _COTANGENTS)[2::2])])
+GAMMA = _floats([b / factorial(2 * k + 2) for k, b in enumerate(_bernoulli(_COTANGENTS))])
 
 
 @jit
