@@ -36,9 +36,6 @@ class Content(Enum):
     CALLER = "memory of the caller of a kernel"
 
 
-N_TANGENT_ROWS = 3
-"""Rows below those of `rhs_tangent`, for sums of its rows."""
-
 # ---------------------------------------------------------------- the numbers of the head
 
 # `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
@@ -77,7 +74,6 @@ _NUMBERS = (
     "stabilised",
     "n_parameters",
     "n_nu",
-    "rhs_tangent_width",
     "n_starts",
     "n_blocks",
     "n_factor",
@@ -215,10 +211,6 @@ square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_fa
 """L, then D, of its normal equations."""
 null_space = MemoryArray(Content.DEMAND, np.float64, lambda h: (h.n_v, h.n_nu))
 """T of the null-space forms."""
-rhs_tangent = MemoryArray(
-    Content.DEMAND, np.float64, lambda h: (h.n_v + h.n_la + h.n_states + N_TANGENT_ROWS, h.rhs_tangent_width)
-)
-"""Right-hand sides of the saddle-point system, for derivatives on symbols."""
 blocks = MemoryArray(Content.DEMAND, np.int64, lambda h: (h.n_blocks, 4))
 """The tangent blocks in the order of their appearance: row, column, rows, columns."""
 block_starts = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_starts)
@@ -317,13 +309,6 @@ def named(*contents: Content) -> tuple[str, ...]:
 def head(m: Memory) -> Any:
     """The head."""
     return carray(as_pointer(m), 1, HEAD)[0]
-
-
-@jit
-def tangent_rows(m: Memory) -> Any:
-    """Three rows of tangents below those of `rhs_tangent`, for sums of its rows."""
-    h = head(m)
-    return rhs_tangent(m)[h.n_v + h.n_la + h.n_states :]
 
 
 def _aim(m: Any, out: Any) -> None:

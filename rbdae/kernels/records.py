@@ -249,9 +249,6 @@ STATE = np.dtype(
         ("N", "f8", (9, 3)),
         ("C", "f8", (3, 3)),
         ("Ji", "f8", (3, 3)),
-        ("Ri", "f8", (3, 9)),
-        ("Zi", "f8", (3, 6)),
-        ("Pi", "f8", (9, 6)),
     ],
     align=True,
     metadata=_VARYING,
@@ -269,7 +266,7 @@ ROW = np.dtype(
 # working memory of one primitive or body at a time, which stays in the cache. `K`: K(a); `left`, `right`: matrices of
 # quaternion products; `basis`: T_d(d); the others are for the stage that asks for them
 TANGENT_MEMORY = np.dtype(
-    [("work", "f8", (2, 3, 9)), ("GP", "f8", (3, 6))]
+    [("work", "f8", (2, 3, 9))]
     + [(n, "f8", (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
     align=True,
     metadata=_VARYING,

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, rhs_tangent, solution, states
-from rbdae.kernels.row_operations import mix_three
+from rbdae.kernels.memory import bodies, head, solution, states
 
 
 @jit
@@ -86,14 +85,6 @@ def to_spatial_rates(m: Memory) -> None:
         i = o.iv + o.nt
         inverse_transposed(s.d, s.C)
         times_three(s.C, vd, i, vd, i)
-
-
-@stage("i", "spatial")
-def to_spatial_rows(m: Memory) -> None:
-    """The rows of the rotations in `rhs_tangent`: R^T d omegadot become d omegadot. Reads C."""
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        mix_three(rhs_tangent(m), o.iv + o.nt, head(m).rhs_tangent_width, states(m)[b].C)
 
 
 @stage("iii", "spatial")

@@ -7,22 +7,17 @@ antisymmetric, and H C with H symmetric has the six rates s, whatever the direct
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.linear.director_rates import reciprocal_vectors, row_times_mass
-from rbdae.kernels.linear.small import inverse3, product_transposed
+from rbdae.kernels.linear.director_rates import reciprocal_vectors
+from rbdae.kernels.linear.small import inverse3
 from rbdae.kernels.memory import (
     bodies,
-    head,
     multipliers,
-    primitives,
-    rhs_tangent,
-    rows,
     states,
     tangent_memory,
     unbalanced,
 )
-from rbdae.kernels.row_operations import add_any_three, mix_three, set_by_three
 
 
 @jit
@@ -88,63 +83,3 @@ def internal_multipliers(m: Memory, b: int) -> None:
         la[o.il + i] = scratch.block[i, i]
         for j in range(i):
             la[o.il + _entry(i, j)] = 0.5 * (scratch.block[i, j] + scratch.block[j, i])
-
-
-@stage("ii", "columns")
-def maps(m: Memory, b: int) -> None:
-    """Pi (see `particular`), Ri, and -Zi in Zi."""
-    s = states(m)[b]
-    E = bodies(m)[b].euler
-    product_transposed(s.Ji, s.N, 9, s.Ri)
-    for i in range(3):
-        for k in range(3):
-            n = 3 * i + k
-            for c in range(6):
-                s.Pi[n, c] = 0.0
-            for j in range(3):
-                s.Pi[n, _entry(i, j)] = (1.0 if i == j else 0.5) * s.C[k, j]
-    for l in range(3):
-        row_times_mass(s, E, l)
-        for c in range(6):
-            t = 0.0 * s.t[0]
-            for n in range(9):
-                t -= s.t[n] * s.Pi[n, c]
-            s.Zi[l, c] = t
-
-
-@stage("iiii", "joints columns")
-def gradient(m: Memory, b: int, n: int, side: int) -> None:
-    """GP = Gw Pi of one side of a primitive."""
-    P = states(m)[b].Pi
-    r = rows(m)[n]
-    GP = tangent_memory(m).GP
-    for k in range(primitives(m)[n].n):
-        for c in range(6):
-            t = 0.0 * r.Gw[side, k, 0]
-            for l in range(9):
-                t += r.Gw[side, k, l] * P[l, c]
-            GP[k, c] = t
-
-
-@stage("ii", "columns")
-def finish(m: Memory, b: int) -> None:
-    """N beta + Pi s of one body; the rows that hold beta come last."""
-    h = head(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    W = rhs_tangent(m)
-    nc = h.rhs_tangent_width
-    i = o.iv + o.nt
-    j = h.n_v + o.il
-    for k in range(3, 9):
-        set_by_three(W[i + k], W, i, nc, s.N[k])
-    mix_three(W, i, nc, s.N)
-    for k in range(9):
-        _add_columns(W, i + k, j, nc, s.Pi[k])
-
-
-@jit
-def _add_columns(W: Array, i: int, j: int, n: int, P: Array) -> None:
-    """Row i += P[0] row j + ... + P[5] row j + 5."""
-    add_any_three(W[i], W, j, j + 1, j + 2, n, P[0], P[1], P[2])
-    add_any_three(W[i], W, j + 3, j + 4, j + 5, n, P[3], P[4], P[5])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from rbdae.compiler.access import Array, Memory
+from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import jit
 from rbdae.kernels.linear.small import inverse3
 from rbdae.kernels.memory import states, tangent_memory
@@ -19,11 +17,3 @@ def reciprocal_vectors(m: Memory, b: int) -> None:
         for j in range(3):
             scratch.block[i, j] = s.a[3 * i + j]
     inverse3(scratch.block, s.C)
-
-
-@jit
-def row_times_mass(s: Any, E: Array, l: int) -> None:
-    """s.t = row l of Ri M; M has the Euler tensor for each component of the directors."""
-    for j in range(3):
-        for k in range(3):
-            s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]

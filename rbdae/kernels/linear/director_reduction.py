@@ -5,24 +5,17 @@ See `rbdae.kernels.linear.saddle`.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.linear import director_column_reduction
-from rbdae.kernels.linear.director_rates import reciprocal_vectors, row_times_mass
-from rbdae.kernels.linear.small import inverse3, product_transposed
+from rbdae.compiler.access import Address, Memory, vector_at
+from rbdae.compiler.jit import stage
+from rbdae.kernels.linear.director_rates import reciprocal_vectors
+from rbdae.kernels.linear.small import inverse3
 from rbdae.kernels.memory import (
     bodies,
-    head,
     multipliers,
-    primitives,
-    rhs_tangent,
-    rows,
     states,
     tangent_memory,
-    tangent_rows,
     unbalanced,
 )
-from rbdae.kernels.row_operations import add_three, set_by_three
 
 
 @stage("ii", "director-rate")
@@ -100,119 +93,3 @@ def internal_multipliers(m: Memory, b: int) -> None:
     la[o.il + 3] = 0.5 * (scratch.block[0, 1] + scratch.block[1, 0])
     la[o.il + 4] = 0.5 * (scratch.block[0, 2] + scratch.block[2, 0])
     la[o.il + 5] = 0.5 * (scratch.block[1, 2] + scratch.block[2, 1])
-
-
-@stage("ii", "director-rate")
-def solve_tangent(m: Memory, b: int) -> None:
-    """beta to the first three of the rows of f of one body. Writes Pi, Ri and Zi."""
-    h = head(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    W = rhs_tangent(m)
-    X = tangent_rows(m)
-    nc = h.rhs_tangent_width
-    i = o.iv + o.nt
-    j = h.n_v + o.il
-    _maps(m, b)
-    # one row after the other, so that none waits for its own last sum
-    for l in range(3):
-        set_by_three(X[l], W, i, nc, s.Ri[l])
-    for k in range(3, 9, 3):
-        for l in range(3):
-            add_three(X[l], W, i + k, nc, s.Ri[l, k : k + 3])
-    for k in range(0, 6, 3):
-        for l in range(3):
-            add_three(X[l], W, j + k, nc, s.Zi[l, k : k + 3])
-    for l in range(3):
-        for c in range(nc):
-            W[i + l, c] = X[l, c]
-
-
-@stage("ii", "director-rate")
-def _maps(m: Memory, b: int) -> None:
-    """Pi (see `particular`), Ri, and -Zi in Zi. Three of the six numbers in a row of Pi are zero and never written."""
-    if head(m).columns == 1:
-        director_column_reduction.maps(m, b)
-        return
-    s = states(m)[b]
-    E = bodies(m)[b].euler
-    product_transposed(s.Ji, s.N, 9, s.Ri)
-    for i in range(3):
-        x = s.C[0, i]
-        y = s.C[1, i]
-        z = s.C[2, i]
-        s.Pi[3 * i, 0] = x
-        s.Pi[3 * i, 3] = 0.5 * y
-        s.Pi[3 * i, 4] = 0.5 * z
-        s.Pi[3 * i + 1, 3] = 0.5 * x
-        s.Pi[3 * i + 1, 1] = y
-        s.Pi[3 * i + 1, 5] = 0.5 * z
-        s.Pi[3 * i + 2, 4] = 0.5 * x
-        s.Pi[3 * i + 2, 5] = 0.5 * y
-        s.Pi[3 * i + 2, 2] = z
-    for l in range(3):
-        row_times_mass(s, E, l)
-        for k in range(6):
-            s.Zi[l, k] = 0.0
-        for i in range(3):
-            x = s.C[0, i]
-            y = s.C[1, i]
-            z = s.C[2, i]
-            a = s.t[3 * i]
-            e = s.t[3 * i + 1]
-            c = s.t[3 * i + 2]
-            s.Zi[l, 0] -= a * x
-            s.Zi[l, 1] -= e * y
-            s.Zi[l, 2] -= c * z
-            s.Zi[l, 3] -= 0.5 * (a * y + e * x)
-            s.Zi[l, 4] -= 0.5 * (a * z + c * x)
-            s.Zi[l, 5] -= 0.5 * (e * z + c * y)
-
-
-@stage("iiii", "joints director-rate")
-def gradient(m: Memory, b: int, n: int, side: int) -> None:
-    """GP = Gw Pi of one side of a primitive."""
-    if head(m).columns == 1:
-        director_column_reduction.gradient(m, b, n, side)
-        return
-    C = states(m)[b].C
-    r = rows(m)[n]
-    GP = tangent_memory(m).GP
-    for k in range(primitives(m)[n].n):
-        g = r.Gw[side, k]
-        for i in range(3):
-            x = g[i] * C[0, 0] + g[3 + i] * C[0, 1] + g[6 + i] * C[0, 2]
-            y = g[i] * C[1, 0] + g[3 + i] * C[1, 1] + g[6 + i] * C[1, 2]
-            z = g[i] * C[2, 0] + g[3 + i] * C[2, 1] + g[6 + i] * C[2, 2]
-            GP[k, i] = x if i == 0 else (y if i == 1 else z)
-            if i == 0:
-                GP[k, 3] = 0.5 * y
-                GP[k, 4] = 0.5 * z
-            elif i == 1:
-                GP[k, 3] += 0.5 * x
-                GP[k, 5] = 0.5 * z
-            else:
-                GP[k, 4] += 0.5 * x
-                GP[k, 5] += 0.5 * y
-
-
-@stage("ii", "director-rate momenta")
-def momentum_maps(m: Memory, b: int) -> None:
-    """M N and M Pi in place of N and Pi."""
-    s = states(m)[b]
-    E = bodies(m)[b].euler
-    _euler_columns(E, s.N, 3)
-    _euler_columns(E, s.Pi, 6)
-
-
-@jit
-def _euler_columns(E: Array, A: Array, n: int) -> None:
-    """M A in place of A; M has the Euler tensor for each component of the directors."""
-    for k in range(3):
-        for c in range(n):
-            x = A[k, c]
-            y = A[3 + k, c]
-            z = A[6 + k, c]
-            A[k, c] = E[0, 0] * x + E[0, 1] * y + E[0, 2] * z
-            A[3 + k, c] = E[1, 0] * x + E[1, 1] * y + E[1, 2] * z
-            A[6 + k, c] = E[2, 0] * x + E[2, 1] * y + E[2, 2] * z

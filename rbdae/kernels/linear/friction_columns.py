@@ -22,7 +22,7 @@ from typing import Any
 
 from rbdae.compiler.access import Address, Array, Memory, address, select, vector_at
 from rbdae.compiler.jit import jit, stage, two_sided
-from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_pulled_back
+from rbdae.kernels.bodies.dynamics import collect_pulled_back
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
 from rbdae.kernels.linear import unit_quaternions
@@ -40,11 +40,9 @@ from rbdae.kernels.memory import (
     kept_forces,
     multipliers,
     normals,
-    rhs_tangent,
     right_hand_side,
     solution,
     states,
-    work,
 )
 
 STEPS = 8
@@ -184,13 +182,13 @@ def _newton_step(m: Memory) -> None:
             F[i, k] = t
             for j in range(k + 1, n):
                 F[i, j] -= t * F[k, j]
-    _solve(m)
+    solve_friction(m)
     for k in range(n):
         N[k] -= z[k]
 
 
 @jit
-def _solve(m: Memory) -> None:
+def solve_friction(m: Memory) -> None:
     """`friction_solution` = (1 - K)^-1 times itself, by the factors."""
     n = head(m).n_frictions
     F = friction_factors(m)
@@ -202,36 +200,6 @@ def _solve(m: Memory) -> None:
         for j in range(k + 1, n):
             z[k] -= F[k, j] * z[j]
         z[k] = z[k] / F[k, k]
-
-
-@stage("i", "reaction-friction", optional=True)
-def friction_tangent(m: Memory) -> None:
-    """The columns of `rhs_tangent`, which are solutions without friction, become those with it: vdot, and the
-    multipliers of the joints in the rows of s. Follows `superpose_friction`."""
-    h = head(m)
-    W = rhs_tangent(m)
-    n = h.n_frictions
-    z = friction_solution(m)
-    la = work(m)
-    g = friction_loads(m)
-    if h.momenta == 1:
-        for k in range(n):
-            column = friction_columns(m)[k]
-            apply_mass_matrix(m, address(column), address(column), 1.0)
-    for c in range(h.rhs_tangent_width):
-        for i in range(h.n_la):
-            la[i] = W[h.n_v + i, c]
-        for k in range(n):
-            reaction_load(m, k, address(la))
-            z[k] = g[k, 6 * n + 6] * joint_load(m)[0]
-            for j in range(1, 6):
-                z[k] += g[k, 6 * n + 6 + j] * joint_load(m)[j]
-        _solve(m)
-        for k in range(n):
-            for i in range(h.n_v):
-                W[i, c] += z[k] * friction_columns(m)[k, i]
-            for i in range(h.n_internal, h.n_la):
-                W[h.n_v + i, c] += z[k] * friction_columns(m)[k, h.n_v + i]
 
 
 @stage("ii", "reaction-friction")

@@ -101,7 +101,7 @@ def _director_multipliers(m: Memory, b: int) -> None:
 
 
 @jit
-def _particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
+def particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
     """out = velocities of one body with G_int out = s[il:]."""
     if head(m).kind == QUATERNION_RATE:
         quaternion_reduction.particular(m, b, address(s_int), il, address(out))
@@ -153,7 +153,7 @@ def _solve_body(m: Memory, b: int) -> None:
     f = right_hand_side(m)
     vd = solution(m)
     i = o.iv + o.nt
-    _particular(m, b, constraint_side(m), o.il, s.ad)
+    particular(m, b, constraint_side(m), o.il, s.ad)
     apply_mass(m, b, s.ad, s.t)
     a0 = 0.0 * f[i]
     a1 = a0

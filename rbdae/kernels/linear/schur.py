@@ -5,8 +5,6 @@ Its graph is the joint graph; chains and trees have no fill.
 
 from __future__ import annotations
 
-from typing import Any
-
 from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
@@ -19,13 +17,11 @@ from rbdae.kernels.memory import (
     pairs,
     pivot_floor,
     primitives,
-    rhs_tangent,
     rows,
     states,
     work,
 )
 from rbdae.kernels.records import ANGULAR, MOMENT
-from rbdae.kernels.row_operations import add_row, scale_row
 
 # the pivot of a suspended equation: infinite, but with finite products
 SUSPENDED = 1e200
@@ -164,31 +160,3 @@ def eliminate_schur(m: Memory) -> None:
 def solve_schur(m: Memory, x: Array) -> None:
     """x = S^-1 x, in the order of elimination."""
     solve_factors(factor(m)[0], factor(m)[1], factor_start(m), factor_column(m), x, head(m).n_rows)
-
-
-@jit
-def solve_schur_tangent(m: Memory) -> None:
-    """The rows of the joint constraints of `rhs_tangent` become S^-1 times them."""
-    h = head(m)
-    L = factor(m)[0]
-    D = factor(m)[1]
-    start = factor_start(m)
-    col = factor_column(m)
-    W = rhs_tangent(m)
-    nc = h.rhs_tangent_width
-    where = h.n_v + h.n_internal
-    inverse = _row_of(m)
-    for i in range(h.n_rows):
-        for n in range(start[i], start[i + 1] - 1):
-            add_row(W, where + inverse[i], where + inverse[col[n]], nc, -L[n])
-    for i in range(h.n_rows):
-        scale_row(W, where + inverse[i], nc, 1.0 / D[i])
-    for i in range(h.n_rows - 1, -1, -1):
-        for n in range(start[i], start[i + 1] - 1):
-            add_row(W, where + inverse[col[n]], where + inverse[i], nc, -L[n])
-
-
-@jit
-def _row_of(m: Memory) -> Any:
-    """The constraint row, counted from the first joint row, of each place in the factor."""
-    return factor_column(m)[head(m).n_factor :]
