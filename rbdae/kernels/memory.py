@@ -5,7 +5,7 @@ below, such as ``bodies(m)`` (a load or two each). One integer costs nothing to 
 ``user_data``; a tuple of arrays would cost a microsecond a call. For plain kernels `m` is a `PlainMemory`, whose
 numbers may be of any kind (complex-step derivatives).
 
-The head has sizes, kinds, the state of the Jacobian's target, and the addresses of the arrays. The table of arrays is
+The head has sizes, kinds, and the addresses of the arrays. The table of arrays is
 the only list of them: their places in the head, the memory that is made for them and what code depends on follow.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Array, Memory, as_pointer, carray
+from rbdae.compiler.access import Memory, as_pointer, carray
 from rbdae.compiler.jit import jit, two_sided
 from rbdae.compiler.memory_array import MemoryArray
 from rbdae.kernels import records as kb
@@ -33,7 +33,6 @@ class Content(Enum):
     PATTERN = "places that follow from the selection"
     SCRATCH = "what kernels leave there"
     DEMAND = "the same, and tables for it, where there is no room before it is asked for"
-    CALLER = "memory of the caller of a kernel"
 
 
 # ---------------------------------------------------------------- the numbers of the head
@@ -74,8 +73,6 @@ _NUMBERS = (
     "stabilised",
     "n_parameters",
     "n_nu",
-    "n_starts",
-    "n_blocks",
     "n_factor",
     "n_square_entries",
     "n_square_factor",
@@ -101,11 +98,6 @@ _NUMBERS = (
     "sparse",
     "level",
     "singular",
-    "mode",
-    "row_stride",
-    "column_stride",
-    "cursor",
-    "n_target",
 )
 
 # ---------------------------------------------------------------- the arrays
@@ -211,10 +203,6 @@ square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_fa
 """L, then D, of its normal equations."""
 null_space = MemoryArray(Content.DEMAND, np.float64, lambda h: (h.n_v, h.n_nu))
 """T of the null-space forms."""
-blocks = MemoryArray(Content.DEMAND, np.int64, lambda h: (h.n_blocks, 4))
-"""The tangent blocks in the order of their appearance: row, column, rows, columns."""
-block_starts = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_starts)
-"""Where each column of each tangent block begins in the CSC data."""
 newton_matrix = MemoryArray(Content.DEMAND, np.float64, lambda h: h.n_newton)
 """Blocks of the Newton equations of a step, and their right-hand side."""
 newton_operations = MemoryArray(Content.DEMAND, kb.NEWTON_OPERATION, lambda h: h.n_operations)
@@ -223,8 +211,6 @@ newton_bodies = MemoryArray(Content.DEMAND, kb.NEWTON_BODY, lambda h: h.n_bodies
 """Where bodies, primitives and forces are in them."""
 newton_joints = MemoryArray(Content.DEMAND, kb.NEWTON_JOINT, lambda h: h.n_primitives)
 newton_forces = MemoryArray(Content.DEMAND, kb.NEWTON_FORCE, lambda h: h.n_elements + h.n_bushings)
-target = MemoryArray(Content.CALLER, np.float64, lambda h: h.n_target)
-"""The matrix that a kernel fills."""
 
 
 # ---------------------------------------------------------------- scratch vectors
@@ -309,21 +295,3 @@ def named(*contents: Content) -> tuple[str, ...]:
 def head(m: Memory) -> Any:
     """The head."""
     return carray(as_pointer(m), 1, HEAD)[0]
-
-
-def _aim(m: Any, out: Any) -> None:
-    m.head.row_stride = out.strides[0] // out.itemsize
-    m.head.column_stride = out.strides[1] // out.itemsize
-    span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
-    m.target = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
-
-
-@two_sided(_aim)
-@jit
-def aim(m: Memory, out: Array) -> None:
-    """The memory that the strided matrix `out` spans becomes the target."""
-    h = head(m)
-    h.row_stride = out.strides[0] // 8
-    h.column_stride = out.strides[1] // 8
-    h.target = out.ctypes.data
-    h.n_target = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1

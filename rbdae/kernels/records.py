@@ -15,10 +15,6 @@ LOOPS = 2
 TREE = 3
 
 SPATIAL_VELOCITIES, SPATIAL_QUASI_VELOCITIES = 1, 2  # head.spatial
-# modes of the target
-STRIDED = 0
-COLUMNS = 1
-RECORD = 2
 
 # forms of [SNS15]: head.gyroscopic and head.pull_back; head.forms says whether one of them, or the projection, is not
 # the default

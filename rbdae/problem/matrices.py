@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec
 from rbdae._show import brief_repr
-from rbdae.compiler.jit import Entry
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels
-from rbdae.multibody.block_pattern import BlockPattern, block_pattern
-from rbdae.multibody.bound import bound, in_memory
+from rbdae.multibody.bound import bound
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
@@ -27,6 +23,7 @@ Matrix: TypeAlias = "Mat | spmatrix"
 
 _LARGE = 300
 """M, G and K of more velocities are sparse by default."""
+_DIAGONAL = np.eye(3, dtype=bool)
 
 
 @final
@@ -103,45 +100,6 @@ class Matrices:
         return np.asarray(self.T.T @ (self.M @ self.T))
 
 
-@final
-class BlockMatrix:
-    """A matrix by a kernel (m, t, y, out) that fills it block by block."""
-
-    def __init__(self, workspace: Workspace, kernel: Entry, n_rows: int, n_columns: int) -> None:
-        # a view of its own: where blocks begin in the data belongs to one matrix
-        self._workspace = Workspace(workspace.memory, workspace.selection)
-        self._kernel = kernel
-        self._shape = (n_rows, n_columns)
-        self._fill: Callable[..., None] = in_memory(self._workspace, kernel)
-
-    def dense(self, t: float, y: Vec) -> Mat:
-        """The matrix as an array."""
-        out = np.zeros(self._shape)
-        if out.size:
-            self._fill(t, y, out)
-        return out
-
-    def sparse(self, t: float, y: Vec) -> Any:
-        """The matrix as a CSC matrix."""
-        from scipy.sparse import csc_matrix
-
-        pattern = self._pattern
-        data = np.empty(len(pattern.indices))
-        if data.size:
-            self._fill(t, y, data.reshape(1, -1))
-        return csc_matrix((data, pattern.indices, pattern.pointers), shape=self._shape)
-
-    @cached_property
-    def _pattern(self) -> BlockPattern:
-        if 0 in self._shape:
-            blocks = np.zeros((0, 4), dtype=np.int64)
-        else:
-            blocks = self._workspace.record(self._kernel, 0.0, np.ones(self._workspace.layout.n))
-        pattern = block_pattern(blocks, *self._shape)
-        self._workspace.set_starts(pattern.starts)
-        return pattern
-
-
 def _dense(matrix: Matrix) -> Mat:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
@@ -161,6 +119,34 @@ def _with_all_rows(workspace: Workspace) -> Workspace:
     return Workspace(Memory.of(workspace.model, settings, code=code), replace(selection, velocities=None))
 
 
+def _parts(x: Vec, shape: tuple[int, ...], *blocks: tuple[int, int]) -> list[Any]:
+    """Blocks of these shapes, one after the other in each part of x, (*shape, *block) each."""
+    sizes = np.cumsum([m * n for m, n in blocks])
+    parts = np.split(x.reshape(*shape, sizes[-1]), sizes[:-1], axis=-1)
+    return [part.reshape(*shape, *block) for part, block in zip(parts, blocks, strict=True)]
+
+
+def _entries(rows: Any, columns: Any, values: Any, where: Any = True) -> tuple[Any, Any, Any]:
+    """Rows, columns and values of the entries of blocks, (..., r, c), that begin at `rows` and `columns`, (...)."""
+    i = rows[..., None, None] + np.arange(values.shape[-2])[:, None]
+    j = columns[..., None, None] + np.arange(values.shape[-1])
+    exist = np.broadcast_to(where, values.shape)
+    rows, columns = (np.broadcast_to(each, values.shape)[exist] for each in (i, j))
+    return rows, columns, values[exist]
+
+
+def _matrix(shape: tuple[int, int], sparse: bool, *entries: tuple[Any, Any, Any]) -> Matrix:
+    """The matrix of these entries, no two of which have one place."""
+    rows, columns, values = (np.concatenate(each) for each in zip(*entries, strict=True))
+    if sparse:
+        from scipy.sparse import csc_matrix
+
+        return csc_matrix((values, (rows, columns)), shape=shape)
+    out = np.zeros(shape)
+    out[rows, columns] = values
+    return out
+
+
 @final
 class MatrixView:
     """Makes the matrices of one problem."""
@@ -169,31 +155,68 @@ class MatrixView:
         self._of = of.layout
         workspace = _with_all_rows(of)
         self._unreduced = workspace.settings is not of.settings
-        layout = workspace.layout
-        self._n_v, self._n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
+        self._layout, self._spatial = workspace.layout, workspace.settings.spatial != 0
+        self._bodies, self._primitives = workspace.arrays["bodies"][:-1], workspace.arrays["primitives"]
+        self._of_side = 1 + workspace.settings.forms  # Gw of a side, and W
         self._terms = bound(workspace, kernels.terms)
-        self._M = BlockMatrix(workspace, kernels.mass_matrix, self._n_v, self._n_v)
-        self._K = BlockMatrix(workspace, kernels.kinematic_matrix, n_q, self._n_v)
-        self._GT = BlockMatrix(workspace, kernels.transposed_gradient, self._n_v, self._n_la)
-        self._W = BlockMatrix(workspace, kernels.force_directions, self._n_v, self._n_la)
-        self._forms = workspace.settings.forms
 
     def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
         """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
-        n = self._n_la
         nu = y[self._of.v]
         if self._unreduced and reduced is not None:
             y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
-        terms = np.empty(3 * n + self._n_v)
-        self._terms(t, y, terms)
-        if self._n_v > _LARGE if sparse is None else sparse:
-            M, GT, K = self._M.sparse(t, y), self._GT.sparse(t, y), self._K.sparse(t, y)
-            W = self._W.sparse(t, y) if self._forms else GT
-        else:
-            M, GT, K = self._M.dense(t, y), self._GT.dense(t, y), self._K.dense(t, y)
-            W = self._W.dense(t, y) if self._forms else GT
+        n_v, n_la, n_q = self._layout.n_velocities, self._layout.n_constraints, self._layout.q.stop
+        sparse = n_v > _LARGE if sparse is None else sparse
+        o, p = self._bodies, self._primitives
+        nr, na, ni = (int(o[name][0]) for name in ("nr", "na", "ni"))
+        of_joints = [(3, 3), *[(3, nr)] * self._of_side]
+        sizes = n_la, n_la, n_la, n_v, len(o) * (9 + nr * (nr + na + ni)), len(p) * 2 * (9 + 3 * nr * self._of_side)
+        out = np.empty(sum(sizes))
+        self._terms(t, y, out)
+        g, g_I, g_II, psi, in_bodies, in_joints = np.split(out, np.cumsum(sizes[:-1]))
+        d, M, K, G_int = _parts(in_bodies, (len(o),), (3, 3), (nr, nr), (na, nr), (ni, nr))
+        Gx, *Gw = _parts(in_joints, (len(p), 2), *of_joints)
+        if self._spatial:  # R J R^T, K R^T, G R^T, R psi
+            R = np.swapaxes(d, 1, 2)
+            of_w = (o["iv"] + o["nt"])[:, None] + np.arange(3)
+            psi[of_w] = (R @ psi[of_w][..., None])[..., 0]
+            M, K, Gw = R @ M @ d, K @ d, [G @ d[self._beside] for G in Gw]
+        GT, *W = (self._columns(G_int, Gx, G, sparse) for G in Gw)
         T, r = None, None
         if reduced is not None:
             w, T = reduced
             r = T @ nu - w
-        return Matrices(M, GT.T, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], W, T, r)
+        free = o[o["nt"] == 3]
+        ones = np.broadcast_to(np.eye(3), (len(free), 3, 3))
+        masses = _entries(free["iv"], free["iv"], free["mass"][:, None, None] * ones, _DIAGONAL)
+        inertias = _entries(o["iv"] + o["nt"], o["iv"] + o["nt"], M)
+        moving = _entries(free["iq"], free["iv"], ones, _DIAGONAL)
+        turning = _entries(o["iq"] + o["nt"], o["iv"] + o["nt"], K, True if ni == 0 else np.eye(nr, dtype=bool))
+        return Matrices(
+            _matrix((n_v, n_v), sparse, masses, inertias),
+            GT.T,
+            _matrix((n_q, n_v), sparse, moving, turning),
+            *(g, g_I, g_II, psi),
+            *(W[0] if W else GT, T, r),
+        )
+
+    @property
+    def _beside(self) -> Ints:
+        """The bodies of both sides of the primitives; any in place of the ground, of which there is nothing."""
+        found: Ints = np.minimum(self._primitives["body"], len(self._bodies) - 1)
+        return found
+
+    def _columns(self, G_int: Any, Gx: Any, Gw: Any, sparse: bool) -> Matrix:
+        """G^T, or with other Gw its W."""
+        o, p, body = self._bodies, self._primitives, self._beside
+        rows = np.arange(3) < p["n"][:, None]
+        there = (p["body"] < len(o))[..., None, None] & rows[:, None, :, None]
+        translating = (o["nt"][body] == 3)[..., None, None] & (_DIAGONAL | (p["linear"] == 0)[:, None, None, None])
+        la = np.broadcast_to(p["row"][:, None], body.shape)
+        entries = (
+            _entries(o["il"], o["iv"] + o["nt"], G_int),
+            _entries(la, o["iv"][body], Gx, there & translating),
+            _entries(la, (o["iv"] + o["nt"])[body], Gw, there),
+        )
+        shape = self._layout.n_velocities, self._layout.n_constraints
+        return _matrix(shape, sparse, *((columns, rows, values) for rows, columns, values in entries))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, select, vector_at
+from rbdae.compiler.access import Address, Array, Memory, select, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies import director_columns
 from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.memory import bodies, head, multipliers, states
-from rbdae.rotations.algebra import add_row_products, row_products_tangent
+from rbdae.rotations.algebra import add_row_products
 
 
 @stage("ii", "director-rate momenta")
@@ -120,21 +119,6 @@ def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) ->
     else:
         add_row_products(s.a, s.wd, out, r, 1.0)
         add_row_products(s.w, s.w, out, r, 1.0)
-
-
-@jit
-def constraint_gradient(m: Memory, X: Array, scale: float, T: Array) -> None:
-    """T[:6, :9] = scale times the tangent of the products of rows, or of columns, with respect to Y."""
-    if head(m).columns == 1:
-        director_columns.column_products_tangent(address(X), scale, address(T), 9)
-    else:
-        bilinear_matrix(address(X), scale, address(T))
-
-
-@stage("ifi", "director-rate")
-def bilinear_matrix(X_at: Address, scale: float, T_at: Address) -> None:
-    """T[:6, :9] = scale times the tangent of `bilinear` with respect to Y."""
-    row_products_tangent(vector_at(X_at), scale, matrix_at(T_at, 9))
 
 
 @stage("iiii", "director-rate")

@@ -7,8 +7,7 @@ from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_columns, director_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory, work
-from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
-from rbdae.kernels.scatter import scatter, scatter_transposed
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.rotations.chart import internal_constraints
 
 
@@ -47,45 +46,34 @@ def add_internal_corrections(m: Memory, mu_at: Address, offset: int, out_at: Add
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
-    S = states(m)
     n = h.chart_internal
     if n == 0:
         return
-    T = tangent_memory(m).block
+    G = tangent_memory(m).block
+    for b in range(h.n_bodies):
+        i = B[b].iq + B[b].nt
+        internal_gradient(m, b)
+        for k in range(B[b].na):
+            for j in range(n):
+                out[i + k] += G[j, k] * mu[offset + n * b + j]
+
+
+@stage("ii")
+def internal_gradient(m: Memory, b: int) -> None:
+    """`block`[:, :na] = G_int = dg/da of the chart. Reads a; writes `work`."""
+    h = head(m)
+    n = h.chart_internal
+    na = bodies(m)[b].na
+    a = states(m)[b].a
+    G = tangent_memory(m).block
+    if h.columns == 1:
+        director_columns.column_products_tangent(address(a), 1.0, address(G), G.strides[0] // 8)
+        return
     v = work(m)
     g = v[9:]
-    for b in range(h.n_bodies):
-        o = B[b]
-        i = o.iq + o.nt
-        if h.columns == 1:
-            director_columns.column_products_tangent(address(S[b].a), 1.0, address(T), T.strides[0] // 8)
-        for k in range(o.na):
-            if h.columns == 0:  # a column is the rate along a unit vector
-                for l in range(o.na):
-                    v[l] = 1.0 if l == k else 0.0
-                internal_constraints(h.chart, S[b].a, v, g, 0, n)
-                for j in range(n):
-                    T[j, k] = g[n + j]
-            for j in range(n):
-                out[i + k] += T[j, k] * mu[offset + n * b + j]
-
-
-@stage("iiif")
-def internal_columns(m: Memory, row: int, column: int, scale: float) -> None:
-    """scale G_int^T in the rows of the dynamics and the columns of the multipliers."""
-    scratch = tangent_memory(m)
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    if h.kind == ANGULAR:
-        return
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        r = row + o.iv + o.nt
-        if h.kind == QUATERNION_RATE:
-            for k in range(4):
-                scatter(m, r + k, column + o.il, scale * s.a[k])
-        else:
-            director_rates.constraint_gradient(m, s.a, 1.0, scratch.block)
-            scatter_transposed(m, r, column + o.il, scratch.block, 9, 6, scale)
+    for k in range(na):  # a column is the rate along a unit vector
+        for l in range(na):
+            v[l] = 1.0 if l == k else 0.0
+        internal_constraints(h.chart, a, v, g, 0, n)
+        for j in range(n):
+            G[j, k] = g[n + j]

@@ -124,19 +124,12 @@ def velocity_basis(m: Memory) -> None:
         else:
             quaternion_rates.natural_tangent(address(s.a), address(s.B))
             if h.forms == 1:
-                euler_parameter_forms.row_basis(m, b, 0)
+                euler_parameter_forms.row_basis(m, b)
 
 
 @jit
 def row_basis(m: Memory, b: int) -> Any:
-    """The virtual velocities of the directors that the rows of the dynamics of body b belong to, 9 x n_row_basis."""
+    """The virtual velocities of the directors that the rows of the dynamics of body b belong to, 9 x nr."""
     if head(m).forms == 1:
         return states(m)[b].U
     return states(m)[b].B
-
-
-@jit
-def n_row_basis(m: Memory, b: int) -> int:
-    """How many rows of the dynamics of body b have forces on the directors: nr, or 3 in projected forms."""
-    n: int = bodies(m)[b].nr - head(m).projected
-    return n

@@ -14,7 +14,7 @@ constraints of quaternions and directors, too.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, solution, states
 
@@ -85,42 +85,3 @@ def to_spatial_rates(m: Memory) -> None:
         i = o.iv + o.nt
         inverse_transposed(s.d, s.C)
         times_three(s.C, vd, i, vd, i)
-
-
-@stage("iii", "spatial")
-def turn_forces(m: Memory, out_at: Address, row: int) -> None:
-    """out[row:row + nv]: psi, which belongs to w, becomes R psi, which belongs to omega. Reads d."""
-    out = vector_at(out_at)
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        d = states(m)[b].d
-        i = row + o.iv + o.nt
-        x = out[i]
-        y = out[i + 1]
-        z = out[i + 2]
-        for k in range(3):
-            out[i + k] = d[k] * x + d[3 + k] * y + d[6 + k] * z
-
-
-@jit
-def turn_columns(m: Memory, b: int, K: Array, n_rows: int) -> None:
-    """K[:n_rows, :3] becomes K R^T. Reads d."""
-    d = states(m)[b].d
-    for i in range(n_rows):
-        x = K[i, 0]
-        y = K[i, 1]
-        z = K[i, 2]
-        for k in range(3):
-            K[i, k] = x * d[k] + y * d[3 + k] + z * d[6 + k]
-
-
-@jit
-def turn_rows(m: Memory, b: int, K: Array, n: int) -> None:
-    """K[:3, :n] becomes R K. Reads d."""
-    d = states(m)[b].d
-    for c in range(n):
-        x = K[0, c]
-        y = K[1, c]
-        z = K[2, c]
-        for k in range(3):
-            K[k, c] = d[k] * x + d[3 + k] * y + d[6 + k] * z

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies.natural import n_row_basis, row_basis
+from rbdae.kernels.bodies.natural import row_basis
 from rbdae.kernels.constraints.gradients import (
     add_times,
     columns_of,
-    scatter_gradient_columns,
     zero,
 )
-from rbdae.kernels.memory import bodies, head, primitives, rows, tangent_memory
-from rbdae.kernels.scatter import scatter_transposed
+from rbdae.kernels.memory import head, primitives, rows, tangent_memory
 
 
 @stage("iiii", "joints forms")
@@ -43,25 +41,3 @@ def force_directions(m: Memory, i: int, side: int, n: int) -> None:
         if p.keep[k] == 0:
             for j in range(n):
                 W[k, j] = 0.0
-
-
-@stage("iiif", "joints forms", optional=True)
-def scatter_force_columns(m: Memory, row: int, column: int, scale: float) -> None:
-    """scale W of the joints in the rows of the dynamics and the columns of the multipliers. Reads the gradients and the
-    row basis."""
-    C = primitives(m)
-    B = bodies(m)
-    for i in range(head(m).n_primitives):
-        p = C[i]
-        for side in range(2):
-            b = p.body[side]
-            o = B[b]
-            if o.fixed == 1:
-                continue
-            n = row + o.iv
-            if o.nt == 3:
-                scatter_gradient_columns(m, i, side, n, column + p.row, scale)
-                n += 3
-            n_rows = n_row_basis(m, b)
-            force_directions(m, i, side, n_rows)
-            scatter_transposed(m, n, column + p.row, tangent_memory(m).work[side], n_rows, p.n, scale)

@@ -1,14 +1,12 @@
-"""The gradients of the primitive constraints with respect to (xdot, w) of their bodies, and G^T in the Jacobian."""
+"""The gradients of the primitive constraints with respect to (xdot, w) of their bodies."""
 
 from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies.spatial import turn_columns
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
-from rbdae.kernels.scatter import scatter, scatter_transposed
 from rbdae.rotations.algebra import director_tangents
 
 
@@ -82,19 +80,6 @@ def twist_gradients(m: Memory) -> None:
                 gradient(m, i, side, ANGULAR, basis, 3)
 
 
-@stage("i", "joints spatial", optional=True)
-def turn_gradients(m: Memory) -> None:
-    """G with respect to (xdot, Omega) becomes G with respect to (xdot, omega)."""
-    C = primitives(m)
-    R = rows(m)
-    B = bodies(m)
-    for i in range(head(m).n_primitives):
-        for side in range(2):
-            b = C[i].body[side]
-            if B[b].fixed == 0:
-                turn_columns(m, b, R[i].Gw[side], C[i].n)
-
-
 @jit
 def gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
     """The gradient of one side of a primitive; D[:, :n] is the tangent of the directors."""
@@ -123,35 +108,3 @@ def _bilinear_gradient(m: Memory, i: int, side: int, kind: int, D_at: Address, n
     zero(r.Gw[side], n, 1)
     add_times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
     add_times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
-
-
-@stage("iiif", "joints", optional=True)
-def scatter_primitive_columns(m: Memory, row: int, column: int, scale: float) -> None:
-    """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers. Reads the gradients."""
-    C = primitives(m)
-    R = rows(m)
-    B = bodies(m)
-    for i in range(head(m).n_primitives):
-        p = C[i]
-        r = R[i]
-        for side in range(2):
-            o = B[p.body[side]]
-            if o.fixed == 1:
-                continue
-            n = row + o.iv
-            if o.nt == 3:
-                scatter_gradient_columns(m, i, side, n, column + p.row, scale)
-                n += 3
-            scatter_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, scale)
-
-
-@jit
-def scatter_gradient_columns(m: Memory, i: int, side: int, row: int, column: int, scale: float) -> None:
-    """scale Gx^T of one side."""
-    p = primitives(m)[i]
-    r = rows(m)[i]
-    if p.linear == 1:
-        for k in range(3):
-            scatter(m, row + k, column + k, scale * r.Gx[side, k, k])
-    else:
-        scatter_transposed(m, row, column, r.Gx[side], 3, 1, scale)
