@@ -6,7 +6,6 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
     angular,
-    director_columns,
     director_rates,
     euler_parameter_forms,
     quaternion_momenta,
@@ -124,10 +123,11 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
                 for k in range(4):
                     out[r + k] = s.pd[k] - s.t[k] + l * s.a[k]
         else:
-            if h.columns == 1:
-                director_columns.dynamics_residual(m, b, out_at, r)
-            else:
-                director_rates.dynamics_residual(m, b, out_at, r)
+            if h.momenta == 0:
+                director_rates.mass(m, b, address(s.wd), address(s.ad))
+            for k in range(9):
+                out[r + k] = (s.pd[k] if h.momenta == 1 else s.ad[k]) - s.t[k]
+            director_rates.add_constraint_forces(m, b, address(la), out_at, r)
 
 
 @jit

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, address, vector_at
-from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import director_columns, director_rates
+from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory, work
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
@@ -23,9 +23,7 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
     for b in range(h.n_bodies):
         s = S[b]
         r = row + B[b].il
-        if h.columns == 1:
-            director_columns.internal_residual(m, b, out_at, r, level)
-        elif h.kind == DIRECTOR_RATE:
+        if h.kind == DIRECTOR_RATE:
             director_rates.internal_residual(m, b, out_at, r, level)
         elif level == 0:
             out[r] = 0.5 * (dot(s.a, s.a, 4) - 1.0)
@@ -64,16 +62,26 @@ def internal_gradient(m: Memory, b: int) -> None:
     h = head(m)
     n = h.chart_internal
     na = bodies(m)[b].na
-    a = states(m)[b].a
     G = tangent_memory(m).block
-    if h.columns == 1:
-        director_columns.column_products_tangent(address(a), 1.0, address(G), G.strides[0] // 8)
-        return
     v = work(m)
     g = v[9:]
     for k in range(na):  # a column is the rate along a unit vector
         for l in range(na):
             v[l] = 1.0 if l == k else 0.0
-        internal_constraints(h.chart, a, v, g, 0, n)
+        constraints_of_body(m, b, v, g, 0, n)
         for j in range(n):
             G[j, k] = g[n + j]
+
+
+@jit
+def constraints_of_body(m: Memory, b: int, v: Array, out: Array, i: int, j: int) -> None:
+    """out[i:] = g(a) of the chart, out[j:] = dg/da v."""
+    a = states(m)[b].a
+    if head(m).columns == 0:
+        internal_constraints(head(m).chart, a, v, out, i, j)
+        return
+    for k in range(6):
+        out[i + k] = -0.5 if k < 3 else 0.0
+        out[j + k] = 0.0
+    director_rates.add_constraints(m, a, a, out, i, 0.5)
+    director_rates.add_constraints(m, a, v, out, j, 1.0)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import director_columns, director_rates, quaternion_rates
+from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.constraints.primitives import add_bilinear, add_natural
-from rbdae.kernels.memory import bodies, corrections, head, primitives, rows, states, tangent_memory
+from rbdae.kernels.memory import bodies, corrections, head, primitives, rows, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.rotations.algebra import spin_transposed
 from rbdae.rotations.chart import rate
@@ -57,7 +57,6 @@ def place_corrections(m: Memory) -> None:
 @stage("ii", "corrected")
 def add_corrections(m: Memory, out_at: Address) -> None:
     """out[:nq] += G^T mu, or K times it. Reads mu, gx and gd."""
-    scratch = tangent_memory(m)
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
@@ -80,15 +79,7 @@ def add_corrections(m: Memory, out_at: Address) -> None:
             quaternion_rates.pull_back(address(s.a), address(s.gd), address(s.t))
             for k in range(4):
                 out[i + k] += s.t[k] + mu[o.il] * s.a[k]
-        elif h.columns == 1:
+        else:
             for k in range(9):
                 out[i + k] += s.gd[k]
-            director_columns.add_constraint_forces(m, b, address(mu), out_at, i)
-        else:
-            director_rates.symmetric(mu, o.il, scratch.block)
-            for j in range(0, 9, 3):
-                for k in range(3):
-                    t = s.gd[j + k]
-                    for l in range(3):
-                        t += scratch.block[k, l] * s.a[j + l]
-                    out[i + j + k] += t
+            director_rates.add_constraint_forces(m, b, address(mu), out_at, i)

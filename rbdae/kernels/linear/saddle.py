@@ -24,7 +24,6 @@ from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.constraints.force_directions import force_directions
 from rbdae.kernels.linear import (
-    director_column_reduction,
     director_reduction,
     quaternion_reduction,
     unit_quaternions,
@@ -56,10 +55,7 @@ def reduce_bodies(m: Memory, pulled: int) -> None:
         if h.kind == QUATERNION_RATE:
             quaternion_reduction.reduce(m, b)
         elif h.kind == DIRECTOR_RATE:
-            if h.columns == 1:
-                director_column_reduction.reduce(m, b)
-            else:
-                director_reduction.reduce(m, b)
+            director_reduction.reduce(m, b)
         else:
             o = bodies(m)[b]
             s = states(m)[b]
@@ -83,30 +79,12 @@ def factorise(m: Memory, pulled: int) -> None:
 
 
 @jit
-def _director_particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
-    """The particular solution by rows or columns."""
-    if head(m).columns == 1:
-        director_column_reduction.particular(m, b, address(s_int), il, address(out))
-    else:
-        director_reduction.particular(m, b, address(s_int), il, address(out))
-
-
-@jit
-def _director_multipliers(m: Memory, b: int) -> None:
-    """The internal multipliers by rows or columns."""
-    if head(m).columns == 1:
-        director_column_reduction.internal_multipliers(m, b)
-    else:
-        director_reduction.internal_multipliers(m, b)
-
-
-@jit
 def particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
     """out = velocities of one body with G_int out = s[il:]."""
     if head(m).kind == QUATERNION_RATE:
         quaternion_reduction.particular(m, b, address(s_int), il, address(out))
     else:
-        _director_particular(m, b, s_int, il, out)
+        director_reduction.particular(m, b, address(s_int), il, address(out))
 
 
 @stage("i")
@@ -275,4 +253,4 @@ def internal_multipliers(m: Memory) -> None:
             n2 = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
             la[o.il] = (s.a[0] * F[i] + s.a[1] * F[i + 1] + s.a[2] * F[i + 2] + s.a[3] * F[i + 3]) / n2
         else:
-            _director_multipliers(m, b)
+            director_reduction.internal_multipliers(m, b)
