@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
@@ -108,3 +110,16 @@ def _bilinear_gradient(m: Memory, i: int, side: int, kind: int, D_at: Address, n
     zero(r.Gw[side], n, 1)
     add_times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
     add_times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
+
+
+@jit
+def plus_side(t: Array, m: Memory, i: int, side: int, k: int, v: Array) -> Any:
+    """t plus row k of one side of a primitive, which is not fixed, times the velocities v of all bodies."""
+    o = bodies(m)[primitives(m)[i].body[side]]
+    r = rows(m)[i]
+    n = o.iv + o.nt
+    for j in range(o.nt):
+        t += r.Gx[side, k, j] * v[o.iv + j]
+    for j in range(o.nr):
+        t += r.Gw[side, k, j] * v[n + j]
+    return t

@@ -23,6 +23,7 @@ from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.constraints.force_directions import force_directions
+from rbdae.kernels.constraints.gradients import plus_side
 from rbdae.kernels.linear import (
     director_reduction,
     quaternion_reduction,
@@ -162,20 +163,11 @@ def _solve_joints(m: Memory) -> None:
     x = work(m)
     for n in range(h.n_primitives):
         p = C[n]
-        r = R[n]
         for k in range(p.n):
             t = -rhs[p.row + k]
             for side in range(2):
-                o = B[p.body[side]]
-                if o.fixed == 1:
-                    continue
-                i = o.iv
-                if o.nt == 3:
-                    for j in range(3):
-                        t += r.Gx[side, k, j] * vd[i + j]
-                    i += 3
-                for j in range(o.nr):
-                    t += r.Gw[side, k, j] * vd[i + j]
+                if B[p.body[side]].fixed == 0:
+                    t = plus_side(t, m, n, side, k, vd)
             x[p.slot[k]] = t
     solve_schur(m, x)
     for n in range(h.n_primitives):

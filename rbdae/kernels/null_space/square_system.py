@@ -33,8 +33,13 @@ from rbdae.kernels.null_space.sparse_loops import (
     solve_sparse_loops_transposed,
 )
 from rbdae.kernels.null_space.spatial import to_material_quasi_velocities
-from rbdae.kernels.null_space.tree_frames import select_tree_rates, subtract_frame_rates
-from rbdae.kernels.null_space.trees import factorise_tree, solve_tree, solve_tree_transposed
+from rbdae.kernels.null_space.trees import (
+    factorise_tree,
+    select_tree_rates,
+    solve_tree,
+    solve_tree_transposed,
+    subtract_frame_rates,
+)
 from rbdae.kernels.records import TREE
 
 
