@@ -38,8 +38,7 @@ class Content(Enum):
 # ---------------------------------------------------------------- the numbers of the head
 
 # `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
-# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `n_columns` those
-# of the dynamics' tangents: (q, v, s), where v are all velocities, of null-space forms, too; `states_at`,
+# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `states_at`,
 # `multipliers_at`, `corrections_at`: where s, la and mu begin in y
 _NUMBERS = (
     "n_bodies",
@@ -65,7 +64,6 @@ _NUMBERS = (
     "most_arguments",
     "most_results",
     "n_state_tangents",
-    "n_columns",
     "states_at",
     "multipliers_at",
     "corrections_at",

@@ -27,8 +27,7 @@ from rbdae.compiler.access import Address, Memory, atan, select, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place
-from rbdae.kernels.conserving.forms import step_forms
-from rbdae.kernels.conserving.loads import step_load
+from rbdae.kernels.conserving.forms import step_forms, step_load
 from rbdae.kernels.forces.elements import angle_of, turns
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import element_memory, elements, force_states, head, states

@@ -34,9 +34,6 @@ from rbdae.kernels.memory import (
 )
 from rbdae.kernels.records import STATEFUL
 
-# rows, or columns, of one block: the working memory has room for them
-_CHUNK = 9
-
 
 @stage("ii", "states", optional=True)
 def gather_force_states(m: Memory, y_at: Address) -> None:
