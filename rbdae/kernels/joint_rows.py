@@ -16,7 +16,7 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradient, gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
-from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, reduce_gradients, solve_schur
+from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, of_pair, reduce_gradients, solve_schur
 from rbdae.kernels.memory import (
     bodies,
     factor,
@@ -100,11 +100,7 @@ def _product(m: Memory, n: int, k: int, i: int, j: int) -> float:
             continue
         for b in range(2):
             if C[i].body[b] == C[n].body[a]:
-                t += r.HJ[a, k, 0] * s.H[b, j, 0] + r.HJ[a, k, 1] * s.H[b, j, 1] + r.HJ[a, k, 2] * s.H[b, j, 2]
-                if o.nt == 3:
-                    t += (
-                        r.Gx[a, k, 0] * s.Gx[b, j, 0] + r.Gx[a, k, 1] * s.Gx[b, j, 1] + r.Gx[a, k, 2] * s.Gx[b, j, 2]
-                    ) / o.mass
+                t += of_pair(o, r, a, k, s, b, j)
     return t
 
 

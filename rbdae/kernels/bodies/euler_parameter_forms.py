@@ -65,12 +65,11 @@ def pull_back(m: Memory, b: int) -> None:
 
 
 @stage("ii", "forms")
-def forces(m: Memory, b: int) -> None:
-    """t = Q + gyroscopic term."""
+def add_gyroscopic(m: Memory, b: int) -> None:
+    """t += the gyroscopic term."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    pull_back(m, b)
     conjugate_product(s.w, s.a, s.s)
     extended(o.radial, o.inertia, s.s, s.s)
     for k in range(4):

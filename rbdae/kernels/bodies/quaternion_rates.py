@@ -61,7 +61,7 @@ def pull_back(p_at: Address, f_at: Address, out_at: Address) -> None:
 
 
 @stage("ii", "quaternion-rate")
-def forces(m: Memory, b: int) -> None:
+def add_gyroscopic(m: Memory, b: int) -> None:
     """t += 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
     o = bodies(m)[b]
     s = states(m)[b]

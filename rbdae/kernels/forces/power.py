@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry
+from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
 from rbdae.kernels.forces.internal_states import gather_force_states, state_forces
@@ -24,12 +25,7 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
     locate(m, address(y))
     eliminated_normals(m)
     S = states(m)
-    for b in range(h.n_bodies):
-        s = S[b]
-        for k in range(3):
-            s.fx[k] = 0.0
-        for k in range(9):
-            s.fd[k] = 0.0
+    clear_forces(m)
     state_forces(m)
     total = 0.0 * h.time
     for b in range(h.n_bodies):

@@ -23,6 +23,7 @@ from typing import Any
 from rbdae.compiler.access import Address, Array, Memory, address, select, vector_at
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.kernels.bodies.dynamics import collect_pulled_back
+from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
 from rbdae.kernels.linear import unit_quaternions
@@ -89,12 +90,7 @@ def make_columns(m: Memory) -> None:
 @stage("ii", "reaction-friction")
 def _make_column(m: Memory, k: int) -> None:
     h = head(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        for j in range(3):
-            S[b].fx[j] = 0.0
-        for j in range(9):
-            S[b].fd[j] = 0.0
+    clear_forces(m)
     normals(m)[k] = 1.0
     element_force(m, frictions(m)[k].element)
     collect_pulled_back(m, address(right_hand_side(m)))

@@ -5,6 +5,8 @@ Its graph is the joint graph; chains and trees have no fill.
 
 from __future__ import annotations
 
+from typing import Any
+
 from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
@@ -93,6 +95,16 @@ def _scale_reduced_gradients(m: Memory) -> None:
                     HJ[k, j] *= t
 
 
+@jit
+def of_pair(o: Array, r1: Array, i1: int, i: int, r2: Array, i2: int, j: int) -> Any:
+    """Row i of a primitive times M^-1 times row j of another one, on the body that is on their sides i1 and i2."""
+    t = r1.HJ[i1, i, 0] * r2.H[i2, j, 0] + r1.HJ[i1, i, 1] * r2.H[i2, j, 1] + r1.HJ[i1, i, 2] * r2.H[i2, j, 2]
+    if o.nt == 3:
+        x = r1.Gx[i1, i, 0] * r2.Gx[i2, j, 0] + r1.Gx[i1, i, 1] * r2.Gx[i2, j, 1] + r1.Gx[i1, i, 2] * r2.Gx[i2, j, 2]
+        t += x / o.mass
+    return t
+
+
 @stage("i", "joints")
 def _add_pairs(m: Memory) -> None:
     """S in place of L: a pair of primitives for each body that they share. Dropped rows become rows of the identity."""
@@ -116,18 +128,7 @@ def _add_pairs(m: Memory) -> None:
             for j in range(C[e.second].n):
                 k = e.slot[i, j]
                 if k >= 0:
-                    t = (
-                        r1.HJ[i1, i, 0] * r2.H[i2, j, 0]
-                        + r1.HJ[i1, i, 1] * r2.H[i2, j, 1]
-                        + r1.HJ[i1, i, 2] * r2.H[i2, j, 2]
-                    )
-                    if o.nt == 3:
-                        t += (
-                            r1.Gx[i1, i, 0] * r2.Gx[i2, j, 0]
-                            + r1.Gx[i1, i, 1] * r2.Gx[i2, j, 1]
-                            + r1.Gx[i1, i, 2] * r2.Gx[i2, j, 2]
-                        ) / o.mass
-                    L[k] += t
+                    L[k] += of_pair(o, r1, i1, i, r2, i2, j)
     for i in range(h.n_primitives):
         p = C[i]
         for k in range(p.n):
