@@ -252,8 +252,6 @@ force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()
 """sdot = f(t, q, v, s)."""
-kept_forces = _vector()
-"""The natural forces of the bodies while those of friction are in their place."""
 turned_row = _vector()
 """A row of S P of the null-space form of loops with spatial velocities."""
 square_known = _vector()

@@ -13,25 +13,20 @@ from rbdae.kernels.bodies import (
     spatial,
 )
 from rbdae.kernels.bodies.gather import write_body
+from rbdae.kernels.bodies.internal_constraints import add_internal_forces
+from rbdae.kernels.bodies.natural import to_velocities
 from rbdae.kernels.memory import bodies, head, multipliers, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.rotations.algebra import spin_transposed
 
 
 @stage("ii")
 def pull_back(m: Memory, b: int) -> None:
     """t (nr) = the part of psi of one body that is linear in the natural forces on the directors."""
-    h = head(m)
     s = states(m)[b]
-    if h.kind == ANGULAR:
-        spin_transposed(s.d, s.fd, s.t)
-    elif h.forms == 1:
+    if head(m).forms == 1:
         euler_parameter_forms.pull_back(m, b)
-    elif h.kind == QUATERNION_RATE:
-        quaternion_rates.pull_back(address(s.a), address(s.fd), address(s.t))
     else:
-        for k in range(9):
-            s.t[k] = s.fd[k]
+        to_velocities(m, b, s.fd, s.t)
 
 
 @stage("ii")
@@ -42,13 +37,11 @@ def forces(m: Memory, b: int) -> None:
     pull_back(m, b)
     if h.kind == ANGULAR:
         angular.add_gyroscopic(m, b)
-    elif h.forms == 1:
-        euler_parameter_forms.add_gyroscopic(m, b)
     elif h.kind == QUATERNION_RATE:
         if h.momenta == 1:
             quaternion_momenta.add_forces(m, b)
         else:
-            quaternion_rates.add_gyroscopic(m, b)
+            euler_parameter_forms.add_gyroscopic(m, b)
 
 
 @jit
@@ -81,43 +74,22 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
     or of the momenta, and the natural forces, which contain -G^T la of the joints."""
     out = vector_at(out_at)
     h = head(m)
-    B = bodies(m)
-    S = states(m)
-    la = multipliers(m)
     if h.spatial == SPATIAL_VELOCITIES:
         spatial.accelerations(m)
     for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
+        o = bodies(m)[b]
+        s = states(m)[b]
         r = row + o.iv
         forces(m, b)
-        if o.nt == 3:
-            if h.momenta == 1:
-                for k in range(3):
-                    out[r + k] = s.pxd[k] - s.fx[k]
-            else:
-                for k in range(3):
-                    out[r + k] = o.mass * s.xdd[k] - s.fx[k]
-            r += 3
-        if h.kind == ANGULAR:
-            J = o.inertia
-            for k in range(3):
-                out[r + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2] - s.t[k]
-        elif h.kind == QUATERNION_RATE:
-            l = la[o.il]
-            if h.momenta == 0:
-                quaternion_rates.inertia(m, b)
-                for k in range(4):
-                    out[r + k] = s.ad[k] - s.t[k] + l * s.a[k]
-            else:
-                for k in range(4):
-                    out[r + k] = s.pd[k] - s.t[k] + l * s.a[k]
-        else:
-            if h.momenta == 0:
-                director_rates.mass(m, b, address(s.wd), address(s.ad))
-            for k in range(9):
-                out[r + k] = (s.pd[k] if h.momenta == 1 else s.ad[k]) - s.t[k]
-            director_rates.add_constraint_forces(m, b, address(la), out_at, r)
+        for k in range(o.nt):
+            out[r + k] = (s.pxd[k] if h.momenta == 1 else o.mass * s.xdd[k]) - s.fx[k]
+        r += o.nt
+        if h.momenta == 0:
+            apply_mass(m, b, s.wd, s.ad)
+        for k in range(o.nr):
+            out[r + k] = (s.pd[k] if h.momenta == 1 else s.ad[k]) - s.t[k]
+        if h.kind != ANGULAR:
+            add_internal_forces(m, b, address(multipliers(m)), out_at, r)
 
 
 @jit

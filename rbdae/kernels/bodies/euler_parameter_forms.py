@@ -64,9 +64,9 @@ def pull_back(m: Memory, b: int) -> None:
             s.t[k] += f * s.a[k]
 
 
-@stage("ii", "forms")
+@stage("ii", "quaternion-rate")
 def add_gyroscopic(m: Memory, b: int) -> None:
-    """t += the gyroscopic term."""
+    """t += the gyroscopic term; of the third order 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]

@@ -85,3 +85,15 @@ def constraints_of_body(m: Memory, b: int, v: Array, out: Array, i: int, j: int)
         out[j + k] = 0.0
     director_rates.add_constraints(m, a, a, out, i, 0.5)
     director_rates.add_constraints(m, a, v, out, j, 1.0)
+
+
+@stage("iiiii", "internal")
+def add_internal_forces(m: Memory, b: int, la_at: Address, out_at: Address, row: int) -> None:
+    """out[row:row + nr] += G_int^T la of one body with coordinate velocities, for all multipliers la."""
+    if head(m).kind == DIRECTOR_RATE:
+        director_rates.add_constraint_forces(m, b, la_at, out_at, row)
+        return
+    la = vector_at(la_at)
+    out = vector_at(out_at)
+    for k in range(4):
+        out[row + k] += la[bodies(m)[b].il] * states(m)[b].a[k]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Memory, address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
     director_rates,
@@ -25,7 +25,7 @@ from rbdae.kernels.bodies import (
 )
 from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.rotations.algebra import add_spin, director_tangents, spin, turn
+from rbdae.rotations.algebra import add_spin, director_tangents, spin, spin_transposed, turn
 from rbdae.rotations.chart import rotation
 
 
@@ -33,17 +33,24 @@ from rbdae.rotations.chart import rotation
 def place(m: Memory) -> None:
     """Natural positions of all bodies, R = R_ref R(a). Reads a; writes d; the natural forces become the weight."""
     h = head(m)
-    B = bodies(m)
-    S = states(m)
     for b in range(h.n_bodies):
-        s = S[b]
+        s = states(m)[b]
         rotation(h.chart, s.a, s.d)
         if h.referenced == 1:
             _turn(m, b)
+    weigh(m)
+
+
+@jit
+def weigh(m: Memory) -> None:
+    """The natural forces become the weight."""
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
         for k in range(3):
-            s.fx[k] = B[b].weight[k]
+            s.fx[k] = o.weight[k]
         for k in range(9):
-            s.fd[k] = B[b].weight_d[k]
+            s.fd[k] = o.weight_d[k]
 
 
 @stage("ii", "centred")
@@ -133,3 +140,16 @@ def row_basis(m: Memory, b: int) -> Any:
     if head(m).forms == 1:
         return states(m)[b].U
     return states(m)[b].B
+
+
+@jit
+def to_velocities(m: Memory, b: int, f: Array, out: Array) -> None:
+    """out = B^T f of one body. Reads a and d."""
+    s = states(m)[b]
+    if head(m).kind == ANGULAR:
+        spin_transposed(s.d, f, out)
+    elif head(m).kind == QUATERNION_RATE:
+        quaternion_rates.pull_back(address(s.a), address(f), address(out))
+    else:
+        for k in range(9):
+            out[k] = f[k]

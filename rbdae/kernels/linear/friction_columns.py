@@ -24,6 +24,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, select, vecto
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.kernels.bodies.dynamics import collect_pulled_back
 from rbdae.kernels.bodies.gather import clear_forces
+from rbdae.kernels.bodies.natural import weigh
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
 from rbdae.kernels.linear import unit_quaternions
@@ -38,12 +39,10 @@ from rbdae.kernels.memory import (
     frictions,
     head,
     joint_load,
-    kept_forces,
     multipliers,
     normals,
     right_hand_side,
     solution,
-    states,
 )
 
 STEPS = 8
@@ -69,22 +68,10 @@ def _if_above(x: Array, y: float) -> Any:
 @stage("i", "reaction-friction", optional=True)
 def make_columns(m: Memory) -> None:
     """`friction_columns`: (vdot_k, la_k) of a unit of each friction. Reads P, Q and the factors; changes the right-hand
-    sides, `solution` and `multipliers`, and leaves the natural forces as they are."""
-    h = head(m)
-    S = states(m)
-    kept = kept_forces(m)
-    for b in range(h.n_bodies):
-        for j in range(3):
-            kept[12 * b + j] = S[b].fx[j]
-        for j in range(9):
-            kept[12 * b + 3 + j] = S[b].fd[j]
-    for k in range(h.n_frictions):
+    sides, `solution` and `multipliers`; the natural forces become the weight."""
+    for k in range(head(m).n_frictions):
         _make_column(m, k)
-    for b in range(h.n_bodies):
-        for j in range(3):
-            S[b].fx[j] = kept[12 * b + j]
-        for j in range(9):
-            S[b].fd[j] = kept[12 * b + 3 + j]
+    weigh(m)
 
 
 @stage("ii", "reaction-friction")

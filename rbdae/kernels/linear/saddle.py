@@ -100,11 +100,9 @@ def solve_saddle(m: Memory) -> None:
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                vd[i + k] = f[i + k] / o.mass
-            i += 3
+        i = o.iv + o.nt
+        for k in range(o.iv, i):
+            vd[k] = f[k] / o.mass
         if h.kind == ANGULAR:
             for k in range(3):
                 vd[i + k] = s.Ji[k, 0] * f[i] + s.Ji[k, 1] * f[i + 1] + s.Ji[k, 2] * f[i + 2]
