@@ -17,8 +17,7 @@ from rbdae.kernels.bodies.gather import clear_accelerations
 from rbdae.kernels.bodies.internal_constraints import internal_gradient, internal_residual
 from rbdae.kernels.bodies.natural import accelerate, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.force_directions import force_directions
-from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.gradients import force_directions, gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.forces.applied import applied_forces

@@ -103,7 +103,7 @@ _NUMBERS = (
 bodies = MemoryArray(Content.NUMBERS, kb.BODY, lambda h: h.n_bodies + 1)
 """Constants of the bodies; the last one is the ground."""
 states = MemoryArray(Content.NUMBERS, kb.STATE, lambda h: h.n_bodies + 1)
-"""Natural coordinates z, zdot, zddot of each body, forces, and their tangents."""
+"""Natural coordinates z, zdot, zddot of each body, and forces."""
 primitives = MemoryArray(Content.NUMBERS, kb.PRIMITIVE, lambda h: h.n_primitives)
 """Constants of the primitive constraints."""
 bushings = MemoryArray(Content.NUMBERS, kb.BUSHING, lambda h: h.n_bushings)

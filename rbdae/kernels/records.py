@@ -114,15 +114,14 @@ DRIVE = np.dtype(
     align=True,
 )
 
-# see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant;
-# `winding` is 1 where an angle has its winding as an internal state; `state` is the offset of the `n_states` internal
-# states among those of all elements, `tangent_at` that of their Jacobian; elements by functions with states act on
-# `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
-# on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`;
-# the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in `element_constants`,
-# come last; `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s,
-# sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction under the reaction of a joint
-# is its number from 1 on
+# see kernels/forces/elements.py; `winding` is 1 where an angle has its winding as an internal state; `state` is the
+# offset of the `n_states` internal states among those of all elements, `tangent_at` that of their Jacobian; elements by
+# functions with states act on `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an
+# element, from `first_input` on in `element_inputs`, follow the states among the arguments, or are the load in place of
+# `constant`; the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in
+# `element_constants`, come last; `force` and `jacobian` of an element along displacements are its law and the
+# derivatives of that, by s, sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction
+# under the reaction of a joint is its number from 1 on
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -131,8 +130,6 @@ ELEMENT = np.dtype(
             "forms",
             "first",
             "last",
-            "start",
-            "tangent",
             "damped",
             "winding",
             "holonomic",

@@ -1,4 +1,4 @@
-"""Natural coordinates z = (x, d) of the bodies with their rates and tangents.
+"""Natural coordinates z = (x, d) of the bodies with their rates.
 
 For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w). The rotational velocity w depends on the kind:
 
@@ -11,8 +11,6 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
@@ -132,14 +130,6 @@ def velocity_basis(m: Memory) -> None:
             quaternion_rates.natural_tangent(address(s.a), address(s.B))
             if h.forms == 1:
                 euler_parameter_forms.row_basis(m, b)
-
-
-@jit
-def row_basis(m: Memory, b: int) -> Any:
-    """The virtual velocities of the directors that the rows of the dynamics of body b belong to, 9 x nr."""
-    if head(m).forms == 1:
-        return states(m)[b].U
-    return states(m)[b].B
 
 
 @jit

@@ -3,13 +3,9 @@
     Omega = R^T omega,    Omegadot = R^T omegadot,
 
 because Rdot^T omega = -Omega x Omega = 0; so [NS] (1) in omega has M = R J R^T, G R^T and R psi (Remark 4.6). All
-other kernels have w = Omega. Here omega (the field p of a state) and its rate (pd) become w and wd, tangents with
-respect to w and wd become columns of a and omega by
-
-    U = d(R^T omega)/da,    V = R^T,    Ud = d(R^T omegadot)/da,
-
-and rates of w become those of omega. The way back has the inverse, C = R^-T, so that it is exact off the internal
-constraints of quaternions and directors, too.
+other kernels have w = Omega. Here omega (the field p of a state) and its rate (pd) become w and wd, and rates of w
+become those of omega. The way back has the inverse, C = R^-T, so that it is exact off the internal constraints of
+quaternions and directors, too.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Q = sum B_k Z_k, and says
 * linear (coincidence, 3 equations):  P - s(t) = 0;
 * bilinear (dot-1, dot-2, distance):  scale P . Q - c(t) = 0.
 
-Both are at most quadratic in Z, so the Hessian is constant. Rates follow by the product rule; the tangents come from
-those of P and Q, which are 3 x n matrices per body ([NS], sections 2 and 5, (5) for g_I and g_II).
+Both are at most quadratic in Z, so the Hessian is constant. Rates follow by the product rule ([NS], sections 2 and 5,
+(5) for g_I and g_II).
 """
 
 from __future__ import annotations

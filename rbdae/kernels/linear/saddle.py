@@ -22,8 +22,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
-from rbdae.kernels.constraints.force_directions import force_directions
-from rbdae.kernels.constraints.gradients import plus_side
+from rbdae.kernels.constraints.gradients import force_directions, plus_side
 from rbdae.kernels.linear import (
     director_reduction,
     quaternion_reduction,
