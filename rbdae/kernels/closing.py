@@ -72,6 +72,17 @@ def largest_kept(m: Memory, x: Array, weights: Array) -> Any:
     return t
 
 
+@jit
+def violation_of_joints(m: Memory, weights: Array, suspending: bool) -> Any:
+    """The largest violation of a joint."""
+    h = head(m)
+    g = constraint_side(m)
+    place(m)
+    primitive_vectors(m, 0)
+    primitive_residual(m, address(g), 0, 0)
+    return largest_kept(m, g, weights) if suspending else largest(g, h.n_internal, h.n_rows, weights)
+
+
 @stage("i")
 def _displace(m: Memory) -> None:
     """q += the displacement in `solution`; rotations return to their internal constraints."""
@@ -172,7 +183,6 @@ def close_joints(
     count = vector_at(count_at)
     weights = vector_at(weights_at)
     h = head(m)
-    g = constraint_side(m)
     total = displacement(m)
     for i in range(h.n_v):
         total[i] = 0.0
@@ -181,10 +191,7 @@ def close_joints(
     halvings = 0
     count[0] = -1.0
     while True:
-        place(m)
-        primitive_vectors(m, 0)
-        primitive_residual(m, address(g), 0, 0)
-        error = largest(g, h.n_internal, h.n_rows, weights) if iteration == 0 else largest_kept(m, g, weights)
+        error = violation_of_joints(m, weights, iteration > 0)
         # at the rounding level the violation stops falling: that is convergence, too
         stalled = best >= 0.0 and error >= 0.5 * best and error <= steady
         if error <= tolerance or stalled:

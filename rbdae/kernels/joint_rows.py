@@ -17,6 +17,7 @@ from rbdae.kernels.constraints.gradients import gradient, gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
 from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, of_pair, reduce_gradients, solve_schur
+from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import (
     bodies,
     factor,
@@ -144,10 +145,9 @@ def _size(m: Memory, n: int, k: int, reach: float) -> float:
         o = bodies(m)[primitives(m)[n].body[a]]
         if o.fixed == 1:
             continue
-        t += r.H[a, k, 0] * r.H[a, k, 0] + r.H[a, k, 1] * r.H[a, k, 1] + r.H[a, k, 2] * r.H[a, k, 2]
+        t += dot(r.H[a, k], r.H[a, k], 3)
         if o.nt == 3:
-            x = r.Gx[a, k, 0] * r.Gx[a, k, 0] + r.Gx[a, k, 1] * r.Gx[a, k, 1] + r.Gx[a, k, 2] * r.Gx[a, k, 2]
-            t += reach * x
+            t += reach * dot(r.Gx[a, k], r.Gx[a, k], 3)
     return t
 
 
@@ -239,15 +239,10 @@ def least_norm(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
             out[at + own] = given[size + own]
             for before in range(count):
                 to = size + before * h.n_rows
-                s = 0.0
-                for l in range(h.n_rows):
-                    s += out[to + l] * out[at + l]
+                s = dot(out[to:], out[at:], h.n_rows)
                 for l in range(h.n_rows):
                     out[at + l] -= s * out[to + l]
-            s = 0.0
-            for l in range(h.n_rows):
-                s += out[at + l] * out[at + l]
-            s = 1.0 / sqrt(s)
+            s = 1.0 / sqrt(dot(out[at:], out[at:], h.n_rows))
             for l in range(h.n_rows):
                 out[at + l] *= s
             s = 0.0

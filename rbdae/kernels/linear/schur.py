@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.linear.small import dot
 from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
 from rbdae.kernels.memory import (
     bodies,
@@ -98,10 +99,9 @@ def _scale_reduced_gradients(m: Memory) -> None:
 @jit
 def of_pair(o: Array, r1: Array, i1: int, i: int, r2: Array, i2: int, j: int) -> Any:
     """Row i of a primitive times M^-1 times row j of another one, on the body that is on their sides i1 and i2."""
-    t = r1.HJ[i1, i, 0] * r2.H[i2, j, 0] + r1.HJ[i1, i, 1] * r2.H[i2, j, 1] + r1.HJ[i1, i, 2] * r2.H[i2, j, 2]
+    t = dot(r1.HJ[i1, i], r2.H[i2, j], 3)
     if o.nt == 3:
-        x = r1.Gx[i1, i, 0] * r2.Gx[i2, j, 0] + r1.Gx[i1, i, 1] * r2.Gx[i2, j, 1] + r1.Gx[i1, i, 2] * r2.Gx[i2, j, 2]
-        t += x / o.mass
+        t += dot(r1.Gx[i1, i], r2.Gx[i2, j], 3) / o.mass
     return t
 
 
