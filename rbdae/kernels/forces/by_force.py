@@ -7,7 +7,7 @@ from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import combine
-from rbdae.kernels.forces.bushings import bushing_force
+from rbdae.kernels.forces.applied import bushing_force
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.internal_states import gather_force_states, state_force
 from rbdae.kernels.linear.accelerations import eliminated_normals
