@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 
@@ -23,7 +24,6 @@ Matrix: TypeAlias = "Mat | spmatrix"
 
 _LARGE = 300
 """M, G and K of more velocities are sparse by default."""
-_DIAGONAL = np.eye(3, dtype=bool)
 
 
 @final
@@ -126,18 +126,27 @@ def _parts(x: Vec, shape: tuple[int, ...], *blocks: tuple[int, int]) -> list[Any
     return [part.reshape(*shape, *block) for part, block in zip(parts, blocks, strict=True)]
 
 
-def _entries(rows: Any, columns: Any, values: Any, where: Any = True) -> tuple[Any, Any, Any]:
-    """Rows, columns and values of the entries of blocks, (..., r, c), that begin at `rows` and `columns`, (...)."""
-    i = rows[..., None, None] + np.arange(values.shape[-2])[:, None]
-    j = columns[..., None, None] + np.arange(values.shape[-1])
-    exist = np.broadcast_to(where, values.shape)
-    rows, columns = (np.broadcast_to(each, values.shape)[exist] for each in (i, j))
-    return rows, columns, values[exist]
+class _Places(NamedTuple):
+    """The entries of equal blocks in a matrix, each with its place among the numbers of the blocks."""
+
+    rows: Ints
+    columns: Ints
+    taken: Ints
+
+    @classmethod
+    def of(cls, rows: Any, columns: Any, block: tuple[int, int], where: Any = True) -> Self:
+        """Those of blocks that begin at `rows` and `columns`, (...), where their entries exist."""
+        shape = (*rows.shape, *block)
+        i = np.broadcast_to(rows[..., None, None] + np.arange(block[0])[:, None], shape)
+        j = np.broadcast_to(columns[..., None, None] + np.arange(block[1]), shape)
+        exist = np.broadcast_to(where, shape)
+        return cls(i[exist], j[exist], np.flatnonzero(exist))
 
 
-def _matrix(shape: tuple[int, int], sparse: bool, *entries: tuple[Any, Any, Any]) -> Matrix:
-    """The matrix of these entries, no two of which have one place."""
-    rows, columns, values = (np.concatenate(each) for each in zip(*entries, strict=True))
+def _matrix(shape: tuple[int, int], sparse: bool, places: Sequence[_Places], *blocks: Any) -> Matrix:
+    """The matrix of some blocks, no two of which have an entry at one place."""
+    rows, columns = (np.concatenate([each[k] for each in places]) for k in range(2))
+    values = np.concatenate([block.ravel()[each.taken] for each, block in zip(places, blocks, strict=True)])
     if sparse:
         from scipy.sparse import csc_matrix
 
@@ -156,9 +165,31 @@ class MatrixView:
         workspace = _with_all_rows(of)
         self._unreduced = workspace.settings is not of.settings
         self._layout, self._spatial = workspace.layout, workspace.settings.spatial != 0
-        self._bodies, self._primitives = workspace.arrays["bodies"][:-1], workspace.arrays["primitives"]
+        o, p = workspace.arrays["bodies"][:-1], workspace.arrays["primitives"]
+        nr, na, ni = (int(o[name][0]) for name in ("nr", "na", "ni"))
+        self._size = nr, na, ni
         self._of_side = 1 + workspace.settings.forms  # Gw of a side, and W
         self._terms = bound(workspace, kernels.terms)
+        free = o[o["nt"] == 3]
+        self._masses, diagonal = free["mass"][:, None, None] * np.eye(3), np.eye(3, dtype=bool)
+        # the bodies of both sides of the primitives; any in place of the ground, of which there is nothing
+        self._beside = body = np.minimum(p["body"], len(o) - 1)
+        x, w = o["iv"], o["iv"] + o["nt"]
+        self._w = w
+        self._M = _Places.of(free["iv"], free["iv"], (3, 3), diagonal), _Places.of(w, w, (nr, nr))
+        rates = True if ni == 0 else np.eye(nr, dtype=bool)
+        of_K = _Places.of(o["iq"] + o["nt"], w, (na, nr), rates)
+        self._K = _Places.of(free["iq"], free["iv"], (3, 3), diagonal), of_K
+        there = (p["body"] < len(o))[..., None, None] & (np.arange(3) < p["n"][:, None])[:, None, :, None]
+        translating = there & (o["nt"][body] == 3)[..., None, None]
+        translating = translating & (diagonal | (p["linear"] == 0)[:, None, None, None])
+        la = np.broadcast_to(p["row"][:, None], body.shape)
+        G = (
+            _Places.of(o["il"], w, (ni, nr)),
+            _Places.of(la, x[body], (3, 3), translating),
+            _Places.of(la, w[body], (3, nr), there),
+        )
+        self._GT = [_Places(each.columns, each.rows, each.taken) for each in G]
 
     def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
         """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
@@ -167,56 +198,29 @@ class MatrixView:
             y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
         n_v, n_la, n_q = self._layout.n_velocities, self._layout.n_constraints, self._layout.q.stop
         sparse = n_v > _LARGE if sparse is None else sparse
-        o, p = self._bodies, self._primitives
-        nr, na, ni = (int(o[name][0]) for name in ("nr", "na", "ni"))
-        of_joints = [(3, 3), *[(3, nr)] * self._of_side]
-        sizes = n_la, n_la, n_la, n_v, len(o) * (9 + nr * (nr + na + ni)), len(p) * 2 * (9 + 3 * nr * self._of_side)
+        n, sides = len(self._w), self._beside.shape
+        nr, na, ni = self._size
+        of_body, of_side = [(3, 3), (nr, nr), (na, nr), (ni, nr)], [(3, 3), *[(3, nr)] * self._of_side]
+        a_body, a_side = (sum(i * j for i, j in blocks) for blocks in (of_body, of_side))
+        sizes = n_la, n_la, n_la, n_v, n * a_body, sides[0] * 2 * a_side
         out = np.empty(sum(sizes))
         self._terms(t, y, out)
         g, g_I, g_II, psi, in_bodies, in_joints = np.split(out, np.cumsum(sizes[:-1]))
-        d, M, K, G_int = _parts(in_bodies, (len(o),), (3, 3), (nr, nr), (na, nr), (ni, nr))
-        Gx, *Gw = _parts(in_joints, (len(p), 2), *of_joints)
+        d, M, K, G_int = _parts(in_bodies, (n,), *of_body)
+        Gx, *Gw = _parts(in_joints, sides, *of_side)
         if self._spatial:  # R J R^T, K R^T, G R^T, R psi
-            R = np.swapaxes(d, 1, 2)
-            of_w = (o["iv"] + o["nt"])[:, None] + np.arange(3)
+            R, of_w = np.swapaxes(d, 1, 2), self._w[:, None] + np.arange(3)
             psi[of_w] = (R @ psi[of_w][..., None])[..., 0]
             M, K, Gw = R @ M @ d, K @ d, [G @ d[self._beside] for G in Gw]
-        GT, *W = (self._columns(G_int, Gx, G, sparse) for G in Gw)
+        GT, *W = (_matrix((n_v, n_la), sparse, self._GT, G_int, Gx, G) for G in Gw)
         T, r = None, None
         if reduced is not None:
             w, T = reduced
             r = T @ nu - w
-        free = o[o["nt"] == 3]
-        ones = np.broadcast_to(np.eye(3), (len(free), 3, 3))
-        masses = _entries(free["iv"], free["iv"], free["mass"][:, None, None] * ones, _DIAGONAL)
-        inertias = _entries(o["iv"] + o["nt"], o["iv"] + o["nt"], M)
-        moving = _entries(free["iq"], free["iv"], ones, _DIAGONAL)
-        turning = _entries(o["iq"] + o["nt"], o["iv"] + o["nt"], K, True if ni == 0 else np.eye(nr, dtype=bool))
         return Matrices(
-            _matrix((n_v, n_v), sparse, masses, inertias),
+            _matrix((n_v, n_v), sparse, self._M, self._masses, M),
             GT.T,
-            _matrix((n_q, n_v), sparse, moving, turning),
+            _matrix((n_q, n_v), sparse, self._K, np.broadcast_to(np.eye(3), self._masses.shape), K),
             *(g, g_I, g_II, psi),
             *(W[0] if W else GT, T, r),
         )
-
-    @property
-    def _beside(self) -> Ints:
-        """The bodies of both sides of the primitives; any in place of the ground, of which there is nothing."""
-        found: Ints = np.minimum(self._primitives["body"], len(self._bodies) - 1)
-        return found
-
-    def _columns(self, G_int: Any, Gx: Any, Gw: Any, sparse: bool) -> Matrix:
-        """G^T, or with other Gw its W."""
-        o, p, body = self._bodies, self._primitives, self._beside
-        rows = np.arange(3) < p["n"][:, None]
-        there = (p["body"] < len(o))[..., None, None] & rows[:, None, :, None]
-        translating = (o["nt"][body] == 3)[..., None, None] & (_DIAGONAL | (p["linear"] == 0)[:, None, None, None])
-        la = np.broadcast_to(p["row"][:, None], body.shape)
-        entries = (
-            _entries(o["il"], o["iv"] + o["nt"], G_int),
-            _entries(la, o["iv"][body], Gx, there & translating),
-            _entries(la, (o["iv"] + o["nt"])[body], Gw, there),
-        )
-        shape = self._layout.n_velocities, self._layout.n_constraints
-        return _matrix(shape, sparse, *((columns, rows, values) for rows, columns, values in entries))
