@@ -23,7 +23,7 @@ from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.constraints.primitives import combine, primitive_vectors
 from rbdae.kernels.forces.elements import gather, n_displacements
 from rbdae.kernels.forces.internal_states import gather_force_states
-from rbdae.kernels.forces.unconserved import bushing_work, element_work
+from rbdae.kernels.forces.power import bushing_work, element_work
 from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
 
