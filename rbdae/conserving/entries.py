@@ -1,4 +1,4 @@
-"""The kernels of the schemes: `predict`, for each scheme `newton` and `advance`, and `work` for each increment.
+"""The kernels of the schemes: `predict`, for each scheme `newton` and `advance`, for each increment the work.
 
 All of them have the signature of a residual, (t, y, yd, c, out), with the state y at the start of the step and its size
 c; yd are the unknowns of the step.
@@ -6,18 +6,11 @@ c; yd are the unknowns of the step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, jit, stage
+from rbdae.compiler.jit import Entry, entry, jit, stage
 from rbdae.kernels.conserving import steps, work
-from rbdae.kernels.conserving.increments import (
-    ENERGY,
-    EXPONENTIAL,
-    MOMENTA,
-    PAPER,
-    RODRIGUES,
-    VARIATIONAL,
-    VELOCITIES,
-)
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.memory import head, multipliers
@@ -50,103 +43,28 @@ def predict(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> N
     steps.predict(m, t, y, c, out)
 
 
-@entry("ityyto")
-def newton_rodrigues(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """One iteration of QUAT.EM-R."""
-    steps.newton(m, t, y, yd, c, out, RODRIGUES)
+def _entry(kernel: Callable[..., None], of: str) -> Entry:
+    """A kernel inside of a function as an entry, whose name says which of them it is."""
+    kernel.__qualname__ = f"{kernel.__name__}_{of}"
+    return entry("ityyto")(kernel)
 
 
-@entry("ityyto")
-def advance_rodrigues(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The end of a step of QUAT.EM-R."""
-    _advance(m, t, y, yd, c, out, RODRIGUES)
+def steps_of(scheme: int, of: str) -> tuple[Entry, Entry]:
+    """One iteration of the steps of a scheme, and the end of a step."""
+
+    def newton(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+        steps.newton(m, t, y, yd, c, out, scheme)
+
+    def advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+        _advance(m, t, y, yd, c, out, scheme)
+
+    return _entry(newton, of), _entry(advance, of)
 
 
-@entry("ityyto")
-def newton_paper(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """One iteration of QUAT.EM."""
-    steps.newton(m, t, y, yd, c, out, PAPER)
+def work_of(scheme: int, of: str) -> Entry:
+    """out[0] = the work of what has no potential in a step with the increments of a scheme."""
 
+    def work_in(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+        work.work(m, t, y, yd, c, out, scheme)
 
-@entry("ityyto")
-def advance_paper(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The end of a step of QUAT.EM."""
-    _advance(m, t, y, yd, c, out, PAPER)
-
-
-@entry("ityyto")
-def newton_exponential(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """One iteration of ALGO.C1."""
-    steps.newton(m, t, y, yd, c, out, EXPONENTIAL)
-
-
-@entry("ityyto")
-def advance_exponential(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The end of a step of ALGO.C1."""
-    _advance(m, t, y, yd, c, out, EXPONENTIAL)
-
-
-@entry("ityyto")
-def newton_energy(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """One iteration of ALGO.C1 with the arms for which work is exact."""
-    steps.newton(m, t, y, yd, c, out, ENERGY)
-
-
-@entry("ityyto")
-def advance_energy(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The end of a step of that."""
-    _advance(m, t, y, yd, c, out, ENERGY)
-
-
-@entry("ityyto")
-def newton_momenta(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """One iteration of [GR95] (331) with the average of momenta."""
-    steps.newton(m, t, y, yd, c, out, MOMENTA)
-
-
-@entry("ityyto")
-def advance_momenta(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The end of a step of that, (310)."""
-    _advance(m, t, y, yd, c, out, MOMENTA)
-
-
-@entry("ityyto")
-def newton_velocities(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """One iteration of [GR95] (331) with the average of angular velocities."""
-    steps.newton(m, t, y, yd, c, out, VELOCITIES)
-
-
-@entry("ityyto")
-def advance_velocities(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The end of a step of that, (326)."""
-    _advance(m, t, y, yd, c, out, VELOCITIES)
-
-
-@entry("ityyto")
-def newton_variational(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """One iteration of QUAT.VI."""
-    steps.newton(m, t, y, yd, c, out, VARIATIONAL)
-
-
-@entry("ityyto")
-def advance_variational(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The end of a step of QUAT.VI."""
-    _advance(m, t, y, yd, c, out, VARIATIONAL)
-
-
-@entry("ityyto")
-def work_rodrigues(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """out[0] = the work of what has no potential in a step with the increments of RODRIGUES."""
-    work.work(m, t, y, yd, c, out, RODRIGUES)
-
-
-@entry("ityyto")
-def work_paper(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The same with those of PAPER, which MOMENTA and VELOCITIES have, too."""
-    work.work(m, t, y, yd, c, out, PAPER)
-
-
-@entry("ityyto")
-def work_exponential(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The same with those of EXPONENTIAL and ENERGY."""
-    work.work(m, t, y, yd, c, out, EXPONENTIAL)
+    return _entry(work_in, of)

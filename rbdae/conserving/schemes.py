@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import final
 
 from rbdae.compiler.jit import Entry
-from rbdae.conserving import entries
+from rbdae.conserving.entries import steps_of, work_of
+from rbdae.kernels.conserving import increments as of
 
 
 @final
@@ -30,6 +31,14 @@ class Scheme:
     forces: bool = True
 
 
+_rodrigues, _work_rodrigues = steps_of(of.RODRIGUES, "rodrigues"), work_of(of.RODRIGUES, "rodrigues")
+_paper, _work_paper = steps_of(of.PAPER, "paper"), work_of(of.PAPER, "paper")
+_exponential, _work_exponential = steps_of(of.EXPONENTIAL, "exponential"), work_of(of.EXPONENTIAL, "exponential")
+_energy = steps_of(of.ENERGY, "energy")
+_momenta = steps_of(of.MOMENTA, "momenta")
+_velocities = steps_of(of.VELOCITIES, "velocities")
+_variational = steps_of(of.VARIATIONAL, "variational")
+
 SCHEMES: dict[str, Scheme] = {
     s.name: s
     for s in (
@@ -37,82 +46,72 @@ SCHEMES: dict[str, Scheme] = {
             "QUAT.EM-R",
             "energy and momentum, in quaternions, with every joint",
             "[BS09] (51) with Rodrigues parameters of the increment",
-            entries.newton_rodrigues,
-            entries.advance_rodrigues,
-            entries.work_rodrigues,
+            *_rodrigues,
+            _work_rodrigues,
         ),
         Scheme(
             "QUAT.EM",
             "energy; momentum without joints, else to second order",
             "[BS09] (51)",
-            entries.newton_paper,
-            entries.advance_paper,
-            entries.work_paper,
+            *_paper,
+            _work_paper,
         ),
         Scheme(
             "DIR.EM",
             "energy and momentum, in directors, with every joint",
             "[BS09], section 5, after [BS01]",
-            entries.newton_rodrigues,
-            entries.advance_rodrigues,
-            entries.work_rodrigues,
+            *_rodrigues,
+            _work_rodrigues,
         ),
         Scheme(
             "QUAT.VI",
             "momentum; a symplectic map: energy errs without a trend; without applied forces",
             "[BS09], Appendix E",
-            entries.newton_variational,
-            entries.advance_variational,
-            entries.work_rodrigues,
+            *_variational,
+            _work_rodrigues,
             forces=False,
         ),
         Scheme(
             "ALGO.C1",
             "momentum; energy of bodies without forces",
             "[SW91]",
-            entries.newton_exponential,
-            entries.advance_exponential,
-            entries.work_exponential,
+            *_exponential,
+            _work_exponential,
         ),
         Scheme(
             "ALGO.C1 (energy)",
             "energy; momentum without joints, else to second order",
             "[SW91], arms times 2 tan(theta / 2) / theta",
-            entries.newton_energy,
-            entries.advance_energy,
-            entries.work_exponential,
+            *_energy,
+            _work_exponential,
         ),
         Scheme(
             "MIDPOINT",
             "energy and momentum, with every joint: the steps of QUAT.EM-R",
             "[GR95], section 11, with Rodrigues parameters b = h Om_mean / 2 of the increment, (183)",
-            entries.newton_rodrigues,
-            entries.advance_rodrigues,
-            entries.work_rodrigues,
+            *_rodrigues,
+            _work_rodrigues,
         ),
         Scheme(
             "MIDPOINT (conformal)",
             "energy; momentum without joints, else to second order: the steps of QUAT.EM",
             "[GR95], section 11, with the conformal vector c = h Om_mean of the increment, (256)",
-            entries.newton_paper,
-            entries.advance_paper,
-            entries.work_paper,
+            *_paper,
+            _work_paper,
         ),
         Scheme(
             "MIDPOINT (310)",
             "momentum without joints, else to second order; energy to second order",
             "[GR95] (309), (331), (340), (310)",
-            entries.newton_momenta,
-            entries.advance_momenta,
-            entries.work_paper,
+            *_momenta,
+            _work_paper,
         ),
         Scheme(
             "MIDPOINT (326)",
             "energy; of first order, and momentum, too",
             "[GR95] (309), (331), (340), (326)",
-            entries.newton_velocities,
-            entries.advance_velocities,
-            entries.work_paper,
+            *_velocities,
+            _work_paper,
         ),
     )
 }

@@ -73,7 +73,7 @@ class MotionLaw:
         load.slope = tangent, False
         row["force"], row["jacobian"], row["n_parameters"] = load.address, tangent.address, len(self.parameters)
         row["parameters"][: len(self.parameters)] = self.parameters
-        row["tangent"] = row["damped"] = 1
+        row["damped"] = 1
         return [load, tangent]
 
     def under(self, sources: Mapping[Input, Callable[[float], Any]]) -> MotionLaw:

@@ -201,7 +201,7 @@ def _packed(row: Any, force: UserFunction, tangent: UserFunction, by_rates: bool
     """A function and its Jacobian, in the record of their element."""
     force.slope = tangent, by_rates
     row["force"], row["jacobian"] = force.address, tangent.address
-    row["tangent"] = row["damped"] = 1
+    row["damped"] = 1
     return [force, tangent]
 
 
@@ -483,7 +483,6 @@ def _pack_constants(row: Any, element: Element) -> None:
     row["level"] = element.level
     row["holonomic"] = element.holonomic
     row["damped"] = np.any(element.damping)
-    row["tangent"] = np.any(element.forms) or np.any(element.stiffness) or np.any(element.damping)
 
 
 def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: list[Any]) -> tuple[Any, Mat]:
@@ -493,8 +492,6 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
     entries += [(a, i, -1, c[a, i]) for a, i in np.argwhere(c)]
     entries += [(a, i, j, H[a, i, j]) for a, i, j in np.argwhere(H)]
     row["last"] = len(entries)
-    touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
-    row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
     q = values_of_forms(H.real, c.real, Z)
     if element.shape == "root" and not q[0] > _COINCIDE**2 * values_of_forms(np.abs(H), c.real, np.abs(Z))[0]:
         raise ValueError(

@@ -4,7 +4,7 @@ equations. The fields of the class are its options, and its values are what `rbd
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, ClassVar, Literal, TypeAlias, final, get_args, get_type_hints
@@ -87,12 +87,12 @@ class Solved:
     Parameters
     ----------
     balance : (m, x, out), the residual at x = (vdot, la), which is the solution where it vanishes; follows the kernel
-    columns : (m), `rhs_tangent`: residuals become the solutions of the system with them as right-hand sides, by the
-        factors that the kernel has left
+    columns : (m, W) on symbols: residuals in W become the solutions of the system with them as right-hand sides, by
+        the factors that the kernel has left
     """
 
     balance: Entry
-    columns: Entry
+    columns: Callable[[Any, Any], None]
 
 
 @final

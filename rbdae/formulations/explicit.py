@@ -21,7 +21,7 @@ from rbdae.kernels.bodies.dynamics import apply_mass_matrix, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
-from rbdae.kernels.bodies.spatial import to_spatial_rates, to_spatial_rows
+from rbdae.kernels.bodies.spatial import to_spatial_rates
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
@@ -30,9 +30,8 @@ from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
-from rbdae.kernels.linear.friction_columns import friction_tangent
+from rbdae.kernels.linear.columns import solve_columns
 from rbdae.kernels.linear.saddle import reduce_bodies
-from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
 from rbdae.kernels.memory import constraint_side, head, multipliers, solution, states
 from rbdae.kernels.records import SPATIAL_VELOCITIES
 
@@ -149,15 +148,6 @@ def unit_balance(m: Memory, x: Array, out: Array) -> None:
     unit_quaternions.balance(m, address(out), 0)
 
 
-@entry("i")
-def columns(m: Memory) -> None:
-    """Solve the saddle-point system for the columns of `rhs_tangent`."""
-    solve_saddle_tangent(m)
-    friction_tangent(m)
-    if head(m).spatial == SPATIAL_VELOCITIES:
-        to_spatial_rows(m)
-
-
 @entry("ityo")
 def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and the joints' with the multipliers by
@@ -175,12 +165,12 @@ def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
             out[12 * b + 3 + k] = s.fd[k]
 
 
-SADDLE = Solved(balance, columns)
+SADDLE = Solved(balance, solve_columns)
 
 KERNELS = Explicit(residual, rhs, ((residual, SADDLE), (rhs, SADDLE)))
 
 
-_UNIT = Solved(unit_balance, columns)
+_UNIT = Solved(unit_balance, solve_columns)
 
 UNIT_NORM = Explicit(residual, rhs, ((residual, _UNIT), (rhs, _UNIT)))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Address, Array, Memory, address, is_nan, maximum, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, is_nan, maximum, select, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix
 from rbdae.kernels.bodies.natural import place, velocity_basis
@@ -72,6 +72,17 @@ def largest_kept(m: Memory, x: Array, weights: Array) -> Any:
     return t
 
 
+@jit
+def violation_of_joints(m: Memory, weights: Array, suspending: bool) -> Any:
+    """The largest violation of a joint."""
+    h = head(m)
+    g = constraint_side(m)
+    place(m)
+    primitive_vectors(m, 0)
+    primitive_residual(m, address(g), 0, 0)
+    return largest_kept(m, g, weights) if suspending else largest(g, h.n_internal, h.n_rows, weights)
+
+
 @stage("i")
 def _displace(m: Memory) -> None:
     """q += the displacement in `solution`; rotations return to their internal constraints."""
@@ -100,27 +111,31 @@ def _displace(m: Memory) -> None:
 
 
 @jit
-def keep(m: Memory, back: Array) -> None:
-    """Positions of the bodies to `kept_positions`, or back."""
-    S = states(m)
-    B = bodies(m)
+def keep(m: Memory) -> None:
+    """Positions of the bodies to `kept_positions`."""
     kept = kept_positions(m)
     i = 0
     for b in range(head(m).n_bodies):
-        s = S[b]
+        s = states(m)[b]
         for k in range(3):
-            if back:
-                s.x[k] = kept[i + k]
-            else:
-                kept[i + k] = s.x[k]
-        i += 3
-        n = B[b].na
-        for k in range(n):
-            if back:
-                s.a[k] = kept[i + k]
-            else:
-                kept[i + k] = s.a[k]
-        i += n
+            kept[i + k] = s.x[k]
+        for k in range(bodies(m)[b].na):
+            kept[i + 3 + k] = s.a[k]
+        i += 3 + bodies(m)[b].na
+
+
+@jit
+def go_back(m: Memory, where: Any) -> None:
+    """The way back, if `where` is 1."""
+    kept = kept_positions(m)
+    i = 0
+    for b in range(head(m).n_bodies):
+        s = states(m)[b]
+        for k in range(3):
+            s.x[k] = select(where > 0.5, kept[i + k], s.x[k])
+        for k in range(bodies(m)[b].na):
+            s.a[k] = select(where > 0.5, kept[i + 3 + k], s.a[k])
+        i += 3 + bodies(m)[b].na
 
 
 @stage("i", "joints")
@@ -128,7 +143,7 @@ def _halve_step(m: Memory) -> None:
     """Back to half of the last step. Reads `kept_positions`; changes `solution` and `displacement`."""
     step = solution(m)
     total = displacement(m)
-    keep(m, True)
+    go_back(m, 1.0)
     for i in range(head(m).n_v):
         step[i] *= 0.5
         total[i] -= step[i]
@@ -155,7 +170,7 @@ def take_step(m: Memory, pull: float) -> None:
     solve_saddle(m)
     for i in range(h.n_v):
         total[i] += step[i]
-    keep(m, False)
+    keep(m)
     _displace(m)
 
 
@@ -168,7 +183,6 @@ def close_joints(
     count = vector_at(count_at)
     weights = vector_at(weights_at)
     h = head(m)
-    g = constraint_side(m)
     total = displacement(m)
     for i in range(h.n_v):
         total[i] = 0.0
@@ -177,10 +191,7 @@ def close_joints(
     halvings = 0
     count[0] = -1.0
     while True:
-        place(m)
-        primitive_vectors(m, 0)
-        primitive_residual(m, address(g), 0, 0)
-        error = largest(g, h.n_internal, h.n_rows, weights) if iteration == 0 else largest_kept(m, g, weights)
+        error = violation_of_joints(m, weights, iteration > 0)
         # at the rounding level the violation stops falling: that is convergence, too
         stalled = best >= 0.0 and error >= 0.5 * best and error <= steady
         if error <= tolerance or stalled:

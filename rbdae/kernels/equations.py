@@ -1,15 +1,12 @@
-"""The equations of motion in the steps that formulations share: state, forces, and the blocks of their tangents."""
+"""The equations of motion in the steps that formulations share: state and forces."""
 
 from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
-from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.force_directions import scatter_force_columns
-from rbdae.kernels.constraints.gradients import scatter_primitive_columns
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
@@ -37,14 +34,3 @@ def add_forces(m: Memory, level: int) -> None:
     applied_forces(m)
     friction_forces(m)
     primitive_forces(m)
-
-
-@jit
-def scatter_multiplier_columns(m: Memory, row: int, column: int, scale: float) -> None:
-    """scale G^T, internal constraints and joints, in the rows of the dynamics and the columns of the multipliers; with
-    the forms of [SNS15] W in place of the joints' part."""
-    internal_columns(m, row, column, scale)
-    if head(m).forms == 1:
-        scatter_force_columns(m, row, column, scale)
-    else:
-        scatter_primitive_columns(m, row, column, scale)

@@ -11,7 +11,7 @@ from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import twist_gradients
-from rbdae.kernels.constraints.primitives import add_bilinear, add_natural, primitive_vectors
+from rbdae.kernels.constraints.primitives import add_gradient, primitive_vectors
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
 
 
@@ -74,10 +74,7 @@ def joint_forces(m: Memory, t: float, Z: Array, la: Array, out: Array) -> None:
             s2.gd[k] = 0.0
         for k in range(p.n):
             r.la[k] = la[p.row - h.n_internal + k]
-        if p.linear == 1:
-            add_natural(p.A, r.la, -1.0, s1.gx, s1.gd, s2.gx, s2.gd)
-        else:
-            add_bilinear(p, r, -r.la[0], s1.gx, s1.gd, s2.gx, s2.gd)
+        add_gradient(p, r, r.la, -1.0, s1.gx, s1.gd, s2.gx, s2.gd)
         for side in range(2):
             s = S[p.body[side]]
             at = 12 * i + 6 * side

@@ -16,7 +16,8 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradient, gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
-from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, reduce_gradients, solve_schur
+from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, of_pair, reduce_gradients, solve_schur
+from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import (
     bodies,
     factor,
@@ -100,11 +101,7 @@ def _product(m: Memory, n: int, k: int, i: int, j: int) -> float:
             continue
         for b in range(2):
             if C[i].body[b] == C[n].body[a]:
-                t += r.HJ[a, k, 0] * s.H[b, j, 0] + r.HJ[a, k, 1] * s.H[b, j, 1] + r.HJ[a, k, 2] * s.H[b, j, 2]
-                if o.nt == 3:
-                    t += (
-                        r.Gx[a, k, 0] * s.Gx[b, j, 0] + r.Gx[a, k, 1] * s.Gx[b, j, 1] + r.Gx[a, k, 2] * s.Gx[b, j, 2]
-                    ) / o.mass
+                t += of_pair(o, r, a, k, s, b, j)
     return t
 
 
@@ -148,10 +145,9 @@ def _size(m: Memory, n: int, k: int, reach: float) -> float:
         o = bodies(m)[primitives(m)[n].body[a]]
         if o.fixed == 1:
             continue
-        t += r.H[a, k, 0] * r.H[a, k, 0] + r.H[a, k, 1] * r.H[a, k, 1] + r.H[a, k, 2] * r.H[a, k, 2]
+        t += dot(r.H[a, k], r.H[a, k], 3)
         if o.nt == 3:
-            x = r.Gx[a, k, 0] * r.Gx[a, k, 0] + r.Gx[a, k, 1] * r.Gx[a, k, 1] + r.Gx[a, k, 2] * r.Gx[a, k, 2]
-            t += reach * x
+            t += reach * dot(r.Gx[a, k], r.Gx[a, k], 3)
     return t
 
 
@@ -243,15 +239,10 @@ def least_norm(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
             out[at + own] = given[size + own]
             for before in range(count):
                 to = size + before * h.n_rows
-                s = 0.0
-                for l in range(h.n_rows):
-                    s += out[to + l] * out[at + l]
+                s = dot(out[to:], out[at:], h.n_rows)
                 for l in range(h.n_rows):
                     out[at + l] -= s * out[to + l]
-            s = 0.0
-            for l in range(h.n_rows):
-                s += out[at + l] * out[at + l]
-            s = 1.0 / sqrt(s)
+            s = 1.0 / sqrt(dot(out[at:], out[at:], h.n_rows))
             for l in range(h.n_rows):
                 out[at + l] *= s
             s = 0.0

@@ -5,7 +5,7 @@ below, such as ``bodies(m)`` (a load or two each). One integer costs nothing to 
 ``user_data``; a tuple of arrays would cost a microsecond a call. For plain kernels `m` is a `PlainMemory`, whose
 numbers may be of any kind (complex-step derivatives).
 
-The head has sizes, kinds, the state of the Jacobian's target, and the addresses of the arrays. The table of arrays is
+The head has sizes, kinds, and the addresses of the arrays. The table of arrays is
 the only list of them: their places in the head, the memory that is made for them and what code depends on follow.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Array, Memory, as_pointer, carray
+from rbdae.compiler.access import Memory, as_pointer, carray
 from rbdae.compiler.jit import jit, two_sided
 from rbdae.compiler.memory_array import MemoryArray
 from rbdae.kernels import records as kb
@@ -33,17 +33,12 @@ class Content(Enum):
     PATTERN = "places that follow from the selection"
     SCRATCH = "what kernels leave there"
     DEMAND = "the same, and tables for it, where there is no room before it is asked for"
-    CALLER = "memory of the caller of a kernel"
 
-
-N_TANGENT_ROWS = 3
-"""Rows below those of `rhs_tangent`, for sums of its rows."""
 
 # ---------------------------------------------------------------- the numbers of the head
 
 # `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
-# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `n_columns` those
-# of the dynamics' tangents: (q, v, s), where v are all velocities, of null-space forms, too; `states_at`,
+# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `states_at`,
 # `multipliers_at`, `corrections_at`: where s, la and mu begin in y
 _NUMBERS = (
     "n_bodies",
@@ -69,7 +64,6 @@ _NUMBERS = (
     "most_arguments",
     "most_results",
     "n_state_tangents",
-    "n_columns",
     "states_at",
     "multipliers_at",
     "corrections_at",
@@ -77,9 +71,6 @@ _NUMBERS = (
     "stabilised",
     "n_parameters",
     "n_nu",
-    "rhs_tangent_width",
-    "n_starts",
-    "n_blocks",
     "n_factor",
     "n_square_entries",
     "n_square_factor",
@@ -105,11 +96,6 @@ _NUMBERS = (
     "sparse",
     "level",
     "singular",
-    "mode",
-    "row_stride",
-    "column_stride",
-    "cursor",
-    "n_target",
 )
 
 # ---------------------------------------------------------------- the arrays
@@ -117,7 +103,7 @@ _NUMBERS = (
 bodies = MemoryArray(Content.NUMBERS, kb.BODY, lambda h: h.n_bodies + 1)
 """Constants of the bodies; the last one is the ground."""
 states = MemoryArray(Content.NUMBERS, kb.STATE, lambda h: h.n_bodies + 1)
-"""Natural coordinates z, zdot, zddot of each body, forces, and their tangents."""
+"""Natural coordinates z, zdot, zddot of each body, and forces."""
 primitives = MemoryArray(Content.NUMBERS, kb.PRIMITIVE, lambda h: h.n_primitives)
 """Constants of the primitive constraints."""
 bushings = MemoryArray(Content.NUMBERS, kb.BUSHING, lambda h: h.n_bushings)
@@ -215,14 +201,6 @@ square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_fa
 """L, then D, of its normal equations."""
 null_space = MemoryArray(Content.DEMAND, np.float64, lambda h: (h.n_v, h.n_nu))
 """T of the null-space forms."""
-rhs_tangent = MemoryArray(
-    Content.DEMAND, np.float64, lambda h: (h.n_v + h.n_la + h.n_states + N_TANGENT_ROWS, h.rhs_tangent_width)
-)
-"""Right-hand sides of the saddle-point system, for derivatives on symbols."""
-blocks = MemoryArray(Content.DEMAND, np.int64, lambda h: (h.n_blocks, 4))
-"""The tangent blocks in the order of their appearance: row, column, rows, columns."""
-block_starts = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_starts)
-"""Where each column of each tangent block begins in the CSC data."""
 newton_matrix = MemoryArray(Content.DEMAND, np.float64, lambda h: h.n_newton)
 """Blocks of the Newton equations of a step, and their right-hand side."""
 newton_operations = MemoryArray(Content.DEMAND, kb.NEWTON_OPERATION, lambda h: h.n_operations)
@@ -231,8 +209,6 @@ newton_bodies = MemoryArray(Content.DEMAND, kb.NEWTON_BODY, lambda h: h.n_bodies
 """Where bodies, primitives and forces are in them."""
 newton_joints = MemoryArray(Content.DEMAND, kb.NEWTON_JOINT, lambda h: h.n_primitives)
 newton_forces = MemoryArray(Content.DEMAND, kb.NEWTON_FORCE, lambda h: h.n_elements + h.n_bushings)
-target = MemoryArray(Content.CALLER, np.float64, lambda h: h.n_target)
-"""The matrix that a kernel fills."""
 
 
 # ---------------------------------------------------------------- scratch vectors
@@ -276,8 +252,6 @@ force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()
 """sdot = f(t, q, v, s)."""
-kept_forces = _vector()
-"""The natural forces of the bodies while those of friction are in their place."""
 turned_row = _vector()
 """A row of S P of the null-space form of loops with spatial velocities."""
 square_known = _vector()
@@ -317,28 +291,3 @@ def named(*contents: Content) -> tuple[str, ...]:
 def head(m: Memory) -> Any:
     """The head."""
     return carray(as_pointer(m), 1, HEAD)[0]
-
-
-@jit
-def tangent_rows(m: Memory) -> Any:
-    """Three rows of tangents below those of `rhs_tangent`, for sums of its rows."""
-    h = head(m)
-    return rhs_tangent(m)[h.n_v + h.n_la + h.n_states :]
-
-
-def _aim(m: Any, out: Any) -> None:
-    m.head.row_stride = out.strides[0] // out.itemsize
-    m.head.column_stride = out.strides[1] // out.itemsize
-    span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
-    m.target = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
-
-
-@two_sided(_aim)
-@jit
-def aim(m: Memory, out: Array) -> None:
-    """The memory that the strided matrix `out` spans becomes the target."""
-    h = head(m)
-    h.row_stride = out.strides[0] // 8
-    h.column_stride = out.strides[1] // 8
-    h.target = out.ctypes.data
-    h.n_target = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1

@@ -12,10 +12,9 @@ from typing import Any
 from rbdae.compiler.access import Array, Memory, address, maximum, select
 from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.natural import move, place
-from rbdae.kernels.closing import keep, largest, largest_kept, normalise_rotations, take_step
+from rbdae.kernels.closing import go_back, keep, largest, normalise_rotations, take_step, violation_of_joints
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import bodies, constraint_side, constraint_values, displacement, head, kept_positions, states
+from rbdae.kernels.memory import constraint_values, displacement, head
 from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.projection import (
     N_INFO,
@@ -36,35 +35,6 @@ ITERATIONS = 1
 COUNTS = 2
 """1 where the result is that of the projection, else 0."""
 N_MORE = 3
-
-
-@jit
-def _stay(m: Memory, done: Any) -> None:
-    """Take the last step back where `done` is 1."""
-    S = states(m)
-    B = bodies(m)
-    kept = kept_positions(m)
-    i = 0
-    for b in range(head(m).n_bodies):
-        s = S[b]
-        for k in range(3):
-            s.x[k] = select(done > 0.5, kept[i + k], s.x[k])
-        i += 3
-        n = B[b].na
-        for k in range(n):
-            s.a[k] = select(done > 0.5, kept[i + k], s.a[k])
-        i += n
-
-
-@jit
-def _error(m: Memory, weights: Array, suspending: bool) -> Any:
-    """The largest violation of a joint."""
-    h = head(m)
-    g = constraint_side(m)
-    place(m)
-    primitive_vectors(m, 0)
-    primitive_residual(m, address(g), 0, 0)
-    return largest_kept(m, g, weights) if suspending else largest(g, h.n_internal, h.n_rows, weights)
 
 
 @jit
@@ -98,31 +68,31 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
     out[n + OFF] = 1.0 - held * steady_velocities if h.structure == 0 else 1.0 - held
     out[n + ITERATIONS] = 0.0
     out[n + COUNTS] = 1.0
-    keep(m, False)
+    keep(m)
     turn_velocities(m, select(held > 0.5, 1.0, info[PROJECT_VELOCITIES]))
     normalise_rotations(m)
-    _stay(m, held)
+    go_back(m, held)
     if h.n_rows > 0:
         total = displacement(m)
         for i in range(h.n_v):
             total[i] = 0.0
         joints = weights[internal:]
-        start = _error(m, joints, False)
+        start = violation_of_joints(m, joints, False)
         none = maximum(held, select(start <= tolerance, 1.0, 0.0))
         take_step(m, 1.0)
         if h.singular != 0:
             out[n + COUNTS] = 0.0
             return
-        first = _error(m, joints, True)
+        first = violation_of_joints(m, joints, True)
         one = maximum(none, _reached(first, start, tolerance, steady))
-        _stay(m, none)
+        go_back(m, none)
         take_step(m, 1.0)
         if h.singular != 0:
             out[n + COUNTS] = 0.0
             return
-        second = _error(m, joints, True)
+        second = violation_of_joints(m, joints, True)
         both = select(first < start, _reached(second, first, tolerance, steady), 0.0)
-        _stay(m, one)
+        go_back(m, one)
         out[n + ITERATIONS] = select(none > 0.5, 0.0, select(one > 0.5, 1.0, 2.0))
         out[n + COUNTS] = maximum(one, both)
     place(m)

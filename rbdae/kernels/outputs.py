@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.kernels.bodies.director_columns import column_constraints
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
+from rbdae.kernels.bodies.internal_constraints import constraints_of_body
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.memory import constraint_values, head, primitives, states
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
-from rbdae.rotations.chart import distance, internal_constraints, rate
+from rbdae.rotations.chart import distance, rate
 
 
 @stage("ii")
@@ -80,10 +80,7 @@ def violations(m: Memory, out_at: Address) -> None:
             if h.kind == ANGULAR:
                 rate(h.chart, s.a, s.om, s.ad)
                 v = s.ad
-            if h.columns == 1:
-                column_constraints(address(s.a), address(v), out_at, i, j)
-            else:
-                internal_constraints(h.chart, s.a, v, out, i, j)
+            constraints_of_body(m, b, v, out, i, j)
     if h.n_rows > 0:
         primitive_vectors(m, 1)
         # the joints' rows are numbered after the internal ones of the formulation

@@ -20,7 +20,6 @@ class PlainMemory:
 
     def __init__(self, head: Any, arrays: dict[str, Any]) -> None:
         self.head = PlainRecord(head[0])
-        self.target: Any = None
         self._arrays = arrays
 
     def own(self, name: str, array: Any) -> None:

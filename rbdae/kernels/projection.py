@@ -20,7 +20,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, select, sqrt,
 from rbdae.compiler.jit import entry, stage
 from rbdae.kernels.bodies.director_rates import turn_with_rotation
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
-from rbdae.kernels.bodies.gather import collect_velocities
+from rbdae.kernels.bodies.gather import collect_velocities, read_body, write_body
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
 from rbdae.kernels.bodies.spatial import spatial_velocity
 from rbdae.kernels.closing import close_joints, largest, normalise_rotations
@@ -110,15 +110,10 @@ def project_velocities(m: Memory) -> None:
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                s.xd[k] = v[i + k]
-                s.px[k] = o.mass * v[i + k]
-            i += 3
-        for k in range(o.nr):
-            s.w[k] = v[i + k]
+        read_body(m, b, v, o.iv, s.xd, s.w, o.nr)
         if h.momenta == 1:
+            for k in range(o.nt):
+                s.px[k] = o.mass * s.xd[k]
             apply_mass(m, b, s.w, s.p)
         elif h.spatial == SPATIAL_VELOCITIES:
             spatial_velocity(m, b)
@@ -129,27 +124,13 @@ def write_state(m: Memory, y_at: Address) -> None:
     """Positions and velocities of the states to y."""
     y = vector_at(y_at)
     h = head(m)
-    B = bodies(m)
-    S = states(m)
     for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        i = o.iq
-        if o.nt == 3:
-            for k in range(3):
-                y[i + k] = s.x[k]
-            i += 3
-        for k in range(o.na):
-            y[i + k] = s.a[k]
-        if h.structure != 0:
-            continue
-        i = h.n_q + o.iv
-        if o.nt == 3:
-            for k in range(3):
-                y[i + k] = s.px[k] if h.momenta == 1 else s.xd[k]
-            i += 3
-        for k in range(o.nr):
-            y[i + k] = s.p[k] if h.momenta == 1 or h.spatial == SPATIAL_VELOCITIES else s.w[k]
+        o = bodies(m)[b]
+        s = states(m)[b]
+        write_body(m, b, s.x, s.a, o.na, y, o.iq)
+        if h.structure == 0:
+            w = s.p if h.momenta == 1 or h.spatial == SPATIAL_VELOCITIES else s.w
+            write_body(m, b, s.px if h.momenta == 1 else s.xd, w, o.nr, y, h.n_q + o.iv)
 
 
 @entry("itoo")

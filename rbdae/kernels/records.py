@@ -15,10 +15,6 @@ LOOPS = 2
 TREE = 3
 
 SPATIAL_VELOCITIES, SPATIAL_QUASI_VELOCITIES = 1, 2  # head.spatial
-# modes of the target
-STRIDED = 0
-COLUMNS = 1
-RECORD = 2
 
 # forms of [SNS15]: head.gyroscopic and head.pull_back; head.forms says whether one of them, or the projection, is not
 # the default
@@ -118,15 +114,14 @@ DRIVE = np.dtype(
     align=True,
 )
 
-# see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant;
-# `winding` is 1 where an angle has its winding as an internal state; `state` is the offset of the `n_states` internal
-# states among those of all elements, `tangent_at` that of their Jacobian; elements by functions with states act on
-# `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
-# on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`;
-# the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in `element_constants`,
-# come last; `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s,
-# sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction under the reaction of a joint
-# is its number from 1 on
+# see kernels/forces/elements.py; `winding` is 1 where an angle has its winding as an internal state; `state` is the
+# offset of the `n_states` internal states among those of all elements, `tangent_at` that of their Jacobian; elements by
+# functions with states act on `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an
+# element, from `first_input` on in `element_inputs`, follow the states among the arguments, or are the load in place of
+# `constant`; the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in
+# `element_constants`, come last; `force` and `jacobian` of an element along displacements are its law and the
+# derivatives of that, by s, sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction
+# under the reaction of a joint is its number from 1 on
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -135,8 +130,6 @@ ELEMENT = np.dtype(
             "forms",
             "first",
             "last",
-            "start",
-            "tangent",
             "damped",
             "winding",
             "holonomic",
@@ -249,9 +242,6 @@ STATE = np.dtype(
         ("N", "f8", (9, 3)),
         ("C", "f8", (3, 3)),
         ("Ji", "f8", (3, 3)),
-        ("Ri", "f8", (3, 9)),
-        ("Zi", "f8", (3, 6)),
-        ("Pi", "f8", (9, 6)),
     ],
     align=True,
     metadata=_VARYING,
@@ -269,7 +259,7 @@ ROW = np.dtype(
 # working memory of one primitive or body at a time, which stays in the cache. `K`: K(a); `left`, `right`: matrices of
 # quaternion products; `basis`: T_d(d); the others are for the stage that asks for them
 TANGENT_MEMORY = np.dtype(
-    [("work", "f8", (2, 3, 9)), ("GP", "f8", (3, 6))]
+    [("work", "f8", (2, 3, 9))]
     + [(n, "f8", (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
     align=True,
     metadata=_VARYING,

@@ -29,7 +29,6 @@ class SymbolicMemory:
 
     def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
         self.head = _record(head[0])
-        self.target: Any = None
         self._arrays = arrays
         for name, array in inputs.items():
             setattr(self, name, array)

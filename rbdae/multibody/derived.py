@@ -25,7 +25,7 @@ from rbdae.graph.derivatives import inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
-from rbdae.kernels.memory import N_TANGENT_ROWS, multipliers, normals, solution
+from rbdae.kernels.memory import multipliers, normals, solution
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import (
     MOST_NODES,
@@ -179,9 +179,8 @@ def _columns(
     at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
     _replace_guards(recorder, before, at)
     changes = tangents(g, [recorder.number(value) for value in balance], seeds)
-    W = _matrix(recorder, changes, at, (n_v + n_la + m.head.n_states + N_TANGENT_ROWS, width))
-    m.rhs_tangent, m.head.rhs_tangent_width = W, width
-    plain(solved.columns, features)(m)
+    W = _matrix(recorder, changes, at, (n_v + n_la, width))
+    plain(solved.columns, features)(m, W)
     return at, W
 
 

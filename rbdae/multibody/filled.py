@@ -156,7 +156,6 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "most_arguments": arguments.max(initial=0),
         "most_results": results.max(initial=0),
         "n_state_tangents": (arguments * results).sum(),
-        "n_columns": layout.q.stop + layout.n_velocities + layout.n_states,
         "states_at": layout.s.start,
         "multipliers_at": layout.la.start,
         "corrections_at": layout.mu.start,

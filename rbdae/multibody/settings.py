@@ -128,7 +128,6 @@ def features(model: Model, settings: Settings) -> Features:
         "internal": settings.kind.internal > 0,
         "momenta": settings.momenta,
         "spatial": settings.kind.spatial,
-        "columns": settings.columns,
         "spherical-tree": settings.structure == "spherical tree",
         "square-system": settings.structure in ("tree", "loops"),
         "dense-loops": settings.structure == "loops" and not settings.sparse,

@@ -1,7 +1,7 @@
 """The memory that the kernels work on: that of a model, and the head of one selection.
 
 `Memory` is laid out once for a model and its settings. A `Workspace` is that memory together with a selection: it owns
-a head (sizes, addresses, the state of the Jacobian's target) and the few arrays that a selection decides, and shares
+a head (sizes, addresses) and the few arrays that a selection decides, and shares
 everything else. So another selection costs microseconds, and the kernels of either find their own.
 """
 
@@ -13,13 +13,12 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec, copied
+from rbdae._arrays import Mat, Vec, copied
 from rbdae._frozen import KeptAlive
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import ENABLED
 from rbdae.compiler.plain import plain
 from rbdae.compiler.user_functions import raising
-from rbdae.kernels import records as kb
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import ARRAYS, HEAD_WORDS
 from rbdae.kernels.plain_memory import PlainMemory
@@ -33,9 +32,6 @@ from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import square_pattern
-
-_BLOCKS = 1024
-"""Blocks of a matrix for which there is room at first, where its pattern is recorded."""
 
 
 @final
@@ -242,31 +238,6 @@ class Workspace:
         self.own("newton_bodies", found.bodies)
         self.own("newton_joints", found.joints)
         self.own("newton_forces", found.forces)
-
-    def record(self, kernel: Entry, *arguments: Any) -> Any:
-        """The blocks (row, column, rows, columns) of a kernel that fills a matrix, by running it with these arguments
-        and a matrix."""
-        generic = self.memory.code == "generic"
-        fill = self.compiled(kernel) if generic else self.raising(self.plain(kernel))
-        unused = np.zeros((1, 1), dtype=self.memory.scalar)
-        self._set(mode=kb.RECORD)
-        room, n = 0, _BLOCKS
-        try:
-            with np.errstate(all="ignore"):  # the values do not count, and the state may be beyond a chart
-                while n > room:
-                    room = n
-                    self._set(n_blocks=room)
-                    self._own_room("blocks")
-                    fill(*arguments, unused)
-                    n = int(self.head["cursor"][0])
-        finally:
-            self._set(mode=kb.STRIDED)
-        return self._arrays["blocks"][:n]
-
-    def set_starts(self, starts: Ints) -> None:
-        """Set where each column of each block begins in the CSC data."""
-        self._set(n_starts=len(starts))
-        self.own("block_starts", np.ascontiguousarray(starts, dtype=np.int64))
 
     # ------------------------------------------------------------ the last factorisation
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec
 from rbdae._show import brief_repr
-from rbdae.compiler.jit import Entry
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels
-from rbdae.multibody.block_pattern import BlockPattern, block_pattern
-from rbdae.multibody.bound import bound, in_memory
+from rbdae.multibody.bound import bound
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
@@ -103,45 +100,6 @@ class Matrices:
         return np.asarray(self.T.T @ (self.M @ self.T))
 
 
-@final
-class BlockMatrix:
-    """A matrix by a kernel (m, t, y, out) that fills it block by block."""
-
-    def __init__(self, workspace: Workspace, kernel: Entry, n_rows: int, n_columns: int) -> None:
-        # a view of its own: where blocks begin in the data belongs to one matrix
-        self._workspace = Workspace(workspace.memory, workspace.selection)
-        self._kernel = kernel
-        self._shape = (n_rows, n_columns)
-        self._fill: Callable[..., None] = in_memory(self._workspace, kernel)
-
-    def dense(self, t: float, y: Vec) -> Mat:
-        """The matrix as an array."""
-        out = np.zeros(self._shape)
-        if out.size:
-            self._fill(t, y, out)
-        return out
-
-    def sparse(self, t: float, y: Vec) -> Any:
-        """The matrix as a CSC matrix."""
-        from scipy.sparse import csc_matrix
-
-        pattern = self._pattern
-        data = np.empty(len(pattern.indices))
-        if data.size:
-            self._fill(t, y, data.reshape(1, -1))
-        return csc_matrix((data, pattern.indices, pattern.pointers), shape=self._shape)
-
-    @cached_property
-    def _pattern(self) -> BlockPattern:
-        if 0 in self._shape:
-            blocks = np.zeros((0, 4), dtype=np.int64)
-        else:
-            blocks = self._workspace.record(self._kernel, 0.0, np.ones(self._workspace.layout.n))
-        pattern = block_pattern(blocks, *self._shape)
-        self._workspace.set_starts(pattern.starts)
-        return pattern
-
-
 def _dense(matrix: Matrix) -> Mat:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
@@ -161,6 +119,43 @@ def _with_all_rows(workspace: Workspace) -> Workspace:
     return Workspace(Memory.of(workspace.model, settings, code=code), replace(selection, velocities=None))
 
 
+def _parts(x: Vec, shape: tuple[int, ...], *blocks: tuple[int, int]) -> list[Any]:
+    """Blocks of these shapes, one after the other in each part of x, (*shape, *block) each."""
+    sizes = np.cumsum([m * n for m, n in blocks])
+    parts = np.split(x.reshape(*shape, sizes[-1]), sizes[:-1], axis=-1)
+    return [part.reshape(*shape, *block) for part, block in zip(parts, blocks, strict=True)]
+
+
+class _Places(NamedTuple):
+    """The entries of equal blocks in a matrix, each with its place among the numbers of the blocks."""
+
+    rows: Ints
+    columns: Ints
+    taken: Ints
+
+    @classmethod
+    def of(cls, rows: Any, columns: Any, block: tuple[int, int], where: Any = True) -> Self:
+        """Those of blocks that begin at `rows` and `columns`, (...), where their entries exist."""
+        shape = (*rows.shape, *block)
+        i = np.broadcast_to(rows[..., None, None] + np.arange(block[0])[:, None], shape)
+        j = np.broadcast_to(columns[..., None, None] + np.arange(block[1]), shape)
+        exist = np.broadcast_to(where, shape)
+        return cls(i[exist], j[exist], np.flatnonzero(exist))
+
+
+def _matrix(shape: tuple[int, int], sparse: bool, places: Sequence[_Places], *blocks: Any) -> Matrix:
+    """The matrix of some blocks, no two of which have an entry at one place."""
+    rows, columns = (np.concatenate([each[k] for each in places]) for k in range(2))
+    values = np.concatenate([block.ravel()[each.taken] for each, block in zip(places, blocks, strict=True)])
+    if sparse:
+        from scipy.sparse import csc_matrix
+
+        return csc_matrix((values, (rows, columns)), shape=shape)
+    out = np.zeros(shape)
+    out[rows, columns] = values
+    return out
+
+
 @final
 class MatrixView:
     """Makes the matrices of one problem."""
@@ -169,31 +164,63 @@ class MatrixView:
         self._of = of.layout
         workspace = _with_all_rows(of)
         self._unreduced = workspace.settings is not of.settings
-        layout = workspace.layout
-        self._n_v, self._n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
+        self._layout, self._spatial = workspace.layout, workspace.settings.spatial != 0
+        o, p = workspace.arrays["bodies"][:-1], workspace.arrays["primitives"]
+        nr, na, ni = (int(o[name][0]) for name in ("nr", "na", "ni"))
+        self._size = nr, na, ni
+        self._of_side = 1 + workspace.settings.forms  # Gw of a side, and W
         self._terms = bound(workspace, kernels.terms)
-        self._M = BlockMatrix(workspace, kernels.mass_matrix, self._n_v, self._n_v)
-        self._K = BlockMatrix(workspace, kernels.kinematic_matrix, n_q, self._n_v)
-        self._GT = BlockMatrix(workspace, kernels.transposed_gradient, self._n_v, self._n_la)
-        self._W = BlockMatrix(workspace, kernels.force_directions, self._n_v, self._n_la)
-        self._forms = workspace.settings.forms
+        free = o[o["nt"] == 3]
+        self._masses, diagonal = free["mass"][:, None, None] * np.eye(3), np.eye(3, dtype=bool)
+        # the bodies of both sides of the primitives; any in place of the ground, of which there is nothing
+        self._beside = body = np.minimum(p["body"], len(o) - 1)
+        x, w = o["iv"], o["iv"] + o["nt"]
+        self._w = w
+        self._M = _Places.of(free["iv"], free["iv"], (3, 3), diagonal), _Places.of(w, w, (nr, nr))
+        rates = True if ni == 0 else np.eye(nr, dtype=bool)
+        of_K = _Places.of(o["iq"] + o["nt"], w, (na, nr), rates)
+        self._K = _Places.of(free["iq"], free["iv"], (3, 3), diagonal), of_K
+        there = (p["body"] < len(o))[..., None, None] & (np.arange(3) < p["n"][:, None])[:, None, :, None]
+        translating = there & (o["nt"][body] == 3)[..., None, None]
+        translating = translating & (diagonal | (p["linear"] == 0)[:, None, None, None])
+        la = np.broadcast_to(p["row"][:, None], body.shape)
+        G = (
+            _Places.of(o["il"], w, (ni, nr)),
+            _Places.of(la, x[body], (3, 3), translating),
+            _Places.of(la, w[body], (3, nr), there),
+        )
+        self._GT = [_Places(each.columns, each.rows, each.taken) for each in G]
 
     def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
         """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
-        n = self._n_la
         nu = y[self._of.v]
         if self._unreduced and reduced is not None:
             y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
-        terms = np.empty(3 * n + self._n_v)
-        self._terms(t, y, terms)
-        if self._n_v > _LARGE if sparse is None else sparse:
-            M, GT, K = self._M.sparse(t, y), self._GT.sparse(t, y), self._K.sparse(t, y)
-            W = self._W.sparse(t, y) if self._forms else GT
-        else:
-            M, GT, K = self._M.dense(t, y), self._GT.dense(t, y), self._K.dense(t, y)
-            W = self._W.dense(t, y) if self._forms else GT
+        n_v, n_la, n_q = self._layout.n_velocities, self._layout.n_constraints, self._layout.q.stop
+        sparse = n_v > _LARGE if sparse is None else sparse
+        n, sides = len(self._w), self._beside.shape
+        nr, na, ni = self._size
+        of_body, of_side = [(3, 3), (nr, nr), (na, nr), (ni, nr)], [(3, 3), *[(3, nr)] * self._of_side]
+        a_body, a_side = (sum(i * j for i, j in blocks) for blocks in (of_body, of_side))
+        sizes = n_la, n_la, n_la, n_v, n * a_body, sides[0] * 2 * a_side
+        out = np.empty(sum(sizes))
+        self._terms(t, y, out)
+        g, g_I, g_II, psi, in_bodies, in_joints = np.split(out, np.cumsum(sizes[:-1]))
+        d, M, K, G_int = _parts(in_bodies, (n,), *of_body)
+        Gx, *Gw = _parts(in_joints, sides, *of_side)
+        if self._spatial:  # R J R^T, K R^T, G R^T, R psi
+            R, of_w = np.swapaxes(d, 1, 2), self._w[:, None] + np.arange(3)
+            psi[of_w] = (R @ psi[of_w][..., None])[..., 0]
+            M, K, Gw = R @ M @ d, K @ d, [G @ d[self._beside] for G in Gw]
+        GT, *W = (_matrix((n_v, n_la), sparse, self._GT, G_int, Gx, G) for G in Gw)
         T, r = None, None
         if reduced is not None:
             w, T = reduced
             r = T @ nu - w
-        return Matrices(M, GT.T, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], W, T, r)
+        return Matrices(
+            _matrix((n_v, n_v), sparse, self._M, self._masses, M),
+            GT.T,
+            _matrix((n_q, n_v), sparse, self._K, np.broadcast_to(np.eye(3), self._masses.shape), K),
+            *(g, g_I, g_II, psi),
+            *(W[0] if W else GT, T, r),
+        )

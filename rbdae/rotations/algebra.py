@@ -84,38 +84,13 @@ def add_spin(d: Array, om: Array, out: Array) -> None:
 
 
 @jit
-def add_row_products(X: Array, Y: Array, out: Array, row: int, scale: float) -> None:
-    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; [NS] (19)."""
+def add_products(X: Array, Y: Array, out: Array, row: int, scale: float, step: int) -> None:
+    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R, [NS] (19), whose numbers
+    are `step` = 1 apart, or over its columns (3)."""
     for k in range(3):
         i = 0 if k == 0 else (2 if k == 1 else 1)
         j = 1 if k == 0 else (0 if k == 1 else 2)
-        for n in range(0, 9, 3):
-            out[row + k] += scale * X[n + k] * Y[n + k]
-            out[row + 3 + k] += scale * (X[n + i] * Y[n + j] + X[n + j] * Y[n + i])
-
-
-@jit
-def row_products_tangent(X: Array, scale: float, T: Array) -> None:
-    """T[:6, :9] = scale times the tangent of the row products with respect to Y."""
-    for n in range(0, 9, 3):
-        a = scale * X[n]
-        b = scale * X[n + 1]
-        e = scale * X[n + 2]
-        T[0, n] = a
-        T[0, n + 1] = 0.0
-        T[0, n + 2] = 0.0
-        T[1, n] = 0.0
-        T[1, n + 1] = b
-        T[1, n + 2] = 0.0
-        T[2, n] = 0.0
-        T[2, n + 1] = 0.0
-        T[2, n + 2] = e
-        T[3, n] = b
-        T[3, n + 1] = a
-        T[3, n + 2] = 0.0
-        T[4, n] = e
-        T[4, n + 1] = 0.0
-        T[4, n + 2] = a
-        T[5, n] = 0.0
-        T[5, n + 1] = e
-        T[5, n + 2] = b
+        for c in range(3):
+            n = (4 - step) * c
+            out[row + k] += scale * X[n + step * k] * Y[n + step * k]
+            out[row + 3 + k] += scale * (X[n + step * i] * Y[n + step * j] + X[n + step * j] * Y[n + step * i])

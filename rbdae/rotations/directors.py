@@ -10,7 +10,7 @@ from __future__ import annotations
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array
 from rbdae.rotations import stacks
-from rbdae.rotations.algebra import add_row_products, spin
+from rbdae.rotations.algebra import add_products, spin
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_map
 from rbdae.rotations.functions import ChartFunctions
@@ -32,10 +32,10 @@ def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> Non
     for k in range(6):
         out[i + k] = 0.0
         out[j + k] = 0.0
-    add_row_products(a, a, out, i, 0.5)
+    add_products(a, a, out, i, 0.5, 1)
     for k in range(3):
         out[i + k] -= 0.5
-    add_row_products(a, v, out, j, 1.0)
+    add_products(a, v, out, j, 1.0, 1)
 
 
 def _normalise(a: Array, p: Array) -> None:

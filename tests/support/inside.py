@@ -53,9 +53,9 @@ from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
 from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
+from rbdae.kernels.linear.pivoted import ALMOST
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
 from rbdae.kernels.memory import Content
-from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.laws.recorded import Derived, Recorded

@@ -5,19 +5,17 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.memory import bodies, states
-from rbdae.rotations.algebra import spin_transposed
 
 
 @stage("ii", "angular")
-def forces(m: Memory, b: int) -> None:
-    """t = B^T fd - Omega x J Omega. Reads d, fd and w."""
+def add_gyroscopic(m: Memory, b: int) -> None:
+    """t -= Omega x J Omega."""
     s = states(m)[b]
     J = bodies(m)[b].inertia
     w = s.w
     l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]
     l1 = J[1, 0] * w[0] + J[1, 1] * w[1] + J[1, 2] * w[2]
     l2 = J[2, 0] * w[0] + J[2, 1] * w[1] + J[2, 2] * w[2]
-    spin_transposed(s.d, s.fd, s.t)
     s.t[0] -= w[1] * l2 - w[2] * l1
     s.t[1] -= w[2] * l0 - w[0] * l2
     s.t[2] -= w[0] * l1 - w[1] * l0

@@ -1,13 +1,24 @@
-"""Bodies with ddot, the rates of the directors, as velocity, or with the momentum that belongs to them."""
+"""Bodies with ddot, the rates of the directors, as velocity, or with the momentum that belongs to them.
+
+The internal constraints say Y Y^T = I. Y is R, whose columns are the directors: those of its rows, [NS] (19). Or it is
+R^T: those of its columns, d_i . d_j = delta_ij, [NS] (44), Remark 4.6. The six are (|y_k|^2 - 1) / 2 for the rows of
+Y, then y_1 . y_2, y_3 . y_1, y_2 . y_3, and G_int^T la is La Y with the symmetric matrix La of their multipliers. Both
+are the same manifold, R^T (R R^T - I) R = 0, and La of the columns is R^T La R of the rows there.
+"""
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, select, vector_at
+from rbdae.compiler.access import Address, Array, Memory, select, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies import director_columns
 from rbdae.kernels.bodies.spatial import inverse_transposed
-from rbdae.kernels.memory import bodies, head, multipliers, states
-from rbdae.rotations.algebra import add_row_products, row_products_tangent
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
+from rbdae.rotations.algebra import add_products
+
+
+@jit
+def place(m: Memory, k: int, n: int) -> int:
+    """The place of Y_kn among the nine numbers of the directors."""
+    return 3 * k + n if head(m).columns == 1 else 3 * n + k
 
 
 @stage("ii", "director-rate momenta")
@@ -68,81 +79,55 @@ def euler_tensor_times(E: Array, v: Array, out: Array) -> None:
 
 
 @stage("iiii", "director-rate")
-def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
-    """out[r:r + 9] = E vdot (or pdot) - t + G_int^T la."""
+def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
+    """out = E v on each component of the directors."""
+    euler_tensor_times(bodies(m)[b].euler, vector_at(v_at), vector_at(out_at))
+
+
+@stage("iiiii", "director-rate")
+def add_constraint_forces(m: Memory, b: int, la_at: Address, out_at: Address, r: int) -> None:
+    """out[r:r + 9] += La Y, G_int^T la of one body, for all multipliers la."""
     out = vector_at(out_at)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    la = multipliers(m)
-    if head(m).momenta == 1:
-        for k in range(9):
-            s.ad[k] = s.pd[k]
-    else:
-        euler_tensor_times(o.euler, s.wd, s.ad)
-    l0 = la[o.il]
-    l1 = la[o.il + 1]
-    l2 = la[o.il + 2]
-    l3 = la[o.il + 3]
-    l4 = la[o.il + 4]
-    l5 = la[o.il + 5]
-    for j in range(0, 9, 3):
-        out[r + j] = s.ad[j] - s.t[j] + l0 * s.a[j] + l3 * s.a[j + 1] + l4 * s.a[j + 2]
-        out[r + j + 1] = s.ad[j + 1] - s.t[j + 1] + l3 * s.a[j] + l1 * s.a[j + 1] + l5 * s.a[j + 2]
-        out[r + j + 2] = s.ad[j + 2] - s.t[j + 2] + l4 * s.a[j] + l5 * s.a[j + 1] + l2 * s.a[j + 2]
+    a = states(m)[b].a
+    La = tangent_memory(m).block
+    symmetric(vector_at(la_at), bodies(m)[b].il, 1.0, La)
+    for n in range(3):
+        for k in range(3):
+            t = out[r + place(m, k, n)]
+            for l in range(3):
+                t += La[k, l] * a[place(m, l, n)]
+            out[r + place(m, k, n)] = t
 
 
 @jit
-def symmetric(l: Array, il: int, out: Array) -> None:
-    """out[:3, :3] = the symmetric matrix of the six multipliers of a body."""
-    for k in range(3):
-        out[k, k] = l[il + k]
-    out[0, 1] = l[il + 3]
-    out[1, 0] = l[il + 3]
-    out[0, 2] = l[il + 4]
-    out[2, 0] = l[il + 4]
-    out[1, 2] = l[il + 5]
-    out[2, 1] = l[il + 5]
+def symmetric(l: Array, il: int, scale: float, out: Array) -> None:
+    """out[:3, :3] = the symmetric matrix of six numbers from il on, with `scale` times those beside the diagonal."""
+    for i in range(3):
+        out[i, i] = l[il + i]
+        for j in range(i):
+            out[i, j] = scale * l[il + 2 + i + j]
+            out[j, i] = scale * l[il + 2 + i + j]
+
+
+@jit
+def add_constraints(m: Memory, X: Array, Y: Array, out: Array, row: int, scale: float) -> None:
+    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of two matrices as Y."""
+    add_products(X, Y, out, row, scale, 3 if head(m).columns == 1 else 1)
 
 
 @stage("iiiii", "director-rate")
 def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -> None:
-    """D D^T = I at the three levels, [NS] (19)."""
+    """Y Y^T = I at the three levels."""
     out = vector_at(out_at)
     s = states(m)[b]
     for k in range(6):
         out[r + k] = 0.0
     if level == 0:
-        add_row_products(s.a, s.a, out, r, 0.5)
+        add_constraints(m, s.a, s.a, out, r, 0.5)
         for k in range(3):
             out[r + k] -= 0.5
     elif level == 1:
-        add_row_products(s.a, s.w, out, r, 1.0)
+        add_constraints(m, s.a, s.w, out, r, 1.0)
     else:
-        add_row_products(s.a, s.wd, out, r, 1.0)
-        add_row_products(s.w, s.w, out, r, 1.0)
-
-
-@jit
-def constraint_gradient(m: Memory, X: Array, scale: float, T: Array) -> None:
-    """T[:6, :9] = scale times the tangent of the products of rows, or of columns, with respect to Y."""
-    if head(m).columns == 1:
-        director_columns.column_products_tangent(address(X), scale, address(T), 9)
-    else:
-        bilinear_matrix(address(X), scale, address(T))
-
-
-@stage("ifi", "director-rate")
-def bilinear_matrix(X_at: Address, scale: float, T_at: Address) -> None:
-    """T[:6, :9] = scale times the tangent of `bilinear` with respect to Y."""
-    row_products_tangent(vector_at(X_at), scale, matrix_at(T_at, 9))
-
-
-@stage("iiii", "director-rate")
-def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
-    """out = E v on each component of the directors."""
-    v = vector_at(v_at)
-    out = vector_at(out_at)
-    E = bodies(m)[b].euler
-    for j in range(3):
-        for k in range(3):
-            out[3 * j + k] = E[j, 0] * v[k] + E[j, 1] * v[3 + k] + E[j, 2] * v[6 + k]
+        add_constraints(m, s.a, s.wd, out, r, 1.0)
+        add_constraints(m, s.w, s.w, out, r, 1.0)

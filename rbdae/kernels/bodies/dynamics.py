@@ -6,84 +6,66 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
     angular,
-    director_columns,
     director_rates,
     euler_parameter_forms,
     quaternion_momenta,
     quaternion_rates,
     spatial,
 )
+from rbdae.kernels.bodies.gather import write_body
+from rbdae.kernels.bodies.internal_constraints import add_internal_forces
+from rbdae.kernels.bodies.natural import to_velocities
 from rbdae.kernels.memory import bodies, head, multipliers, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.rotations.algebra import spin_transposed
+
+
+@stage("ii")
+def pull_back(m: Memory, b: int) -> None:
+    """t (nr) = the part of psi of one body that is linear in the natural forces on the directors."""
+    s = states(m)[b]
+    if head(m).forms == 1:
+        euler_parameter_forms.pull_back(m, b)
+    else:
+        to_velocities(m, b, s.fd, s.t)
 
 
 @stage("ii")
 def forces(m: Memory, b: int) -> None:
-    """tx (3) and t (nr) = psi of one body without the constraint forces of internal constraints, [NS] (2), (25),
-    (33); with momenta -dH/dq, [BS09] (39). Reads the natural forces fx, fd, which may contain those of the joints."""
+    """t (nr) = psi of the rotation of one body without the constraint forces of internal constraints, [NS] (2), (25),
+    (33); with momenta -dH/dq, [BS09] (39). Reads the natural forces fd, which may contain those of the joints."""
     h = head(m)
-    s = states(m)[b]
-    for k in range(3):
-        s.tx[k] = s.fx[k]
+    pull_back(m, b)
     if h.kind == ANGULAR:
-        angular.forces(m, b)
-    elif h.forms == 1:
-        euler_parameter_forms.forces(m, b)
+        angular.add_gyroscopic(m, b)
     elif h.kind == QUATERNION_RATE:
-        quaternion_rates.pull_back(address(s.a), address(s.fd), address(s.t))
         if h.momenta == 1:
             quaternion_momenta.add_forces(m, b)
         else:
-            quaternion_rates.forces(m, b)
-    else:
-        for k in range(9):
-            s.t[k] = s.fd[k]
+            euler_parameter_forms.add_gyroscopic(m, b)
 
 
-@stage("ii")
+@jit
 def collect_forces(m: Memory, out_at: Address) -> None:
     """out[:nv] = psi of all bodies, see `forces`."""
-    out = vector_at(out_at)
-    B = bodies(m)
-    S = states(m)
-    for b in range(head(m).n_bodies):
-        forces(m, b)
-        s = S[b]
-        i = B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                out[i + k] = s.tx[k]
-            i += 3
-        for k in range(B[b].nr):
-            out[i + k] = s.t[k]
+    _collect(m, out_at, 0)
 
 
-@stage("ii", "reaction-friction")
+@jit
 def collect_pulled_back(m: Memory, out_at: Address) -> None:
     """out[:nv] = the part of psi of all bodies that is linear in the natural forces."""
+    _collect(m, out_at, 1)
+
+
+@stage("iii")
+def _collect(m: Memory, out_at: Address, linear: int) -> None:
     out = vector_at(out_at)
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        s = S[b]
-        if h.kind == ANGULAR:
-            spin_transposed(s.d, s.fd, s.t)
-        elif h.forms == 1:
-            euler_parameter_forms.pull_back(m, b)
-        elif h.kind == QUATERNION_RATE:
-            quaternion_rates.pull_back(address(s.a), address(s.fd), address(s.t))
+    for b in range(head(m).n_bodies):
+        if linear == 1:
+            pull_back(m, b)
         else:
-            for k in range(9):
-                s.t[k] = s.fd[k]
-        i = B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                out[i + k] = s.fx[k]
-            i += 3
-        for k in range(B[b].nr):
-            out[i + k] = s.t[k]
+            forces(m, b)
+        o = bodies(m)[b]
+        write_body(m, b, states(m)[b].fx, states(m)[b].t, o.nr, out, o.iv)
 
 
 @stage("iii")
@@ -92,42 +74,22 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
     or of the momenta, and the natural forces, which contain -G^T la of the joints."""
     out = vector_at(out_at)
     h = head(m)
-    B = bodies(m)
-    S = states(m)
-    la = multipliers(m)
     if h.spatial == SPATIAL_VELOCITIES:
         spatial.accelerations(m)
     for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
+        o = bodies(m)[b]
+        s = states(m)[b]
         r = row + o.iv
         forces(m, b)
-        if o.nt == 3:
-            if h.momenta == 1:
-                for k in range(3):
-                    out[r + k] = s.pxd[k] - s.tx[k]
-            else:
-                for k in range(3):
-                    out[r + k] = o.mass * s.xdd[k] - s.tx[k]
-            r += 3
-        if h.kind == ANGULAR:
-            J = o.inertia
-            for k in range(3):
-                out[r + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2] - s.t[k]
-        elif h.kind == QUATERNION_RATE:
-            l = la[o.il]
-            if h.momenta == 0:
-                quaternion_rates.inertia(m, b)
-                for k in range(4):
-                    out[r + k] = s.ad[k] - s.t[k] + l * s.a[k]
-            else:
-                for k in range(4):
-                    out[r + k] = s.pd[k] - s.t[k] + l * s.a[k]
-        else:
-            if h.columns == 1:
-                director_columns.dynamics_residual(m, b, out_at, r)
-            else:
-                director_rates.dynamics_residual(m, b, out_at, r)
+        for k in range(o.nt):
+            out[r + k] = (s.pxd[k] if h.momenta == 1 else o.mass * s.xdd[k]) - s.fx[k]
+        r += o.nt
+        if h.momenta == 0:
+            apply_mass(m, b, s.wd, s.ad)
+        for k in range(o.nr):
+            out[r + k] = (s.pd[k] if h.momenta == 1 else s.ad[k]) - s.t[k]
+        if h.kind != ANGULAR:
+            add_internal_forces(m, b, address(multipliers(m)), out_at, r)
 
 
 @jit

@@ -26,7 +26,6 @@ from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import FIFTH_ORDER, INHOMOGENEOUS, MOMENT
-from rbdae.rotations.algebra import director_tangents
 from rbdae.rotations.euler_map import euler_differential, euler_differential_transposed
 from rbdae.rotations.quaternion_algebra import (
     add_product,
@@ -65,13 +64,12 @@ def pull_back(m: Memory, b: int) -> None:
             s.t[k] += f * s.a[k]
 
 
-@stage("ii", "forms")
-def forces(m: Memory, b: int) -> None:
-    """t = Q + gyroscopic term."""
+@stage("ii", "quaternion-rate")
+def add_gyroscopic(m: Memory, b: int) -> None:
+    """t += the gyroscopic term; of the third order 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    pull_back(m, b)
     conjugate_product(s.w, s.a, s.s)
     extended(o.radial, o.inertia, s.s, s.s)
     for k in range(4):
@@ -83,18 +81,12 @@ def forces(m: Memory, b: int) -> None:
         s.t[k] += s.ad[k]
 
 
-@stage("iii", "forms")
-def row_basis(m: Memory, b: int, projected: int) -> None:
-    """U, 9 x 4 or 9 x 3: the virtual velocities of the directors that the rows of the dynamics belong to."""
+@stage("ii", "forms")
+def row_basis(m: Memory, b: int) -> None:
+    """U, 9 x 4: the virtual velocities of the directors that the rows of the dynamics belong to."""
     h = head(m)
     s = states(m)[b]
     U = s.U
-    if projected == 1:
-        director_tangents(s.d, U)
-        for i in range(9):
-            for j in range(3):
-                U[i, j] *= 2.0
-        return
     euler_differential(s.a, U)
     if h.pull_back == MOMENT:
         for i in range(9):
@@ -103,9 +95,6 @@ def row_basis(m: Memory, b: int, projected: int) -> None:
         for i in range(0, 9, 4):
             for k in range(4):
                 U[i, k] += 2.0 * s.a[k]
-
-
-# ---------------------------------------------------------------- tangents
 
 
 # ---------------------------------------------------------------- the projected form (25)

@@ -4,26 +4,51 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Memory, vector_at
+from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, multipliers, states
+
+
+@jit
+def read_body(m: Memory, b: int, y: Array, i: int, x: Array, w: Array, n: int) -> None:
+    """x and w[:n] of one body from its numbers in y, which begin at i; without x where it has a pivot."""
+    if bodies(m)[b].nt == 3:
+        for k in range(3):
+            x[k] = y[i + k]
+        i += 3
+    for k in range(n):
+        w[k] = y[i + k]
+
+
+@jit
+def write_body(m: Memory, b: int, x: Array, w: Array, n: int, out: Array, i: int) -> None:
+    """The way back: to out, from i on."""
+    if bodies(m)[b].nt == 3:
+        for k in range(3):
+            out[i + k] = x[k]
+        i += 3
+    for k in range(n):
+        out[i + k] = w[k]
+
+
+@jit
+def clear_forces(m: Memory) -> None:
+    """No natural forces, not even weights."""
+    for b in range(head(m).n_bodies + 1):
+        s = states(m)[b]
+        for k in range(3):
+            s.fx[k] = 0.0
+        for k in range(9):
+            s.fd[k] = 0.0
 
 
 @stage("ii")
 def gather_positions(m: Memory, y_at: Address) -> None:
     """Positions x, a of all bodies from y[:nq]."""
     y = vector_at(y_at)
-    B = bodies(m)
-    S = states(m)
     for b in range(head(m).n_bodies):
-        s = S[b]
-        i = B[b].iq
-        if B[b].nt == 3:
-            for k in range(3):
-                s.x[k] = y[i + k]
-            i += 3
-        for k in range(B[b].na):
-            s.a[k] = y[i + k]
+        o = bodies(m)[b]
+        read_body(m, b, y, o.iq, states(m)[b].x, states(m)[b].a, o.na)
 
 
 @jit
@@ -42,16 +67,10 @@ def gather_accelerations(m: Memory, yd_at: Address, offset: int) -> None:
 def _gather_rates(m: Memory, y_at: Address, offset: int, order: int) -> None:
     """The velocities (order 1) or accelerations (2) of all bodies."""
     y = vector_at(y_at)
-    B = bodies(m)
     for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
         x, w = _rates(m, b, order)
-        i = offset + B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                x[k] = y[i + k]
-            i += 3
-        for k in range(B[b].nr):
-            w[k] = y[i + k]
+        read_body(m, b, y, offset + o.iv, x, w, o.nr)
 
 
 @jit
@@ -114,13 +133,6 @@ def gather_natural(m: Memory, Z_at: Address) -> None:
 def collect_velocities(m: Memory, out_at: Address) -> None:
     """out[:nv] = (xd, w) of all bodies."""
     out = vector_at(out_at)
-    B = bodies(m)
-    S = states(m)
     for b in range(head(m).n_bodies):
-        i = B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                out[i + k] = S[b].xd[k]
-            i += 3
-        for k in range(B[b].nr):
-            out[i + k] = S[b].w[k]
+        o = bodies(m)[b]
+        write_body(m, b, states(m)[b].xd, states(m)[b].w, o.nr, out, o.iv)

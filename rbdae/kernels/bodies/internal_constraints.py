@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, address, vector_at
-from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import director_columns, director_rates
+from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory, work
-from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
-from rbdae.kernels.scatter import scatter, scatter_transposed
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.rotations.chart import internal_constraints
 
 
@@ -24,9 +23,7 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
     for b in range(h.n_bodies):
         s = S[b]
         r = row + B[b].il
-        if h.columns == 1:
-            director_columns.internal_residual(m, b, out_at, r, level)
-        elif h.kind == DIRECTOR_RATE:
+        if h.kind == DIRECTOR_RATE:
             director_rates.internal_residual(m, b, out_at, r, level)
         elif level == 0:
             out[r] = 0.5 * (dot(s.a, s.a, 4) - 1.0)
@@ -47,45 +44,56 @@ def add_internal_corrections(m: Memory, mu_at: Address, offset: int, out_at: Add
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
-    S = states(m)
     n = h.chart_internal
     if n == 0:
         return
-    T = tangent_memory(m).block
+    G = tangent_memory(m).block
+    for b in range(h.n_bodies):
+        i = B[b].iq + B[b].nt
+        internal_gradient(m, b)
+        for k in range(B[b].na):
+            for j in range(n):
+                out[i + k] += G[j, k] * mu[offset + n * b + j]
+
+
+@stage("ii")
+def internal_gradient(m: Memory, b: int) -> None:
+    """`block`[:, :na] = G_int = dg/da of the chart. Reads a; writes `work`."""
+    h = head(m)
+    n = h.chart_internal
+    na = bodies(m)[b].na
+    G = tangent_memory(m).block
     v = work(m)
     g = v[9:]
-    for b in range(h.n_bodies):
-        o = B[b]
-        i = o.iq + o.nt
-        if h.columns == 1:
-            director_columns.column_products_tangent(address(S[b].a), 1.0, address(T), T.strides[0] // 8)
-        for k in range(o.na):
-            if h.columns == 0:  # a column is the rate along a unit vector
-                for l in range(o.na):
-                    v[l] = 1.0 if l == k else 0.0
-                internal_constraints(h.chart, S[b].a, v, g, 0, n)
-                for j in range(n):
-                    T[j, k] = g[n + j]
-            for j in range(n):
-                out[i + k] += T[j, k] * mu[offset + n * b + j]
+    for k in range(na):  # a column is the rate along a unit vector
+        for l in range(na):
+            v[l] = 1.0 if l == k else 0.0
+        constraints_of_body(m, b, v, g, 0, n)
+        for j in range(n):
+            G[j, k] = g[n + j]
 
 
-@stage("iiif")
-def internal_columns(m: Memory, row: int, column: int, scale: float) -> None:
-    """scale G_int^T in the rows of the dynamics and the columns of the multipliers."""
-    scratch = tangent_memory(m)
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    if h.kind == ANGULAR:
+@jit
+def constraints_of_body(m: Memory, b: int, v: Array, out: Array, i: int, j: int) -> None:
+    """out[i:] = g(a) of the chart, out[j:] = dg/da v."""
+    a = states(m)[b].a
+    if head(m).columns == 0:
+        internal_constraints(head(m).chart, a, v, out, i, j)
         return
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        r = row + o.iv + o.nt
-        if h.kind == QUATERNION_RATE:
-            for k in range(4):
-                scatter(m, r + k, column + o.il, scale * s.a[k])
-        else:
-            director_rates.constraint_gradient(m, s.a, 1.0, scratch.block)
-            scatter_transposed(m, r, column + o.il, scratch.block, 9, 6, scale)
+    for k in range(6):
+        out[i + k] = -0.5 if k < 3 else 0.0
+        out[j + k] = 0.0
+    director_rates.add_constraints(m, a, a, out, i, 0.5)
+    director_rates.add_constraints(m, a, v, out, j, 1.0)
+
+
+@stage("iiiii", "internal")
+def add_internal_forces(m: Memory, b: int, la_at: Address, out_at: Address, row: int) -> None:
+    """out[row:row + nr] += G_int^T la of one body with coordinate velocities, for all multipliers la."""
+    if head(m).kind == DIRECTOR_RATE:
+        director_rates.add_constraint_forces(m, b, la_at, out_at, row)
+        return
+    la = vector_at(la_at)
+    out = vector_at(out_at)
+    for k in range(4):
+        out[row + k] += la[bodies(m)[b].il] * states(m)[b].a[k]

@@ -1,4 +1,4 @@
-"""Natural coordinates z = (x, d) of the bodies with their rates and tangents.
+"""Natural coordinates z = (x, d) of the bodies with their rates.
 
 For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w). The rotational velocity w depends on the kind:
 
@@ -12,9 +12,7 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 
 from __future__ import annotations
 
-from typing import Any
-
-from rbdae.compiler.access import Memory, address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
     director_rates,
@@ -25,7 +23,7 @@ from rbdae.kernels.bodies import (
 )
 from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.rotations.algebra import add_spin, director_tangents, spin, turn
+from rbdae.rotations.algebra import add_spin, director_tangents, spin, spin_transposed, turn
 from rbdae.rotations.chart import rotation
 
 
@@ -33,17 +31,24 @@ from rbdae.rotations.chart import rotation
 def place(m: Memory) -> None:
     """Natural positions of all bodies, R = R_ref R(a). Reads a; writes d; the natural forces become the weight."""
     h = head(m)
-    B = bodies(m)
-    S = states(m)
     for b in range(h.n_bodies):
-        s = S[b]
+        s = states(m)[b]
         rotation(h.chart, s.a, s.d)
         if h.referenced == 1:
             _turn(m, b)
+    weigh(m)
+
+
+@jit
+def weigh(m: Memory) -> None:
+    """The natural forces become the weight."""
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
         for k in range(3):
-            s.fx[k] = B[b].weight[k]
+            s.fx[k] = o.weight[k]
         for k in range(9):
-            s.fd[k] = B[b].weight_d[k]
+            s.fd[k] = o.weight_d[k]
 
 
 @stage("ii", "centred")
@@ -124,19 +129,17 @@ def velocity_basis(m: Memory) -> None:
         else:
             quaternion_rates.natural_tangent(address(s.a), address(s.B))
             if h.forms == 1:
-                euler_parameter_forms.row_basis(m, b, 0)
+                euler_parameter_forms.row_basis(m, b)
 
 
 @jit
-def row_basis(m: Memory, b: int) -> Any:
-    """The virtual velocities of the directors that the rows of the dynamics of body b belong to, 9 x n_row_basis."""
-    if head(m).forms == 1:
-        return states(m)[b].U
-    return states(m)[b].B
-
-
-@jit
-def n_row_basis(m: Memory, b: int) -> int:
-    """How many rows of the dynamics of body b have forces on the directors: nr, or 3 in projected forms."""
-    n: int = bodies(m)[b].nr - head(m).projected
-    return n
+def to_velocities(m: Memory, b: int, f: Array, out: Array) -> None:
+    """out = B^T f of one body. Reads a and d."""
+    s = states(m)[b]
+    if head(m).kind == ANGULAR:
+        spin_transposed(s.d, f, out)
+    elif head(m).kind == QUATERNION_RATE:
+        quaternion_rates.pull_back(address(s.a), address(f), address(out))
+    else:
+        for k in range(9):
+            out[k] = f[k]

@@ -60,28 +60,6 @@ def pull_back(p_at: Address, f_at: Address, out_at: Address) -> None:
     euler_differential_transposed(vector_at(p_at), vector_at(f_at), vector_at(out_at))
 
 
-@stage("ii", "quaternion-rate")
-def forces(m: Memory, b: int) -> None:
-    """t += 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    conjugate_product(s.w, s.a, s.s)
-    extended(o.radial, o.inertia, s.s, s.s)
-    add_product(s.w, s.s, 8.0, s.t)
-
-
-@stage("ii", "quaternion-rate")
-def inertia(m: Memory, b: int) -> None:
-    """ad = 4 p o I (conj(p) o pddot), [NS] (31)."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    conjugate_product(s.a, s.wd, s.s)
-    extended(o.radial, o.inertia, s.s, s.s)
-    for k in range(4):
-        s.ad[k] = 0.0
-    add_product(s.a, s.s, 4.0, s.ad)
-
-
 @stage("iiii", "quaternion-rate")
 def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
     """out = 4 p o I (conj(p) o v), divided by |p|^4 with momenta."""

@@ -3,21 +3,16 @@
     Omega = R^T omega,    Omegadot = R^T omegadot,
 
 because Rdot^T omega = -Omega x Omega = 0; so [NS] (1) in omega has M = R J R^T, G R^T and R psi (Remark 4.6). All
-other kernels have w = Omega. Here omega (the field p of a state) and its rate (pd) become w and wd, tangents with
-respect to w and wd become columns of a and omega by
-
-    U = d(R^T omega)/da,    V = R^T,    Ud = d(R^T omegadot)/da,
-
-and rates of w become those of omega. The way back has the inverse, C = R^-T, so that it is exact off the internal
-constraints of quaternions and directors, too.
+other kernels have w = Omega. Here omega (the field p of a state) and its rate (pd) become w and wd, and rates of w
+become those of omega. The way back has the inverse, C = R^-T, so that it is exact off the internal constraints of
+quaternions and directors, too.
 """
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, rhs_tangent, solution, states
-from rbdae.kernels.row_operations import mix_three
+from rbdae.kernels.memory import bodies, head, solution, states
 
 
 @jit
@@ -86,50 +81,3 @@ def to_spatial_rates(m: Memory) -> None:
         i = o.iv + o.nt
         inverse_transposed(s.d, s.C)
         times_three(s.C, vd, i, vd, i)
-
-
-@stage("i", "spatial")
-def to_spatial_rows(m: Memory) -> None:
-    """The rows of the rotations in `rhs_tangent`: R^T d omegadot become d omegadot. Reads C."""
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        mix_three(rhs_tangent(m), o.iv + o.nt, head(m).rhs_tangent_width, states(m)[b].C)
-
-
-@stage("iii", "spatial")
-def turn_forces(m: Memory, out_at: Address, row: int) -> None:
-    """out[row:row + nv]: psi, which belongs to w, becomes R psi, which belongs to omega. Reads d."""
-    out = vector_at(out_at)
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        d = states(m)[b].d
-        i = row + o.iv + o.nt
-        x = out[i]
-        y = out[i + 1]
-        z = out[i + 2]
-        for k in range(3):
-            out[i + k] = d[k] * x + d[3 + k] * y + d[6 + k] * z
-
-
-@jit
-def turn_columns(m: Memory, b: int, K: Array, n_rows: int) -> None:
-    """K[:n_rows, :3] becomes K R^T. Reads d."""
-    d = states(m)[b].d
-    for i in range(n_rows):
-        x = K[i, 0]
-        y = K[i, 1]
-        z = K[i, 2]
-        for k in range(3):
-            K[i, k] = x * d[k] + y * d[3 + k] + z * d[6 + k]
-
-
-@jit
-def turn_rows(m: Memory, b: int, K: Array, n: int) -> None:
-    """K[:3, :n] becomes R K. Reads d."""
-    d = states(m)[b].d
-    for c in range(n):
-        x = K[0, c]
-        y = K[1, c]
-        z = K[2, c]
-        for k in range(3):
-            K[k, c] = d[k] * x + d[3 + k] * y + d[6 + k] * z

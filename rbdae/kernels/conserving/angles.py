@@ -27,8 +27,7 @@ from rbdae.compiler.access import Address, Memory, atan, select, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place
-from rbdae.kernels.conserving.forms import step_forms
-from rbdae.kernels.conserving.loads import step_load
+from rbdae.kernels.conserving.forms import step_forms, step_load
 from rbdae.kernels.forces.elements import angle_of, turns
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import element_memory, elements, force_states, head, states
@@ -65,6 +64,15 @@ def start_angle(m: Memory, i: int) -> Any:
     c = element_memory(m)
     angle = angle_of(c.q[0] - c.r[0], c.q[1] - c.r[1])
     return angle + turns(angle, force_states(m)[elements(m)[i].state])
+
+
+@jit
+def angle_increment(m: Memory) -> Any:
+    """phi1 - phi0. Reads `step_forms`."""
+    c = element_memory(m)
+    x = 2.0 * (c.q[1] * c.r[0] - c.q[0] * c.r[1])
+    y = c.q[0] * c.q[0] + c.q[1] * c.q[1] - c.r[0] * c.r[0] - c.r[1] * c.r[1]
+    return 2.0 * atan(x / (sqrt(x * x + y * y) + y))
 
 
 @stage("iif", "elements")
@@ -128,11 +136,8 @@ def advance_windings(m: Memory, y_at: Address, out_at: Address) -> None:
         for k in range(9):
             s.dd[k] = 0.5 * (s.d[k] - s.ddd[k])
             s.d[k] = 0.5 * (s.d[k] + s.ddd[k])
-    c = element_memory(m)
     for i in range(h.n_elements):
         e = elements(m)[i]
         if e.winding == 1:
             step_forms(m, i)
-            x = 2.0 * (c.q[1] * c.r[0] - c.q[0] * c.r[1])
-            y = c.q[0] * c.q[0] + c.q[1] * c.q[1] - c.r[0] * c.r[0] - c.r[1] * c.r[1]
-            out[h.states_at + e.state] = start_angle(m, i) + 2.0 * atan(x / (sqrt(x * x + y * y) + y))
+            out[h.states_at + e.state] = start_angle(m, i) + angle_increment(m)

@@ -23,10 +23,12 @@ from rbdae.kernels.conserving.increments import (
     VARIATIONAL,
     arms,
     combination,
+    frame_of_start,
     half_increment,
     increment,
     rotation_less_identity,
     set_increment,
+    vector_of,
 )
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.memory import bodies, head, multipliers, newton_bodies, newton_matrix, states, tangent_memory
@@ -218,18 +220,12 @@ def moment(m: Memory, b: int) -> None:
     v = half_increment(m, b)
     a = arms(m, b)
     N = c.A
-    for l in range(3):
-        for k in range(3):
-            N[l, k] = (
-                s.ddd[3 * l] * s.fd[3 * k] + s.ddd[3 * l + 1] * s.fd[3 * k + 1] + s.ddd[3 * l + 2] * s.fd[3 * k + 2]
-            )
+    frame_of_start(m, b, s.fd, N)
     trace = N[0, 0] + N[1, 1] + N[2, 2]
     one = c.left[5]
     two = c.left[6]
     three = c.left[7]
-    one[0] = N[2, 1] - N[1, 2]
-    one[1] = N[0, 2] - N[2, 0]
-    one[2] = N[1, 0] - N[0, 1]
+    vector_of(N, one)
     for k in range(3):
         two[k] = N[0, k] * v[0] + N[1, k] * v[1] + N[2, k] * v[2] - trace * v[k]
     moved(N, v, c.left[8])

@@ -28,7 +28,14 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.conserving.increments import half_increment, quotient, rotation_less_identity, set_increment
+from rbdae.kernels.conserving.increments import (
+    frame_of_start,
+    half_increment,
+    quotient,
+    rotation_less_identity,
+    set_increment,
+    vector_of,
+)
 from rbdae.kernels.memory import bodies, newton_matrix, states, tangent_memory
 
 
@@ -41,22 +48,18 @@ def begin_directors(m: Memory, b: int, h: float) -> None:
         s.pd[k] = h * s.p[k]
         s.fd[k] = 0.0 * s.p[k]
     _in_the_frame(m, b, N)
-    s.tx[0] = 0.5 * (N[2, 1] - N[1, 2])
-    s.tx[1] = 0.5 * (N[0, 2] - N[2, 0])
-    s.tx[2] = 0.5 * (N[1, 0] - N[0, 1])
+    vector_of(N, s.tx)
+    for k in range(3):
+        s.tx[k] *= 0.5
 
 
 @jit
 def _in_the_frame(m: Memory, b: int, N: Array) -> None:
     """N = (w_1 w_2 w_3). Reads h p0 and the natural forces."""
     s = states(m)[b]
-    d = s.ddd
-    for k in range(3):
-        for a in range(3):
-            x = 0.0 * d[0]
-            for j in range(3):
-                x += d[3 * k + j] * (s.pd[3 * a + j] + s.fd[3 * a + j])
-            N[k, a] = x
+    for k in range(9):
+        s.t[k] = s.pd[k] + s.fd[k]
+    frame_of_start(m, b, s.t, N)
 
 
 @stage("iiiii", "director-rate momenta")

@@ -19,9 +19,8 @@ from rbdae.compiler.access import Array, Memory, address, sqrt
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.conserving.angles import angle_law
-from rbdae.kernels.conserving.forms import step_forms
+from rbdae.kernels.conserving.forms import step_forms, step_load
 from rbdae.kernels.conserving.joints import MOVED, PULLED, bases
-from rbdae.kernels.conserving.loads import step_load
 from rbdae.kernels.conserving.user_forces import user_force, user_tangent
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine

@@ -205,3 +205,21 @@ def quotient(x: float, h: float) -> Any:
     """
     q = x / h
     return q + (x - q * h) / h
+
+
+@jit
+def frame_of_start(m: Memory, b: int, f: Array, N: Array) -> None:
+    """N = R0^T (f_1 f_2 f_3): natural forces in the frame of the start."""
+    d = states(m)[b].ddd
+    for k in range(3):
+        for a in range(3):
+            N[k, a] = d[3 * k] * f[3 * a] + d[3 * k + 1] * f[3 * a + 1] + d[3 * k + 2] * f[3 * a + 2]
+
+
+@jit
+def vector_of(N: Array, out: Array) -> None:
+    """out = vect N = (N_32 - N_23, ..)."""
+    for i in range(3):
+        j = (i + 1) % 3
+        k = (i + 2) % 3
+        out[i] = N[k, j] - N[j, k]

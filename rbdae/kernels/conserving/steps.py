@@ -22,8 +22,7 @@ from rbdae.kernels.conserving.increments import (
 )
 from rbdae.kernels.conserving.joints import joint_rows, set_bases
 from rbdae.kernels.conserving.midpoint import midpoint_rows, midpoint_velocity
-from rbdae.kernels.conserving.variational import to_the_start, variational_rows
-from rbdae.kernels.conserving.variational_end import variational_end
+from rbdae.kernels.conserving.variational import to_the_start, variational_end, variational_rows
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_joints, newton_matrix, primitives, states
 from rbdae.kernels.records import DIRECTOR_RATE

@@ -28,11 +28,34 @@ of (E1), and momenta are on the constraints.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, sqrt
+from rbdae.compiler.access import Address, Array, Memory, sqrt
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.conserving.bodies import add_cross, cross, moved
-from rbdae.kernels.conserving.increments import combination, half_increment, increment
-from rbdae.kernels.memory import bodies, head, newton_bodies, newton_matrix, rows, states, tangent_memory
+from rbdae.kernels.conserving.bodies import add_cross, cross, moved, take
+from rbdae.kernels.conserving.elimination import eliminate
+from rbdae.kernels.conserving.increments import (
+    VARIATIONAL,
+    combination,
+    frame_of_start,
+    half_increment,
+    increment,
+    quotient,
+    rotation_less_identity,
+    vector_of,
+)
+from rbdae.kernels.conserving.joints import MOVED, PULLED, bases, joint_rows
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.memory import (
+    bodies,
+    head,
+    newton_bodies,
+    newton_joints,
+    newton_matrix,
+    primitives,
+    rows,
+    states,
+    tangent_memory,
+)
+from rbdae.rotations.algebra import director_tangents, spin
 
 
 @stage("i")
@@ -51,24 +74,13 @@ def to_the_start(m: Memory) -> None:
 
 
 @jit
-def load(m: Memory, b: int, f: Array, N: Array) -> None:
-    """N = R0^T (f_1 f_2 f_3): natural forces in the frame of the start."""
-    d = states(m)[b].ddd
-    for k in range(3):
-        for a in range(3):
-            N[k, a] = d[3 * k] * f[3 * a] + d[3 * k + 1] * f[3 * a + 1] + d[3 * k + 2] * f[3 * a + 2]
-
-
-@jit
 def joint_moment(m: Memory, b: int, N: Array, out: Array) -> None:
     """vect R0^T (fd - gd), the moment of the joints in the frame of the start; N is overwritten."""
     s = states(m)[b]
     for k in range(9):
         s.t[k] = s.fd[k] - s.gd[k]
-    load(m, b, s.t, N)
-    out[0] = N[2, 1] - N[1, 2]
-    out[1] = N[0, 2] - N[2, 0]
-    out[2] = N[1, 0] - N[0, 1]
+    frame_of_start(m, b, s.t, N)
+    vector_of(N, out)
 
 
 @jit
@@ -127,7 +139,7 @@ def _rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
     K = c.K
     t = c.left[5]
     joint_moment(m, b, N, t)
-    load(m, b, s.gd, N)
+    frame_of_start(m, b, s.gd, N)
     mean_moment(N, e0, e, K, f)
     for k in range(3):
         t[k] += 2.0 * (s.tx[k] - w * z[k]) + 0.5 * f[k]
@@ -152,3 +164,129 @@ def _rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
     for i in range(3):
         for j in range(3):
             A[at + n * i + j] = 2.0 * c.product[i, j]
+
+
+@stage("iif")
+def variational_end(m: Memory, u_at: Address, h: float) -> None:
+    """The momenta at the end of the step, on the constraints of the joints: P1 to fx, y1 = J Om1 to the first of fd."""
+    take(m, u_at, VARIATIONAL, 0.5 * h * h)
+    to_the_start(m)
+    primitive_vectors(m, 1)
+    primitive_forces(m)
+    for b in range(head(m).n_bodies):
+        _end_of_body(m, b, h)
+    if head(m).n_primitives > 0:
+        _project(m)
+
+
+@stage("iif")
+def _end_of_body(m: Memory, b: int, h: float) -> None:
+    """P1 = P0 + h w + j / h and R1 (y1 - ..) = R0 (y0 + ..) with all forces; moves x and d to the end."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    c = tangent_memory(m)
+    for k in range(3):
+        s.fx[k] = s.px[k] + h * o.weight[k] + quotient(s.fx[k] - 0.5 * h * h * o.weight[k], h)
+    C = c.block
+    rotation_less_identity(m, b, C)
+    for k in range(3):
+        C[k, k] += 1.0
+    e0 = 1.0 / sqrt(increment(m, b)[4])
+    e = c.left[0]
+    f = c.left[1]
+    y = c.left[2]
+    v = half_increment(m, b)
+    for k in range(3):
+        e[k] = e0 * v[k]
+    N = c.A
+    joint_moment(m, b, N, y)
+    frame_of_start(m, b, s.gd, N)
+    mean_moment(N, e0, e, c.K, f)
+    for k in range(3):
+        y[k] = 0.5 * y[k] + s.tx[k] + 0.25 * f[k]
+        e[k] = -e[k]
+    P = c.product
+    for i in range(3):
+        for j in range(3):
+            P[i, j] = C[0, i] * N[0, j] + C[1, i] * N[1, j] + C[2, i] * N[2, j]
+    mean_moment(P, e0, e, c.K, f)
+    for k in range(3):
+        x = C[0, k] * y[0] + C[1, k] * y[1] + C[2, k] * y[2] + 0.25 * f[k]
+        s.fd[k] = 2.0 * quotient(x, h)
+        s.x[k] += s.xd[k]
+    for k in range(9):
+        s.d[k] += s.dd[k]
+
+
+@stage("i", "joints", optional=True)
+def _project(m: Memory) -> None:
+    """M dv + G^T nu = 0, G (v + dv) = 0 at the end of the step, by the memory and the elimination of the steps."""
+    A = newton_matrix(m)
+    B = bodies(m)
+    N = newton_bodies(m)
+    h = head(m)
+    for i in range(h.n_newton):
+        A[i] = 0.0
+    for b in range(h.n_bodies):
+        n = B[b].nt + 3
+        at = N[b].block
+        T = bases(m, b)
+        director_tangents(states(m)[b].d, T)
+        for k in range(3):
+            if B[b].nt == 3:
+                A[at + n * k + k] = B[b].mass
+            for j in range(3):
+                A[at + n * (B[b].nt + k) + B[b].nt + j] = B[b].inertia[k, j]
+            for i in range(9):
+                T[i, MOVED + k] = T[i, PULLED + k]
+    primitive_vectors(m, 0)
+    _clear_rates(m)
+    joint_rows(m)
+    _end_rates(m)
+    primitive_vectors(m, 1)
+    for i in range(h.n_primitives):
+        p = primitives(m)[i]
+        r = rows(m)[i]
+        to = newton_joints(m)[i].row
+        if p.linear == 1:
+            for k in range(3):
+                if p.keep[k] == 1:
+                    A[to[k]] = -r.Pd[k]
+        elif p.keep[0] == 1:
+            x = 0.0 * r.P[0]
+            for k in range(3):
+                x += r.Pd[k] * r.Q[k] + r.P[k] * r.Qd[k]
+            A[to[0]] = -p.scale * x
+    eliminate(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = states(m)[b]
+        i = N[b].row + o.nt
+        for k in range(3):
+            if o.nt == 3:
+                s.fx[k] += o.mass * A[N[b].row + k]
+            s.fd[k] += o.inertia[k, 0] * A[i] + o.inertia[k, 1] * A[i + 1] + o.inertia[k, 2] * A[i + 2]
+
+
+@stage("i", "joints", optional=True)
+def _clear_rates(m: Memory) -> None:
+    """No rates, no multipliers of the primitives."""
+    for i in range(head(m).n_primitives):
+        r = rows(m)[i]
+        for k in range(3):
+            r.Pd[k] = 0.0
+            r.Qd[k] = 0.0
+            r.la[k] = 0.0
+
+
+@stage("i", "joints", optional=True)
+def _end_rates(m: Memory) -> None:
+    """The rates of x and d that belong to P1 and y1."""
+    om = tangent_memory(m).left[0]
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        for k in range(3):
+            s.xd[k] = s.fx[k] / o.mass if o.nt == 3 else 0.0
+        moved(o.inertia_inverse, s.fd, om)
+        spin(s.d, om, s.dd)

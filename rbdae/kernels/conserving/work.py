@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, atan, sqrt, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
-from rbdae.kernels.conserving.angles import start_angle
+from rbdae.kernels.conserving.angles import angle_increment, start_angle
 from rbdae.kernels.conserving.bodies import begin, take
 from rbdae.kernels.conserving.drives import set_drives
 from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.constraints.primitives import combine, primitive_vectors
 from rbdae.kernels.forces.elements import gather, n_displacements
 from rbdae.kernels.forces.internal_states import gather_force_states
-from rbdae.kernels.forces.unconserved import bushing_work, element_work
+from rbdae.kernels.forces.power import bushing_work, element_work
 from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
 
@@ -70,9 +70,7 @@ def _elements(m: Memory, h: float, out_at: Address) -> None:
             c.s[0] = 2.0 * c.r[0] / length
             c.x[0] = 0.5 * length
         elif e.shaping == ANGLE:
-            x = 2.0 * (c.q[1] * c.r[0] - c.q[0] * c.r[1])
-            z = c.q[0] * c.q[0] + c.q[1] * c.q[1] - c.r[0] * c.r[0] - c.r[1] * c.r[1]
-            c.s[0] = 2.0 * atan(x / (sqrt(x * x + z * z) + z))
+            c.s[0] = angle_increment(m)
             c.x[0] = 0.5 * c.s[0]
             if e.winding == 1:
                 c.x[0] += start_angle(m, i)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import director_columns, director_rates, quaternion_rates
-from rbdae.kernels.constraints.primitives import add_bilinear, add_natural
-from rbdae.kernels.memory import bodies, corrections, head, primitives, rows, states, tangent_memory
-from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
-from rbdae.rotations.algebra import spin_transposed
+from rbdae.kernels.bodies.internal_constraints import add_internal_forces
+from rbdae.kernels.bodies.natural import to_velocities
+from rbdae.kernels.constraints.primitives import add_gradient
+from rbdae.kernels.memory import bodies, corrections, head, primitives, rows, states
+from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.chart import rate
 
 
@@ -48,47 +48,24 @@ def place_corrections(m: Memory) -> None:
         s2 = S[p.body[1]]
         for k in range(p.n):
             r.mu[k] = mu[p.row + k] * p.keep[k]
-        if p.linear == 1:
-            add_natural(p.A, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
-        else:
-            add_bilinear(p, r, r.mu[0], s1.gx, s1.gd, s2.gx, s2.gd)
+        add_gradient(p, r, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
 
 
 @stage("ii", "corrected")
 def add_corrections(m: Memory, out_at: Address) -> None:
     """out[:nq] += G^T mu, or K times it. Reads mu, gx and gd."""
-    scratch = tangent_memory(m)
     out = vector_at(out_at)
     h = head(m)
-    B = bodies(m)
-    S = states(m)
-    mu = corrections(m)
     for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        i = o.iq
-        if o.nt == 3:
-            for k in range(3):
-                out[i + k] += s.gx[k]
-            i += 3
+        o = bodies(m)[b]
+        s = states(m)[b]
+        i = o.iq + o.nt
+        for k in range(o.nt):
+            out[o.iq + k] += s.gx[k]
+        to_velocities(m, b, s.gd, s.t)
         if h.kind == ANGULAR:
-            spin_transposed(s.d, s.gd, s.t)
             rate(h.chart, s.a, s.t, s.ad)
-            for k in range(o.na):
-                out[i + k] += s.ad[k]
-        elif h.kind == QUATERNION_RATE:
-            quaternion_rates.pull_back(address(s.a), address(s.gd), address(s.t))
-            for k in range(4):
-                out[i + k] += s.t[k] + mu[o.il] * s.a[k]
-        elif h.columns == 1:
-            for k in range(9):
-                out[i + k] += s.gd[k]
-            director_columns.add_constraint_forces(m, b, address(mu), out_at, i)
-        else:
-            director_rates.symmetric(mu, o.il, scratch.block)
-            for j in range(0, 9, 3):
-                for k in range(3):
-                    t = s.gd[j + k]
-                    for l in range(3):
-                        t += scratch.block[k, l] * s.a[j + l]
-                    out[i + j + k] += t
+        for k in range(o.na):
+            out[i + k] += s.ad[k] if h.kind == ANGULAR else s.t[k]
+        if h.kind != ANGULAR:
+            add_internal_forces(m, b, address(corrections(m)), out_at, i)

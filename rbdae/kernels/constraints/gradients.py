@@ -1,14 +1,14 @@
-"""The gradients of the primitive constraints with respect to (xdot, w) of their bodies, and G^T in the Jacobian."""
+"""The gradients of the primitive constraints with respect to (xdot, w) of their bodies."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies.spatial import turn_columns
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
-from rbdae.kernels.scatter import scatter, scatter_transposed
 from rbdae.rotations.algebra import director_tangents
 
 
@@ -32,25 +32,10 @@ def columns_of(kind: int, c: Array, side: int, D: Array, n: int, out: Array) -> 
                 out[k, i] = a * D[k, i] + b * D[3 + k, i] + e * D[6 + k, i]
 
 
-@jit
-def zero(T: Array, n: int, rows_: int) -> None:
-    """T[:rows_, :n] = 0."""
-    for k in range(rows_):
-        for i in range(n):
-            T[k, i] = 0.0
-
-
-@jit
-def add_times(f: Array, T: Array, n: int, scale: float, out: Array) -> None:
-    """out[0, :n] += scale f^T T."""
-    for i in range(n):
-        out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
-
-
 @stage("i", "joints", optional=True)
 def gradients(m: Memory) -> None:
     """G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows. Reads P, Q and B of the
-    bodies; writes Gx, Gw and, of bilinear primitives, Pw, Qw."""
+    bodies; writes Gx and Gw."""
     h = head(m)
     C = primitives(m)
     S = states(m)
@@ -82,76 +67,70 @@ def twist_gradients(m: Memory) -> None:
                 gradient(m, i, side, ANGULAR, basis, 3)
 
 
-@stage("i", "joints spatial", optional=True)
-def turn_gradients(m: Memory) -> None:
-    """G with respect to (xdot, Omega) becomes G with respect to (xdot, omega)."""
-    C = primitives(m)
-    R = rows(m)
-    B = bodies(m)
-    for i in range(head(m).n_primitives):
-        for side in range(2):
-            b = C[i].body[side]
-            if B[b].fixed == 0:
-                turn_columns(m, b, R[i].Gw[side], C[i].n)
-
-
 @jit
 def gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
     """The gradient of one side of a primitive; D[:, :n] is the tangent of the directors."""
     p = primitives(m)[i]
     r = rows(m)[i]
-    if p.linear == 1:
-        columns_of(kind, p.A, side, D, n, r.Gw[side])
-        for k in range(3):
-            for j in range(3):
-                r.Gx[side, k, j] = 0.0
-            r.Gx[side, k, k] = p.A[4 * side]
-    else:
-        _bilinear_gradient(m, i, side, kind, address(D), n)
-
-
-@stage("iiiiii", "bilinear")
-def _bilinear_gradient(m: Memory, i: int, side: int, kind: int, D_at: Address, n: int) -> None:
-    """scale (Q^T dP + P^T dQ)."""
-    D = matrix_at(D_at, 9)
-    p = primitives(m)[i]
-    r = rows(m)[i]
-    columns_of(kind, p.A, side, D, n, r.Pw[side])
-    columns_of(kind, p.B, side, D, n, r.Qw[side])
+    rotation_rows(m, i, side, kind, D, n, r.Gw[side])
     for k in range(3):
-        r.Gx[side, 0, k] = p.scale * (p.A[4 * side] * r.Q[k] + p.B[4 * side] * r.P[k])
-    zero(r.Gw[side], n, 1)
-    add_times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
-    add_times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
-
-
-@stage("iiif", "joints", optional=True)
-def scatter_primitive_columns(m: Memory, row: int, column: int, scale: float) -> None:
-    """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers. Reads the gradients."""
-    C = primitives(m)
-    R = rows(m)
-    B = bodies(m)
-    for i in range(head(m).n_primitives):
-        p = C[i]
-        r = R[i]
-        for side in range(2):
-            o = B[p.body[side]]
-            if o.fixed == 1:
-                continue
-            n = row + o.iv
-            if o.nt == 3:
-                scatter_gradient_columns(m, i, side, n, column + p.row, scale)
-                n += 3
-            scatter_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, scale)
+        if p.linear == 1:
+            for j in range(3):
+                r.Gx[side, k, j] = p.A[4 * side] if j == k else 0.0
+        else:
+            r.Gx[side, 0, k] = p.scale * (p.A[4 * side] * r.Q[k] + p.B[4 * side] * r.P[k])
 
 
 @jit
-def scatter_gradient_columns(m: Memory, i: int, side: int, row: int, column: int, scale: float) -> None:
-    """scale Gx^T of one side."""
+def rotation_rows(m: Memory, i: int, side: int, kind: int, D: Array, n: int, out: Array) -> None:
+    """out[:, :n] = the part of the rotation, in rows of nine numbers: dP, or scale (Q^T dP + P^T dQ)."""
+    if primitives(m)[i].linear == 1:
+        columns_of(kind, primitives(m)[i].A, side, D, n, out)
+    else:
+        _bilinear_row(m, i, side, kind, address(D), n, address(out))
+
+
+@stage("iiiiiii", "bilinear")
+def _bilinear_row(m: Memory, i: int, side: int, kind: int, D_at: Address, n: int, out_at: Address) -> None:
+    D = matrix_at(D_at, 9)
+    out = matrix_at(out_at, 9)
     p = primitives(m)[i]
     r = rows(m)[i]
-    if p.linear == 1:
-        for k in range(3):
-            scatter(m, row + k, column + k, scale * r.Gx[side, k, k])
-    else:
-        scatter_transposed(m, row, column, r.Gx[side], 3, 1, scale)
+    T = tangent_memory(m).product
+    columns_of(kind, p.A, side, D, n, T)
+    for j in range(n):
+        out[0, j] = p.scale * (r.Q[0] * T[0, j] + r.Q[1] * T[1, j] + r.Q[2] * T[2, j])
+    columns_of(kind, p.B, side, D, n, T)
+    for j in range(n):
+        out[0, j] += p.scale * (r.P[0] * T[0, j] + r.P[1] * T[1, j] + r.P[2] * T[2, j])
+
+
+@stage("iiii", "joints forms")
+def force_directions(m: Memory, i: int, side: int, n: int) -> None:
+    """`work[side][:, :n]`: W^T of one side of a primitive in n rows of the rotation, zero in dropped rows.
+
+    W are the directions of the joints' forces in the rows of the dynamics where they are not G^T: with the forms of
+    [SNS15] a joint's natural force -G_Z^T la is pulled back by the row basis U of
+    `rbdae.kernels.bodies.euler_parameter_forms` in place of d(ddot)/d(pdot), from which the gradient G comes. On the
+    constraint manifold the columns of W and G^T differ by multiples of p, that is by the multiplier of the unit norm.
+    Reads P, Q and U.
+    """
+    p = primitives(m)[i]
+    W = tangent_memory(m).work[side]
+    rotation_rows(m, i, side, head(m).kind, states(m)[p.body[side]].U, n, W)
+    for k in range(p.n):
+        for j in range(n):
+            W[k, j] *= p.keep[k]
+
+
+@jit
+def plus_side(t: Array, m: Memory, i: int, side: int, k: int, v: Array) -> Any:
+    """t plus row k of one side of a primitive, which is not fixed, times the velocities v of all bodies."""
+    o = bodies(m)[primitives(m)[i].body[side]]
+    r = rows(m)[i]
+    n = o.iv + o.nt
+    for j in range(o.nt):
+        t += r.Gx[side, k, j] * v[o.iv + j]
+    for j in range(o.nr):
+        t += r.Gw[side, k, j] * v[n + j]
+    return t

@@ -6,8 +6,8 @@ Q = sum B_k Z_k, and says
 * linear (coincidence, 3 equations):  P - s(t) = 0;
 * bilinear (dot-1, dot-2, distance):  scale P . Q - c(t) = 0.
 
-Both are at most quadratic in Z, so the Hessian is constant. Rates follow by the product rule; the tangents come from
-those of P and Q, which are 3 x n matrices per body ([NS], sections 2 and 5, (5) for g_I and g_II).
+Both are at most quadratic in Z, so the Hessian is constant. Rates follow by the product rule ([NS], sections 2 and 5,
+(5) for g_I and g_II).
 """
 
 from __future__ import annotations
@@ -164,21 +164,17 @@ def primitive_forces(m: Memory) -> None:
         r = R[i]
         s1 = S[p.body[0]]
         s2 = S[p.body[1]]
-        if p.linear == 1:
-            for k in range(3):
-                r.la[k] = la[p.row + k] * p.keep[k]
-            add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
-        else:
-            r.la[0] = la[p.row] * p.keep[0]
-            # `add_bilinear` written out: with its many arguments it is not inlined, a tenth of a residual
-            f = -p.scale * r.la[0]
-            add_natural(p.A, r.Q, f, s1.fx, s1.fd, s2.fx, s2.fd)
-            add_natural(p.B, r.P, f, s1.fx, s1.fd, s2.fx, s2.fd)
+        for k in range(p.n):
+            r.la[k] = la[p.row + k] * p.keep[k]
+        add_gradient(p, r, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
 
 
 @jit
-def add_bilinear(p: Array, r: Array, f: Array, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
-    """Natural forces of both bodies += f times the gradient of a bilinear primitive."""
-    g = p.scale * f
-    add_natural(p.A, r.Q, g, fx1, fd1, fx2, fd2)
-    add_natural(p.B, r.P, g, fx1, fd1, fx2, fd2)
+def add_gradient(p: Array, r: Array, la: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
+    """Natural forces of both bodies += scale G^T la of one primitive. Reads P and Q."""
+    if p.linear == 1:
+        add_natural(p.A, la, scale, fx1, fd1, fx2, fd2)
+    else:
+        f = scale * p.scale * la[0]
+        add_natural(p.A, r.Q, f, fx1, fd1, fx2, fd2)
+        add_natural(p.B, r.P, f, fx1, fd1, fx2, fd2)

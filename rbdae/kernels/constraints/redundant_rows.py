@@ -1,6 +1,6 @@
 """Joint equations that are dropped because they follow from the others.
 
-Their gradients and tangents count as zero, and their multipliers are zero.
+Their gradients count as zero, and their multipliers are zero.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
+from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import combine
-from rbdae.kernels.forces.bushings import bushing_force
+from rbdae.kernels.forces.applied import bushing_force
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.internal_states import gather_force_states, state_force
 from rbdae.kernels.linear.accelerations import eliminated_normals
@@ -61,7 +62,7 @@ def _bushings(m: Memory, out_at: Address) -> None:
 def _elements(m: Memory, out_at: Address) -> None:
     h = head(m)
     for i in range(h.n_elements):
-        _clear(m)
+        clear_forces(m)
         if elements(m)[i].shaping == STATEFUL:
             _state_force(m, i)
         else:
@@ -72,18 +73,6 @@ def _elements(m: Memory, out_at: Address) -> None:
 @stage("ii", "states", optional=True)
 def _state_force(m: Memory, i: int) -> None:
     state_force(m, i)
-
-
-@jit
-def _clear(m: Memory) -> None:
-    """No natural forces, not even weights."""
-    S = states(m)
-    for b in range(head(m).n_bodies + 1):
-        s = S[b]
-        for k in range(3):
-            s.fx[k] = 0.0
-        for k in range(9):
-            s.fd[k] = 0.0
 
 
 @jit

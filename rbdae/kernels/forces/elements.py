@@ -4,14 +4,11 @@ Over the natural coordinates Z in R^24 of two bodies, (x, d1, d2, d3) each, an e
 g_a = c_a + H_a Z and rates r_a = g_a . Zdot. Where H_a is symmetric the form is holonomic, the gradient of
 q_a = c_a . Z + Z . H_a Z / 2; else r_a is a rate that belongs to no coordinate, such as an angular velocity. The shape
 makes displacements s of the q: themselves (IDENTITY), the root of the first (ROOT, a length), or the angle of the first
-two, (sin, cos) (ANGLE). With J = ds/dq and f = K (s - s0) + D J r - u(t) the natural forces and their tangents are
+two, (sin, cos) (ANGLE). With J = ds/dq the natural forces are F = -sum_a w_a g_a,
 
-    w = J^T f,   F = -sum_a w_a g_a,
-    dF/dZ = -sum_a w_a H_a - sum_ab g_a (C_ab g_b + E_ab H_b^T Zdot)^T,   dF/dZdot = -sum_ab g_a E_ab g_b^T,
-    E = J^T D J,   C_ab = J^T K J + sum f d2s/dq_a dq_b + J_a D sum_c d2s/dq_b dq_c r_c.
+    w = J^T f,   f = K (s - s0) + D J r - u(t).
 
-H is held as a list of its nonzero entries: a new kind of force is data, not another kernel. All tangents are pulled
-back to (q, v) in one place, as those of the bushings.
+H is held as a list of its nonzero entries: a new kind of force is data, not another kernel.
 
 A load u(t, s, sdot) that depends on the motion is a law with Jacobian (`rbdae.forces.motion_law`).
 
@@ -124,20 +121,18 @@ def forms(m: Memory, i: int) -> None:
 
 @stage("ii", "elements")
 def displacements(m: Memory, i: int) -> None:
-    """s, J and (of one displacement) X = d2s/dq2 of one element; an angle without the turns. Reads q."""
+    """s and J of one element; an angle without the turns. Reads q."""
     e = elements(m)[i]
     c = element_memory(m)
     for a in range(3):
         c.s[a] = c.q[a]
         for b in range(3):
             c.J[a, b] = 0.0
-            c.X[a, b] = 0.0
         c.J[a, a] = 1.0
     if e.shaping == ROOT:
         l = c.q[0] ** 0.5
         c.s[0] = l
         c.J[0, 0] = 0.5 / l
-        c.X[0, 0] = -0.25 / (c.q[0] * l)
     elif e.shaping == ANGLE:
         y = c.q[0]
         x = c.q[1]
@@ -145,10 +140,6 @@ def displacements(m: Memory, i: int) -> None:
         c.s[0] = angle_of(y, x)
         c.J[0, 0] = d * x
         c.J[0, 1] = -d * y
-        c.X[0, 0] = -2.0 * d * d * x * y
-        c.X[1, 1] = 2.0 * d * d * x * y
-        c.X[0, 1] = d * d * (y * y - x * x)
-        c.X[1, 0] = c.X[0, 1]
 
 
 @jit

@@ -2,12 +2,10 @@
 equations, or 0 = f for those of the states that are algebraic unknowns. Z has 12 numbers of each body on which the
 force acts, or which it only reads; u are its inputs, and its law may have constants p.
 
-Both come from one function of the user, and their Jacobian from another one (`rbdae.forces.element.StateElement`). The
-columns of s in the dynamics are -dF/ds, pulled back as the natural forces are. The rows of s are -df/dZ and -df/dZdot
-by the chain rule of natural coordinates, and -df/ds.
+Both come from one function of the user, and their Jacobian from another one (`rbdae.forces.element.StateElement`).
 
-The winding phi of an angle is a state without a function: its rate comes from `element_forces`, it has no column,
-because it only selects a branch, and its row is that of the angle's rate.
+The winding phi of an angle is a state without a function: its rate comes from `element_forces`, and it only selects a
+branch.
 """
 
 from __future__ import annotations
@@ -33,9 +31,6 @@ from rbdae.kernels.memory import (
     states,
 )
 from rbdae.kernels.records import STATEFUL
-
-# rows, or columns, of one block: the working memory has room for them
-_CHUNK = 9
 
 
 @stage("ii", "states", optional=True)

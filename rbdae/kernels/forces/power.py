@@ -1,16 +1,38 @@
-"""The power of what has no potential, and what that of the rheonomic joints follows from."""
+"""The work that forces do without a potential: dampers, friction, loads that are laws of time, motors, the user's
+functions.
+
+A displacement has the part f = D sdot - u of its force here, with the load u(t) where it has no potential
+(`rbdae.kernels.forces.potentials`), and does -f sdot a second. Over an increment ds in the time 1 / rate it does
+-(rate D ds - u) ds: one function for powers, whose increments are rates, and for the work of a step.
+
+A user's force with a potential has F less F without rates. If its potential depends on time, that changes the energy,
+too: those who have an interval, and not a time, take it from there.
+"""
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry
+from typing import Any
+
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.jit import entry, jit, stage
+from rbdae.compiler.user_functions import call_user_function
+from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
+from rbdae.kernels.constraints.primitives import combine, partial_rates, primitive_vectors
+from rbdae.kernels.forces.elements import (
+    add_load,
+    constant_load,
+    displacements,
+    forms,
+    gather,
+    n_displacements,
+    turns,
+)
 from rbdae.kernels.forces.internal_states import gather_force_states, state_forces
-from rbdae.kernels.forces.unconserved import add_bushing_powers, add_element_powers
 from rbdae.kernels.linear.accelerations import eliminated_normals
-from rbdae.kernels.memory import head, states
+from rbdae.kernels.memory import bushings, element_memory, elements, force_states, head, states
 from rbdae.kernels.outputs import locate
+from rbdae.kernels.records import ANGLE, STATEFUL, USER
 
 
 @entry("ityo")
@@ -24,12 +46,7 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
     locate(m, address(y))
     eliminated_normals(m)
     S = states(m)
-    for b in range(h.n_bodies):
-        s = S[b]
-        for k in range(3):
-            s.fx[k] = 0.0
-        for k in range(9):
-            s.fd[k] = 0.0
+    clear_forces(m)
     state_forces(m)
     total = 0.0 * h.time
     for b in range(h.n_bodies):
@@ -40,10 +57,114 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
             total += s.fd[k] * s.dd[k]
     out[0] = total
     out[1] = 0.0
-    add_bushing_powers(m, address(out))
-    add_element_powers(m, address(out))
+    _add_bushing_powers(m, address(out))
+    _add_element_powers(m, address(out))
     for k in range(h.n_rows):
         out[2 + k] = 0.0
     if h.n_drives > 0:
         primitive_vectors(m, 0)
         partial_rates(m, address(out), 2 - h.n_internal, 1.0)
+
+
+@jit
+def has_potential(e: Array) -> Any:
+    """Whether the load of an element has one: a constant along what is no angle."""
+    return e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE
+
+
+@jit
+def bushing_work(m: Memory, i: int, rate: float) -> Any:
+    """The work of the damper of one bushing. Reads increments of the natural coordinates as their rates."""
+    e = bushings(m)[i]
+    s1 = states(m)[e.body[0]]
+    s2 = states(m)[e.body[1]]
+    R = s1.gd
+    combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, R)
+    out = 0.0 * R[0]
+    for k in range(3):
+        for l in range(3):
+            out -= rate * R[k] * e.damping[k, l] * R[l]
+    return out
+
+
+@jit
+def element_work(m: Memory, i: int, rate: float) -> Any:
+    """The work of the dampers and loads of one element, along the increments of its displacements in s. Reads Z, and of
+    a law of the motion the displacements and rates in x."""
+    e = elements(m)[i]
+    c = element_memory(m)
+    constant_load(m, i)
+    if e.law != 0:
+        call_user_function(e.law, head(m).time, c.Z, c.u)
+    if e.force != 0:
+        add_load(m, i)
+    out = 0.0 * c.s[0]
+    for k in range(n_displacements(e)):
+        f = 0.0 * c.s[0] if has_potential(e) else -e.sign * c.u[k]
+        for l in range(n_displacements(e)):
+            f += rate * e.damping[k, l] * c.s[l]
+        out -= f * c.s[k]
+    return out
+
+
+@stage("ii", "bushings", optional=True)
+def _add_bushing_powers(m: Memory, out_at: Address) -> None:
+    """out[0] += the power of all dampers of bushings."""
+    out = vector_at(out_at)
+    for i in range(head(m).n_bushings):
+        out[0] += bushing_work(m, i, 1.0)
+
+
+@stage("ii", "elements", optional=True)
+def _add_element_powers(m: Memory, out_at: Address) -> None:
+    """out[0] += the power of what has no potential in all elements but those by functions with states, out[1] += that
+    of the user's forces with a potential, without rates."""
+    out = vector_at(out_at)
+    c = element_memory(m)
+    for i in range(head(m).n_elements):
+        e = elements(m)[i]
+        if e.shaping == STATEFUL:
+            continue
+        if e.shaping == USER:
+            _add_user_power(m, i, out_at)
+            continue
+        forms(m, i)
+        displacements(m, i)
+        n = n_displacements(e)
+        if e.winding == 1:
+            c.s[0] += turns(c.s[0], force_states(m)[e.state])
+        for k in range(n):
+            c.x[k] = c.s[k]
+        for k in range(3):
+            c.s[k] = 0.0
+        for k in range(n):
+            for a in range(e.forms):
+                c.s[k] += c.J[k, a] * c.r[a]
+            c.x[n + k] = c.s[k]
+        out[0] += element_work(m, i, 1.0)
+
+
+@stage("iii", "user-forces")
+def _add_user_power(m: Memory, i: int, out_at: Address) -> None:
+    out = vector_at(out_at)
+    e = elements(m)[i]
+    c = element_memory(m)
+    gather(m, i)
+    for k in range(24):
+        c.F[k] = 0.0
+        c.h[1, k] = c.Z[24 + k]
+    call_user_function(e.force, head(m).time, c.Z, c.F)
+    done = 0.0 * c.Z[0]
+    for k in range(24):
+        done += c.F[k] * c.h[1, k]
+    if e.potential != 0:
+        for k in range(24):
+            c.F[k] = 0.0
+            c.Z[24 + k] = 0.0
+        call_user_function(e.force, head(m).time, c.Z, c.F)
+        kept = 0.0 * c.Z[0]
+        for k in range(24):
+            kept += c.F[k] * c.h[1, k]
+        done -= kept
+        out[1] += kept
+    out[0] += done

@@ -22,7 +22,9 @@ from typing import Any
 
 from rbdae.compiler.access import Address, Array, Memory, address, select, vector_at
 from rbdae.compiler.jit import jit, stage, two_sided
-from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_pulled_back
+from rbdae.kernels.bodies.dynamics import collect_pulled_back
+from rbdae.kernels.bodies.gather import clear_forces
+from rbdae.kernels.bodies.natural import weigh
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.reaction_friction import normal_force, reaction_load
 from rbdae.kernels.linear import unit_quaternions
@@ -37,14 +39,10 @@ from rbdae.kernels.memory import (
     frictions,
     head,
     joint_load,
-    kept_forces,
     multipliers,
     normals,
-    rhs_tangent,
     right_hand_side,
     solution,
-    states,
-    work,
 )
 
 STEPS = 8
@@ -70,33 +68,16 @@ def _if_above(x: Array, y: float) -> Any:
 @stage("i", "reaction-friction", optional=True)
 def make_columns(m: Memory) -> None:
     """`friction_columns`: (vdot_k, la_k) of a unit of each friction. Reads P, Q and the factors; changes the right-hand
-    sides, `solution` and `multipliers`, and leaves the natural forces as they are."""
-    h = head(m)
-    S = states(m)
-    kept = kept_forces(m)
-    for b in range(h.n_bodies):
-        for j in range(3):
-            kept[12 * b + j] = S[b].fx[j]
-        for j in range(9):
-            kept[12 * b + 3 + j] = S[b].fd[j]
-    for k in range(h.n_frictions):
+    sides, `solution` and `multipliers`; the natural forces become the weight."""
+    for k in range(head(m).n_frictions):
         _make_column(m, k)
-    for b in range(h.n_bodies):
-        for j in range(3):
-            S[b].fx[j] = kept[12 * b + j]
-        for j in range(9):
-            S[b].fd[j] = kept[12 * b + 3 + j]
+    weigh(m)
 
 
 @stage("ii", "reaction-friction")
 def _make_column(m: Memory, k: int) -> None:
     h = head(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        for j in range(3):
-            S[b].fx[j] = 0.0
-        for j in range(9):
-            S[b].fd[j] = 0.0
+    clear_forces(m)
     normals(m)[k] = 1.0
     element_force(m, frictions(m)[k].element)
     collect_pulled_back(m, address(right_hand_side(m)))
@@ -184,13 +165,13 @@ def _newton_step(m: Memory) -> None:
             F[i, k] = t
             for j in range(k + 1, n):
                 F[i, j] -= t * F[k, j]
-    _solve(m)
+    solve_friction(m)
     for k in range(n):
         N[k] -= z[k]
 
 
 @jit
-def _solve(m: Memory) -> None:
+def solve_friction(m: Memory) -> None:
     """`friction_solution` = (1 - K)^-1 times itself, by the factors."""
     n = head(m).n_frictions
     F = friction_factors(m)
@@ -202,36 +183,6 @@ def _solve(m: Memory) -> None:
         for j in range(k + 1, n):
             z[k] -= F[k, j] * z[j]
         z[k] = z[k] / F[k, k]
-
-
-@stage("i", "reaction-friction", optional=True)
-def friction_tangent(m: Memory) -> None:
-    """The columns of `rhs_tangent`, which are solutions without friction, become those with it: vdot, and the
-    multipliers of the joints in the rows of s. Follows `superpose_friction`."""
-    h = head(m)
-    W = rhs_tangent(m)
-    n = h.n_frictions
-    z = friction_solution(m)
-    la = work(m)
-    g = friction_loads(m)
-    if h.momenta == 1:
-        for k in range(n):
-            column = friction_columns(m)[k]
-            apply_mass_matrix(m, address(column), address(column), 1.0)
-    for c in range(h.rhs_tangent_width):
-        for i in range(h.n_la):
-            la[i] = W[h.n_v + i, c]
-        for k in range(n):
-            reaction_load(m, k, address(la))
-            z[k] = g[k, 6 * n + 6] * joint_load(m)[0]
-            for j in range(1, 6):
-                z[k] += g[k, 6 * n + 6 + j] * joint_load(m)[j]
-        _solve(m)
-        for k in range(n):
-            for i in range(h.n_v):
-                W[i, c] += z[k] * friction_columns(m)[k, i]
-            for i in range(h.n_internal, h.n_la):
-                W[h.n_v + i, c] += z[k] * friction_columns(m)[k, h.n_v + i]
 
 
 @stage("ii", "reaction-friction")

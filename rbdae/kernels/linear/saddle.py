@@ -22,9 +22,8 @@ from __future__ import annotations
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
-from rbdae.kernels.constraints.force_directions import force_directions
+from rbdae.kernels.constraints.gradients import force_directions, plus_side
 from rbdae.kernels.linear import (
-    director_column_reduction,
     director_reduction,
     quaternion_reduction,
     unit_quaternions,
@@ -56,10 +55,7 @@ def reduce_bodies(m: Memory, pulled: int) -> None:
         if h.kind == QUATERNION_RATE:
             quaternion_reduction.reduce(m, b)
         elif h.kind == DIRECTOR_RATE:
-            if h.columns == 1:
-                director_column_reduction.reduce(m, b)
-            else:
-                director_reduction.reduce(m, b)
+            director_reduction.reduce(m, b)
         else:
             o = bodies(m)[b]
             s = states(m)[b]
@@ -83,30 +79,12 @@ def factorise(m: Memory, pulled: int) -> None:
 
 
 @jit
-def _director_particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
-    """The particular solution by rows or columns."""
-    if head(m).columns == 1:
-        director_column_reduction.particular(m, b, address(s_int), il, address(out))
-    else:
-        director_reduction.particular(m, b, address(s_int), il, address(out))
-
-
-@jit
-def _director_multipliers(m: Memory, b: int) -> None:
-    """The internal multipliers by rows or columns."""
-    if head(m).columns == 1:
-        director_column_reduction.internal_multipliers(m, b)
-    else:
-        director_reduction.internal_multipliers(m, b)
-
-
-@jit
-def _particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
+def particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
     """out = velocities of one body with G_int out = s[il:]."""
     if head(m).kind == QUATERNION_RATE:
         quaternion_reduction.particular(m, b, address(s_int), il, address(out))
     else:
-        _director_particular(m, b, s_int, il, out)
+        director_reduction.particular(m, b, address(s_int), il, address(out))
 
 
 @stage("i")
@@ -121,11 +99,9 @@ def solve_saddle(m: Memory) -> None:
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                vd[i + k] = f[i + k] / o.mass
-            i += 3
+        i = o.iv + o.nt
+        for k in range(o.iv, i):
+            vd[k] = f[k] / o.mass
         if h.kind == ANGULAR:
             for k in range(3):
                 vd[i + k] = s.Ji[k, 0] * f[i] + s.Ji[k, 1] * f[i + 1] + s.Ji[k, 2] * f[i + 2]
@@ -153,7 +129,7 @@ def _solve_body(m: Memory, b: int) -> None:
     f = right_hand_side(m)
     vd = solution(m)
     i = o.iv + o.nt
-    _particular(m, b, constraint_side(m), o.il, s.ad)
+    particular(m, b, constraint_side(m), o.il, s.ad)
     apply_mass(m, b, s.ad, s.t)
     a0 = 0.0 * f[i]
     a1 = a0
@@ -184,20 +160,11 @@ def _solve_joints(m: Memory) -> None:
     x = work(m)
     for n in range(h.n_primitives):
         p = C[n]
-        r = R[n]
         for k in range(p.n):
             t = -rhs[p.row + k]
             for side in range(2):
-                o = B[p.body[side]]
-                if o.fixed == 1:
-                    continue
-                i = o.iv
-                if o.nt == 3:
-                    for j in range(3):
-                        t += r.Gx[side, k, j] * vd[i + j]
-                    i += 3
-                for j in range(o.nr):
-                    t += r.Gw[side, k, j] * vd[i + j]
+                if B[p.body[side]].fixed == 0:
+                    t = plus_side(t, m, n, side, k, vd)
             x[p.slot[k]] = t
     solve_schur(m, x)
     for n in range(h.n_primitives):
@@ -275,4 +242,4 @@ def internal_multipliers(m: Memory) -> None:
             n2 = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
             la[o.il] = (s.a[0] * F[i] + s.a[1] * F[i + 1] + s.a[2] * F[i + 2] + s.a[3] * F[i + 3]) / n2
         else:
-            _director_multipliers(m, b)
+            director_reduction.internal_multipliers(m, b)

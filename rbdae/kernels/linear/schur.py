@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.linear.small import dot
 from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
 from rbdae.kernels.memory import (
     bodies,
@@ -19,13 +20,11 @@ from rbdae.kernels.memory import (
     pairs,
     pivot_floor,
     primitives,
-    rhs_tangent,
     rows,
     states,
     work,
 )
 from rbdae.kernels.records import ANGULAR, MOMENT
-from rbdae.kernels.row_operations import add_row, scale_row
 
 # the pivot of a suspended equation: infinite, but with finite products
 SUSPENDED = 1e200
@@ -97,6 +96,15 @@ def _scale_reduced_gradients(m: Memory) -> None:
                     HJ[k, j] *= t
 
 
+@jit
+def of_pair(o: Array, r1: Array, i1: int, i: int, r2: Array, i2: int, j: int) -> Any:
+    """Row i of a primitive times M^-1 times row j of another one, on the body that is on their sides i1 and i2."""
+    t = dot(r1.HJ[i1, i], r2.H[i2, j], 3)
+    if o.nt == 3:
+        t += dot(r1.Gx[i1, i], r2.Gx[i2, j], 3) / o.mass
+    return t
+
+
 @stage("i", "joints")
 def _add_pairs(m: Memory) -> None:
     """S in place of L: a pair of primitives for each body that they share. Dropped rows become rows of the identity."""
@@ -120,18 +128,7 @@ def _add_pairs(m: Memory) -> None:
             for j in range(C[e.second].n):
                 k = e.slot[i, j]
                 if k >= 0:
-                    t = (
-                        r1.HJ[i1, i, 0] * r2.H[i2, j, 0]
-                        + r1.HJ[i1, i, 1] * r2.H[i2, j, 1]
-                        + r1.HJ[i1, i, 2] * r2.H[i2, j, 2]
-                    )
-                    if o.nt == 3:
-                        t += (
-                            r1.Gx[i1, i, 0] * r2.Gx[i2, j, 0]
-                            + r1.Gx[i1, i, 1] * r2.Gx[i2, j, 1]
-                            + r1.Gx[i1, i, 2] * r2.Gx[i2, j, 2]
-                        ) / o.mass
-                    L[k] += t
+                    L[k] += of_pair(o, r1, i1, i, r2, i2, j)
     for i in range(h.n_primitives):
         p = C[i]
         for k in range(p.n):
@@ -164,31 +161,3 @@ def eliminate_schur(m: Memory) -> None:
 def solve_schur(m: Memory, x: Array) -> None:
     """x = S^-1 x, in the order of elimination."""
     solve_factors(factor(m)[0], factor(m)[1], factor_start(m), factor_column(m), x, head(m).n_rows)
-
-
-@jit
-def solve_schur_tangent(m: Memory) -> None:
-    """The rows of the joint constraints of `rhs_tangent` become S^-1 times them."""
-    h = head(m)
-    L = factor(m)[0]
-    D = factor(m)[1]
-    start = factor_start(m)
-    col = factor_column(m)
-    W = rhs_tangent(m)
-    nc = h.rhs_tangent_width
-    where = h.n_v + h.n_internal
-    inverse = _row_of(m)
-    for i in range(h.n_rows):
-        for n in range(start[i], start[i + 1] - 1):
-            add_row(W, where + inverse[i], where + inverse[col[n]], nc, -L[n])
-    for i in range(h.n_rows):
-        scale_row(W, where + inverse[i], nc, 1.0 / D[i])
-    for i in range(h.n_rows - 1, -1, -1):
-        for n in range(start[i], start[i + 1] - 1):
-            add_row(W, where + inverse[col[n]], where + inverse[i], nc, -L[n])
-
-
-@jit
-def _row_of(m: Memory) -> Any:
-    """The constraint row, counted from the first joint row, of each place in the factor."""
-    return factor_column(m)[head(m).n_factor :]

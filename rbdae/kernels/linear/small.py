@@ -41,11 +41,3 @@ def inverse3(A: Array, out: Array) -> None:
     out[2, 0] = o20
     out[2, 1] = o21
     out[2, 2] = o22
-
-
-@jit
-def product_transposed(A: Array, B: Array, n: int, out: Array) -> None:
-    """out[:3, :n] = A B[:n]^T of matrices with three columns."""
-    for l in range(3):
-        for k in range(n):
-            out[l, k] = A[l, 0] * B[k, 0] + A[l, 1] * B[k, 1] + A[l, 2] * B[k, 2]

@@ -41,11 +41,9 @@ def free_accelerations(m: Memory) -> None:
     for b in range(head(m).n_bodies):
         o = bodies(m)[b]
         s = states(m)[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                vd[i + k] = f[i + k] / o.mass
-            i += 3
+        i = o.iv + o.nt
+        for k in range(o.iv, i):
+            vd[k] = f[k] / o.mass
         _half_rate(m, b)
         for k in range(4):
             vd[i + k] = side[o.il] * s.a[k]
@@ -94,11 +92,9 @@ def pushed(m: Memory) -> None:
     for b in range(head(m).n_bodies):
         o = bodies(m)[b]
         s = states(m)[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                vd[i + k] = f[i + k] / o.mass
-            i += 3
+        i = o.iv + o.nt
+        for k in range(o.iv, i):
+            vd[k] = f[k] / o.mass
         spin_transposed(s.d, s.fd, s.t)
         s.s[0] = 0.0
         for k in range(3):
@@ -119,11 +115,9 @@ def balance(m: Memory, out_at: Address, row: int) -> None:
     for b in range(h.n_bodies):
         o = bodies(m)[b]
         s = states(m)[b]
-        i = row + o.iv
-        if o.nt == 3:
-            for k in range(3):
-                out[i + k] = o.mass * s.xdd[k] - s.fx[k]
-            i += 3
+        i = row + o.iv + o.nt
+        for k in range(o.nt):
+            out[row + o.iv + k] = o.mass * s.xdd[k] - s.fx[k]
         _half_rate(m, b)
         for k in range(3):
             s.ad[k] = s.s[1 + k]

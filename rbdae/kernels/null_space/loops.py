@@ -1,14 +1,16 @@
 """The square system [G; S] of closed loops: S is constant, the selected independent velocities; dense.
 
-With spatial velocities S P stands in the place of S: it turns with the bodies (`spatial`).
+With spatial velocities S P stands in the place of S, P = R^-T: it turns with the bodies (`spatial`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, chosen, is_zero, maximum, rely, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, maximum, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.spatial import inverse_transposed
+from rbdae.kernels.linear.pivoted import factorise_pivoted, solve_pivoted, solve_pivoted_transposed
 from rbdae.kernels.memory import (
     bodies,
     head,
@@ -16,17 +18,12 @@ from rbdae.kernels.memory import (
     row_exchanges,
     rows,
     square_factors,
+    states,
     turned_row,
     velocity_metric,
     velocity_selection,
     work,
 )
-from rbdae.kernels.null_space.spatial_loops import place_selection, turned_selection
-
-ALMOST = 1000.0
-"""A recorded elimination is good while no pivot is smaller than the best one by more than this factor: the threshold of
-sparse codes that keep an order of pivots, such as KLU. With 10, up to a quarter of the evaluations of a run do not hold
-to the recorded order (n_four_bar 97 of 370, bricard 37 of 512); with 1000, 1 and 0."""
 
 
 @jit
@@ -59,13 +56,40 @@ def gather_gradients(m: Memory, out: Array) -> None:
             n += 1
 
 
+@stage("iii", "spatial dense-loops")
+def _turned_selection(m: Memory, i: int, out_at: Address) -> None:
+    """out[:nv] = row i of S P. Reads C, see `place_selection`."""
+    out = vector_at(out_at)
+    h = head(m)
+    S = velocity_selection(m)
+    for j in range(h.n_v):
+        out[j] = S[i, j]
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        C = states(m)[b].C
+        j = o.iv + o.nt
+        x = S[i, j]
+        y = S[i, j + 1]
+        z = S[i, j + 2]
+        for k in range(3):
+            out[j + k] = x * C[0, k] + y * C[1, k] + z * C[2, k]
+
+
+@stage("i", "spatial dense-loops")
+def _place_selection(m: Memory) -> None:
+    """C = R^-T of all bodies."""
+    for b in range(head(m).n_bodies):
+        s = states(m)[b]
+        inverse_transposed(s.d, s.C)
+
+
 @jit
 def _selected(m: Memory, i: int) -> Any:
     """Row i of S, or of S P where velocities are spatial, which is written to `turned_row`."""
     row = velocity_selection(m)[i]
     if head(m).spatial != 0:
         row = turned_row(m)
-        turned_selection(m, i, address(row))
+        _turned_selection(m, i, address(row))
     return row
 
 
@@ -78,12 +102,11 @@ def factorise_loops(m: Memory) -> None:
     """
     h = head(m)
     A = square_factors(m)
-    P = row_exchanges(m)
     n = h.n_v
     gather_gradients(m, A)
     first = n - h.n_nu
     if h.spatial != 0:
-        place_selection(m)
+        _place_selection(m)
     for i in range(h.n_nu):
         row = _selected(m, i)
         for j in range(n):
@@ -94,75 +117,19 @@ def factorise_loops(m: Memory) -> None:
         size[i] = 0.0
         for j in range(n):
             size[i] = maximum(size[i], abs(A[i, j]) / metric[j])
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if chosen(abs(A[i, k]) * size[best] > abs(A[best, k]) * size[i]):
-                best = i
-        for i in range(k, n):
-            rely(abs(A[i, k]) * size[best] <= ALMOST * abs(A[best, k]) * size[i])
-        P[k] = best
-        if best != k:
-            t = size[k]
-            size[k] = size[best]
-            size[best] = t
-            for j in range(n):
-                t = A[k, j]
-                A[k, j] = A[best, j]
-                A[best, j] = t
-        for i in range(k + 1, n):
-            if not is_zero(A[i, k]):
-                t = A[i, k] / A[k, k]
-                A[i, k] = t
-                for j in range(k + 1, n):
-                    A[i, j] -= t * A[k, j]
+    factorise_pivoted(A, row_exchanges(m), size, n)
 
 
 @stage("ii", "dense-loops")
 def solve_loops(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-1 x."""
-    x = vector_at(x_at)
-    A = square_factors(m)
-    P = row_exchanges(m)
-    n = head(m).n_v
-    for k in range(n):
-        if P[k] != k:
-            t = x[k]
-            x[k] = x[P[k]]
-            x[P[k]] = t
-    for i in range(n):
-        t = x[i]
-        for j in range(i):
-            t -= A[i, j] * x[j]
-        x[i] = t
-    for i in range(n - 1, -1, -1):
-        t = x[i]
-        for j in range(i + 1, n):
-            t -= A[i, j] * x[j]
-        x[i] = t / A[i, i]
+    solve_pivoted(square_factors(m), row_exchanges(m), vector_at(x_at), head(m).n_v)
 
 
 @stage("ii", "dense-loops")
 def solve_loops_transposed(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-T x."""
-    x = vector_at(x_at)
-    A = square_factors(m)
-    P = row_exchanges(m)
-    n = head(m).n_v
-    for i in range(n):
-        t = x[i] / A[i, i]
-        x[i] = t
-        for j in range(i + 1, n):
-            x[j] -= A[i, j] * t
-    for i in range(n - 1, -1, -1):
-        t = x[i]
-        for j in range(i):
-            x[j] -= A[i, j] * t
-    for k in range(n - 1, -1, -1):
-        if P[k] != k:
-            t = x[k]
-            x[k] = x[P[k]]
-            x[P[k]] = t
+    solve_pivoted_transposed(square_factors(m), row_exchanges(m), vector_at(x_at), head(m).n_v)
 
 
 @stage("iiii", "dense-loops")

@@ -1,17 +1,40 @@
 """Independent quasi-velocities nu, whatever the structure of the system: w = T nu - r, and what follows from it.
 
 [NS] (7)-(11) with w = (xdot, Omega) of all bodies. A tree of spherical joints has T in closed form
-(`spherical_trees`); all other systems solve the square system [G; S] (`square_system`), trees body by body.
+(`spherical_trees`); all other systems solve the square system [G; S] w = (-g_I, nu):
+
+    [G(q, t)] w = [-g_I(q, t)],    so T = [G]^-1 [0],    G T = 0, S T = I
+    [   S   ]     [    nu    ]            [S]    [I]
+
+and wdot likewise from (-g_II, nudot - Sdot w). Trees have one block of S per joint, in the frame of its body, and are
+solved body by body (`trees`). Loops have a constant S, the independent velocities of a selection: small
+ones a dense elimination with partial pivoting, O(n_v^3) (`loops`), large ones sparse factors (`sparse_loops`). Dropped
+equations have no row in G.
 """
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory
-from rbdae.compiler.jit import jit
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
-from rbdae.kernels.constraints.primitives import primitive_vectors
-from rbdae.kernels.memory import head
+from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
+from rbdae.kernels.memory import constraint_values, head, null_space, primitives, quasi_forces, square_side, states
+from rbdae.kernels.null_space.loops import (
+    factorise_loops,
+    select_loop_rates,
+    solve_loops,
+    solve_loops_transposed,
+)
+from rbdae.kernels.null_space.sparse_loops import (
+    factorise_sparse_loops,
+    select_sparse_loop_rates,
+    solve_sparse_loops,
+    solve_sparse_loops_transposed,
+)
 from rbdae.kernels.null_space.spatial import (
+    to_material_quasi_velocities,
     to_spatial_quasi_velocities,
     turn_null_space,
     turn_reduced_forces,
@@ -24,14 +47,14 @@ from rbdae.kernels.null_space.spherical_trees import (
     spherical_rotations,
     spherical_velocities,
 )
-from rbdae.kernels.null_space.square_system import (
-    reduce_square_forces,
-    select_square_rates,
-    square_accelerations,
-    square_null_space,
-    square_velocities,
+from rbdae.kernels.null_space.trees import (
+    factorise_tree,
+    select_tree_rates,
+    solve_tree,
+    solve_tree_transposed,
+    subtract_frame_rates,
 )
-from rbdae.kernels.records import SPHERICAL_TREE
+from rbdae.kernels.records import SPHERICAL_TREE, TREE
 
 
 @jit
@@ -42,7 +65,7 @@ def velocities_from_nu(m: Memory, y_at: Address, offset: int) -> None:
         move(m)
         spherical_velocities(m)
     else:
-        square_velocities(m, y_at, offset)
+        _square_velocities(m, y_at, offset)
         move(m)
 
 
@@ -55,7 +78,7 @@ def accelerations_from_nu(m: Memory, yd_at: Address, offset: int) -> None:
         spherical_accelerations(m)
         primitive_vectors(m, 1)
     else:
-        square_accelerations(m, yd_at, offset)
+        _square_accelerations(m, yd_at, offset)
         accelerate(m)
         primitive_vectors(m, 2)
 
@@ -66,7 +89,7 @@ def select_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
     if head(m).structure == SPHERICAL_TREE:
         select_spherical_rates(m, vd_at, out_at, row)
     else:
-        select_square_rates(m, vd_at, out_at, row)
+        _select_square_rates(m, vd_at, out_at, row)
     if head(m).spatial != 0:
         to_spatial_quasi_velocities(m, out_at, row)
 
@@ -77,7 +100,7 @@ def reduce_forces(m: Memory, out_at: Address, row: int) -> None:
     if head(m).structure == SPHERICAL_TREE:
         reduce_spherical_forces(m, out_at, row)
     else:
-        reduce_square_forces(m, out_at, row)
+        _reduce_square_forces(m, out_at, row)
     if head(m).spatial != 0:
         turn_reduced_forces(m, out_at, row)
 
@@ -89,6 +112,135 @@ def null_space_matrix(m: Memory) -> None:
         velocity_basis(m)
         spherical_null_space(m)
     else:
-        square_null_space(m)
+        _square_null_space(m)
     if head(m).spatial != 0:
         turn_null_space(m)
+
+
+@jit
+def _factorise(m: Memory) -> None:
+    """Factors of [G; S]. Reads the gradients."""
+    if head(m).structure == TREE:
+        factorise_tree(m)
+    elif head(m).sparse == 1:
+        factorise_sparse_loops(m)
+    else:
+        factorise_loops(m)
+
+
+@jit
+def _solve(m: Memory, x: Array) -> None:
+    """x = [G; S]^-1 x."""
+    if head(m).structure == TREE:
+        solve_tree(m, address(x))
+    elif head(m).sparse == 1:
+        solve_sparse_loops(m, address(x))
+    else:
+        solve_loops(m, address(x))
+
+
+@jit
+def _solve_transposed(m: Memory, x: Array) -> None:
+    """x = [G; S]^-T x: the multipliers of the joints, then T^T x."""
+    if head(m).structure == TREE:
+        solve_tree_transposed(m, address(x))
+    elif head(m).sparse == 1:
+        solve_sparse_loops_transposed(m, address(x))
+    else:
+        solve_loops_transposed(m, address(x))
+
+
+@jit
+def _known(m: Memory, y_at: Address, offset: int, level: int) -> None:
+    """`square_side` = (-g_I, nu) at level 1, (-g_II, nudot) at level 2. Reads the vectors of the primitives at zero
+    velocities, or accelerations."""
+    y = vector_at(y_at)
+    h = head(m)
+    C = primitives(m)
+    g = constraint_values(m)
+    x = square_side(m)
+    primitive_residual(m, address(g), 0, level)
+    n = 0
+    for i in range(h.n_primitives):
+        for k in range(C[i].n):
+            if C[i].keep[k] == 1:
+                x[n] = -g[C[i].row + k]
+                n += 1
+    for i in range(h.n_nu):
+        x[n + i] = y[offset + i]
+    if h.spatial != 0:
+        to_material_quasi_velocities(m, address(x[n:]), level)
+
+
+@stage("iii", "square-system")
+def _square_velocities(m: Memory, y_at: Address, offset: int) -> None:
+    """xdot and Omega of all placed bodies from nu in y. Writes the vectors and gradients of the primitives and the
+    factors of [G; S]."""
+    S = states(m)
+    h = head(m)
+    for b in range(h.n_bodies):
+        for k in range(3):
+            S[b].xd[k] = 0.0
+            S[b].w[k] = 0.0
+    move(m)
+    primitive_vectors(m, 1)
+    velocity_basis(m)
+    gradients(m)
+    _factorise(m)
+    _known(m, y_at, offset, 1)
+    x = square_side(m)
+    _solve(m, x)
+    gather_velocities(m, address(x), 0)
+
+
+@stage("iii", "square-system")
+def _square_accelerations(m: Memory, yd_at: Address, offset: int) -> None:
+    """xddot and Omegadot of all moved bodies from nudot in yd. Reads the factors that `_square_velocities` has left."""
+    clear_accelerations(m)
+    accelerate(m)
+    primitive_vectors(m, 2)
+    _known(m, yd_at, offset, 2)
+    x = square_side(m)
+    if head(m).structure == TREE:
+        subtract_frame_rates(m, address(x))
+    _solve(m, x)
+    gather_accelerations(m, address(x), 0)
+
+
+@stage("iii", "square-system")
+def _reduce_square_forces(m: Memory, out_at: Address, row: int) -> None:
+    """out[row:row + nnu] = T^T h. `quasi_forces`: h becomes [G; S]^-T h = (zeta, T^T h)."""
+    h = head(m)
+    z = quasi_forces(m)
+    out = vector_at(out_at)
+    _solve_transposed(m, z)
+    first = h.n_v - h.n_nu
+    for i in range(h.n_nu):
+        out[row + i] = z[first + i]
+
+
+@stage("iiii", "square-system")
+def _select_square_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
+    """out[row:row + nnu] = nudot = S vdot + Sdot w."""
+    if head(m).structure == TREE:
+        select_tree_rates(m, vd_at, out_at, row)
+    elif head(m).sparse == 1:
+        select_sparse_loop_rates(m, vd_at, out_at, row)
+    else:
+        select_loop_rates(m, vd_at, out_at, row)
+
+
+@stage("i", "square-system")
+def _square_null_space(m: Memory) -> None:
+    """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]; writes `square_side`."""
+    h = head(m)
+    T = null_space(m)
+    x = square_side(m)
+    first = h.n_v - h.n_nu
+    for j in range(h.n_nu):
+        for i in range(h.n_v):
+            x[i] = 0.0
+        x[first + j] = 1.0
+        _solve(m, x)
+        for i in range(h.n_v):
+            T[i, j] = x[i]

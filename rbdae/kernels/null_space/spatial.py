@@ -3,8 +3,8 @@
 The forms work in w = (xdot, Omega), and what becomes spatial are quasi-velocities:
 
 * a root of a tree, and every body of a tree of spherical joints, has omega, so that with T* of [NS] (45), (46) and a
-  chain of spherical joints the rows of T are those of Remark 4.6. nu = P nu_m with P = R^-T on three of them: T, and
-  the tangents of w and wdot, get other columns;
+  chain of spherical joints the rows of T are those of Remark 4.6. nu = P nu_m with P = R^-T on three of them: T gets
+  other columns;
 * loops have nu = S (xdot, omega), so that the rows S P of the square system turn with the bodies.
 
 P has no rate along the motion: (d/dt R^-T) Omega = R^-T (R^T omegadot - Omegadot) = 0, for all velocities. T^T h has

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.gather import read_body, write_body
 from rbdae.kernels.bodies.spatial import to_material
 from rbdae.kernels.memory import bodies, head, null_space, quasi_forces, states
 
@@ -20,10 +21,13 @@ ROOT = -1
 
 
 @jit
-def _add_arm(dd: Array, r: Array, scale: float, out: Array) -> None:
-    """out += scale R' r for a rate R' of the directors."""
+def _hang(o: Array, x: Array, dp: Array, dc: Array, out: Array) -> None:
+    """out = x + R'_p r_p - R'_c r_c, with rates R' of the directors of a body and of its parent."""
+    r = o.parent_arm
+    q = o.arm
     for k in range(3):
-        out[k] += scale * (dd[k] * r[0] + dd[3 + k] * r[1] + dd[6 + k] * r[2])
+        out[k] = x[k] + (dp[k] * r[0] + dp[3 + k] * r[1] + dp[6 + k] * r[2])
+        out[k] -= dc[k] * q[0] + dc[3 + k] * q[1] + dc[6 + k] * q[2]
 
 
 @stage("iii", "spherical-tree spatial")
@@ -50,18 +54,13 @@ def spherical_rotations(m: Memory, y_at: Address, offset: int, order: int) -> No
         o = B[b]
         s = S[b]
         i = offset + o.inu
-        if o.parent == ROOT and o.nt == 3:
+        x = s.xd if order == 0 else s.xdd
+        w = s.w if order == 0 else s.wd
+        if o.parent == ROOT:
+            read_body(m, b, y, i, x, w, 3)
+        else:
             for k in range(3):
-                if order == 0:
-                    s.xd[k] = y[i + k]
-                else:
-                    s.xdd[k] = y[i + k]
-            i += 3
-        for k in range(3):
-            if order == 0:
-                s.w[k] = y[i + k]
-            else:
-                s.wd[k] = y[i + k]
+                w[k] = y[i + k]
         if head(m).spatial != 0:
             _to_material(m, b, order)
         if order == 0:
@@ -72,35 +71,23 @@ def spherical_rotations(m: Memory, y_at: Address, offset: int, order: int) -> No
 @stage("i", "spherical-tree")
 def spherical_velocities(m: Memory) -> None:
     """xdot of the children, parents first. Reads the natural velocities of the rotations."""
-    B = bodies(m)
-    S = states(m)
     for b in range(head(m).n_bodies):
-        o = B[b]
-        if o.parent == ROOT:
-            continue
-        s = S[b]
-        p = S[o.parent]
-        for k in range(3):
-            s.xd[k] = p.xd[k]
-        _add_arm(p.dd, o.parent_arm, 1.0, s.xd)
-        _add_arm(s.dd, o.arm, -1.0, s.xd)
+        o = bodies(m)[b]
+        if o.parent != ROOT:
+            s = states(m)[b]
+            p = states(m)[o.parent]
+            _hang(o, p.xd, p.dd, s.dd, s.xd)
 
 
 @stage("i", "spherical-tree")
 def spherical_accelerations(m: Memory) -> None:
     """xddot of the children likewise: T nudot + Tdot nu."""
-    B = bodies(m)
-    S = states(m)
     for b in range(head(m).n_bodies):
-        o = B[b]
-        if o.parent == ROOT:
-            continue
-        s = S[b]
-        p = S[o.parent]
-        for k in range(3):
-            s.xdd[k] = p.xdd[k]
-        _add_arm(p.ddd, o.parent_arm, 1.0, s.xdd)
-        _add_arm(s.ddd, o.arm, -1.0, s.xdd)
+        o = bodies(m)[b]
+        if o.parent != ROOT:
+            s = states(m)[b]
+            p = states(m)[o.parent]
+            _hang(o, p.xdd, p.ddd, s.ddd, s.xdd)
 
 
 @jit
@@ -112,6 +99,20 @@ def _cross_back(d: Array, r: Array, f: Array, scale: float, out: Array) -> None:
     out[0] += scale * (r[1] * g2 - r[2] * g1)
     out[1] += scale * (r[2] * g0 - r[0] * g2)
     out[2] += scale * (r[0] * g1 - r[1] * g0)
+
+
+@jit
+def _write_rates(m: Memory, out: Array, row: int) -> None:
+    """out[row:row + nnu] = (tx, t) of the roots, and t of the others."""
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        i = row + o.inu
+        if o.parent == ROOT:
+            write_body(m, b, s.tx, s.t, 3, out, i)
+        else:
+            for k in range(3):
+                out[i + k] = s.t[k]
 
 
 @stage("iii", "spherical-tree")
@@ -131,13 +132,10 @@ def reduce_spherical_forces(m: Memory, out_at: Address, row: int) -> None:
     for b in range(h.n_bodies - 1, -1, -1):
         o = B[b]
         s = S[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                s.tx[k] += f[i + k]
-            i += 3
+        for k in range(o.nt):
+            s.tx[k] += f[o.iv + k]
         for k in range(3):
-            s.t[k] += f[i + k]
+            s.t[k] += f[o.iv + o.nt + k]
         if o.parent != ROOT:
             p = S[o.parent]
             # columns of T: -R_c r_c^ ... transposed
@@ -146,35 +144,16 @@ def reduce_spherical_forces(m: Memory, out_at: Address, row: int) -> None:
                 _cross_back(p.d, o.parent_arm, s.tx, 1.0, p.t)
                 for k in range(3):
                     p.tx[k] += s.tx[k]
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        i = row + o.inu
-        if o.parent == ROOT and o.nt == 3:
-            for k in range(3):
-                out[i + k] = s.tx[k]
-            i += 3
-        for k in range(3):
-            out[i + k] = s.t[k]
+    _write_rates(m, out, row)
 
 
 @stage("iiii", "spherical-tree")
 def select_spherical_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
     """nudot from (xddot, Omegadot): the quasi-velocities are entries of w."""
     vd = vector_at(vd_at)
-    out = vector_at(out_at)
-    B = bodies(m)
     for b in range(head(m).n_bodies):
-        o = B[b]
-        i = row + o.inu
-        j = o.iv
-        if o.parent == ROOT and o.nt == 3:
-            for k in range(3):
-                out[i + k] = vd[j + k]
-            i += 3
-        j += o.nt
-        for k in range(3):
-            out[i + k] = vd[j + k]
+        read_body(m, b, vd, bodies(m)[b].iv, states(m)[b].tx, states(m)[b].t, 3)
+    _write_rates(m, vector_at(out_at), row)
 
 
 @stage("i", "spherical-tree")

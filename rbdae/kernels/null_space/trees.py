@@ -8,17 +8,18 @@ independent in every position of the joint (a hinge: its axis, on Omega). So
     [S_b(R_b^T)]       [     nu_b     ]
 
 is a 6 x 6 system for w_b = (xdot_b, Omega_b), parents first: T of [NS] (11) and Table 2, joint by joint, and right off
-the constraint manifold, too. A root has nu = (xdot, Omega).
+the constraint manifold, too. A root has nu = (xdot, Omega). The rows S turn with the bodies, so that S depends on q.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, chosen, rely, vector_at
+from rbdae.compiler.access import Address, Array, Memory, is_zero, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.constraints.gradients import plus_side
+from rbdae.kernels.linear.pivoted import factorise_pivoted, solve_pivoted, solve_pivoted_transposed
 from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities, work
-from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.null_space.spherical_trees import ROOT
 
 
@@ -30,6 +31,7 @@ def factorise_tree(m: Memory) -> None:
     E = tree_velocities(m)
     R = rows(m)
     factors = tree_factors(m)
+    size = work(m)
     for b in range(head(m).n_bodies):
         o = B[b]
         if o.parent == ROOT:
@@ -49,46 +51,9 @@ def factorise_tree(m: Memory) -> None:
             for j in range(3):
                 A[row, j] = e.S[i, 0] * d[j] + e.S[i, 1] * d[3 + j] + e.S[i, 2] * d[6 + j]
                 A[row, 3 + j] = e.S[i, 3 + j]
-        for k in range(6):
-            best = k
-            for i in range(k + 1, 6):
-                if chosen(abs(A[i, k]) > abs(A[best, k])):
-                    best = i
-            for i in range(k, 6):
-                rely(abs(A[i, k]) <= ALMOST * abs(A[best, k]))
-            e.pivot[k] = best
-            if best != k:
-                for j in range(6):
-                    t = A[k, j]
-                    A[k, j] = A[best, j]
-                    A[best, j] = t
-            for i in range(k + 1, 6):
-                t = A[i, k] / A[k, k]
-                A[i, k] = t
-                for j in range(k + 1, 6):
-                    A[i, j] -= t * A[k, j]
-
-
-@jit
-def _from_parent(m: Memory, b: int, i: int, w: Array) -> Any:
-    """G_p w_p of one joint equation of body b, w in the order of the velocities."""
-    o = bodies(m)[b]
-    p = bodies(m)[o.parent]
-    e = tree_velocities(m)[b]
-    r = rows(m)[e.primitive[i]]
-    side = 1 - e.side[i]
-    k = e.equation[i]
-    t = 0.0 * r.P[0]
-    if p.fixed == 1:
-        return t
-    n = p.iv
-    if p.nt == 3:
-        for j in range(3):
-            t += r.Gx[side, k, j] * w[n + j]
-        n += 3
-    for j in range(3):
-        t += r.Gw[side, k, j] * w[n + j]
-    return t
+        for i in range(6):
+            size[i] = 1.0
+        factorise_pivoted(A, e.pivot, size, 6)
 
 
 @stage("ii", "tree")
@@ -109,23 +74,13 @@ def solve_tree(m: Memory, x_at: Address) -> None:
                 w[n + j] = x[first + o.inu + j]
             continue
         e = E[b]
-        A = factors[6 * b : 6 * b + 6]
         for i in range(e.n_rows):
-            w[n + i] = x[e.row[i]] - _from_parent(m, b, i, w)
+            w[n + i] = x[e.row[i]]
+            if B[o.parent].fixed == 0:
+                w[n + i] -= plus_side(0.0 * x[0], m, e.primitive[i], 1 - e.side[i], e.equation[i], w)
         for i in range(e.n_free):
             w[n + e.n_rows + i] = x[first + o.inu + i]
-        for k in range(6):
-            p = e.pivot[k]
-            t = w[n + k]
-            w[n + k] = w[n + p]
-            w[n + p] = t
-        for i in range(6):
-            for j in range(i):
-                w[n + i] -= A[i, j] * w[n + j]
-        for i in range(5, -1, -1):
-            for j in range(i + 1, 6):
-                w[n + i] -= A[i, j] * w[n + j]
-            w[n + i] /= A[i, i]
+        solve_pivoted(factors[6 * b : 6 * b + 6], e.pivot, w[n : n + 6], 6)
     for i in range(h.n_v):
         x[i] = w[i]
 
@@ -149,19 +104,7 @@ def solve_tree_transposed(m: Memory, x_at: Address) -> None:
                 z[first + o.inu + j] = x[n + j]
             continue
         e = E[b]
-        A = factors[6 * b : 6 * b + 6]
-        for i in range(6):
-            x[n + i] /= A[i, i]
-            for j in range(i + 1, 6):
-                x[n + j] -= A[i, j] * x[n + i]
-        for i in range(5, -1, -1):
-            for j in range(i):
-                x[n + j] -= A[i, j] * x[n + i]
-        for k in range(5, -1, -1):
-            best = e.pivot[k]
-            t = x[n + k]
-            x[n + k] = x[n + best]
-            x[n + best] = t
+        solve_pivoted_transposed(factors[6 * b : 6 * b + 6], e.pivot, x[n : n + 6], 6)
         for i in range(e.n_free):
             z[first + o.inu + i] = x[n + e.n_rows + i]
         p = B[o.parent]
@@ -181,3 +124,51 @@ def solve_tree_transposed(m: Memory, x_at: Address) -> None:
                     x[n2 + j] -= r.Gw[side, k, j] * t
     for i in range(h.n_v):
         x[i] = z[i]
+
+
+@jit
+def _along(S: Array, k: int, d: Array, x: Array) -> Any:
+    """sum_j S[k, j] d_j . x over the directors, or their rates."""
+    t = 0.0 * x[0]
+    for j in range(3):
+        if not is_zero(S[k, j]):
+            t += S[k, j] * (d[3 * j] * x[0] + d[3 * j + 1] * x[1] + d[3 * j + 2] * x[2])
+    return t
+
+
+@stage("ii", "tree")
+def subtract_frame_rates(m: Memory, x_at: Address) -> None:
+    """x[nu] -= Sdot w."""
+    x = vector_at(x_at)
+    h = head(m)
+    S = states(m)
+    first = h.n_v - h.n_nu
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = tree_velocities(m)[b]
+        if o.parent != ROOT:
+            for k in range(e.n_free):
+                x[first + o.inu + k] -= _along(e.S, k, S[b].dd, S[b].xd)
+
+
+@stage("iiii", "tree")
+def select_tree_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
+    """out[row:row + nnu] = nudot = S vdot + Sdot w."""
+    vd = vector_at(vd_at)
+    out = vector_at(out_at)
+    h = head(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = tree_velocities(m)[b]
+        i = row + o.inu
+        n = o.iv
+        if o.parent == ROOT:
+            for j in range(o.nt + 3):
+                out[i + j] = vd[n + j]
+            continue
+        for k in range(e.n_free):
+            t = _along(e.S, k, S[b].dd, S[b].xd) + _along(e.S, k, S[b].d, vd[n : n + 3])
+            for j in range(3):
+                t += e.S[k, 3 + j] * vd[n + 3 + j]
+            out[i + k] = t
