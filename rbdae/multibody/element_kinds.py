@@ -9,8 +9,8 @@ from rbdae.graph.factoring import factored
 from rbdae.graph.graph import Graph, operands
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.graph.replacing import made
-from rbdae.machine.element_runs import Kind, Place, Result
 from rbdae.machine.element_text import IN_LANES
+from rbdae.machine.elements import Kind, Place, Result
 from rbdae.machine.module import as_it_comes
 
 LANES = 4
@@ -55,7 +55,7 @@ def in_lanes(
     inputs = dict(numbers)
     for k in order:
         kind, *rest = graph.nodes[k]
-        if kind == "input" and rest[0] != "t":
+        if kind == "input" and rest[0] not in ("t", "c"):
             inputs[k] = places[rest[0], rest[1]]
     several = n >= 2 * most and all(graph.nodes[k][0] in IN_LANES for k in order)
     return Kind(graph, order, n, inputs, results, guards, lanes=most if several else 1)

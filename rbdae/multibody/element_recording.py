@@ -23,7 +23,7 @@ from rbdae.graph.derivatives import tangents
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.records import STATEFUL
 from rbdae.kernels.symbolic import opened
-from rbdae.machine.elements import Output
+from rbdae.machine.elements import Place, Result
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.element_directors import Directors, places_of_reference
 from rbdae.multibody.element_groups import FORCES, Group, further_rows, groups_of, unknowns_of
@@ -181,27 +181,28 @@ class _Recorded:
             out += [(node, self._unknowns[:, k] * n + rows) for k, node in row.items()]
         return out
 
-    def inputs(self, outputs: Sequence[Output], *, with_tangents: bool) -> dict[int, tuple[str, Ints]]:
-        """The vector and the places of every input, where bodies keep derivatives, too, or not.
+    def inputs(self, results: Sequence[Result], *, with_tangents: bool) -> dict[tuple[str, int], Place]:
+        """The place of every input, where bodies keep derivatives, too, or not.
 
         Raises NotStraight for an input that is none of the elements'.
         """
-        found: dict[int, tuple[str, Ints]] = {}
-        for k in self.graph.needed([output.node for output in outputs]):
+        found: dict[tuple[str, int], Place] = {}
+        for k in self.graph.needed([result.node for result in results]):
             kind, *rest = self.graph.nodes[k]
             if kind != "input" or rest[0] in ("t", "c"):
                 continue
             name, i = rest
             if name in ("y", "yd") and i in self._column:
-                found[k] = name, self._unknowns[:, self._column[i]]
+                at = self._unknowns[:, self._column[i]]
             elif name == "numbers":
-                found[k] = name, self._numbers.columns[i]
+                at = self._numbers.columns[i]
             elif name == "work" and self._directors is not None:
-                found[k] = name, self._directors.places(i, with_tangents=with_tangents)
+                at = self._directors.places(i, with_tangents=with_tangents)
             elif name == "selection":
-                found[k] = name, places_of_reference(self._workspace, self._group, i)
+                at = places_of_reference(self._workspace, self._group, i)
             else:
                 raise NotStraight(f"an element reads {name}[{i}]")
+            found[name, i] = Place(name, "", at)
         return found
 
 

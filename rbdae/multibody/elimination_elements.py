@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.machine.element_runs import Kind, Run
+from rbdae.machine.elements import Kind, Run
 from rbdae.multibody.elimination_order import Rounds, elimination_rounds
 from rbdae.multibody.elimination_steps import Block, back, factor, into_one, last, neighbour, two_neighbours
 

@@ -15,7 +15,7 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.order import deepest_first
 from rbdae.graph.symbols import Condition, Recorder
-from rbdae.machine.element_runs import Kind, Place, Result
+from rbdae.machine.elements import Kind, Place, Result
 
 _LEAST = 1e-13
 """A pivot that is smaller than this fraction of what it was at first: the equations are dependent, see

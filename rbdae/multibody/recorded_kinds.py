@@ -8,7 +8,7 @@ from types import MappingProxyType
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Loaded
 from rbdae.graph.order import deepest_first
-from rbdae.machine.element_runs import Kind, Place, Result
+from rbdae.machine.elements import Kind, Place, Result
 from rbdae.multibody.element_kinds import in_lanes, shortened
 from rbdae.multibody.element_numbers import ElementNumbers
 from rbdae.multibody.rhs_recording import Motion, Recorded

@@ -15,16 +15,15 @@ model alone, such as inverse masses, is computed once for it. Loops are eliminat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
-from rbdae.graph.loaded import Tape
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.element_runs import Kind, Place, Result, Run
+from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody import loop_elements
 from rbdae.multibody.element_groups import Group, groups_of
 from rbdae.multibody.element_kinds import LANES, copied, kind_of
@@ -51,16 +50,6 @@ _MOST_JOINTS = 64
 _FORCES = ("n_drives", "n_bushings", "n_elements", "n_states")
 _REFUSED = (*_FORCES, "forms", "stabilised", "projected")
 """Fields of the head that say what elements do not have."""
-
-
-class RhsElements(NamedTuple):
-    """Kinds, runs, numbers of the work vector that are zero at first, its length, and the numbers that are loaded."""
-
-    kinds: list[Kind]
-    runs: list[Run]
-    cleared: int
-    size: int
-    tape: Tape
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
@@ -94,7 +83,7 @@ def enough(n: int, joints: Sequence[int]) -> bool:
     return 2 * wide >= sum(joints) or (n >= ALWAYS_FROM and sum(joints) >= _LEAST * len(joints))
 
 
-def rhs_elements(workspace: Workspace, n_results: int) -> RhsElements | None:
+def rhs_elements(workspace: Workspace, n_results: int) -> Elements | None:
     """The elements of a right-hand side with this number of results; None if there are too few of each kind.
 
     Raises NotStraight where a condition on the state has to fall as it does where they are recorded.
@@ -173,7 +162,7 @@ class _Assembling:
             width += len(entries)
         return found, self._work.take(width * len(joint.of.group.bodies)), width
 
-    def elements(self, *, multipliers: bool) -> RhsElements:
+    def elements(self, *, multipliers: bool) -> Elements:
         """All of them, in the order in which they are computed."""
         kinds, runs = self._reduced.before(0) if self._reduced is not None else ([], [])
         once = [self._body(*body) for body in self._bodies]
@@ -188,7 +177,7 @@ class _Assembling:
             _add(kinds, runs, self._reduced.after())
         elif changed(self._workspace):
             _add(kinds, runs, [self._changed(body) for body, _ in self._bodies])
-        return RhsElements(kinds, runs, self._work.cleared, self._work.size, self._numbers.tape())
+        return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._numbers.tape())
 
     def _body(self, body: Recorded, nodes: list[int]) -> Kind:
         results = [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)]

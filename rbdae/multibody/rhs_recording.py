@@ -23,7 +23,7 @@ from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.memory import VECTORS, constraint_side, solution
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.symbolic import opened
-from rbdae.machine.element_runs import Place
+from rbdae.machine.elements import Place
 from rbdae.multibody.element_groups import Group
 from rbdae.multibody.element_recording import Numbers
 from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory

@@ -21,7 +21,7 @@ import numpy as np
 from rbdae._arrays import Ints, cross
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Condition, NotStraight, Recorder
-from rbdae.machine.element_runs import Kind, Place, Result, Run
+from rbdae.machine.elements import Kind, Place, Result, Run
 from rbdae.multibody.element_groups import child_of
 from rbdae.multibody.element_kinds import kind_of
 from rbdae.multibody.element_numbers import ElementNumbers

@@ -10,7 +10,7 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder, Symbol
-from rbdae.machine.element_runs import Kind, Place, Result
+from rbdae.machine.elements import Kind, Place, Result
 from rbdae.multibody.element_kinds import kind_of
 from rbdae.multibody.element_numbers import ElementNumbers
 from rbdae.multibody.elimination_elements import Work

@@ -64,8 +64,7 @@ from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
 from rbdae.machine.data import Table
-from rbdae.machine.element_runs import scheduled
-from rbdae.machine.elements import looped
+from rbdae.machine.elements import scheduled
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
@@ -725,7 +724,7 @@ def make_elements_from(monkeypatch: pytest.MonkeyPatch, least: int) -> list[int]
     def counted(*arguments: Any) -> Any:
         found = made(*arguments)
         if found is not None:
-            kinds.append(len(found[0]))
+            kinds.append(len(found.kinds))
         return found
 
     monkeypatch.setattr(code_of_kernels, "elements_of", counted)
@@ -788,7 +787,7 @@ def text_of_rhs_elements(problem: rbdae.Problem) -> str:
     """The text of the right-hand side by elements."""
     found = rhs_elements.rhs_elements(problem.workspace, problem.workspace.layout.n_differential)
     assert found is not None
-    return scheduled("straight", found.kinds, found.runs, found.cleared)[0]
+    return scheduled("straight", found)[0]
 
 
 def elimination_order(n: int, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, list[int]]]]:
@@ -800,7 +799,7 @@ def text_of_elements(problem: rbdae.Problem) -> str:
     """The text of the residual by elements."""
     found = elements.elements_of(problem.workspace, None)
     assert found is not None
-    return looped("straight", *found)[0]
+    return scheduled("straight", found)[0]
 
 
 def kernel_of_rows(problem: rbdae.Problem) -> tuple[Vec, Vec]:
