@@ -69,7 +69,7 @@ from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, odex, odex_dense, odex_rows
+from rbdae.machine.loops import correction, odex, odex_rows
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
@@ -95,8 +95,7 @@ from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
-from rbdae.multibody.elimination_order import elimination_rounds
-from rbdae.multibody.independent_columns import independent_columns
+from rbdae.multibody.elimination_elements import elimination_rounds
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
@@ -105,7 +104,7 @@ from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
-from rbdae.multibody.velocity_selection import Metric, metric
+from rbdae.multibody.velocity_selection import Metric, independent_columns, metric
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import event as quantity_event
 from rbdae.problem import matrices, problem, steps, switches

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, final
 
 from rbdae.machine.language.program import Program
-from rbdae.machine.loops import control, loop, memory, multistep, odex, odex_dense, odex_rows
+from rbdae.machine.loops import control, loop, memory, multistep, odex, odex_rows
 from rbdae.machine.loops.dop853 import DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5
 from rbdae.machine.loops.tableau import Tableau as Tableau
-from rbdae.machine.loops.written import Writer, functions
+from rbdae.machine.loops.tableau import Writer, functions
 
 
 @final
@@ -107,13 +107,9 @@ class Extrapolation:
     @cached_property
     def program(self) -> Program:
         """`run`, `dense` and `interpolate`."""
-        bound: dict[str, Any] = {
-            "attempt": odex.attempt,
-            "dense": odex_dense.dense,
-            "interpolate": odex_dense.interpolate,
-        }
+        bound: dict[str, Any] = {"attempt": odex.attempt, "dense": odex.dense, "interpolate": odex.interpolate}
         bound |= {"RATES_NEW": odex_rows.END, "ORDER": 8}
-        return Program((loop.run, odex_dense.dense, odex_dense.interpolate), bound)
+        return Program((loop.run, odex.dense, odex.interpolate), bound)
 
     def exponent(self, beta: float) -> float:
         """No exponent: each row has its own."""
