@@ -13,6 +13,7 @@ In charts whose R(a) is expensive, pairs read the directors of their bodies (`rb
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -113,30 +114,11 @@ class _Recorded:
         return out
 
     def _memory(self, recorder: Recorder, group: Group, weights: Any = None) -> Any:
-        """The memory with the bodies of the first element, the ground, and its records alone; `weights` take the place
-        of those of the bodies, (x, d) of one after the other."""
-        workspace, own = self._workspace, self._own
-        n, symbols = workspace.model.n, recorder.inputs("numbers")
-        first = {name: of[0] for name, of in group.numbered.items()}
-        records: dict[str, Any] = {name: [] for name in _COUNTED}
-        records |= {name: self._numbers.records(name, own[name][of], symbols) for name, of in first.items()}
-        named = [b for b in first["bodies"].tolist() if b != n]
-        for name in ("bodies", "states"):
-            ground = opened(name, own[name][[n]])
-            kept = [record for record, b in zip(records[name], first[name].tolist(), strict=True) if b != n]
-            records[name] = [*kept, *ground]
-        records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
-        m: Any = symbolic_memory(workspace, recorder, records)
-        if "references" in vars(m):
-            m.references = m.references[named]
-        m.head.n_bodies = len(named)
-        for name in _COUNTED:
-            setattr(m.head, f"n_{name}", len(records[name]))
-        place = {b: k for k, b in enumerate(named)} | {n: len(named)}
-        for record in (*m.primitives, *m.bushings, *m.elements):
-            record.body = [place[int(b)] for b in record.body]
+        """The memory of the first element; `weights` take the place of those of the bodies, (x, d) of one after the
+        other."""
+        m = memory_of_first(self._workspace, recorder, group, self._own, self._numbers, recorder.inputs("numbers"))
         for drive in m.drives:
-            drive.primitive = first["primitives"].tolist().index(drive.primitive)
+            drive.primitive = group.records["primitives"][0].tolist().index(drive.primitive)
         at, constants, bodies = 0, 0, list[Any]()
         for force in m.elements:
             if force.shaping == STATEFUL:
@@ -147,7 +129,7 @@ class _Recorded:
             bodies.append(force.body)
         m.element_bodies = [b for pair in bodies for b in pair]
         if weights is not None:
-            for body, begin in zip(m.bodies[: len(named)], range(0, len(weights), _NATURAL), strict=False):
+            for body, begin in zip(m.bodies[: m.head.n_bodies], range(0, len(weights), _NATURAL), strict=False):
                 body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + _NATURAL]
         return m
 
@@ -233,6 +215,44 @@ class Numbers:
     def records(self, name: str, array: Any, symbols: Sequence[Any]) -> list[Any]:
         """The records of the first element, with symbols for its numbers."""
         return records_with(name, array, self._places[name], symbols)
+
+
+def memory_of_first(
+    workspace: Workspace,
+    recorder: Recorder,
+    group: Group,
+    own: Mapping[str, Any],
+    numbers: Numbers,
+    symbols: Sequence[Any],
+    others: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """The memory with the bodies of the first element of a group, the ground, and its records, as those of a model.
+
+    Parameters
+    ----------
+    own : the records of the model
+    symbols : of the loaded `numbers`
+    others : take the place of further arrays
+    """
+    n = workspace.model.n
+    first = {name: of[0] for name, of in group.numbered.items()}
+    records: dict[str, Any] = {name: [] for name in _COUNTED}
+    records |= {name: numbers.records(name, own[name][of], symbols) for name, of in first.items()}
+    moving = [k for k, b in enumerate(first["bodies"].tolist()) if b != n]
+    named = first["bodies"][moving].tolist()
+    for name in ("bodies", "states"):
+        records[name] = [*(records[name][k] for k in moving), *opened(name, own[name][[n]])]
+    records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
+    m: Any = symbolic_memory(workspace, recorder, records | dict(others))
+    if "references" in vars(m):
+        m.references = m.references[named]
+    m.head.n_bodies = len(named)
+    for name in _COUNTED:
+        setattr(m.head, f"n_{name}", len(records[name]))
+    place = {b: k for k, b in enumerate(named)} | {n: len(named)}
+    for record in (*m.primitives, *m.bushings, *m.elements):
+        record.body = [place[int(b)] for b in record.body]
+    return m
 
 
 def _recorder(workspace: Workspace, numbers: Numbers) -> Recorder:

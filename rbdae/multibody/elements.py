@@ -72,8 +72,8 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
         return None
     try:
         entries = [places for element in recorded_elements(workspace) for _, places in element.entries()]
-    except (NotStraight, NoDerivative, TypeError, AttributeError, ValueError, ArithmeticError):
-        return None  # a kernel from elsewhere, such as a user's chart, may do what cannot be recorded
+    except (NotStraight, NoDerivative):
+        return None
     columns, rows = np.divmod(
         np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), count_equations(workspace)
     )
