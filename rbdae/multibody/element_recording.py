@@ -7,12 +7,13 @@ Natural forces are linear in the rows of a body. So a pair adds what its applied
 where w are the natural forces with which the bodies begin, their weight. F is what is among the natural forces of
 bodies without any weight.
 
-In charts whose R(a) is expensive, pairs read the directors of their bodies (`rbdae.multibody.element_directors`).
+In charts where R(a) is expensive it is computed once for each body, with dR/da for Jacobians, and pairs read these
+directors: a pair depends on the parameters of its bodies through R alone, or nearly so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, final
 
@@ -21,16 +22,111 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.compiler.plain import plain
 from rbdae.graph.derivatives import tangents
+from rbdae.graph.graph import Graph
+from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.records import STATEFUL
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Place, Result
-from rbdae.multibody.count_equations import count_equations
-from rbdae.multibody.element_directors import Directors, places_of_reference
 from rbdae.multibody.element_groups import FORCES, Group, further_rows, groups_of, unknowns_of
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, records_with
-from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory
+from rbdae.multibody.recording import (
+    constants,
+    first_numbers,
+    opened_numbers,
+    recording_point,
+    selected,
+    symbolic_memory,
+)
 from rbdae.multibody.workspace import Workspace
+
+_NINE = 9
+"""Coordinates of the directors."""
+
+
+@final
+class Directors:
+    """The directors of the bodies of a kind, in the order of its first element, as one recording has them.
+
+    Parameters
+    ----------
+    nodes : of the directors, (9,) for each body that moves
+    """
+
+    def __init__(self, workspace: Workspace, group: Group, graph: Graph, nodes: Sequence[Sequence[int]]) -> None:
+        B, n = workspace.arrays["bodies"], workspace.model.n
+        self._graph, self._nodes = graph, nodes
+        self._bodies: list[Ints] = [bodies for bodies in group.bodies.T if bodies[0] != n]
+        self._n = workspace.settings.chart.n
+        first = [int(workspace.layout.q.start + B["iq"][of[0]] + B["nt"][of[0]]) for of in self._bodies]
+        self._parameters = [[graph.node("input", "y", at + i) for i in range(self._n)] for at in first]
+
+    def _computed(self) -> Iterator[tuple[int, int, int, dict[int, int]]]:
+        """Body, coordinate, node, and the derivatives by the parameters, of all that is not constant."""
+        one = self._graph.const(1.0)
+        for k, (nodes, parameters) in enumerate(zip(self._nodes, self._parameters, strict=True)):
+            found = tangents(self._graph, nodes, {a: {i: one} for i, a in enumerate(parameters)})
+            for j, (node, changes) in enumerate(zip(nodes, found, strict=True)):
+                if self._graph.nodes[node][0] not in ("const", "input"):
+                    yield k, j, node, changes
+
+    def _number(self, k: int, j: int, i: int | None = None) -> int:
+        """The number of coordinate j of the k-th body, or of its derivative by parameter i."""
+        return _NINE * (self._n + 1) * k + j + (0 if i is None else _NINE * (i + 1))
+
+    def places(self, number: int, *, with_tangents: bool) -> Ints:
+        """The places of a number in the vector ``"work"``, for each element."""
+        k, at = divmod(number, _NINE * (self._n + 1))
+        places: Ints = self._bodies[k] * (_NINE * (self._n + 1 if with_tangents else 1)) + at
+        return places
+
+    def lasting(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
+        """Node and places of all that a body keeps."""
+        found = []
+        for k, j, node, changes in self._computed():
+            found.append((node, self._number(k, j)))
+            if with_tangents:
+                found += [
+                    (change, self._number(k, j, i)) for i, change in changes.items() if not self._constant(change)
+                ]
+        return [(node, self.places(number, with_tangents=with_tangents)) for node, number in found]
+
+    def read(self, outputs: Sequence[int]) -> list[int]:
+        """Results with the directors that bodies keep in place of those that are computed."""
+        return replaced(self._graph, outputs, {node: self._work(k, j) for k, j, node, _ in self._computed()})
+
+    def seeds(self, columns: dict[int, int]) -> dict[int, dict[int, int]]:
+        """Derivatives of the directors that bodies keep, by the columns of their parameters' nodes."""
+        out: dict[int, dict[int, int]] = {}
+        for k, j, _, changes in self._computed():
+            own = {i: change if self._constant(change) else self._work(k, j, i) for i, change in changes.items()}
+            out[self._work(k, j)] = {columns[self._parameters[k][i]]: change for i, change in own.items()}
+        return out
+
+    def _work(self, k: int, j: int, i: int | None = None) -> int:
+        return self._graph.node("input", "work", self._number(k, j, i))
+
+    def _constant(self, node: int) -> bool:
+        return self._graph.value(node) is not None
+
+
+def places_of_reference(workspace: Workspace, group: Group, number: int) -> Ints:
+    """The places of a number of the selection for each element.
+
+    Raises NotStraight if it belongs to no reference rotation.
+    """
+    first = 1
+    for name, array in selected(workspace).items():
+        if name == "references":
+            break
+        first += array.size
+    for bodies in group.bodies.T:
+        at = number - first - _NINE * int(bodies[0])
+        if 0 <= at < _NINE and bodies[0] < workspace.model.n:
+            places: Ints = first + _NINE * bodies + at
+            return places
+    raise NotStraight(f"an element reads number {number} of the selection")
+
 
 _MOST_NODES = 100_000
 
@@ -97,7 +193,7 @@ class _Recorded:
     def _run(self, recorder: Recorder, m: Any) -> Any:
         """The rows that the kernel fills; unknowns of others are 0."""
         kernel, n = self._workspace.settings.kernels.residual, self._workspace.layout.n
-        out = np.zeros(count_equations(self._workspace), dtype=object)
+        out = np.zeros(self._workspace.n_equations, dtype=object)
         vectors = []
         for name in ("y", "yd"):
             vector = np.zeros(n, dtype=object)
@@ -150,7 +246,7 @@ class _Recorded:
         return self._directors.lasting(with_tangents=with_tangents)
 
     def _differentiated(self) -> list[tuple[int, Ints]]:
-        g, n = self.graph, count_equations(self._workspace)
+        g, n = self.graph, self._workspace.n_equations
         c, one = g.node("input", "c", 0), g.const(1.0)
         seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
         seeds |= {g.node("input", "yd", i): {k: c} for i, k in self._column.items()}

@@ -27,7 +27,6 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.records import STATEFUL
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.element_kinds import kind_of
 from rbdae.multibody.element_recording import recorded_elements
 from rbdae.multibody.recording import opened_numbers
@@ -75,7 +74,7 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
     except (NotStraight, NoDerivative):
         return None
     columns, rows = np.divmod(
-        np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), count_equations(workspace)
+        np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), workspace.n_equations
     )
     return rows, columns
 
@@ -83,7 +82,7 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
 def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | None:
     """The elements of the residual, or of the data of its Jacobian with these entries. None if some element does what
     elements do not."""
-    n = count_equations(workspace)
+    n = workspace.n_equations
     size = n if entries is None else len(entries.rows)
     keys = None if entries is None else entries.columns * n + entries.rows
     order = None if keys is None else np.argsort(keys)

@@ -21,9 +21,8 @@ from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder
 from rbdae.machine.elements import Kind, Place, Result, Run
-from rbdae.multibody.element_kinds import kind_of
+from rbdae.multibody.element_kinds import kind_of, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
-from rbdae.multibody.recorded_kinds import recorded_kind
 from rbdae.multibody.recording import selected
 from rbdae.multibody.rhs_recording import Matrix, Motion
 from rbdae.multibody.stored_joints import StoredJoints, cells_of, matrix

@@ -23,11 +23,9 @@ from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.element_groups import Group, groups_of
-from rbdae.multibody.element_kinds import LANES, copied
-from rbdae.multibody.element_numbers import ElementNumbers
+from rbdae.multibody.element_kinds import LANES, ElementNumbers, copied, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
 from rbdae.multibody.loop_elements import LoopElements, of_components
-from rbdae.multibody.recorded_kinds import recorded_kind
 from rbdae.multibody.recording import opened_numbers, selected
 from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, changed, changed_rates, own_records, recorded_body
 from rbdae.multibody.settings import Settings

@@ -15,8 +15,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Loaded
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.machine.elements import Kind, Place, Result
-from rbdae.multibody.element_kinds import kind_of
-from rbdae.multibody.element_numbers import ElementNumbers
+from rbdae.multibody.element_kinds import ElementNumbers, kind_of
 from rbdae.multibody.elimination_elements import Work
 from rbdae.multibody.rhs_recording import Joint, Matrix
 

@@ -23,8 +23,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Condition, NotStraight, Recorder
 from rbdae.machine.elements import Kind, Place, Result, Run
 from rbdae.multibody.element_groups import child_of
-from rbdae.multibody.element_kinds import kind_of
-from rbdae.multibody.recorded_kinds import recorded_kind
+from rbdae.multibody.element_kinds import kind_of, recorded_kind
 from rbdae.multibody.rhs_recording import Joint, Matrix, Motion
 from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.workspace import Workspace

@@ -16,8 +16,8 @@ from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
 from rbdae.machine.loops import fixed
 from rbdae.machine.loops import fixed_memory as at
-from rbdae.machine.loops.compiled import LEVEL
 from rbdae.machine.loops.fixed_memory import FixedMemory
+from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.loops.rows import CHUNK, Rows
 from rbdae.machine.sources import sources
 

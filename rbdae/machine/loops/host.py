@@ -14,10 +14,9 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.compiled import entries
 from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.memory import StepMemory
-from rbdae.machine.loops.methods import Stepper
+from rbdae.machine.loops.methods import Stepper, entries
 from rbdae.machine.loops.rows import Rows
 
 
