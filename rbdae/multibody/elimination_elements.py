@@ -226,6 +226,7 @@ class Work:
     ----------
     rows : of each joint its number of equations
     pairs : pairs of joints that have a body in common
+    first : the first place
 
     Attributes
     ----------
@@ -237,7 +238,7 @@ class Work:
     size : of the vector
     """
 
-    def __init__(self, rows: Ints, pairs: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, rows: Ints, pairs: Sequence[tuple[int, int]], first: int = 0) -> None:
         self.rows = rows
         self.rounds: Rounds = elimination_rounds(len(rows), pairs)
         order = [a for chosen in self.rounds for a, _ in chosen]
@@ -246,7 +247,7 @@ class Work:
         found = {self.ordered(pair) for pair in pairs}
         every = [self.ordered((a, b)) for chosen in self.rounds for a, later in chosen for b in later]
         self.edges: dict[tuple[int, int], int] = {}
-        at = 0
+        self.first = at = first
         for given in (False, True):
             for pair in every:
                 if (pair in found) == given:

@@ -1,15 +1,15 @@
 """Right-hand sides of long models by elements: bodies, joints with their bodies, elimination along the joint graph.
 
 1. Each body writes qdot and its free acceleration (`rbdae.multibody.rhs_recording`). Where its velocity is no unknown,
-   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`).
+   it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`,
+   `loop_elements`).
 2. Each joint writes what others need to a work vector: its gradients, its block of S = G M^-1 G^T, and the right side
    at the free accelerations; each pair of joints of one body the block of S between them.
 3. S la = g is solved in blocks (`rbdae.multibody.elimination_elements`).
 4. Each joint adds -M^-1 G^T la to the accelerations of its bodies.
 
 Elements whose records differ in numbers alone are one kind, which is recorded once. What follows from the numbers of a
-model alone, such as inverse masses, is computed once for it. Loops are eliminated as trees are, with more blocks; their
-null-space form, whose velocities solve a system of their own, is recorded as a whole.
+model alone, such as inverse masses, is computed once for it. Loops are eliminated as trees are, with more blocks.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.element_groups import Group, groups_of
 from rbdae.multibody.element_kinds import LANES, ElementNumbers, copied, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
+from rbdae.multibody.loop_elements import LoopElements, of_components
 from rbdae.multibody.recording import opened_numbers, selected
 from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, changed, changed_rates, own_records, recorded_body
+from rbdae.multibody.settings import Settings
 from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.tree_elements import TreeElements
 from rbdae.multibody.workspace import Workspace
 
-BODIES_FROM, REDUCED_FROM, ALWAYS_FROM = 20, 25, 40
+BODIES_FROM, REDUCED_FROM, LOOPS_FROM, ALWAYS_FROM = 20, 25, 200, 40
 """Bodies from which elements are quicker than what is there else: where half of the joints are computed several at a
-time, with velocities or quasi-velocities of trees as unknowns, and where there are at least `_LEAST` of a kind
-(docs/decisions.md)."""
+time, with velocities, quasi-velocities of trees or of loops as unknowns, and where there are at least `_LEAST` of a
+kind (docs/decisions.md)."""
 
 _LEAST = 3
 
@@ -55,16 +57,20 @@ def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
         kernel in (explicit.rhs, null_space.rhs)
         and not (settings.reduced and settings.spatial)
         and (shape == (layout.n_differential,) or (shape == with_multipliers and not layout.n_internal))
-        and workspace.model.n >= (REDUCED_FROM if settings.reduced else BODIES_FROM)
+        and workspace.model.n >= _least(settings)
         and workspace.memory.opened
         and settings.chart.distance is None
         and len(workspace.arrays["primitives"]) > 0
-        and not selected(workspace)
+        and (of_components(workspace) if settings.structure == "loops" else not selected(workspace))
         and not any(head[name] for name in _REFUSED)
         and not workspace.selection.rows.dropped
         and workspace.selection.rows.pivot_floor is None
         and "redundant" not in workspace.memory.features
     )
+
+
+def _least(settings: Settings) -> int:
+    return LOOPS_FROM if settings.structure == "loops" else REDUCED_FROM if settings.reduced else BODIES_FROM
 
 
 def enough(n: int, joints: Sequence[int]) -> bool:
@@ -107,8 +113,10 @@ class _Assembling:
         self._work = joints.work
         first = workspace.layout.v.start
         self._motion = Motion(("y", first), ("out", first))
-        self._reduced = TreeElements(workspace, joints) if workspace.settings.reduced else None
-        if self._reduced is not None:
+        self._reduced: TreeElements | LoopElements | None = None
+        if workspace.settings.reduced:
+            loops = workspace.settings.structure == "loops"
+            self._reduced = LoopElements(workspace, joints) if loops else TreeElements(workspace, joints)
             self._motion = self._reduced.motion
         elif changed(workspace):
             self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
@@ -119,7 +127,7 @@ class _Assembling:
         n = len(self._joints.kinds)
         once = [self._body(*body) for body in self._bodies]
         once += [self._joint(k) for k in range(n)]
-        once += self._joints.between()
+        once += self._joints.between(self._work)
         _add(kinds, runs, once)
         more, solving = elimination(self._work, len(kinds))
         kinds += more
@@ -142,7 +150,7 @@ class _Assembling:
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
         results = self._work.results(self._joints.which(k), of.nodes(joint.block), of.nodes(joint.side))
-        return self._kind(of.graph, results + self._joints.results(k), of, {})
+        return self._kind(of.graph, results + self._joints.results(k, 2), of, {})
 
     def _pushed(self, k: int, *, multipliers: bool) -> Kind:
         """-M^-1 G^T la of joints of a kind to the accelerations of their bodies, and la to the multipliers."""

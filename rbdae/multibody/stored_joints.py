@@ -33,6 +33,7 @@ class StoredJoints:
     ----------
     kinds : the joints of each kind
     numbers : what is loaded
+    pairs : joints that have a body in common: (joint, side, other joint, its side)
     work : places of the blocks of G M^-1 G^T
     """
 
@@ -40,19 +41,22 @@ class StoredJoints:
         self.kinds, self.numbers = kinds, numbers
         counts = [len(joint.of.group.bodies) for joint in kinds]
         self._firsts = np.cumsum([0, *counts])
-        self._pairs = list(self._found())
-        pairs = [(a, b) for a, _, b, _ in self._pairs]
-        if len({*pairs}) < len(pairs):
+        self.pairs = list(self._found())
+        if len({(a, b) for a, _, b, _ in self.pairs}) < len(self.pairs):
             raise NotStraight("two elements have two bodies in common")
-        self.work = Work(np.repeat([joint.rows for joint in kinds], counts), pairs)
+        self.work = self.blocks(0)
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in kinds]
+
+    def blocks(self, first: int) -> Work:
+        """Places of the blocks of a matrix with the pattern of G G^T."""
+        rows = np.repeat([joint.rows for joint in self.kinds], np.diff(self._firsts))
+        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first)
 
     def which(self, k: int) -> Ints:
         """The joints of a kind."""
         return np.arange(self._firsts[k], self._firsts[k + 1])
 
     def _found(self) -> Iterator[tuple[int, int, int, int]]:
-        """Joints that have a body in common: (joint, side, other joint, its side)."""
         at_body: dict[int, list[tuple[int, int]]] = {}
         for joint, first in zip(self.kinds, self._firsts.tolist(), strict=False):
             for side, k in enumerate(joint.of.moving):
@@ -77,71 +81,82 @@ class StoredJoints:
         elements = first + width * np.arange(len(self.which(k)))
         return [{at: Place("work", f"K{b}", elements + i) for at, i in stored.items()} for stored in found]
 
-    def results(self, k: int) -> list[Result]:
-        """K of joints of a kind, and A, to where they are stored."""
+    def results(self, k: int, n_matrices: int) -> list[Result]:
+        """K of joints of a kind to where it is stored, and A if there are two matrices."""
         joint = self.kinds[k]
         out = []
         for b in range(len(joint.K)):
-            for matrix, places in zip((joint.K[b], joint.A[b]), self.gradient(k, b), strict=False):
+            for matrix, places in zip((joint.K[b], joint.A[b])[:n_matrices], self.gradient(k, b), strict=False):
                 out += [Result(joint.of.recorder.number(matrix[at]), place) for at, place in places.items()]
         return out
 
-    def between(self) -> list[Kind]:
-        """The blocks of G M^-1 G^T between joints of a body, rows of the one that is eliminated earlier."""
-        work, sides = self.work, dict[tuple[int, int, int, int], list[tuple[int, int]]]()
-        for a, i, b, j in self._pairs:
+    def between(self, work: Work, weights: int | None = None, iv: Ints | None = None) -> list[Kind]:
+        """The blocks of G M^-1 G^T between joints of a body, rows of the one that is eliminated earlier; or of G W G^T,
+        with the diagonal of W in the work vector from a place on and `iv` where the velocities of bodies begin."""
+        sides: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
+        for a, i, b, j in self.pairs:
             if work.rank[a] > work.rank[b]:
                 a, i, b, j = b, j, a, i
             k, l = (int(np.searchsorted(self._firsts, x, side="right")) - 1 for x in (a, b))
             sides.setdefault((k, i, l, j), []).append((a, b))
         kinds: dict[Any, list[tuple[_Pair, dict[tuple[str, int], Ints]]]] = {}
         for (k, i, l, j), members in sides.items():
-            pair = _Pair(self.kinds[k], i, self.kinds[l], j)
+            pair = _Pair(self.kinds[k], i, self.kinds[l], j, weighted=weights is not None)
             one, other = np.array(members).T
-            here, columns = one - self._firsts[k], pair.first.of.columns
-            scales: list[Ints] = []
-            if pair.numbers:
-                given = [column[here] for column in columns]
-                scales = self.numbers.places(pair.first.of.loaded, pair.numbers, given, len(here))
-            at = {("number", n): place for n, place in enumerate(scales)}
+            here, of = one - self._firsts[k], pair.first.of
+            if weights is not None and iv is not None:
+                begin = weights + iv[of.group.bodies[here, of.moving[i]]]
+                scales: list[Ints] = [begin + n for n in range(pair.n_scales)]
+            else:
+                scales = self.numbers.places(
+                    of.loaded, pair.numbers, [column[here] for column in of.columns], len(here)
+                )
+            at = {("scale", n): place for n, place in enumerate(scales)}
             stored, first, width = self._gradients[k][i]
-            start = first + width * here + (0 if pair.angular else width - len(stored[-1]))
+            start = first + width * here + (0 if pair.by_scales else width - len(stored[-1]))
             at |= {("first", n): start + n for n in range(pair.n_first)}
             _, first, width = self._gradients[l][j]
             at |= {("other", n): first + width * (other - self._firsts[l]) + n for n in range(pair.n_other)}
             at["E", 0] = np.array([work.edges[a, b] for a, b in members])
             kinds.setdefault(pair.structure, []).append((pair, at))
-        return [self._kind(members) for members in kinds.values()]
-
-    def _kind(self, members: list[tuple[_Pair, dict[tuple[str, int], Ints]]]) -> Kind:
-        graph, nodes = members[0][0].recorded()
-        places = {key: np.concatenate([at[key] for _, at in members]) for key in members[0][1]}
-        E = places.pop(("E", 0))
-        inputs = {key: Place("numbers" if key[0] == "number" else "work", key[0], at) for key, at in places.items()}
-        return kind_of(graph, [Result(node, Place("work", "E", E + n)) for n, node in enumerate(nodes)], inputs, len(E))
+        out = []
+        for found in kinds.values():
+            graph, nodes = found[0][0].recorded()
+            scales_in = "numbers" if weights is None else "work"
+            places = {key: np.concatenate([at[key] for _, at in found]) for key in found[0][1]}
+            E = places.pop(("E", 0))
+            inputs = {key: Place(scales_in if key[0] == "scale" else "work", key[0], at) for key, at in places.items()}
+            results = [Result(node, Place("work", "E", E + n)) for n, node in enumerate(nodes)]
+            out.append(kind_of(graph, results, inputs, len(E)))
+        return out
 
 
 @final
 class _Pair:
-    """Two joints of a body, by their kinds and sides: A K^T, the block of S between them.
+    """Two joints of a body, by their kinds and sides: A K^T or K W K^T, the block between them.
 
     Attributes
     ----------
     structure : what the block depends on beside numbers
     numbers : the numbers of the body in it
-    angular : whether A is K of the first joint times these
+    n_scales : how many of them there are, or of W
+    by_scales : whether K of the first joint is read, and not A
     n_first, n_other : how many numbers of the first joint, and of the other one, are read
     """
 
-    def __init__(self, first: Joint, i: int, other: Joint, j: int) -> None:
-        self.first, self.angular = first, first.of.angular
+    def __init__(self, first: Joint, i: int, other: Joint, j: int, *, weighted: bool) -> None:
+        self.first, self._weighted = first, weighted
         self.numbers: list[Loaded] = []
-        left, right = first.K[i] if self.angular else first.A[i], other.K[j]
-        self._left, self.n_first = _cells(first, left)
-        self._right, self.n_other = _cells(other, right)
+        self.by_scales = weighted or first.of.angular
+        left, right = first.K[i] if self.by_scales else first.A[i], other.K[j]
+        self._left, self.n_first = cells_of(first, left)
+        self._right, self.n_other = cells_of(other, right)
         self._shapes = (left.shape, right.shape)
-        share, inverse = first.weights[i]
-        self._share = tuple(map(self._cell, [share, *np.ravel(inverse)])) if self.angular else ()
+        self._share: tuple[Cell, ...] = ()
+        if self.by_scales and not weighted:
+            share, inverse = first.weights[i]
+            self._share = tuple(map(self._cell, [share, *np.ravel(inverse)]))
+        self.n_scales = left.shape[1] if weighted else len(self.numbers)
         self.structure = (self._shapes, self._left, self._right, self._share)
 
     def _cell(self, value: Any) -> Cell:
@@ -154,18 +169,20 @@ class _Pair:
         return ("number", self.numbers.index(found))
 
     def recorded(self) -> tuple[Graph, list[int]]:
-        """The block by rows: inputs are ``"first"``, ``"other"`` and ``"number"``."""
-        recorder = Recorder({}, _MOST_NODES)
-        left = _matrix(recorder, "first", self._left, self._shapes[0])
-        right = _matrix(recorder, "other", self._right, self._shapes[1])
-        if self.angular:
+        """The block by rows: inputs are ``"first"``, ``"other"`` and ``"scale"``."""
+        recorder = Recorder({"scale": np.ones(self.n_scales)}, _MOST_NODES)
+        left = matrix(recorder, "first", self._left, self._shapes[0])
+        right = matrix(recorder, "other", self._right, self._shapes[1])
+        if self._weighted:
+            left = left * recorder.inputs("scale")
+        elif self.by_scales:
             n = left.shape[1] - 3
-            share, *inverse = _matrix(recorder, "number", self._share, (len(self._share),))
+            share, *inverse = matrix(recorder, "scale", self._share, (len(self._share),))
             left = np.hstack([left[:, :n] * share, left[:, n:] @ np.reshape(inverse, (3, 3))])
         return recorder.graph, [recorder.number(value) for value in (left @ right.T).ravel()]
 
 
-def _cells(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
+def cells_of(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
     """For each entry a constant, or the number of a stored one; and how many are stored."""
     cells: list[Cell] = []
     n = 0
@@ -179,7 +196,7 @@ def _cells(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
     return tuple(cells), n
 
 
-def _matrix(recorder: Recorder, name: str, cells: Sequence[Cell], shape: tuple[int, ...]) -> Matrix:
+def matrix(recorder: Recorder, name: str, cells: Sequence[Cell], shape: tuple[int, ...]) -> Matrix:
     """A matrix from what is stored of it, the inputs of this name."""
     out = np.empty(len(cells), dtype=object)
     for k, cell in enumerate(cells):

@@ -759,7 +759,7 @@ def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -
     """Make all right-hand sides that can be made so by elements, or none, without code that is there; returns a list
     that gets the number of kinds of each."""
     forget_code(monkeypatch, on_disk=False)
-    for name in ("BODIES_FROM", "REDUCED_FROM"):
+    for name in ("BODIES_FROM", "REDUCED_FROM", "LOOPS_FROM"):
         monkeypatch.setattr(rhs_elements, name, 1 if wanted else 10_000)
     monkeypatch.setattr(rhs_elements, "enough", lambda *_: True)
     made, kinds = rhs_elements.rhs_elements, []
