@@ -42,6 +42,11 @@ class Tape:
     rows: Ints
     results: Ints
 
+    @classmethod
+    def of_inputs(cls, n: int) -> Tape:
+        """The inputs as they are."""
+        return cls(np.zeros(0), n, np.zeros((0, 3), dtype=np.int64), np.arange(n))
+
 
 @final
 class LoadedNumbers:

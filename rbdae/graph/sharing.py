@@ -1,14 +1,231 @@
-"""Takes out of sums of products what they have in common, until nothing more is saved: each time what saves most."""
+"""Takes out of sums of products what they have in common, until nothing more is saved: each time what saves most.
+
+Constants are compared exactly: those of two bodies that differ in the last digit are not one. Three kinds of divisors
+are taken out:
+
+* `TwoTerms`:  c g p + c r g q  =  c g (p + r q),  with p + r q as a new factor,
+* `TwoFactors`:  a b as a new factor,
+* `Multiple`:  c a as a new factor.
+
+The first are the double-cube divisors, the second the single-cube divisors, of Rajski and Vasudevamurthy (IEEE Trans.
+CAD 11, 1992), there of logic functions.
+"""
 
 from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from typing import final
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, final
 
-from rbdae.graph.divisors import Divisor, gains, merged
-from rbdae.graph.sums import Product, Sum
-from rbdae.graph.twos import Constant
+from rbdae.graph.sums import Product, Sum, multiplications
+from rbdae.graph.twos import Constant, is_finite, is_one, size
+
+_LONGEST = 40
+"""Terms of a sum up to which their pairs are looked at."""
+
+
+class Place(NamedTuple):
+    """The place of a divisor in a sum: the terms that it replaces, what is left of them, and their constant."""
+
+    terms: tuple[Product, ...]
+    rest: Product
+    constant: Constant
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TwoTerms:
+    """p + r q. Without a rest both must be products, or factors from `first` on: single numbers of the original graph,
+    such as positions, are not added in another order."""
+
+    p: Product
+    q: Product
+    ratio: Constant
+    first: int
+
+    def places(self, found: Sum) -> list[Place]:
+        """The places where it is in a sum, without overlap."""
+        out: list[Place] = []
+        taken: set[Product] = set()
+        for p, c in found.items():
+            rest = None if p in taken else without(p, self.p)
+            if rest is None or not (rest or may_pair(self.p, self.q, self.first)):
+                continue
+            q = merged(rest, self.q)
+            if q != p and q not in taken and q in found and found[q] / c == self.ratio:
+                taken |= {p, q}
+                out.append(Place((p, q), rest, c))
+        return out
+
+    def cost(self) -> int:
+        """Operations for itself."""
+        begins = len(self.p) == 1 or (len(self.q) == 1 and is_one(self.ratio))
+        return multiplications(len(self.p), 1.0) + multiplications(len(self.q), self.ratio) - begins
+
+    def saved(self, place: Place, found: Sum) -> int:
+        """Operations less at a place."""
+        before = sum(multiplications(len(p), found[p]) for p in place.terms)
+        return before - multiplications(len(place.rest) + 1, place.constant)
+
+    def made(self, place: Place, found: Sum) -> Sum:
+        """Itself, with the constants that it has at a place."""
+        return {self.p: 1.0, self.q: found[place.terms[1]] / place.constant}
+
+    def constant(self, place: Place) -> Constant:
+        """The constant of the term that is there afterwards."""
+        return place.constant
+
+
+class _OfOneTerm:
+    """A divisor that replaces one multiplication in single terms; `without_it` says what is left of one."""
+
+    __slots__ = ()
+
+    def without_it(self, p: Product, c: Constant) -> Product | None:
+        """The rest of a term; None where this divisor is not in it."""
+        raise NotImplementedError
+
+    def places(self, found: Sum) -> list[Place]:
+        """See `TwoTerms`."""
+        rests = ((p, self.without_it(p, c), c) for p, c in found.items())
+        return [Place((p,), rest, c) for p, rest, c in rests if rest is not None]
+
+    def cost(self) -> int:
+        """See `TwoTerms`."""
+        return 1
+
+    def saved(self, place: Place, found: Sum) -> int:
+        """See `TwoTerms`."""
+        return 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TwoFactors(_OfOneTerm):
+    """a b, where more is multiplied with it."""
+
+    a: int
+    b: int
+
+    def without_it(self, p: Product, c: Constant) -> Product | None:
+        """See `_OfOneTerm`."""
+        return without(p, (self.a, self.b)) if _is_long(p, c) else None
+
+    def made(self, place: Place, found: Sum) -> Sum:
+        """See `TwoTerms`."""
+        return {(self.a, self.b): 1.0}
+
+    def constant(self, place: Place) -> Constant:
+        """See `TwoTerms`."""
+        return place.constant
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Multiple(_OfOneTerm):
+    """c a for a positive number c, where more is multiplied with it."""
+
+    c: Constant
+    a: int
+
+    def without_it(self, p: Product, c: Constant) -> Product | None:
+        """See `_OfOneTerm`."""
+        return without(p, (self.a,)) if _has_constant(p, c) and size(c) == self.c else None
+
+    def made(self, place: Place, found: Sum) -> Sum:
+        """See `TwoTerms`."""
+        return {(self.a,): size(place.constant)}
+
+    def constant(self, place: Place) -> Constant:
+        """See `TwoTerms`."""
+        return 1.0 if place.constant > 0.0 else -1.0
+
+
+Divisor: TypeAlias = TwoTerms | TwoFactors | Multiple
+
+
+def gains(found: Sum, first: int) -> dict[Divisor, int]:
+    """The divisors of a sum, with the operations less at all their places in it, their own not counted; factors from
+    `first` on are such sums themselves."""
+    out: dict[Divisor, int] = {}
+    terms = [(p, c, multiplications(len(p), c)) for p, c in found.items()]
+    for p, c, _ in terms:
+        if _has_constant(p, c):
+            for a in dict.fromkeys(p):
+                multiple = Multiple(size(c), a)
+                out[multiple] = out.get(multiple, 0) + 1
+        if _is_long(p, c):
+            for a, b in dict.fromkeys((a, b) for i, b in enumerate(p) for a in p[:i]):
+                factors = TwoFactors(a, b)
+                out[factors] = out.get(factors, 0) + 1
+    if len(terms) > _LONGEST:
+        return out
+    several = set()  # their places may overlap
+    for i, (p, c, cost) in enumerate(terms):
+        for q, d, other in terms[:i]:
+            rest, u, v = _parted(p, q)
+            if not u or not v or not (rest or may_pair(u, v, first)):
+                continue
+            swapped = (len(u), u) > (len(v), v)
+            ratio = c / d if swapped else d / c
+            if not is_finite(ratio):  # a sum of numbers of the model that happens to vanish
+                continue
+            divisor = TwoTerms(v, u, ratio, first) if swapped else TwoTerms(u, v, ratio, first)
+            if divisor in out:
+                several.add(divisor)
+                continue
+            out[divisor] = cost + other - multiplications(len(rest) + 1, d if swapped else c)
+    for divisor in several:
+        out[divisor] = sum(divisor.saved(place, found) for place in divisor.places(found))
+    return out
+
+
+def may_pair(p: Product, q: Product, first: int) -> bool:
+    """Whether two terms may be added first though nothing is taken out of them."""
+    return not any(len(u) == 1 and u[0] < first for u in (p, q))
+
+
+def _has_constant(p: Product, c: Constant) -> bool:
+    """Whether a product is multiplied with a number, too."""
+    return len(p) > 1 and not is_one(c)
+
+
+def _is_long(p: Product, c: Constant) -> bool:
+    """Whether a term has more than one multiplication, or one that no addition is fused with."""
+    return len(p) > 2 or _has_constant(p, c)
+
+
+def without(product: Product, factors: Product) -> Product | None:
+    """The rest of a product; None if it does not have these factors."""
+    for a in factors:
+        if a not in product:
+            return None
+        k = product.index(a)
+        product = product[:k] + product[k + 1 :]
+    return product
+
+
+def merged(p: Product, q: Product) -> Product:
+    """The product of both."""
+    return tuple(sorted(p + q))
+
+
+def _parted(p: Product, q: Product) -> tuple[Product, Product, Product]:
+    """What both have, and what is left of each."""
+    for a in p:
+        if a in q:
+            break
+    else:
+        return (), p, q
+    left, common, own = list(q), [], []
+    for a in p:
+        if a in left:
+            left.remove(a)
+            common.append(a)
+        else:
+            own.append(a)
+    return tuple(common), tuple(own), tuple(left)
 
 
 def shared(sums: dict[int, Sum], first: int) -> dict[int, Sum]:

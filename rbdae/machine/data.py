@@ -67,11 +67,6 @@ class Data:
         )
 
     @classmethod
-    def with_numbers(cls, indices: Ints, n: int, scratch: int) -> Data:
-        """A table of places, all n numbers of a model as they are, and memory."""
-        return cls.on_tape(indices, Tape(np.zeros(0), n, np.zeros((0, 3), dtype=np.int64), np.arange(n)), scratch)
-
-    @classmethod
     def on_tape(cls, indices: Ints, tape: Tape, scratch: int) -> Data:
         """A table of places, numbers that a tape makes of those of a model, and memory."""
         n = len(tape.results)
@@ -120,6 +115,6 @@ def _follow() -> Any:
 
 
 _KINDS = (np.int32, np.float64, np.float64, np.int64, np.int64, np.int64)
-_NOTHING = Tape(np.zeros(0), 0, np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64))
+_NOTHING = Tape.of_inputs(0)
 
 NO_DATA = Data.of(Table(), Table(), 1, None)

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from typing import final
 
 from rbdae.graph.graph import Graph, operands
-from rbdae.machine.straight import instruction, real
+from rbdae.machine.straight import COMPARISONS, OF_VECTORS, everywhere, instruction, real, register
 
 ARGUMENTS_OF_ELEMENTS = (
-    "double %t, ptr noalias %y, ptr noalias %out, ptr noalias %work, ptr noalias %indices, ptr noalias %numbers, "
-    "ptr noalias %selection, i64 %data, i64 %from, i64 %to"
+    "double %t, double %c, ptr noalias %y, ptr noalias %yd, ptr noalias %out, ptr noalias %work, "
+    "ptr noalias %indices, ptr noalias %numbers, ptr noalias %selection, i64 %data, i64 %from, i64 %to"
 )
-PASSED_TO_ELEMENTS = "double %t, ptr %y, ptr %out, ptr %work, ptr %indices, ptr %numbers, ptr %selection"
-
-_ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
-_COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
-_INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
-IN_LANES = frozenset({*_ARITHMETIC, *_COMPARISONS, *_INTRINSICS, "neg", "rcp", "const", "input"})
+PASSED_TO_ELEMENTS = (
+    "double %t, double %c, ptr %y, ptr %yd, ptr %out, ptr %work, ptr %indices, ptr %numbers, ptr %selection"
+)
+IN_LANES = frozenset({*OF_VECTORS, "const", "input"})
 """The kinds of nodes that lanes compute."""
 
 
@@ -33,7 +31,7 @@ def word(name: str, place: int) -> list[str]:
 
 def declarations(lanes: int) -> str:
     """The intrinsics of vectors with this number of lanes."""
-    kind, mark = f"<{lanes} x double>", f"v{lanes}f64"
+    kind, mark = register(lanes), f"v{lanes}f64"
     return "\n".join(
         [
             f"declare i1 @llvm.vector.reduce.and.v{lanes}i1(<{lanes} x i1>)",
@@ -50,7 +48,7 @@ class Turn:
     def __init__(self, label: str, graph: Graph, width: int, steps: Sequence[int | None]) -> None:
         self.lines: list[str] = []
         self._label, self._graph, self._width, self._steps = label, graph, width, steps
-        self._kind = "double" if width == 1 else f"<{width} x double>"
+        self._kind = register(width)
         self._bases: dict[tuple[int, int], str] = {}
         self._names: dict[int, str] = {}  # not the numbers of nodes, which depend on the number of inputs
         self._tests: dict[int, str] = {}
@@ -65,38 +63,21 @@ class Turn:
             self._load(name, *place)
             return
         if node[0] == "const":
-            self._names[k] = self._everywhere(real(node[1]))
+            self._names[k] = everywhere(real(node[1]), self._width)
             return
-        if node[:2] == ("input", "t"):
-            self._names[k] = "%t"
+        if node[0] == "input" and node[1] in ("t", "c"):
+            self._names[k] = f"%{node[1]}"
             return
         self._names[k] = name
-        of = [self._names[j] for j in operands(node)]
-        kind, target = node[0], self._kind
-        if kind in _COMPARISONS:
-            self.lines.append(f"{name} = fcmp {_COMPARISONS[kind]} {target} {', '.join(of)}")
-            self._tests[k] = name
-        elif self._width == 1:
-            self.lines += instruction(kind, name, of)
-        elif kind in _ARITHMETIC:
-            self.lines.append(f"{name} = {_ARITHMETIC[kind]} {target} {', '.join(of)}")
-        elif kind == "neg":
-            self.lines.append(f"{name} = fneg {target} {of[0]}")
-        elif kind == "rcp":
-            self.lines.append(f"{name} = fdiv {target} {self._everywhere(real(1.0))}, {of[0]}")
-        else:
-            intrinsic = f"@llvm.{_INTRINSICS[kind]}.v{self._width}f64"
-            self.lines.append(f"{name} = call {target} {intrinsic}({target} {of[0]})")
-
-    def _everywhere(self, number: str) -> str:
-        return number if self._width == 1 else f"<{', '.join([f'double {number}'] * self._width)}>"
+        self.lines += instruction(node[0], name, [self._names[j] for j in operands(node)], self._width)
+        if node[0] in COMPARISONS:
+            self._tests[k] = f"{name}b"
 
     def rely(self, k: int, wanted: bool) -> None:
         """A condition that has to fall so."""
         test, kind = self._tests[k], "i1" if self._width == 1 else f"<{self._width} x i1>"
         if not wanted:
-            yes = "true" if self._width == 1 else f"<{', '.join(['i1 true'] * self._width)}>"
-            self.lines.append(f"{test}n = xor {kind} {test}, {yes}")
+            self.lines.append(f"{test}n = xor {kind} {test}, {everywhere('true', self._width, 'i1')}")
             test = f"{test}n"
         if self._width > 1:
             reduce = f"@llvm.vector.reduce.and.v{self._width}i1"

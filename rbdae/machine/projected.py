@@ -12,7 +12,7 @@ from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.program import Program
 from rbdae.machine.loops import correction
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.compiled import LEVEL
+from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
 

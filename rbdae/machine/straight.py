@@ -46,7 +46,9 @@ _LIBRARY = {
     "fmod": "fmod",
 }
 _ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
-_COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
+COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
+OF_VECTORS = frozenset({*_ARITHMETIC, *COMPARISONS, "neg", "rcp", "sqrt", "abs"})
+"""The kinds of nodes that vector registers compute."""
 
 DECLARATIONS = "\n".join(
     [
@@ -157,7 +159,7 @@ class Part:
             self._call(k)  # loads its results, too
         if kind in LEAVES or kind in ("call", "result"):
             return
-        if kind in _COMPARISONS or (kind == "not" and node[1] in self._tests):
+        if kind in COMPARISONS or (kind == "not" and node[1] in self._tests):
             opposite = f"xor i1 {self._tests.get(node[1])}, true"
             found = opposite if kind == "not" else _compared(kind, [self.name(j) for j in node[1:]])
             self.lines.append(f"%v{k}b = {found}")
@@ -178,9 +180,9 @@ class Part:
         elif kind == "lane":
             self.lines.append(f"%v{k} = extractelement {PAIR} {self.name(node[1])}, i32 {node[2]}")
         else:
-            of_pairs = node[1] in self._pairs
-            self.lines += instruction(kind, f"%v{k}", [self.name(j) for j in operands(node)], of_pairs=of_pairs)
-            if of_pairs:
+            width = 2 if node[1] in self._pairs else 1
+            self.lines += instruction(kind, f"%v{k}", [self.name(j) for j in operands(node)], width)
+            if width == 2:
                 self._pairs.add(k)
         self._there.add(k)
 
@@ -207,31 +209,29 @@ class Part:
             self._there.add(result)
 
 
-def instruction(kind: str, target: str, names: Sequence[str], *, of_pairs: bool = False) -> list[str]:
-    """The lines that compute one node; conditions are numbers, 1 or 0."""
-    if of_pairs:
-        return [f"{target} = {_of_pairs(kind, names)}"]
+def register(width: int) -> str:
+    """The type of so many numbers."""
+    return "double" if width == 1 else f"<{width} x double>"
+
+
+def everywhere(value: str, width: int, kind: str = "double") -> str:
+    """A value in each lane of a register."""
+    return value if width == 1 else f"<{', '.join([f'{kind} {value}'] * width)}>"
+
+
+def instruction(kind: str, target: str, names: Sequence[str], width: int = 1) -> list[str]:
+    """The lines that compute one node for so many lanes; conditions are numbers, 1 or 0, but for several lanes bits."""
     if kind == "select":
         test = f"{target}b = fcmp one double {names[0]}, 0.0"
         return [test, f"{target} = select i1 {target}b, double {names[1]}, double {names[2]}"]
-    if kind in _COMPARISONS:
-        return [f"{target}b = {_compared(kind, names)}", f"{target} = uitofp i1 {target}b to double"]
-    return [f"{target} = {_expression(kind, names)}"]
+    if kind in COMPARISONS:
+        number = [f"{target} = uitofp i1 {target}b to double"] if width == 1 else []
+        return [f"{target}b = {_compared(kind, names, width)}", *number]
+    return [f"{target} = {_expression(kind, names, width)}"]
 
 
-def _compared(kind: str, names: Sequence[str]) -> str:
-    return f"fcmp {_COMPARISONS[kind]} double {names[0]}, {names[1]}"
-
-
-def _of_pairs(kind: str, names: Sequence[str]) -> str:
-    if kind in _ARITHMETIC:
-        return f"{_ARITHMETIC[kind]} {PAIR} {names[0]}, {names[1]}"
-    if kind == "neg":
-        return f"fneg {PAIR} {names[0]}"
-    if kind == "rcp":
-        one = f"double {real(1.0)}"
-        return f"fdiv {PAIR} <{one}, {one}>, {names[0]}"
-    return f"call {PAIR} @llvm.sqrt.v2f64({PAIR} {names[0]})"
+def _compared(kind: str, names: Sequence[str], width: int = 1) -> str:
+    return f"fcmp {COMPARISONS[kind]} {register(width)} {names[0]}, {names[1]}"
 
 
 def agreement(target: str, condition: str, wanted: bool, holds: str) -> list[str]:
@@ -240,17 +240,20 @@ def agreement(target: str, condition: str, wanted: bool, holds: str) -> list[str
     return [f"{target}x = fcmp {test} double {condition}, 0.0", f"{target} = and i1 {holds}, {target}x"]
 
 
-def _expression(kind: str, names: Sequence[str]) -> str:
+def _expression(kind: str, names: Sequence[str], width: int) -> str:
+    of = register(width)
     if kind in _ARITHMETIC:
-        return f"{_ARITHMETIC[kind]} double {names[0]}, {names[1]}"
+        return f"{_ARITHMETIC[kind]} {of} {names[0]}, {names[1]}"
     if kind == "neg":
-        return f"fneg double {names[0]}"
+        return f"fneg {of} {names[0]}"
     if kind == "rcp":
-        return f"fdiv double 1.0, {names[0]}"
+        return f"fdiv {of} {everywhere(real(1.0), width)}, {names[0]}"
     if kind == "not":
         return f"fsub double 1.0, {names[0]}"
     function = _INTRINSICS.get(kind) or _LIBRARY[kind]
-    return f"call double @{function}({', '.join(f'double {name}' for name in names)})"
+    if width > 1:
+        function = function.replace(".f64", f".v{width}f64")
+    return f"call {of} @{function}({', '.join(f'{of} {name}' for name in names)})"
 
 
 def straight(

@@ -22,7 +22,7 @@ from rbdae.machine.implicit_step import MEMORY
 from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
 from rbdae.machine.python_calls import supported
 from rbdae.multibody import rhs_elements
-from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements, text_of_runs, text_of_step
+from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements, text_of_step
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.elements import apply_to, elements_of
@@ -166,26 +166,17 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int,
 
 def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | None:
     """The text of a kernel by elements; None where that is not quicker, or not possible."""
-    if rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"]):
-        return _of_runs(workspace, wanted, signs)
-    if not apply_to(workspace, wanted.kernel, sparse=wanted.sparse):
+    of_rates = rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"])
+    if not of_rates and not apply_to(workspace, wanted.kernel, sparse=wanted.sparse):
         return None
     try:
-        found = elements_of(workspace, wanted.pattern)
+        if of_rates:
+            found = rhs_elements.rhs_elements(workspace, wanted.shapes["out"][0])
+        else:
+            found = elements_of(workspace, wanted.pattern)
     except (NotStraight, NoDerivative):
         return None
-    if found is None:
-        return None
-    return text_of_elements(*found, len(opened_numbers(workspace).values), signs, wanted.shapes)
-
-
-def _of_runs(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | None:
-    """The text of a right-hand side by elements; None where that is not quicker, or not possible."""
-    try:
-        found = rhs_elements.rhs_elements(workspace, wanted.shapes["out"][0])
-    except NotStraight:
-        return None
-    return None if found is None else text_of_runs(found, signs, wanted.shapes)
+    return None if found is None else text_of_elements(found, signs, wanted.shapes)
 
 
 def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[tuple[int, ...], CodeText]:

@@ -18,9 +18,8 @@ from rbdae._arrays import Ints
 from rbdae.graph.factoring import Factored, factored
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
-from rbdae.machine.element_runs import scheduled
 from rbdae.machine.element_text import declarations
-from rbdae.machine.elements import Element, length_of_work, looped
+from rbdae.machine.elements import Elements, scheduled
 from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import FIRST_FUNCTION, Shapes
 from rbdae.machine.implicit_step import implicit_step
@@ -30,7 +29,6 @@ from rbdae.machine.rolled import rolled
 from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
 from rbdae.multibody.recording import Recording
-from rbdae.multibody.rhs_elements import RhsElements
 
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
@@ -128,23 +126,12 @@ def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> Code
     return CodeText(lambda: (text, data), (text, data.to_bytes()), length)
 
 
-def text_of_elements(elements: Sequence[Element], size: int, n_numbers: int, signs: str, shapes: Shapes) -> CodeText:
-    """The module of elements: `size` is the number of results, `n_numbers` that of the numbers that are loaded."""
-    body, indices = looped("straight", elements, size)
+def text_of_elements(found: Elements, signs: str, shapes: Shapes) -> CodeText:
+    """The module of elements."""
+    body, indices = scheduled("straight", found)
     entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
-    text = "\n".join([DECLARATIONS, body, *entries])
-    data = Data.with_numbers(indices, n_numbers, length_of_work(elements))
-    return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(element.length for element in elements))
-
-
-def text_of_runs(found: RhsElements, signs: str, shapes: Shapes) -> CodeText:
-    """The module of elements in runs."""
-    body, indices = scheduled("straight", found.kinds, found.runs, found.cleared)
-    entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
-    text = "\n".join(
-        [DECLARATIONS, *(declarations(w) for w in {kind.lanes for kind in found.kinds} - {1}), body, *entries]
-    )
-    data = Data.on_tape(indices, found.tape, found.size)
+    in_lanes = [declarations(width) for width in {kind.lanes for kind in found.kinds} - {1}]
+    text, data = "\n".join([DECLARATIONS, *in_lanes, body, *entries]), Data.on_tape(indices, found.tape, found.size)
     return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(kind.length for kind in found.kinds))
 
 

@@ -27,7 +27,6 @@ from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.language.kinds import DUAL_WIDTH, VARIES
 from rbdae.machine.module import NoMachineCode
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.derived import evaluated
 from rbdae.multibody.workspace import Workspace
 
@@ -76,7 +75,7 @@ def derivative_function(
 def _by_duals(workspace: Workspace, of: Entry, shapes: Shapes, pattern: Pattern | None) -> MachineFunction:
     """The Jacobian of a kernel. It has memory of its own, so that calls must not overlap."""
     n = workspace.layout.n
-    n_rows = count_equations(workspace) if pattern is not None else shapes["out"][0]
+    n_rows = workspace.n_equations if pattern is not None else shapes["out"][0]
     memory = _memory(workspace)
     module = dual_kernel(of, workspace.memory.features)
     numbers = context(memory.ctypes.data, {"y": (n,), "yd": (n,), "out": (n_rows,)})

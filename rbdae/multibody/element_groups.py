@@ -12,7 +12,6 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.kernels.records import STATEFUL
-from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.open_numbers import ADDRESSES, OpenNumbers
 from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
@@ -196,5 +195,5 @@ def further_rows(workspace: Workspace, unknowns: Ints) -> Ints:
     """The rows of an overdetermined form that say more of the constraints of these multipliers, for each element."""
     la, n = workspace.layout.la, workspace.layout.n
     constraints = unknowns[:, [la.start <= i < la.stop for i in unknowns[0]]] - la.start
-    rows = [first + constraints for first in range(n, count_equations(workspace), la.stop - la.start or 1)]
+    rows = [first + constraints for first in range(n, workspace.n_equations, la.stop - la.start or 1)]
     return np.hstack([unknowns[:, :0], *rows])

@@ -7,12 +7,14 @@ Natural forces are linear in the rows of a body. So a pair adds what its applied
 where w are the natural forces with which the bodies begin, their weight. F is what is among the natural forces of
 bodies without any weight.
 
-In charts whose R(a) is expensive, pairs read the directors of their bodies (`rbdae.multibody.element_directors`).
+In charts where R(a) is expensive it is computed once for each body, with dR/da for Jacobians, and pairs read these
+directors: a pair depends on the parameters of its bodies through R alone, or nearly so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -20,16 +22,111 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.compiler.plain import plain
 from rbdae.graph.derivatives import tangents
+from rbdae.graph.graph import Graph
+from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.records import STATEFUL
 from rbdae.kernels.symbolic import opened
-from rbdae.machine.elements import Output
-from rbdae.multibody.count_equations import count_equations
-from rbdae.multibody.element_directors import Directors, places_of_reference
+from rbdae.machine.elements import Place, Result
 from rbdae.multibody.element_groups import FORCES, Group, further_rows, groups_of, unknowns_of
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, records_with
-from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory
+from rbdae.multibody.recording import (
+    constants,
+    first_numbers,
+    opened_numbers,
+    recording_point,
+    selected,
+    symbolic_memory,
+)
 from rbdae.multibody.workspace import Workspace
+
+_NINE = 9
+"""Coordinates of the directors."""
+
+
+@final
+class Directors:
+    """The directors of the bodies of a kind, in the order of its first element, as one recording has them.
+
+    Parameters
+    ----------
+    nodes : of the directors, (9,) for each body that moves
+    """
+
+    def __init__(self, workspace: Workspace, group: Group, graph: Graph, nodes: Sequence[Sequence[int]]) -> None:
+        B, n = workspace.arrays["bodies"], workspace.model.n
+        self._graph, self._nodes = graph, nodes
+        self._bodies: list[Ints] = [bodies for bodies in group.bodies.T if bodies[0] != n]
+        self._n = workspace.settings.chart.n
+        first = [int(workspace.layout.q.start + B["iq"][of[0]] + B["nt"][of[0]]) for of in self._bodies]
+        self._parameters = [[graph.node("input", "y", at + i) for i in range(self._n)] for at in first]
+
+    def _computed(self) -> Iterator[tuple[int, int, int, dict[int, int]]]:
+        """Body, coordinate, node, and the derivatives by the parameters, of all that is not constant."""
+        one = self._graph.const(1.0)
+        for k, (nodes, parameters) in enumerate(zip(self._nodes, self._parameters, strict=True)):
+            found = tangents(self._graph, nodes, {a: {i: one} for i, a in enumerate(parameters)})
+            for j, (node, changes) in enumerate(zip(nodes, found, strict=True)):
+                if self._graph.nodes[node][0] not in ("const", "input"):
+                    yield k, j, node, changes
+
+    def _number(self, k: int, j: int, i: int | None = None) -> int:
+        """The number of coordinate j of the k-th body, or of its derivative by parameter i."""
+        return _NINE * (self._n + 1) * k + j + (0 if i is None else _NINE * (i + 1))
+
+    def places(self, number: int, *, with_tangents: bool) -> Ints:
+        """The places of a number in the vector ``"work"``, for each element."""
+        k, at = divmod(number, _NINE * (self._n + 1))
+        places: Ints = self._bodies[k] * (_NINE * (self._n + 1 if with_tangents else 1)) + at
+        return places
+
+    def lasting(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
+        """Node and places of all that a body keeps."""
+        found = []
+        for k, j, node, changes in self._computed():
+            found.append((node, self._number(k, j)))
+            if with_tangents:
+                found += [
+                    (change, self._number(k, j, i)) for i, change in changes.items() if not self._constant(change)
+                ]
+        return [(node, self.places(number, with_tangents=with_tangents)) for node, number in found]
+
+    def read(self, outputs: Sequence[int]) -> list[int]:
+        """Results with the directors that bodies keep in place of those that are computed."""
+        return replaced(self._graph, outputs, {node: self._work(k, j) for k, j, node, _ in self._computed()})
+
+    def seeds(self, columns: dict[int, int]) -> dict[int, dict[int, int]]:
+        """Derivatives of the directors that bodies keep, by the columns of their parameters' nodes."""
+        out: dict[int, dict[int, int]] = {}
+        for k, j, _, changes in self._computed():
+            own = {i: change if self._constant(change) else self._work(k, j, i) for i, change in changes.items()}
+            out[self._work(k, j)] = {columns[self._parameters[k][i]]: change for i, change in own.items()}
+        return out
+
+    def _work(self, k: int, j: int, i: int | None = None) -> int:
+        return self._graph.node("input", "work", self._number(k, j, i))
+
+    def _constant(self, node: int) -> bool:
+        return self._graph.value(node) is not None
+
+
+def places_of_reference(workspace: Workspace, group: Group, number: int) -> Ints:
+    """The places of a number of the selection for each element.
+
+    Raises NotStraight if it belongs to no reference rotation.
+    """
+    first = 1
+    for name, array in selected(workspace).items():
+        if name == "references":
+            break
+        first += array.size
+    for bodies in group.bodies.T:
+        at = number - first - _NINE * int(bodies[0])
+        if 0 <= at < _NINE and bodies[0] < workspace.model.n:
+            places: Ints = first + _NINE * bodies + at
+            return places
+    raise NotStraight(f"an element reads number {number} of the selection")
+
 
 _MOST_NODES = 100_000
 
@@ -96,7 +193,7 @@ class _Recorded:
     def _run(self, recorder: Recorder, m: Any) -> Any:
         """The rows that the kernel fills; unknowns of others are 0."""
         kernel, n = self._workspace.settings.kernels.residual, self._workspace.layout.n
-        out = np.zeros(count_equations(self._workspace), dtype=object)
+        out = np.zeros(self._workspace.n_equations, dtype=object)
         vectors = []
         for name in ("y", "yd"):
             vector = np.zeros(n, dtype=object)
@@ -113,30 +210,11 @@ class _Recorded:
         return out
 
     def _memory(self, recorder: Recorder, group: Group, weights: Any = None) -> Any:
-        """The memory with the bodies of the first element, the ground, and its records alone; `weights` take the place
-        of those of the bodies, (x, d) of one after the other."""
-        workspace, own = self._workspace, self._own
-        n, symbols = workspace.model.n, recorder.inputs("numbers")
-        first = {name: of[0] for name, of in group.numbered.items()}
-        records: dict[str, Any] = {name: [] for name in _COUNTED}
-        records |= {name: self._numbers.records(name, own[name][of], symbols) for name, of in first.items()}
-        named = [b for b in first["bodies"].tolist() if b != n]
-        for name in ("bodies", "states"):
-            ground = opened(name, own[name][[n]])
-            kept = [record for record, b in zip(records[name], first[name].tolist(), strict=True) if b != n]
-            records[name] = [*kept, *ground]
-        records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
-        m: Any = symbolic_memory(workspace, recorder, records)
-        if "references" in vars(m):
-            m.references = m.references[named]
-        m.head.n_bodies = len(named)
-        for name in _COUNTED:
-            setattr(m.head, f"n_{name}", len(records[name]))
-        place = {b: k for k, b in enumerate(named)} | {n: len(named)}
-        for record in (*m.primitives, *m.bushings, *m.elements):
-            record.body = [place[int(b)] for b in record.body]
+        """The memory of the first element; `weights` take the place of those of the bodies, (x, d) of one after the
+        other."""
+        m = memory_of_first(self._workspace, recorder, group, self._own, self._numbers, recorder.inputs("numbers"))
         for drive in m.drives:
-            drive.primitive = first["primitives"].tolist().index(drive.primitive)
+            drive.primitive = group.records["primitives"][0].tolist().index(drive.primitive)
         at, constants, bodies = 0, 0, list[Any]()
         for force in m.elements:
             if force.shaping == STATEFUL:
@@ -147,7 +225,7 @@ class _Recorded:
             bodies.append(force.body)
         m.element_bodies = [b for pair in bodies for b in pair]
         if weights is not None:
-            for body, begin in zip(m.bodies[: len(named)], range(0, len(weights), _NATURAL), strict=False):
+            for body, begin in zip(m.bodies[: m.head.n_bodies], range(0, len(weights), _NATURAL), strict=False):
                 body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + _NATURAL]
         return m
 
@@ -168,7 +246,7 @@ class _Recorded:
         return self._directors.lasting(with_tangents=with_tangents)
 
     def _differentiated(self) -> list[tuple[int, Ints]]:
-        g, n = self.graph, count_equations(self._workspace)
+        g, n = self.graph, self._workspace.n_equations
         c, one = g.node("input", "c", 0), g.const(1.0)
         seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
         seeds |= {g.node("input", "yd", i): {k: c} for i, k in self._column.items()}
@@ -181,27 +259,28 @@ class _Recorded:
             out += [(node, self._unknowns[:, k] * n + rows) for k, node in row.items()]
         return out
 
-    def inputs(self, outputs: Sequence[Output], *, with_tangents: bool) -> dict[int, tuple[str, Ints]]:
-        """The vector and the places of every input, where bodies keep derivatives, too, or not.
+    def inputs(self, results: Sequence[Result], *, with_tangents: bool) -> dict[tuple[str, int], Place]:
+        """The place of every input, where bodies keep derivatives, too, or not.
 
         Raises NotStraight for an input that is none of the elements'.
         """
-        found: dict[int, tuple[str, Ints]] = {}
-        for k in self.graph.needed([output.node for output in outputs]):
+        found: dict[tuple[str, int], Place] = {}
+        for k in self.graph.needed([result.node for result in results]):
             kind, *rest = self.graph.nodes[k]
             if kind != "input" or rest[0] in ("t", "c"):
                 continue
             name, i = rest
             if name in ("y", "yd") and i in self._column:
-                found[k] = name, self._unknowns[:, self._column[i]]
+                at = self._unknowns[:, self._column[i]]
             elif name == "numbers":
-                found[k] = name, self._numbers.columns[i]
+                at = self._numbers.columns[i]
             elif name == "work" and self._directors is not None:
-                found[k] = name, self._directors.places(i, with_tangents=with_tangents)
+                at = self._directors.places(i, with_tangents=with_tangents)
             elif name == "selection":
-                found[k] = name, places_of_reference(self._workspace, self._group, i)
+                at = places_of_reference(self._workspace, self._group, i)
             else:
                 raise NotStraight(f"an element reads {name}[{i}]")
+            found[name, i] = Place(name, "", at)
         return found
 
 
@@ -232,6 +311,44 @@ class Numbers:
     def records(self, name: str, array: Any, symbols: Sequence[Any]) -> list[Any]:
         """The records of the first element, with symbols for its numbers."""
         return records_with(name, array, self._places[name], symbols)
+
+
+def memory_of_first(
+    workspace: Workspace,
+    recorder: Recorder,
+    group: Group,
+    own: Mapping[str, Any],
+    numbers: Numbers,
+    symbols: Sequence[Any],
+    others: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """The memory with the bodies of the first element of a group, the ground, and its records, as those of a model.
+
+    Parameters
+    ----------
+    own : the records of the model
+    symbols : of the loaded `numbers`
+    others : take the place of further arrays
+    """
+    n = workspace.model.n
+    first = {name: of[0] for name, of in group.numbered.items()}
+    records: dict[str, Any] = {name: [] for name in _COUNTED}
+    records |= {name: numbers.records(name, own[name][of], symbols) for name, of in first.items()}
+    moving = [k for k, b in enumerate(first["bodies"].tolist()) if b != n]
+    named = first["bodies"][moving].tolist()
+    for name in ("bodies", "states"):
+        records[name] = [*(records[name][k] for k in moving), *opened(name, own[name][[n]])]
+    records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
+    m: Any = symbolic_memory(workspace, recorder, records | dict(others))
+    if "references" in vars(m):
+        m.references = m.references[named]
+    m.head.n_bodies = len(named)
+    for name in _COUNTED:
+        setattr(m.head, f"n_{name}", len(records[name]))
+    place = {b: k for k, b in enumerate(named)} | {n: len(named)}
+    for record in (*m.primitives, *m.bushings, *m.elements):
+        record.body = [place[int(b)] for b in record.body]
+    return m
 
 
 def _recorder(workspace: Workspace, numbers: Numbers) -> Recorder:

@@ -22,16 +22,14 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.graph.derivatives import NoDerivative
-from rbdae.graph.factoring import factored
-from rbdae.graph.graph import Graph
-from rbdae.graph.order import deepest_first, few_alive
+from rbdae.graph.loaded import Tape
 from rbdae.graph.symbols import NotStraight
 from rbdae.kernels.records import STATEFUL
-from rbdae.machine.elements import Element, Output
-from rbdae.machine.module import as_it_comes
+from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.count_equations import count_equations
+from rbdae.multibody.element_kinds import kind_of
 from rbdae.multibody.element_recording import recorded_elements
+from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
 
 RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
@@ -73,42 +71,47 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
         return None
     try:
         entries = [places for element in recorded_elements(workspace) for _, places in element.entries()]
-    except (NotStraight, NoDerivative, TypeError, AttributeError, ValueError, ArithmeticError):
-        return None  # a kernel from elsewhere, such as a user's chart, may do what cannot be recorded
+    except (NotStraight, NoDerivative):
+        return None
     columns, rows = np.divmod(
-        np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), count_equations(workspace)
+        np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), workspace.n_equations
     )
     return rows, columns
 
 
-def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Element], int] | None:
-    """The elements of the residual, or of the data of its Jacobian with these entries, and the number of results. None
-    if some element does what elements do not."""
-    n = count_equations(workspace)
+def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | None:
+    """The elements of the residual, or of the data of its Jacobian with these entries. None if some element does what
+    elements do not."""
+    n = workspace.n_equations
     size = n if entries is None else len(entries.rows)
     keys = None if entries is None else entries.columns * n + entries.rows
     order = None if keys is None else np.argsort(keys)
     known = None if keys is None else keys[order]
-    written, found = np.zeros(size, dtype=bool), list[Element]()
+    written, cleared, kinds = np.zeros(size, dtype=bool), False, list[Kind]()
     for recorded in recorded_elements(workspace):
-        results = recorded.rows() if keys is None else recorded.entries()
+        found = recorded.rows() if keys is None else recorded.entries()
         if known is not None and order is not None:
-            placed = [(node, _found(known, order, at)) for node, at in results]
+            placed = [(node, _found(known, order, at)) for node, at in found]
             if any(at is None for _, at in placed):
                 return None
-            results = [(node, at) for node, at in placed if at is not None]
+            found = [(node, at) for node, at in placed if at is not None]
         # elements of a kind come one after the other, each with all its results: none may be the first one by turns
-        times = np.bincount(np.concatenate([at.ravel() for _, at in results] or [_NONE]), minlength=size)
-        outputs = [
-            Output(node, at, "add" if written[at].any() or (times[at] > 1).any() else "store") for node, at in results
+        times = np.bincount(np.concatenate([at.ravel() for _, at in found] or [_NONE]), minlength=size)
+        results = [
+            Result(node, Place("out", "", at), bool(written[at].any() or (times[at] > 1).any())) for node, at in found
         ]
+        cleared = cleared or any(result.adds and not written[result.place.at].all() for result in results)
         written |= times > 0
         lasting = recorded.lasting(with_tangents=entries is not None)
-        outputs += [Output(node, at, "store", "work") for node, at in lasting]
-        if outputs:
-            inputs = recorded.inputs(outputs, with_tangents=entries is not None)
-            found.append(_element(recorded.graph, inputs, outputs))
-    return found, size
+        results += [Result(node, Place("work", "", at)) for node, at in lasting]
+        if results:
+            places = recorded.inputs(results, with_tangents=entries is not None)
+            kinds.append(kind_of(recorded.graph, results, places, len(results[0].place.at), most=1))
+    runs = [Run(k, 0, kind.count) for k, kind in enumerate(kinds)]
+    work = [result.place.at.max() for kind in kinds for result in kind.results if result.place.vector == "work"]
+    zeros = size if cleared or not written.all() else 0
+    numbers = Tape.of_inputs(len(opened_numbers(workspace).values))
+    return Elements(kinds, runs, (0, zeros), 1 + int(max(work, default=0)), numbers)
 
 
 def _found(known: Ints, order: Ints, wanted: Ints) -> Ints | None:
@@ -118,15 +121,3 @@ def _found(known: Ints, order: Ints, wanted: Ints) -> Ints | None:
         return None
     out: Ints = order[at]
     return out
-
-
-def _element(graph: Graph, inputs: dict[int, tuple[str, Ints]], outputs: list[Output]) -> Element:
-    """An element from fewer operations where that is quicker."""
-    nodes = [output.node for output in outputs]
-    short = None if as_it_comes() else factored(graph, nodes, {}, {})
-    if short is None:
-        return Element(graph, deepest_first(graph, nodes), inputs, outputs)
-    known = {graph.nodes[k]: at for k, at in inputs.items()}
-    new = {k: known[node] for k, node in enumerate(short.graph.nodes) if node in known}
-    made = [output._replace(node=node) for output, node in zip(outputs, short.outputs, strict=True)]
-    return Element(short.graph, few_alive(short.graph, short.outputs), new, made)

@@ -2,7 +2,7 @@
 
 They are found by elements, or by recording the whole model. Models that are too long for that have all entries between
 the rows and the unknowns of bodies that a joint or a force connects; forms without multipliers, whose accelerations
-depend on all bodies, have every entry then.
+depend on all bodies, have every entry then. So do kernels that cannot be recorded, which a warning says.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.symbols import NotStraight
+from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code import MOST_BODIES
@@ -24,15 +25,18 @@ from rbdae.multibody.workspace import Workspace
 def jacobian_pattern(workspace: Workspace, n_equations: int) -> BlockPattern:
     """The compressed columns of dF/dy + c dF/dyd."""
     n = workspace.layout.n
-    by_elements = pattern_of_elements(workspace)
-    if by_elements is not None:
-        return _compressed(*by_elements, n_equations, n)
-    if workspace.model.n <= MOST_BODIES:
-        try:
-            return _compressed(*_recorded(workspace, n_equations), n_equations, n)
-        except (NotStraight, NoDerivative, TypeError, AttributeError, ArithmeticError):
-            pass  # a kernel from elsewhere, such as a user's chart, may do what cannot be recorded
-    return _compressed(*_coarse(workspace, n_equations), n_equations, n)
+    try:
+        found = pattern_of_elements(workspace)
+        if found is None and workspace.model.n <= MOST_BODIES:
+            found = _recorded(workspace, n_equations)
+    except (NotStraight, NoDerivative):
+        found = None
+    except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
+        # user's chart, may do with its numbers what cannot be recorded
+        name = workspace.settings.kernels.jacobian.name
+        say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); its pattern is by bodies, or full")
+        found = None
+    return _compressed(*(found or _coarse(workspace, n_equations)), n_equations, n)
 
 
 def _compressed(rows: Ints, columns: Ints, n_rows: int, n: int) -> BlockPattern:

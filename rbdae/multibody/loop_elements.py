@@ -13,7 +13,6 @@ w = v nu / (S v).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -21,14 +20,13 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder
-from rbdae.machine.element_runs import Kind, Place, Result, Run
-from rbdae.multibody.element_kinds import kind_of
-from rbdae.multibody.element_numbers import ElementNumbers
-from rbdae.multibody.elimination_elements import Work, elimination
+from rbdae.machine.elements import Kind, Place, Result, Run
+from rbdae.multibody.element_kinds import kind_of, recorded_kind
+from rbdae.multibody.elimination_elements import elimination
 from rbdae.multibody.recording import selected
-from rbdae.multibody.rhs_recording import Joint, Motion
+from rbdae.multibody.rhs_recording import Matrix, Motion
+from rbdae.multibody.stored_joints import StoredJoints, cells_of, matrix
 from rbdae.multibody.velocity_selection import MOST_DENSE
-from rbdae.multibody.weighted_steps import Pairs, WeightedSteps
 from rbdae.multibody.workspace import Workspace
 
 _CORRECTIONS = 2
@@ -37,7 +35,7 @@ _MOST_NODES = 20_000
 _SELECTED = {"velocity_selection", "velocity_metric"}
 
 
-def possible(workspace: Workspace) -> bool:
+def of_components(workspace: Workspace) -> bool:
     """Whether the independent velocities of loops are components, or one of all bodies."""
     if not workspace.settings.sparse or set(selected(workspace)) != _SELECTED:
         return False
@@ -47,39 +45,18 @@ def possible(workspace: Workspace) -> bool:
 
 @final
 class LoopElements:
-    """The elements of a null-space form of loops beside those of its accelerations.
+    """The elements of a null-space form of loops beside those of its accelerations."""
 
-    Parameters
-    ----------
-    workspace, work, joints : of the model
-    pairs : joints that have a body in common, (joint, side, other joint, its side)
-    firsts : the number of the first joint of each kind, and that of all
-    gradients : for each kind and side the stored entries, where they begin, and how far those of the next joint are
-    """
-
-    def __init__(
-        self,
-        workspace: Workspace,
-        work: Work,
-        joints: Sequence[Joint],
-        numbers: ElementNumbers,
-        pairs: Pairs,
-        firsts: Ints,
-        gradients: Sequence[Sequence[tuple[Any, int, int]]],
-    ) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, joints: StoredJoints) -> None:
+        self._workspace, self._joints, work = workspace, joints, joints.work
         n_v = workspace.layout.n_velocities
         self._v = work.take(n_v)
         self._dense = workspace.settings.n_independent == 1
         self._w = work.take(n_v) if self._dense else self._v
         self._weights, self._sum = work.take(n_v), work.take(1)
         self.motion = Motion(("work", self._w), ("work", work.take(n_v)))
-        self._work = Work(work.rows, [(a, b) for a, _, b, _ in pairs], work.size)
+        self._work = joints.blocks(work.size)  # of G W G^T
         work.size = self._work.size
-        stored = [[(first, width) for _, first, width in sides] for sides in gradients]
-        mine = (self._work, self._v, self._weights)
-        self._steps = WeightedSteps(workspace, joints, numbers, self.motion, pairs, firsts, stored, *mine)
-        self._n_kinds = len(joints)
         at, self._places = 1, {}
         for name, array in selected(workspace).items():
             self._places[name] = at
@@ -100,13 +77,14 @@ class LoopElements:
 
     def before(self, first: int) -> tuple[list[Kind], list[Run]]:
         """From nu to the velocities of all bodies; the kinds are numbered from `first`."""
-        once = [self._start(), *(self._steps.stored(k) for k in range(self._n_kinds))]
+        once = [self._start(), *(self._gradients(k) for k in range(len(self._joints.kinds)))]
         if not self._dense:
             once.append(self._chosen())
-        again = [*self._steps.cleared(), *self._steps.blocks(), *self._steps.between()]
+        iv = self._workspace.arrays["bodies"]["iv"]
+        again = [*self._cleared(), *self._blocks(), *self._joints.between(self._work, self._weights, iv)]
         kinds = once + again
         more, solving = elimination(self._work, first + len(kinds))
-        pushed = self._steps.pushed()
+        pushed = self._pushed()
         runs = [Run(first + k, 0, kind.count) for k, kind in enumerate(once)]
         end = first + len(kinds) + len(more)
         for _ in range(_CORRECTIONS + 1):
@@ -195,3 +173,65 @@ class LoopElements:
             kind_of(zero, [Result(zero.const(0.0), Place("out", "nu", start + np.arange(n_nu)))], {}, n_nu, most=1),
             kind_of(recorder.graph, [Result(share, Place("out", "nu", start + row), True)], places, len(row), most=1),
         ]
+
+    # ------------------------------------------------------------ steps of v -= W G^T (G W G^T)^-1 G v
+
+    def _gradients(self, k: int) -> Kind:
+        """The gradients of joints of a kind."""
+        of = self._joints.kinds[k].of
+        return recorded_kind(self._joints.numbers, self.motion, of.graph, self._joints.results(k, 1), of, {})
+
+    def _cleared(self) -> list[Kind]:
+        """Blocks that the elimination alone makes are zero before it."""
+        graph, n = Graph(), self._work.cleared - self._work.first
+        if not n:
+            return []
+        zero = Result(graph.const(0.0), Place("work", "fill", self._work.first + np.arange(n)))
+        return [kind_of(graph, [zero], {}, n, most=1)]
+
+    def _blocks(self) -> list[Kind]:
+        """The blocks of G W G^T and the right side G v."""
+        kinds = []
+        for k, joint in enumerate(self._joints.kinds):
+            recorder = Recorder({"none": [0.0]}, _MOST_NODES)
+            gradients, weights, velocities, places = self._inputs(recorder, k)
+            n, which = joint.rows, self._joints.which(k)
+            D = sum((K * W @ K.T for K, W in zip(gradients, weights, strict=True)), np.zeros((n, n), dtype=object))
+            g = sum((K @ v for K, v in zip(gradients, velocities, strict=True)), np.zeros(n, dtype=object))
+            lower = [recorder.number(D[i, j]) for i in range(n) for j in range(i + 1)]
+            results = self._work.results(which, lower, [recorder.number(x) for x in g])
+            kinds.append(kind_of(recorder.graph, results, places, len(which)))
+        return kinds
+
+    def _pushed(self) -> list[Kind]:
+        """v -= W G^T z."""
+        kinds = []
+        for k, joint in enumerate(self._joints.kinds):
+            recorder = Recorder({"z": np.ones(joint.rows)}, _MOST_NODES)
+            gradients, weights, _, places = self._inputs(recorder, k)
+            z, side = recorder.inputs("z"), self._work.side[self._joints.which(k)]
+            places |= {("z", i): Place("work", "z", side + i) for i in range(joint.rows)}
+            results = []
+            for b, (K, W) in enumerate(zip(gradients, weights, strict=True)):
+                change = -(W * (K.T @ z))
+                results += [Result(recorder.number(x), places[f"v{b}", i], True) for i, x in enumerate(change)]
+            results = [result for result in results if recorder.graph.value(result.node) != 0.0]
+            kinds.append(kind_of(recorder.graph, results, places, len(side)))
+        return kinds
+
+    def _inputs(
+        self, recorder: Recorder, k: int
+    ) -> tuple[list[Matrix], list[Any], list[Any], dict[tuple[str, int], Place]]:
+        """The gradients of joints of a kind by sides, weights and v of the bodies, and the places of all these."""
+        joint, places = self._joints.kinds[k], dict[tuple[str, int], Place]()
+        gradients, weights, velocities = list[Matrix](), list[Any](), list[Any]()
+        for b, K in enumerate(joint.K):
+            gradients.append(matrix(recorder, f"K{b}", cells_of(joint, K)[0], K.shape))
+            n, bodies = K.shape[1], joint.of.group.bodies[:, joint.of.moving[b]]
+            iv = self._workspace.arrays["bodies"]["iv"][bodies]
+            weights.append(recorder.with_inputs(f"W{b}", [1.0] * n))
+            velocities.append(recorder.with_inputs(f"v{b}", [1.0] * n))
+            places |= {(f"K{b}", i): place for i, place in enumerate(self._joints.gradient(k, b)[0].values())}
+            places |= {(f"W{b}", i): Place("work", f"W{b}", self._weights + iv + i) for i in range(n)}
+            places |= {(f"v{b}", i): Place("work", f"v{b}", self._v + iv + i) for i in range(n)}
+        return gradients, weights, velocities, places

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
@@ -12,7 +12,7 @@ from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.elements import Element
+from rbdae.machine.elements import Kind
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import in_order, is_long
 from rbdae.multibody.derived import recorded_kernel
@@ -78,13 +78,12 @@ class Operations:
 def counted(workspace: Workspace, wanted: Wanted) -> Operations:
     """The operations of a kernel that has code of its own."""
     seen: Counter[str] = Counter()
-    elements = _elements(workspace, wanted)
-    if elements is not None:
-        for element in elements:
-            times = max((len(output.places) for output in element.outputs), default=0)
+    kinds = _kinds(workspace, wanted)
+    if kinds is not None:
+        for element in kinds:
             one = _seen(element.graph, element.order)
-            one["add"] += sum(output.how == "add" for output in element.outputs)
-            seen.update({kind: times * count for kind, count in one.items()})
+            one["add"] += sum(result.adds for result in element.results)
+            seen.update({kind: element.count * count for kind, count in one.items()})
         return _summed(seen)
     assert not isinstance(wanted.kernel, ImplicitStep), "a step has kernels that are counted"
     at = recording_point(workspace, wanted.shapes)
@@ -97,7 +96,7 @@ def counted(workspace: Workspace, wanted: Wanted) -> Operations:
     return _summed(_seen(of.graph, order))
 
 
-def _elements(workspace: Workspace, wanted: Wanted) -> list[Element] | None:
+def _kinds(workspace: Workspace, wanted: Wanted) -> Sequence[Kind] | None:
     """The elements of which code is made; None where it is made of a recording of the whole model."""
     if not apply_to(workspace, wanted.kernel, sparse=wanted.sparse):
         return None
@@ -105,7 +104,7 @@ def _elements(workspace: Workspace, wanted: Wanted) -> list[Element] | None:
         found = elements_of(workspace, wanted.pattern)
     except (NotStraight, NoDerivative):
         return None
-    return None if found is None else found[0]
+    return None if found is None else found.kinds
 
 
 def _seen(graph: Graph, order: Iterable[int]) -> Counter[str]:

@@ -22,11 +22,10 @@ from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.memory import VECTORS, constraint_side, solution
 from rbdae.kernels.records import ANGULAR
-from rbdae.kernels.symbolic import opened
-from rbdae.machine.element_runs import Place
+from rbdae.machine.elements import Place
 from rbdae.multibody.element_groups import Group
-from rbdae.multibody.element_recording import Numbers
-from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory
+from rbdae.multibody.element_recording import Numbers, memory_of_first
+from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point
 from rbdae.multibody.workspace import Workspace
 
 _MOST_NODES = 100_000
@@ -118,37 +117,26 @@ class Recorded:
         return Place("out", "v", self._workspace.layout.v.start + self._v[:, i])
 
     def _memory(self, numbers: Numbers, own: Mapping[str, Any]) -> Any:
-        """The memory of a workspace with the bodies of the first element, the ground, and its primitives alone, as
-        those of a model of its own."""
-        workspace, n = self._workspace, self._workspace.model.n
-        bodies, primitives = self.group.bodies[0], self.group.primitives[0]
+        """The memory of the first element, with unknowns and rows of its own."""
         symbols = [Symbol(self.recorder, self.graph.const(x)) for x in self.loaded.inputs]
-        records: dict[str, Any] = {"primitives": [], "bodies": [], "states": []}
-        for name, of in self.group.numbered.items():
-            records[name] = numbers.records(name, own[name][of[0]], symbols)
-        for name in ("bodies", "states"):
-            records[name] = [*(records[name][k] for k in self.moving), *opened(name, own[name][[n]])]
+        n_internal = sum(int(body["ni"]) for body in self._records)
+        n_la = n_internal + int(self._workspace.arrays["primitives"]["n"][self.group.primitives[0]].sum())
+        length = self.n_q + self.n_v + n_la + 1
+        vectors = {name: np.zeros(length, dtype=object) for name in VECTORS}
+        m = memory_of_first(self._workspace, self.recorder, self.group, own, numbers, symbols, vectors)
         starts = [0, 0, 0]
-        for body, sizes in zip(records["bodies"], [(*s, int(b["ni"])) for s, b in self._each()], strict=False):
+        for body, sizes in zip(m.bodies, [(*s, int(b["ni"])) for s, b in self._each()], strict=False):
             body.iq, body.iv, body.il = starts
             starts = [a + b for a, b in zip(starts, sizes, strict=True)]
-        n_internal = starts[2]
-        place = {int(bodies[k]): i for i, k in enumerate(self.moving)} | {n: len(self.moving)}
         row = 0
-        for primitive in records["primitives"]:
-            primitive.body = [place[int(b)] for b in primitive.body]
+        for primitive in m.primitives:
             primitive.row, primitive.slot = n_internal + row, list(range(row, row + 3))
             row += primitive.n
         self.n_rows = row
-        length = self.n_q + self.n_v + n_internal + row + 1
-        records |= {name: np.zeros(length, dtype=object) for name in VECTORS}
-        records["rows"] = opened("rows", workspace.arrays["rows"][primitives])
-        m = symbolic_memory(workspace, self.recorder, records)
         h = m.head
-        h.n_bodies, h.n_primitives, h.n_rows = len(self.moving), len(primitives), 0
-        h.n_q, h.n_v, h.n_internal, h.n_la = self.n_q, self.n_v, n_internal, n_internal + row
+        h.n_rows, h.n_vector = 0, length
+        h.n_q, h.n_v, h.n_internal, h.n_la = self.n_q, self.n_v, n_internal, n_la
         h.states_at = h.multipliers_at = h.corrections_at = self.n_q + self.n_v
-        h.n_vector = length
         return m
 
     def _each(self) -> Any:

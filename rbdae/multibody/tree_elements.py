@@ -21,13 +21,11 @@ import numpy as np
 from rbdae._arrays import Ints, cross
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Condition, NotStraight, Recorder
-from rbdae.machine.element_runs import Kind, Place, Result, Run
+from rbdae.machine.elements import Kind, Place, Result, Run
 from rbdae.multibody.element_groups import child_of
-from rbdae.multibody.element_kinds import kind_of
-from rbdae.multibody.element_numbers import ElementNumbers
-from rbdae.multibody.elimination_elements import Work
-from rbdae.multibody.recorded_kinds import recorded_kind
+from rbdae.multibody.element_kinds import kind_of, recorded_kind
 from rbdae.multibody.rhs_recording import Joint, Matrix, Motion
+from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.workspace import Workspace
 
 _INDEPENDENT = 1e-6
@@ -107,11 +105,11 @@ def _inverse(A: Matrix, conditions: list[Any]) -> Matrix:
 class TreeElements:
     """The elements of a null-space form of a tree beside those of its accelerations."""
 
-    def __init__(self, workspace: Workspace, work: Work, joints: Sequence[Joint], numbers: ElementNumbers) -> None:
-        self._workspace, self._work, self._numbers = workspace, work, numbers
+    def __init__(self, workspace: Workspace, joints: StoredJoints) -> None:
+        self._workspace, self._work, self._numbers = workspace, joints.work, joints.numbers
         n_v = workspace.layout.n_velocities
-        self.motion = Motion(("work", work.take(n_v)), ("work", work.take(n_v)))
-        self._hanging = [_Hanging(workspace, joint) for joint in joints]
+        self.motion = Motion(("work", self._work.take(n_v)), ("work", self._work.take(n_v)))
+        self._hanging = [_Hanging(workspace, joint) for joint in joints.kinds]
 
     def before(self, first: int) -> tuple[list[Kind], list[Run]]:
         """From nu to the velocities of all bodies; the kinds are numbered from `first`."""

@@ -155,6 +155,16 @@ class Workspace:
         return self._arrays
 
     @property
+    def n_equations(self) -> int:
+        """The number of equations: more than unknowns for the overdetermined forms. Those that repeat a constraint do
+        so for kept joint rows; where there are multipliers, the others say once more that theirs are zero."""
+        settings, layout = self.settings, self.layout
+        rows = layout.n_constraints
+        if settings.reduced:
+            rows = self.model.n * len(settings.chart.internal) + layout.n_rows - len(self.selection.rows.dropped)
+        return layout.n + len(settings.formulation.further_levels) * rows
+
+    @property
     def n_bytes(self) -> int:
         """The size of all arrays."""
         return sum(array.nbytes for array in self.arrays.values())

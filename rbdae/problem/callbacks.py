@@ -18,7 +18,6 @@ from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.duals import derivative_function, derivative_kernel
 from rbdae.multibody.operations import Operations, counted
 from rbdae.multibody.recorded_factors import FactorCode, factors_of
@@ -142,7 +141,7 @@ class Callbacks:
         if of == "rates" and (self._workspace.settings.reduced or not isinstance(self._kernels, Explicit)):
             name = self._workspace.settings.formulation.name
             raise ValueError(f"the residual of {name} is not yd - f, so that there are no factors of c I - df/dy")
-        if count_equations(self._workspace) != self._workspace.layout.n:
+        if self._workspace.n_equations != self._workspace.layout.n:
             name = self._workspace.settings.formulation.name
             raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
         if self._factors is not None:
@@ -257,7 +256,7 @@ class Callbacks:
         return self._entries() if name.startswith("jacobian") else None
 
     def _shapes(self, name: str) -> Shapes:
-        n, rows = self._workspace.layout.n, count_equations(self._workspace)
+        n, rows = self._workspace.layout.n, self._workspace.n_equations
         if name in ("rhs", "rhs_jacobian"):
             return {"y": (n,), "out": (n,) if name == "rhs" else (n, n)}
         out = {"residual": (rows,), "jacobian": (rows, n)}.get(name)

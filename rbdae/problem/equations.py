@@ -16,7 +16,6 @@ from rbdae.formulations.base import Kind
 from rbdae.machine.entries_on_disk import bytes_from_cache
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.contents import on_disk
-from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.jacobian_pattern import jacobian_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
@@ -62,7 +61,7 @@ class Equations(ABC):
     @cached_property
     def n_equations(self) -> int:
         """Number of equations, which are more than unknowns for the overdetermined forms."""
-        return count_equations(self.workspace)
+        return self.workspace.n_equations
 
     @property
     def kind(self) -> Kind:

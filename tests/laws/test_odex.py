@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inside import loop_control, odex, odex_dense, odex_rows
+from inside import loop_control, odex, odex_rows
 from scipy.integrate import solve_ivp
 
 import rbdae
 from rbdae.machine.loops import memory as at
 
-row, attempt, dense, interpolate = odex_rows.row, odex.attempt, odex_dense.dense, odex_dense.interpolate
+row, attempt, dense, interpolate = odex_rows.row, odex.attempt, odex.dense, odex.interpolate
 END, MEMORY, TABLE = odex_rows.END, odex_rows.MEMORY, odex_rows.TABLE
 
 

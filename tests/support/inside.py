@@ -64,13 +64,12 @@ from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import factors as machine_factors
 from rbdae.machine import function as machine_function
 from rbdae.machine.data import Table
-from rbdae.machine.element_runs import scheduled
-from rbdae.machine.elements import looped
+from rbdae.machine.elements import scheduled
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, odex, odex_dense, odex_rows
+from rbdae.machine.loops import correction, odex, odex_rows
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
@@ -96,8 +95,7 @@ from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
-from rbdae.multibody.elimination_order import elimination_rounds
-from rbdae.multibody.independent_columns import independent_columns
+from rbdae.multibody.elimination_elements import elimination_rounds
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
@@ -106,7 +104,7 @@ from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
-from rbdae.multibody.velocity_selection import Metric, metric
+from rbdae.multibody.velocity_selection import Metric, independent_columns, metric
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import event as quantity_event
 from rbdae.problem import matrices, problem, steps, switches
@@ -725,7 +723,7 @@ def make_elements_from(monkeypatch: pytest.MonkeyPatch, least: int) -> list[int]
     def counted(*arguments: Any) -> Any:
         found = made(*arguments)
         if found is not None:
-            kinds.append(len(found[0]))
+            kinds.append(len(found.kinds))
         return found
 
     monkeypatch.setattr(code_of_kernels, "elements_of", counted)
@@ -788,7 +786,7 @@ def text_of_rhs_elements(problem: rbdae.Problem) -> str:
     """The text of the right-hand side by elements."""
     found = rhs_elements.rhs_elements(problem.workspace, problem.workspace.layout.n_differential)
     assert found is not None
-    return scheduled("straight", found.kinds, found.runs, found.cleared)[0]
+    return scheduled("straight", found)[0]
 
 
 def elimination_order(n: int, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, list[int]]]]:
@@ -800,7 +798,7 @@ def text_of_elements(problem: rbdae.Problem) -> str:
     """The text of the residual by elements."""
     found = elements.elements_of(problem.workspace, None)
     assert found is not None
-    return looped("straight", *found)[0]
+    return scheduled("straight", found)[0]
 
 
 def kernel_of_rows(problem: rbdae.Problem) -> tuple[Vec, Vec]:

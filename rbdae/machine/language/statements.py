@@ -1,19 +1,379 @@
-"""Statements of functions, and functions as LLVM IR."""
+"""Functions as LLVM IR: their expressions, their statements, and the whole."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import builtins
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import final
 
+from rbdae.machine.language import arrays
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.calls import packed, passed, returned
-from rbdae.machine.language.expressions import Expressions
-from rbdae.machine.language.kinds import INT, NOTHING, WIDTH, Kind, Refused, Several, Value, common, constant, whole
-from rbdae.machine.language.source import source_of
+from rbdae.machine.language.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    LANES,
+    NOTHING,
+    WIDTH,
+    Array,
+    Kind,
+    Number,
+    Object,
+    Record,
+    Refused,
+    Several,
+    Value,
+    common,
+    constant,
+    contiguous,
+    named,
+    whole,
+)
+from rbdae.machine.language.mathematics import FUNCTIONS, power
+from rbdae.machine.language.source import Source, source_of
 from rbdae.machine.language.text import Text
+
+_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+
+
+@final
+class Expressions:
+    """Writes the expressions of one function.
+
+    Attributes
+    ----------
+    kinds, places : kinds of the local names, and where they are kept
+    assigned : those that have a value by now
+    lane : the name that counts a loop over each(n), inside of one
+    """
+
+    def __init__(self, source: Source, at: Body, text: Text, kinds: dict[str, Kind]) -> None:
+        self.at, self.kinds = at, kinds
+        self.places: dict[str, tuple[str, ...]] = {}
+        self.assigned: set[str] = set()
+        self.lane: str | None = None
+        self._source, self._text = source, text
+        function: FunctionType = source.function
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        enclosing = {name: cell.cell_contents for name, cell in cells}
+        self._local = function.__code__.co_varnames
+        self._outside = (text.bound, enclosing, function.__globals__, vars(builtins))
+
+    def __call__(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        out = self._table(self._meant(node))
+        if isinstance(out.kind, Object):
+            raise Refused(f"{ast.unparse(node)!r} is no number and no array")
+        return out
+
+    def number(self, node: ast.expr) -> Value:
+        """The number that an expression is."""
+        out = self(node)
+        if not isinstance(out.kind, Number):
+            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be a number")
+        return out
+
+    def _meant(self, node: ast.expr) -> Value:
+        """The value of an expression, or the object that it names."""
+        write = getattr(self, f"_{type(node).__name__.lower()}", None)
+        try:
+            if write is None:
+                raise Refused(f"{ast.unparse(node)!r} has no machine code")
+            out: Value = write(node)
+        except Refused as why:
+            raise self._source.error(node, why) from None
+        return out
+
+    def _table(self, value: Value) -> Value:
+        """A tuple of numbers as an array."""
+        numbers = value.kind.object if isinstance(value.kind, Object) else None
+        if not isinstance(numbers, tuple) or not all(isinstance(x, float) for x in numbers):
+            return value
+        return Value(contiguous(FLOAT, (len(numbers),)), (self._text.table(numbers),))
+
+    def _constant(self, node: ast.Constant) -> Value:
+        return named(node.value)
+
+    def _name(self, node: ast.Name) -> Value:
+        if node.id == self.lane:
+            raise Refused(f"{node.id!r} counts a loop over each(n): it stands in v[{node.id}] only")
+        if node.id in self.assigned:
+            return self.at.value_of(self.kinds[node.id], self.places[node.id])
+        if node.id in self._local:
+            raise Refused(f"{node.id!r} may be read before it is assigned")
+        for names in self._outside:
+            if node.id in names:
+                return named(names[node.id])
+        raise Refused(f"{node.id!r} has no value here")
+
+    def _tuple(self, node: ast.Tuple) -> Value:
+        values = [self(part) for part in node.elts]
+        return Value(Several(tuple(v.kind for v in values)), tuple(part for v in values for part in v.registers))
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        if node.attr == "data" and isinstance(node.value, ast.Attribute) and node.value.attr == "ctypes":
+            array = self(node.value.value)
+            return self.at.value(INT, f"ptrtoint ptr {array.registers[0]} to i64")
+        owner = self._meant(node.value)
+        if isinstance(owner.kind, Object):
+            if isinstance(owner.kind.object, ModuleType) and hasattr(owner.kind.object, node.attr):
+                return named(getattr(owner.kind.object, node.attr))
+            raise Refused(f"{ast.unparse(node)!r} has no machine code")
+        if isinstance(owner.kind, Array) and node.attr in ("shape", "strides"):
+            return {"shape": arrays.shape, "strides": arrays.strides}[node.attr](self.at, owner)
+        return arrays.read(self.at, self._field(owner, node.attr))
+
+    def _field(self, owner: Value, name: str) -> Value:
+        """The place of a field."""
+        place = arrays.field(self.at, owner, name) if isinstance(owner.kind, Record) else None
+        if place is None:
+            raise Refused(f"{owner.kind.name} has no {name!r}")
+        return place
+
+    # ------------------------------------------------------------ entries and slices of arrays
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        owner = self._meant(node.value)
+        if isinstance(owner.kind, Object):
+            values = owner.kind.object
+            if isinstance(values, tuple) and (k := whole(self.number(node.slice))) is not None:
+                return named(values[k])
+            owner = self(node.value)
+        if isinstance(owner.kind, Several):
+            return self._of_tuple(node, self.at.several(owner))
+        return arrays.read(self.at, self._part(node, owner))
+
+    def _of_tuple(self, node: ast.Subscript, values: list[Value]) -> Value:
+        """A value of a tuple; if its place is not known, all of them are there, and it is chosen."""
+        place = self.number(node.slice)
+        k = whole(place)
+        if k is not None:
+            return values[k]
+        kind = values[0].kind
+        for value in values:
+            wider = common(kind, value.kind)
+            if wider is None:
+                raise Refused("the place in a tuple of different values must be known")
+            kind = wider
+        out = self.at.converted(values[-1], kind)
+        for n, value in reversed(list(enumerate(values[:-1]))):
+            out = self.at.chosen(self.at.compared("eq", place, constant(n)), self.at.converted(value, kind), out)
+        return out
+
+    def _part(self, node: ast.Subscript, array: Value) -> Value:
+        """The place of an entry, or a part of an array."""
+        given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not isinstance(array.kind, Array) or len(given) > len(array.kind.axes):
+            raise Refused(f"{ast.unparse(node.value)!r} is {array.kind.name}, here with {len(given)} indices")
+        if isinstance(node.slice, ast.Name) and node.slice.id == self.lane:
+            return self._entries(array, array.kind)
+        indices = [self._range(one) if isinstance(one, ast.Slice) else self.index(one) for one in given]
+        return arrays.part(self.at, array, indices)
+
+    def _entries(self, array: Value, kind: Array) -> Value:
+        """The place of the entries v[i] that a loop over each(n) has in a vector register."""
+        if kind.entry is not FLOAT or kind.axes[0][1] != 1:
+            raise Refused("loops over each(n) have floats only, one beside the other")
+        assert self.lane is not None
+        k = self.at.value_of(INT, self.places[self.lane])
+        return Value(Array(LANES, ()), (self.at.moved(array.registers[0], k),))
+
+    def index(self, node: ast.expr, least: int | None = 0) -> Value:
+        """A whole number, which counts from the beginning unless there is no least one."""
+        out = self.number(node)
+        n = whole(out)
+        if out.kind is not INT or (n is not None and least is not None and n < least):
+            raise Refused(f"{ast.unparse(node)!r} is no index: those are whole, and count from the beginning")
+        return out
+
+    def _range(self, part: ast.Slice) -> arrays.Part:
+        if part.step is not None:
+            raise Refused("slices have no step")
+        first = constant(0) if part.lower is None else self.index(part.lower)
+        if part.upper is None:
+            return arrays.Part(first, None)
+        n = None if part.lower is None else _difference(part.upper, part.lower)
+        return arrays.Part(first, self.at.arithmetic("-", self.index(part.upper), first) if n is None else constant(n))
+
+    def place(self, node: ast.expr) -> tuple[Number, str]:
+        """Kind and address of an entry or a field that is assigned to."""
+        if isinstance(node, ast.Attribute):
+            place = self._field(self(node.value), node.attr)
+        else:
+            assert isinstance(node, ast.Subscript)
+            place = self._part(node, self(node.value))
+        found = arrays.number_at(place)
+        if found is None:
+            raise Refused(f"cannot assign to {ast.unparse(node)!r}, which is no number: write a loop")
+        return found
+
+    # ------------------------------------------------------------ conditions and arithmetic
+
+    def condition(self, node: ast.expr) -> Value:
+        """Whether an expression holds."""
+        if isinstance(node, ast.BoolOp):
+            return self._decided(node, self.condition)
+        out = self.at.truth(self.number(node))
+        if out.kind is not BOOL:
+            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be one condition")
+        return out
+
+    def _binop(self, node: ast.BinOp) -> Value:
+        return self.binary(type(node.op), self.number(node.left), self.number(node.right))
+
+    def binary(self, operation: type[ast.operator], a: Value, b: Value) -> Value:
+        """a operation b."""
+        at = self.at
+        if operation in _SIGNS:
+            return at.arithmetic(_SIGNS[operation], a, b)
+        if operation is ast.Pow:
+            return at.arithmetic("*", a, a) if whole(b) == 2 else power(at, a, b)
+        if operation in (ast.FloorDiv, ast.Mod) and {a.kind, b.kind} <= {BOOL, INT}:
+            return at.floored(at.converted(a, INT), at.converted(b, INT), rest=operation is ast.Mod)
+        raise Refused(f"{operation.__name__} of {a.kind.name} and {b.kind.name} has no machine code")
+
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        if isinstance(node.op, ast.Not):
+            return self.at.value(BOOL, f"xor i1 {self.condition(node.operand).text}, true")
+        x = self.number(node.operand)
+        if isinstance(node.op, ast.UAdd):
+            return x
+        if not isinstance(node.op, ast.USub):
+            raise Refused(f"{ast.unparse(node)!r} has no machine code")
+        assert isinstance(x.kind, Number)
+        if x.kind in (BOOL, INT):
+            return self.at.arithmetic("-", constant(0), x)
+        return self.at.value(x.kind, f"fneg {x.kind.llvm} {x.text}")
+
+    # ------------------------------------------------------------ conditions
+
+    def _compare(self, node: ast.Compare) -> Value:
+        out: Value | None = None
+        left = self.number(node.left)
+        for operation, right_node in zip(node.ops, node.comparators, strict=True):
+            if isinstance(operation, ast.In) and isinstance(right_node, ast.Tuple):
+                now = self._among(left, right_node)
+            elif type(operation) in _COMPARISONS:
+                right = self.number(right_node)
+                now = self.at.compared(_COMPARISONS[type(operation)], left, right)
+                left = right
+            else:
+                raise Refused(f"{ast.unparse(node)!r} has no machine code")
+            out = now if out is None else self.at.value(BOOL, f"and i1 {out.text}, {now.text}")
+        assert out is not None
+        return out
+
+    def _among(self, x: Value, numbers: ast.Tuple) -> Value:
+        out = constant(False)
+        for number in numbers.elts:
+            now = self.at.compared("eq", x, self.number(number))
+            out = self.at.value(BOOL, f"or i1 {out.text}, {now.text}")
+        return out
+
+    def _boolop(self, node: ast.BoolOp) -> Value:
+        return self._decided(node, self._bool)
+
+    def _bool(self, node: ast.expr) -> Value:
+        """A condition in ``and`` or ``or`` whose value counts: of numbers it is one of them."""
+        out = self(node)
+        if out.kind is not BOOL:
+            raise Refused(f"{ast.unparse(node)!r} is {out.kind.name}, and must be bool unless this is a condition")
+        return out
+
+    def _decided(self, node: ast.BoolOp, operand: Callable[[ast.expr], Value]) -> Value:
+        """``and`` and ``or``: later operands are evaluated only where they count."""
+        at = self.at
+        is_or = isinstance(node.op, ast.Or)
+        done, ways = at.name("decided"), []
+        for k, one in enumerate(node.values):
+            value = operand(one)
+            if k == len(node.values) - 1:
+                ways.append((value.text, at.block))
+                at.label(done)
+            else:
+                ways.append(("true" if is_or else "false", at.block))
+                further = at.name("further")
+                at.choose(value, *((done, further) if is_or else (further, done)))
+                at.label(further)
+        return at.value(BOOL, "phi i1 " + ", ".join(f"[{value}, %{block}]" for value, block in ways))
+
+    def _ifexp(self, node: ast.IfExp) -> Value:
+        at = self.at
+        test = self.condition(node.test)
+        if test.text in ("true", "false"):
+            return self(node.body if test.text == "true" else node.orelse)
+        yes, no, done = at.name("yes"), at.name("no"), at.name("done")
+        kind = self._kind_of(node)
+        at.choose(test, yes, no)
+        ends, values = [], []
+        for label, way in ((yes, node.body), (no, node.orelse)):
+            at.label(label)
+            values.append(at.converted(self(way), kind))
+            ends.append(at.block)
+            at.jump(done)
+        at.label(done)
+        registers = []
+        for part, a, b in zip(kind.types, values[0].registers, values[1].registers, strict=True):
+            registers.append(at.register(f"phi {part} [{a}, %{ends[0]}], [{b}, %{ends[1]}]"))
+        return Value(kind, tuple(registers))
+
+    def _kind_of(self, node: ast.IfExp) -> Kind:
+        """The common kind of both ways; they are written once for it, into a body that nobody reads."""
+        at, self.at = self.at, Body(self.at.floats)
+        try:
+            a, b = self(node.body).kind, self(node.orelse).kind
+        finally:
+            self.at = at
+        kind = common(a, b)
+        if kind is None:
+            raise Refused(f"{ast.unparse(node)!r} is {a.name} or {b.name}: write both alike")
+        return kind
+
+    # ------------------------------------------------------------ calls
+
+    def _call(self, node: ast.Call) -> Value:
+        if node.keywords:
+            raise Refused("functions are called without keywords")
+        meant = self._meant(node.func)
+        function = meant.kind.object if isinstance(meant.kind, Object) else None
+        arguments = [self._table(self._meant(argument)) for argument in node.args]
+        if function is len:
+            return self._length(node, arguments)
+        kinds = tuple(argument.kind for argument in arguments)
+        callee = FUNCTIONS.get(function) if isinstance(function, Hashable) else None
+        if callee is None:
+            callee = self._text.callee(function, kinds)
+            if callee is None:
+                raise Refused(f"{ast.unparse(node.func)!r} has no machine code")
+            if self.lane is not None:
+                raise Refused("loops over each(n) call no functions")
+        try:
+            return callee(self.at, arguments)
+        except Refused as why:
+            raise Refused(f"{ast.unparse(node.func)} {why}") from None
+
+    def _length(self, node: ast.Call, arguments: list[Value]) -> Value:
+        if len(arguments) != 1 or not isinstance(arguments[0].kind, Array):
+            raise Refused(f"{ast.unparse(node)!r} is no length of an array")
+        return self.at.several(arrays.shape(self.at, arguments[0]))[0]
+
+
+def _difference(upper: ast.expr, lower: ast.expr) -> int | None:
+    """n of a slice [k : k + n] or [n * i + j : ...]; None where it is not seen."""
+    if (
+        isinstance(upper, ast.BinOp)
+        and isinstance(upper.op, ast.Add)
+        and isinstance(upper.right, ast.Constant)
+        and isinstance(upper.right.value, int)
+        and ast.dump(upper.left) == ast.dump(lower)
+    ):
+        return upper.right.value
+    return None
 
 
 @final

@@ -14,10 +14,10 @@ from rbdae._arrays import Mat, Vec
 from rbdae.machine import language, loops
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
-from rbdae.machine.loops import fixed, fixed_work
+from rbdae.machine.loops import fixed
 from rbdae.machine.loops import fixed_memory as at
-from rbdae.machine.loops.compiled import LEVEL
 from rbdae.machine.loops.fixed_memory import FixedMemory
+from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.loops.rows import CHUNK, Rows
 from rbdae.machine.sources import sources
 
@@ -47,7 +47,7 @@ def _entries() -> tuple[Any, ...]:
 @cache
 def _works() -> Any:
     """`works`, compiled or loaded."""
-    (found,) = callables(Program((fixed_work.works,)), LEVEL, made_of=("fixed work", sources(loops, language)))
+    (found,) = callables(Program((fixed.works,)), LEVEL, made_of=("fixed work", sources(loops, language)))
     return found
 
 
@@ -173,7 +173,7 @@ class FixedLoop:
 
     def works(self, work: Any, t: Vec, y: Mat, sizes: Vec, times: Vec) -> tuple[int, Vec]:
         """The word of the loop, and the work from t[0] to all `times` (k,), of a run with the steps t (m,), y (m, n),
-        of the sizes (m - 1,), by the machine function `work`; see `rbdae.machine.loops.fixed_work`."""
+        of the sizes (m - 1,), by the machine function `work`; see `rbdae.machine.loops.fixed`."""
         s, out = self.s, np.zeros(len(times))
         s.steps, s.rows, s.outputs, s.times, s.known = 0, len(t), 0, len(times), 0
         s.work = 0.0

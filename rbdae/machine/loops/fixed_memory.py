@@ -45,7 +45,7 @@ class FixedMemory(LoopMemory):
     first: float
     """Relative size of the first correction of the last step."""
     work: float
-    """Of what has no potential, up to the start of the step at hand (`rbdae.machine.loops.fixed_work`)."""
+    """Of what has no potential, up to the start of the step at hand (`rbdae.machine.loops.fixed`)."""
 
 
 # ---------------------------------------------------------------- vectors

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 import time
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
 
@@ -12,13 +14,38 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.compiled import entries
 from rbdae.machine.loops.control import LEAST_ERROR
-from rbdae.machine.loops.controls import USUAL as USUAL
-from rbdae.machine.loops.controls import Controls as Controls
 from rbdae.machine.loops.memory import StepMemory
-from rbdae.machine.loops.methods import Stepper
+from rbdae.machine.loops.methods import Stepper, entries
 from rbdae.machine.loops.rows import Rows
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """How steps are chosen; Hairer's names are SAFE, FAC1, FAC2, BETA, H and HMAX.
+
+    Parameters
+    ----------
+    first_step : None for the codes' own choice
+    max_step : infinity for the whole interval
+    max_steps : accepted steps after which the run ends; None for any number
+    safety : factor on every new step
+    shrink, grow : a step has at least, and at most, these times the length of the one before; None for the method's own
+    beta : of the stabilised controller, 0 for none; None for the method's own
+    """
+
+    first_step: float | None = None
+    max_step: float = math.inf
+    max_steps: int | None = None
+    safety: float = 0.9
+    shrink: float | None = None
+    grow: float | None = None
+    beta: float | None = None
+
+
+USUAL = Controls()
+
 
 SLICE = 0.02
 """Seconds of work between two pauses, about: Ctrl-C is seen within this time."""

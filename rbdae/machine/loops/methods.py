@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, TypeAlias, final
 
+from rbdae.machine import language, loops
+from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
-from rbdae.machine.loops import control, loop, memory, multistep, odex, odex_dense, odex_rows
+from rbdae.machine.loops import control, loop, memory, multistep, odex, odex_rows
 from rbdae.machine.loops.dop853 import DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5
 from rbdae.machine.loops.tableau import Tableau as Tableau
-from rbdae.machine.loops.written import Writer, functions
+from rbdae.machine.loops.tableau import Writer, functions
+from rbdae.machine.sources import sources
 
 
 @final
@@ -107,13 +110,9 @@ class Extrapolation:
     @cached_property
     def program(self) -> Program:
         """`run`, `dense` and `interpolate`."""
-        bound: dict[str, Any] = {
-            "attempt": odex.attempt,
-            "dense": odex_dense.dense,
-            "interpolate": odex_dense.interpolate,
-        }
+        bound: dict[str, Any] = {"attempt": odex.attempt, "dense": odex.dense, "interpolate": odex.interpolate}
         bound |= {"RATES_NEW": odex_rows.END, "ORDER": 8}
-        return Program((loop.run, odex_dense.dense, odex_dense.interpolate), bound)
+        return Program((loop.run, odex.dense, odex.interpolate), bound)
 
     def exponent(self, beta: float) -> float:
         """No exponent: each row has its own."""
@@ -141,3 +140,13 @@ register(DOPRI5)
 register(DOP853)
 
 __all__ = ["METHODS", "MULTISTEP", "ODEX", "Extrapolation", "Multistep", "OneStep", "Stepper", "Tableau", "register"]
+
+
+LEVEL = 1
+"""Of optimisation: vector registers are in the text already, and a higher one takes longer for the same speed."""
+
+
+@cache
+def entries(method: Stepper) -> tuple[Any, ...]:
+    """`run`, `dense` and `interpolate` of a method, which take addresses."""
+    return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))

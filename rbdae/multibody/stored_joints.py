@@ -1,0 +1,204 @@
+"""Joints of right-hand sides by elements, whose gradients are kept in the work vector, and the blocks between them.
+
+Kinds of joints whose matrices have numbers, zeros and ones at the same places make one kind of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints
+from rbdae.graph.graph import Graph
+from rbdae.graph.loaded import Loaded
+from rbdae.graph.symbols import NotStraight, Recorder, Symbol
+from rbdae.machine.elements import Kind, Place, Result
+from rbdae.multibody.element_kinds import ElementNumbers, kind_of
+from rbdae.multibody.elimination_elements import Work
+from rbdae.multibody.rhs_recording import Joint, Matrix
+
+_MOST_NODES = 20_000
+
+Cell = Any
+"""A constant, or a name and a number."""
+
+
+@final
+class StoredJoints:
+    """The joints of a model, numbered kind by kind, and where their gradients are.
+
+    Attributes
+    ----------
+    kinds : the joints of each kind
+    numbers : what is loaded
+    pairs : joints that have a body in common: (joint, side, other joint, its side)
+    work : places of the blocks of G M^-1 G^T
+    """
+
+    def __init__(self, kinds: Sequence[Joint], numbers: ElementNumbers) -> None:
+        self.kinds, self.numbers = kinds, numbers
+        counts = [len(joint.of.group.bodies) for joint in kinds]
+        self._firsts = np.cumsum([0, *counts])
+        self.pairs = list(self._found())
+        if len({(a, b) for a, _, b, _ in self.pairs}) < len(self.pairs):
+            raise NotStraight("two elements have two bodies in common")
+        self.work = self.blocks(0)
+        self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in kinds]
+
+    def blocks(self, first: int) -> Work:
+        """Places of the blocks of a matrix with the pattern of G G^T."""
+        rows = np.repeat([joint.rows for joint in self.kinds], np.diff(self._firsts))
+        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first)
+
+    def which(self, k: int) -> Ints:
+        """The joints of a kind."""
+        return np.arange(self._firsts[k], self._firsts[k + 1])
+
+    def _found(self) -> Iterator[tuple[int, int, int, int]]:
+        at_body: dict[int, list[tuple[int, int]]] = {}
+        for joint, first in zip(self.kinds, self._firsts.tolist(), strict=False):
+            for side, k in enumerate(joint.of.moving):
+                for e, body in enumerate(joint.of.group.bodies[:, k].tolist()):
+                    at_body.setdefault(body, []).append((first + e, side))
+        for at in map(sorted, at_body.values()):
+            yield from ((a, i, b, j) for k, (a, i) in enumerate(at) for b, j in at[k + 1 :])
+
+    def _stored(self, joint: Joint, b: int) -> tuple[list[dict[tuple[int, int], int]], int, int]:
+        """Which entries of K of one side are stored, and of A if it is not K times a few numbers, with their places;
+        where those of the first joint are, and how far they are from one joint to the next."""
+        found, width = [], 0
+        for matrix in (joint.K[b],) if joint.of.angular else (joint.K[b], joint.A[b]):
+            entries = [at for at in np.ndindex(matrix.shape) if not joint.is_number(matrix[at])]
+            found.append({at: width + k for k, at in enumerate(entries)})
+            width += len(entries)
+        return found, self.work.take(width * len(joint.of.group.bodies)), width
+
+    def gradient(self, k: int, b: int) -> list[dict[tuple[int, int], Place]]:
+        """Where the stored entries of K of a side of joints of a kind, and of A, are."""
+        found, first, width = self._gradients[k][b]
+        elements = first + width * np.arange(len(self.which(k)))
+        return [{at: Place("work", f"K{b}", elements + i) for at, i in stored.items()} for stored in found]
+
+    def results(self, k: int, n_matrices: int) -> list[Result]:
+        """K of joints of a kind to where it is stored, and A if there are two matrices."""
+        joint = self.kinds[k]
+        out = []
+        for b in range(len(joint.K)):
+            for matrix, places in zip((joint.K[b], joint.A[b])[:n_matrices], self.gradient(k, b), strict=False):
+                out += [Result(joint.of.recorder.number(matrix[at]), place) for at, place in places.items()]
+        return out
+
+    def between(self, work: Work, weights: int | None = None, iv: Ints | None = None) -> list[Kind]:
+        """The blocks of G M^-1 G^T between joints of a body, rows of the one that is eliminated earlier; or of G W G^T,
+        with the diagonal of W in the work vector from a place on and `iv` where the velocities of bodies begin."""
+        sides: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
+        for a, i, b, j in self.pairs:
+            if work.rank[a] > work.rank[b]:
+                a, i, b, j = b, j, a, i
+            k, l = (int(np.searchsorted(self._firsts, x, side="right")) - 1 for x in (a, b))
+            sides.setdefault((k, i, l, j), []).append((a, b))
+        kinds: dict[Any, list[tuple[_Pair, dict[tuple[str, int], Ints]]]] = {}
+        for (k, i, l, j), members in sides.items():
+            pair = _Pair(self.kinds[k], i, self.kinds[l], j, weighted=weights is not None)
+            one, other = np.array(members).T
+            here, of = one - self._firsts[k], pair.first.of
+            if weights is not None and iv is not None:
+                begin = weights + iv[of.group.bodies[here, of.moving[i]]]
+                scales: list[Ints] = [begin + n for n in range(pair.n_scales)]
+            else:
+                scales = self.numbers.places(
+                    of.loaded, pair.numbers, [column[here] for column in of.columns], len(here)
+                )
+            at = {("scale", n): place for n, place in enumerate(scales)}
+            stored, first, width = self._gradients[k][i]
+            start = first + width * here + (0 if pair.by_scales else width - len(stored[-1]))
+            at |= {("first", n): start + n for n in range(pair.n_first)}
+            _, first, width = self._gradients[l][j]
+            at |= {("other", n): first + width * (other - self._firsts[l]) + n for n in range(pair.n_other)}
+            at["E", 0] = np.array([work.edges[a, b] for a, b in members])
+            kinds.setdefault(pair.structure, []).append((pair, at))
+        out = []
+        for found in kinds.values():
+            graph, nodes = found[0][0].recorded()
+            scales_in = "numbers" if weights is None else "work"
+            places = {key: np.concatenate([at[key] for _, at in found]) for key in found[0][1]}
+            E = places.pop(("E", 0))
+            inputs = {key: Place(scales_in if key[0] == "scale" else "work", key[0], at) for key, at in places.items()}
+            results = [Result(node, Place("work", "E", E + n)) for n, node in enumerate(nodes)]
+            out.append(kind_of(graph, results, inputs, len(E)))
+        return out
+
+
+@final
+class _Pair:
+    """Two joints of a body, by their kinds and sides: A K^T or K W K^T, the block between them.
+
+    Attributes
+    ----------
+    structure : what the block depends on beside numbers
+    numbers : the numbers of the body in it
+    n_scales : how many of them there are, or of W
+    by_scales : whether K of the first joint is read, and not A
+    n_first, n_other : how many numbers of the first joint, and of the other one, are read
+    """
+
+    def __init__(self, first: Joint, i: int, other: Joint, j: int, *, weighted: bool) -> None:
+        self.first, self._weighted = first, weighted
+        self.numbers: list[Loaded] = []
+        self.by_scales = weighted or first.of.angular
+        left, right = first.K[i] if self.by_scales else first.A[i], other.K[j]
+        self._left, self.n_first = cells_of(first, left)
+        self._right, self.n_other = cells_of(other, right)
+        self._shapes = (left.shape, right.shape)
+        self._share: tuple[Cell, ...] = ()
+        if self.by_scales and not weighted:
+            share, inverse = first.weights[i]
+            self._share = tuple(map(self._cell, [share, *np.ravel(inverse)]))
+        self.n_scales = left.shape[1] if weighted else len(self.numbers)
+        self.structure = (self._shapes, self._left, self._right, self._share)
+
+    def _cell(self, value: Any) -> Cell:
+        """A constant, or which of the numbers it is."""
+        found = self.first.of.graph.value(self.first.of.recorder.number(value))
+        if not isinstance(found, Loaded):
+            return found if found is not None else "state"
+        if found not in self.numbers:
+            self.numbers.append(found)
+        return ("number", self.numbers.index(found))
+
+    def recorded(self) -> tuple[Graph, list[int]]:
+        """The block by rows: inputs are ``"first"``, ``"other"`` and ``"scale"``."""
+        recorder = Recorder({"scale": np.ones(self.n_scales)}, _MOST_NODES)
+        left = matrix(recorder, "first", self._left, self._shapes[0])
+        right = matrix(recorder, "other", self._right, self._shapes[1])
+        if self._weighted:
+            left = left * recorder.inputs("scale")
+        elif self.by_scales:
+            n = left.shape[1] - 3
+            share, *inverse = matrix(recorder, "scale", self._share, (len(self._share),))
+            left = np.hstack([left[:, :n] * share, left[:, n:] @ np.reshape(inverse, (3, 3))])
+        return recorder.graph, [recorder.number(value) for value in (left @ right.T).ravel()]
+
+
+def cells_of(joint: Joint, values: Matrix) -> tuple[tuple[Cell, ...], int]:
+    """For each entry a constant, or the number of a stored one; and how many are stored."""
+    cells: list[Cell] = []
+    n = 0
+    for value in np.ravel(values):
+        found = joint.of.graph.value(joint.of.recorder.number(value))
+        if isinstance(found, float):
+            cells.append(found)
+        else:
+            cells.append(("stored", n))
+            n += 1
+    return tuple(cells), n
+
+
+def matrix(recorder: Recorder, name: str, cells: Sequence[Cell], shape: tuple[int, ...]) -> Matrix:
+    """A matrix from what is stored of it, the inputs of this name."""
+    out = np.empty(len(cells), dtype=object)
+    for k, cell in enumerate(cells):
+        out[k] = Symbol(recorder, recorder.graph.node("input", name, cell[1])) if isinstance(cell, tuple) else cell
+    return out.reshape(shape)
