@@ -23,10 +23,8 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
-from rbdae.problem.constant_mass import ConstantMass
-from rbdae.problem.drive_inputs import follows_inputs, refuse_jumps
-from rbdae.problem.driven import Driven, asked, inputs_of, places_of, present
-from rbdae.problem.equations import Equations
+from rbdae.problem.driven import asked, follows_inputs, inputs_of, places_of, present, refuse_jumps
+from rbdae.problem.equations import ConstantMass, Equations
 from rbdae.problem.event import Event, EventFunction, EventGroup
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -35,7 +33,7 @@ from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.start import Start, consistent_start
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
-from rbdae.problem.timed import Timed
+from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
 
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
 
 _INSIDERS = {
     "again", "by_time", "each", "interpretation", "model", "of", "resumed", "resumed_with_inputs",
-    "selection", "singular_row", "start", "switches", "translated", "with_selection", "workspace",
+    "selection", "singular_row", "start", "switches", "translated", "twin", "under", "with_selection", "workspace",
 }  # fmt: skip
 
 R = TypeVar("R")
@@ -80,7 +78,7 @@ class Problem(Equations):
     velocity: str
     again: Again
     _regular: Vec
-    _segments: Timed[Problem] | None = None
+    _segments: Segments | None = None
 
     @classmethod
     def of(cls, workspace: Workspace, start: Start, velocity: str, again: Again) -> Problem:
@@ -246,10 +244,22 @@ class Problem(Equations):
         return replace(self, start=consistent_start(self.interpretation, t, y, self.assembly))
 
     @cached_property
-    def _driven(self) -> Driven[Problem]:
-        twin = self._on(Workspace(self.workspace.memory, self.selection))
-        twin.callbacks._count_with(self.callbacks)
-        return Driven(twin, twin.workspace)
+    def _driven(self) -> Problem:
+        return self.twin()
+
+    def twin(self) -> Problem:
+        """This problem on a workspace of its own, where other inputs are written in place. Recorded code loads them: to
+        write them costs as much as a copy."""
+        out = self._on(Workspace(self.workspace.memory, self.selection))
+        out.callbacks._count_with(self.callbacks)
+        return out
+
+    def under(self, inputs: Vec) -> Problem:
+        """This problem with other inputs, for one reading."""
+        if self.selection.rows.dropped:  # other rows may be taken, by other workspaces
+            return self.with_selection(self.selection.with_inputs(inputs.copy()))
+        self._driven.workspace.write_inputs(inputs)
+        return self._driven
 
     def with_inputs(self, values: Mapping[str, Given]) -> Problem:
         """This problem with other inputs, by name: numbers, functions of the time, `rbdae.Table` s, or (t, values)
@@ -296,7 +306,7 @@ class Problem(Equations):
         if not later:
             return self if self._segments is None else self._on(self.workspace)
         parts = tuple(p._on(p.workspace) for p in (self, *later))
-        return replace(self, _segments=Timed(parts, tuple(times), direction))
+        return replace(self, _segments=Segments(parts, tuple(times), direction))
 
     def translated(self, t: float, y: Vec, other: Problem) -> Vec:
         """The state y of this problem in the unknowns of another selection; `y` itself where they are the same."""
@@ -435,7 +445,7 @@ def _reading(line: Observable) -> Callable[..., Any]:
 
     def read(self: Problem, t: ArrayLike, y: ArrayLike) -> Any:
         times, states, single = self.interpretation.rows(t, y)
-        segments = self._segments or Timed((self,))
+        segments = self._segments or Segments((self,))
         out = segments.each(times, states, line.rows)
         return line.first(out) if single else out
 

@@ -13,8 +13,7 @@ from rbdae._arrays import Vec
 from rbdae.actuators.sampled import Sampled
 from rbdae.inputs import Given, Table, given, values_of
 from rbdae.problem.contract import Solvable
-from rbdae.problem.drive_inputs import motions_of, refuse_jumps
-from rbdae.problem.driven import places_of, present
+from rbdae.problem.driven import motions_of, places_of, present, refuse_jumps
 from rbdae.problem.measures import values_of_blocks
 from rbdae.problem.problem import Problem
 from rbdae.solving.checks import check_problem, check_span

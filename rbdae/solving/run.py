@@ -20,18 +20,18 @@ from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
 from rbdae.multibody.memory import Preparation
 from rbdae.problem.contract import Solvable
-from rbdae.problem.drive_inputs import refuse_held
-from rbdae.problem.driven import present
+from rbdae.problem.driven import present, refuse_held
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import USUAL
 from rbdae.problem.switches.charts import DUE
+from rbdae.problem.timed import Segments
 from rbdae.solving import checks
 from rbdae.solving.changes import Samples, driven, sampled_of
 from rbdae.solving.checks import AnyEvent, check_events, name_of
 from rbdae.solving.dense import give_multipliers
 from rbdae.solving.registry import check_pairing, default_solver, find_method
-from rbdae.solving.segments import Changes, Segment, Segments, run_segments
+from rbdae.solving.segments import Changes, Segment, run_segments
 from rbdae.solving.solution import EventLog, Solution
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -15,24 +15,21 @@ from rbdae import _check, _show
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName
-from rbdae._show import ByName, brief_repr
+from rbdae._show import brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
 from rbdae.problem.observables import Observable, attach
-from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured, Momentum
 from rbdae.problem.reactions import Reaction
+from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
+from rbdae.solving.along import EnergyOfRun, along_run, energy_of_run, passages, quantity_along, singular_times
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
-from rbdae.solving.files import read_run, write_run
-from rbdae.solving.frames import frame
+from rbdae.solving.files import frame, read_run, write_run
 from rbdae.solving.registry import package_version
-from rbdae.solving.segments import Segments
-from rbdae.solving.singular import passages, singular_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,8 +141,7 @@ class Solution:
 
     def problem_at(self, t: float) -> Problem:
         """The problem whose selection holds at time t: its `rhs` and `residual` take a state of that time."""
-        segments = self._segments
-        out: Problem = segments.problems[segments.number(_check.time("t", t))]
+        out: Problem = self._segments.at(t)
         return out
 
     @property
@@ -190,7 +186,7 @@ class Solution:
 
     @cached_property
     def singular_times(self) -> Vec:
-        """Times near which the joints of a loop passed a singular position, see `rbdae.solving.singular`. Looked for at
+        """Times near which the joints of a loop passed a singular position, see `rbdae.solving.along`. Looked for at
         the accepted steps, whatever ``t_eval`` was: output times may leave it out."""
         steps = self._accepted if self._accepted.t.size else Steps(self.t, self.y)
         order = slice(None, None, 1 if self._segments.direction > 0.0 else -1)
@@ -239,17 +235,17 @@ class Solution:
     def joints(self) -> Mapping[str, Measured]:
         """Quantities of each joint by name, shape (m,): ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
         ``.power``. Angles count the turns of the run, which begins in (-pi, pi]."""
-        return _along_run(self._problem, "joints", self.t, self.y, self._accepted)
+        return along_run(self._problem, "joints", self.t, self.y, self._accepted)
 
     @cached_property
     def forces(self) -> Mapping[str, Measured]:
         """Quantities of each force by name, shape (m,): ``["spring"].length``, ``.rate``, ``.force``, ``.power``."""
-        return _along_run(self._problem, "forces", self.t, self.y, self._accepted)
+        return along_run(self._problem, "forces", self.t, self.y, self._accepted)
 
     def quantity(self, quantity: Quantity | str, t: ArrayLike | None = None) -> Any:
         """A quantity such as ``pin.angle`` or ``"pin.angle"`` along the run, (m,); at times t within it, between the
         steps, if they are given. ValueError for what the system has not."""
-        return _quantity_along(self, quantity, t)
+        return quantity_along(self, quantity, t)
 
     @cached_property
     def _observed(self) -> dict[Observable, Any]:
@@ -408,73 +404,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
     return Solution(**fields | {"events": tuple(EventLog(t, y) for t, y in fields["events"])})
 
 
-# ------------------------------------------------------------ quantities along a run
-
-
-_TURN = 2.0 * np.pi
-"""Angles count full turns by their rates at the accepted steps: between two of them an angle changes by about the mean
-of its rates times the step, and of the angles that the position allows the nearest one is taken. So steps may be longer
-than a turn."""
-
-
-def _along_run(problem: Problem, kind: str, t: Vec, y: Mat, steps: Steps) -> dict[str, Measured]:
-    """The "joints" or "forces" at times t (m,) of a run and states y (m, n), in its order; `steps` are its accepted
-    ones. Without any, turns are counted from row to row."""
-    here = getattr(problem, kind)(t, y)
-
-    @cache
-    def at_steps() -> Any:
-        return getattr(problem, kind)(steps.t, steps.y)
-
-    def reader(name: str, owner: Owner) -> Callable[[str], Any]:
-        def read(quantity: str) -> Any:
-            found = owner.quantities[quantity]
-            if not (found.aspect == "value" and found.unit == "rad"):
-                return getattr(here[name], quantity)
-            rate = next(
-                q.name for q in owner.quantities.values() if q.aspect == "rate" and q.coordinate == found.coordinate
-            )
-            s, w = getattr(here[name], quantity), getattr(here[name], rate)
-            if not len(steps.t):
-                return _unwound(t, s, w)
-            known = at_steps()[name]
-            at, rates = getattr(known, quantity), getattr(known, rate)
-            return _beside(t, s, w, steps.t, _unwound(steps.t, at, rates), rates)
-
-        return read
-
-    owners = getattr(problem.interpretation.owners, kind)
-    every = ((name, Measured(owner.units, reader(name, owner))) for name, owner in owners.items())
-    return ByName(kind.removesuffix("s"), every)
-
-
-def _quantity_along(run: Any, quantity: Quantity | str, t: ArrayLike | None) -> Any:
-    """A quantity at the times of a run, or at times t within it."""
-    owner, found = run.problem_at(run.t[0] if len(run.t) else 0.0).interpretation.owners.find(quantity)
-    if t is None:
-        return getattr(getattr(run, owner.kind)[owner.name], found.name)
-    times = np.atleast_1d(_check.times(t))
-    steps = run.dense.recorded
-    order = np.argsort(times if sense(steps.t, run.t) > 0 else -times, kind="stable")
-    measured = _along_run(run.problem, owner.kind, times[order], run(times[order]), steps)
-    values = getattr(measured[owner.name], found.name)[np.argsort(order, kind="stable")]
-    return values if np.ndim(t) else values[0]
-
-
-def _unwound(t: Vec, s: Vec, w: Vec) -> Vec:
-    """Angles s (m,) with rates w at times t, without jumps."""
-    change = np.diff(s)
-    expected = 0.5 * (w[1:] + w[:-1]) * np.diff(t)
-    turns = np.cumsum(np.round((expected - change) / _TURN))
-    return np.concatenate([s[:1], s[1:] + _TURN * turns])
-
-
-def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec:
-    """Angles s (m,) with rates w at times t, next to those that follow from the known ones before them in the run."""
-    sense = -1.0 if t_known[-1] < t_known[0] else 1.0
-    k = np.clip(np.searchsorted(sense * t_known, sense * t, side="right") - 1, 0, None)
-    expected = known[k] + 0.5 * (rates[k] + w) * (t - t_known[k])
-    return np.asarray(s + _TURN * np.round((expected - s) / _TURN))
+# ------------------------------------------------------------ observables
 
 
 def _along(line: Observable) -> property:
