@@ -250,7 +250,7 @@ class Outputs:
         """The quantities at a state, (n_outputs,), or at rows of states, (m, n_outputs)."""
         here = self._problem
         if u is not None:
-            here = here.under(values_of("outputs", places_of(here.workspace), u, present(here.workspace)))
+            here = here._read_under(values_of("outputs", places_of(here.workspace), u, present(here.workspace)))
         read = {kind: getattr(here, kind)(t, y) for kind in {owner.kind for owner, _ in self._found}}
         columns = [getattr(read[owner.kind][owner.name], each.name) for owner, each in self._found]
         out = np.stack(np.broadcast_arrays(*columns), axis=-1).astype(float) if columns else np.zeros(0)

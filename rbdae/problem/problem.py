@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _INSIDERS = {
     "again", "by_time", "each", "interpretation", "model", "of", "resumed", "resumed_with_inputs",
-    "selection", "singular_row", "start", "switches", "translated", "twin", "under", "with_selection", "workspace",
+    "selection", "singular_row", "start", "switches", "translated", "with_selection", "workspace",
 }  # fmt: skip
 
 R = TypeVar("R")
@@ -245,16 +245,16 @@ class Problem(Equations):
 
     @cached_property
     def _driven(self) -> Problem:
-        return self.twin()
+        return self._twin()
 
-    def twin(self) -> Problem:
+    def _twin(self) -> Problem:
         """This problem on a workspace of its own, where other inputs are written in place. Recorded code loads them: to
         write them costs as much as a copy."""
         out = self._on(Workspace(self.workspace.memory, self.selection))
         out.callbacks._count_with(self.callbacks)
         return out
 
-    def under(self, inputs: Vec) -> Problem:
+    def _read_under(self, inputs: Vec) -> Problem:
         """This problem with other inputs, for one reading."""
         if self.selection.rows.dropped:  # other rows may be taken, by other workspaces
             return self.with_selection(self.selection.with_inputs(inputs.copy()))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, TypeAlias, final
@@ -29,7 +28,6 @@ from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
 from rbdae.problem.quantities import BodyState, Measured
-from rbdae.problem.start import Start
 from rbdae.problem.timed import Segments
 from rbdae.solving.changes import Samples, sampled_of
 from rbdae.solving.checks import check_problem
@@ -182,7 +180,7 @@ class Simulator:
         here, t, y, inputs = self._engine.here, self.t, self.y, self._values
 
         def read(owner: str, name: str) -> Any:
-            return getattr(getattr(here.under(inputs), kind)(t, y)[owner], name)
+            return getattr(getattr(here._read_under(inputs), kind)(t, y)[owner], name)
 
         owners = getattr(here.interpretation.owners, kind)
         return {name: Measured(each.units, partial(read, name)) for name, each in owners.items()}
@@ -330,7 +328,7 @@ class Simulator:
     def _made(self, problem: Problem) -> _Engine:
         segment = self._segment
         if problem.kind == "ode" and not segment.switches(problem):
-            segment = changed(segment, problem=problem.twin())
+            segment = changed(segment, problem=problem._twin())
             request = changed(
                 segment.request,
                 t0=problem.t0,
@@ -405,18 +403,18 @@ class _InPlace:
         kept = len(steps.t) > 0
         if not kept:
             steps = Steps(np.array([self.t]), self.y[None])
-        problems, times = [self._problem], list[float]()
+        first, times = self._problem, list[float]()
+        problems = [first]
         for t, values in self._changes:
-            if not kept or t <= self._problem.t0:
-                named = dict(zip(self._problem.inputs, values.tolist(), strict=True))
-                problems = [self._problem.resumed_with_inputs(self._problem.t0, self._problem.y0, named)]
+            begins = not kept or t <= first.t0
+            at, y = (first.t0, first.y0) if begins else (t, steps.y[int(np.searchsorted(steps.t, t))])
+            here = first.with_selection(first.selection.with_inputs(values))._begun(at, y)
+            if begins:
+                problems = [here]
                 continue
             if times and times[-1] == t:  # no step has been taken with the values before
                 times.pop(), problems.pop()
-            y = steps.y[int(np.searchsorted(steps.t, t))]
-            start = Start(t, y, self._problem.rhs(t, y, u=values), self._problem.assembly)
-            here = self._problem.with_selection(self._problem.selection.with_inputs(values))
-            problems.append(replace(here, start=start))
+            problems.append(here)
             times.append(t)
         return steps, Segments(tuple(problems), tuple(times)), stats
 

@@ -350,24 +350,9 @@ class _MirroredProjector:
         return float(self._inner.drift(-tau, y))
 
     def machine(self) -> Any:
-        """In the problem's own time, but for its start; None if there is none."""
+        """The projection of loops in machine code, in the problem's own time; None if there is none."""
         make = getattr(self._inner, "machine", None)
-        made = None if make is None else make()
-        return None if made is None else _MirroredCorrection(made)
-
-
-@final
-class _MirroredCorrection:
-    """A compiled projection whose start is given in tau."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-        self.near, self.anywhere, self.memory, self.result = inner.near, inner.anywhere, inner.memory, inner.result
-        self.collect = inner.collect
-
-    def start(self, tau: float, y: Vec) -> None:
-        """Project `y` in place."""
-        self._inner.start(-tau, y)
+        return None if make is None else make()
 
 
 # ------------------------------------------------------------ runs, and turns of solvers with static memory

@@ -194,7 +194,7 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
         if correction is None:
             return None
         try:
-            correction.start(request.t0, y0)
+            correction.start(request.direction * request.t0, y0)
         except ProjectionError:
             return None
         if not np.isfinite(y0).all():
