@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NoReturn, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -41,12 +40,6 @@ _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rh
 _OF_FACTORS = ("factors", "solve")
 
 
-def begun(callbacks: Callbacks, t: float, y: Vec, yd: Vec) -> Callbacks:
-    """The callbacks of a problem that begins at a state: pivots are chosen near it."""
-    callbacks._start = t, y, yd
-    return callbacks
-
-
 @final
 class Callbacks:
     """The bare kernels: in place, nothing checked, nothing returned; compiled, or loaded, when first asked for.
@@ -58,19 +51,17 @@ class Callbacks:
     data in the order of `Problem.sparsity`.
     """
 
-    def __init__(self, workspace: Workspace, pattern: Callable[[], BlockPattern]) -> None:
-        self._workspace = workspace
+    def __init__(self, problem: Any) -> None:
+        self._problem, self._workspace = problem, problem.workspace
+        workspace: Workspace = problem.workspace
         self._kernels = workspace.settings.kernels
-        self._pattern = pattern
         self._traced: dict[str, TracedKernel | None] = {}
         self._machine: dict[str, MachineFunction] = {}
         self._factors: Factors | None = None
-        self._start: tuple[float, Vec, Vec] | None = None
         self._tally = Tally()
         self._schemes: dict[str, StepFunctions] = {}
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     @cached_property
     def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:
@@ -104,7 +95,7 @@ class Callbacks:
 
     @cached_property
     def _machine_project(self) -> MachineFunction:
-        return machine_projection(self._workspace, lambda *given: self.project(*given), self._violation_scales)
+        return machine_projection(self._problem)
 
     @cached_property
     def _violation_scales(self) -> ViolationScales:
@@ -157,10 +148,11 @@ class Callbacks:
         if self._factors is not None:
             return self._factors
         with self._workspace.memory.preparation:
-            pattern, n = self._pattern(), self._workspace.layout.n
+            problem, n = self._problem, self._workspace.layout.n
+            pattern: BlockPattern = problem._block_pattern
             self._factors = Factors(
                 n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
-                lambda *given: self.jacobian_data(*given), self._start or (0.0, np.zeros(n), np.zeros(n)),
+                lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0),
                 self._known_factors(),
             )  # fmt: skip
         return self._factors
@@ -175,7 +167,7 @@ class Callbacks:
         return found.bound(self._workspace) if isinstance(found, FactorCode) else found
 
     def _entries(self) -> Pattern:
-        found = self._pattern()
+        found: BlockPattern = self._problem._block_pattern
         return Pattern(found.indices, np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers)))
 
     def steps(self, scheme: str) -> StepFunctions:
@@ -270,7 +262,7 @@ class Callbacks:
         if name in ("rhs", "rhs_jacobian"):
             return {"y": (n,), "out": (n,) if name == "rhs" else (n, n)}
         out = {"residual": (rows,), "jacobian": (rows, n)}.get(name)
-        return {"y": (n,), "yd": (n,), "out": (len(self._pattern().indices),) if out is None else out}
+        return {"y": (n,), "yd": (n,), "out": (len(self._problem._block_pattern.indices),) if out is None else out}
 
     def _explicit(self) -> Explicit:
         if not isinstance(self._kernels, Explicit):
@@ -325,7 +317,6 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     refused = _refused(workspace) or _forced(workspace, found)
     if refused:
         raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
-    _warn_of_indefinite_masses(workspace)
     workspace.make_newton()
     layout = workspace.layout
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
@@ -384,23 +375,6 @@ def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:
     arrays, names = workspace.arrays, workspace.model.names
     places = [int(u) + int(n) for u, n in zip(arrays["newton_bodies"]["unknown"], arrays["bodies"]["nt"], strict=False)]
     return tuple((names[k], place) for k, place in zip(workspace.layout.order, places, strict=False))
-
-
-def _warn_of_indefinite_masses(workspace: Workspace) -> None:
-    """One warning for bodies whose director mass is E = tr(J)/2 I - J with a negative principal value."""
-    if workspace.settings.kind.number != kb.DIRECTOR_RATE:
-        return
-    model = workspace.model
-    for name, body in zip(model.names, model.bodies, strict=False):  # the ground comes last
-        least = float(np.linalg.eigvalsh(body["euler"]).min())
-        if least < 0.0:
-            warnings.warn(
-                f"body {name!r} has an indefinite director mass (smallest principal value {least:.3g} kg m^2): no "
-                "distribution of mass has its inertia; energy and momentum are kept all the same, but steps may have "
-                "to be smaller; rotation='quaternion' has a positive definite one",
-                RuntimeWarning,
-                stacklevel=2,
-            )
 
 
 def _refused(workspace: Workspace) -> str:

@@ -107,8 +107,8 @@ class Equations(ABC):
 
     @cached_property
     def callbacks(self) -> Callbacks:
-        """The bare kernels."""
-        return Callbacks(self.workspace, lambda: self._block_pattern)
+        """The bare kernels; factors choose their pivots near the start."""
+        return Callbacks(self)
 
     # ------------------------------------------------------------ checked evaluations
 

@@ -59,9 +59,7 @@ class Interpretation:
 
     workspace: Workspace
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have kernels of their own."""
-        return by_fields(self)
+    __reduce__ = by_fields
 
     @property
     def model(self) -> Model:
@@ -191,12 +189,12 @@ class Interpretation:
     def joints(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
         """Quantities of every joint by name, such as ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
         ``.power``; vectorised over rows of y. Angles are in (-pi, pi]; `Solution.joints` counts turns."""
-        return self.measures(t, y).joints()
+        return self.measures(t, y).all("joints")
 
     def forces(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
         """Quantities of every force by name, such as ``["spring"].length``, ``.rate``, ``.force``, ``.power``, which is
         that on the bodies; vectorised over rows of y."""
-        return self.measures(t, y).forces()
+        return self.measures(t, y).all("forces")
 
     @cached_property
     def _table(self) -> Vec:

@@ -186,14 +186,8 @@ class MatrixView:
             y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
         terms = np.empty(3 * n + self._n_v)
         self._terms(t, y, terms)
-        if self._n_v > _LARGE if sparse is None else sparse:
-            M, GT, K = self._M.sparse(t, y), self._GT.sparse(t, y), self._K.sparse(t, y)
-            W = self._W.sparse(t, y) if self._forms else GT
-        else:
-            M, GT, K = self._M.dense(t, y), self._GT.dense(t, y), self._K.dense(t, y)
-            W = self._W.dense(t, y) if self._forms else GT
-        T, r = None, None
-        if reduced is not None:
-            w, T = reduced
-            r = T @ nu - w
+        how = BlockMatrix.sparse if (self._n_v > _LARGE if sparse is None else sparse) else BlockMatrix.dense
+        M, GT, K = (how(block, t, y) for block in (self._M, self._GT, self._K))
+        W = how(self._W, t, y) if self._forms else GT
+        T, r = (None, None) if reduced is None else (reduced[1], reduced[1] @ nu - reduced[0])
         return Matrices(M, GT.T, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], W, T, r)

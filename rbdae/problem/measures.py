@@ -56,16 +56,14 @@ class Measures:
         }
         return out
 
-    def joints(self) -> dict[str, Measured]:
-        """The quantities of all joints by name."""
-        return ByName("joint", ((name, self._of(owner)) for name, owner in self._owners.joints.items()))
+    def all(self, kind: str) -> dict[str, Measured]:
+        """The quantities of all "joints" or "forces" by name."""
 
-    def forces(self) -> dict[str, Measured]:
-        """The quantities of all forces by name."""
-        return ByName("force", ((name, self._of(owner)) for name, owner in self._owners.forces.items()))
+        def of(owner: Owner) -> Measured:
+            return Measured(owner.units, lambda name: self.value(owner, owner.quantities[name]))
 
-    def _of(self, owner: Owner) -> Measured:
-        return Measured(owner.units, lambda name: self.value(owner, owner.quantities[name]))
+        owners: dict[str, Owner] = getattr(self._owners, kind)
+        return ByName(kind.removesuffix("s"), ((name, of(owner)) for name, owner in owners.items()))
 
     def value(self, owner: Owner, quantity: Quantity) -> Any:
         """A quantity, (m,) or (m, components), or the one of the only row."""

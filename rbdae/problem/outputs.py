@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
@@ -65,8 +65,7 @@ class Tangents:
         self._shapes: Shapes = {"y": (n,), "yd": (n,), "out": (self._shape[0] * (1 + self._shape[1]),)}
         self._call = self._made()
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def at(self, t: float, y: Vec, yd: Vec) -> tuple[Vec, Mat]:
         """The quantities and the derivatives at a state."""

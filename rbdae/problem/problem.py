@@ -21,8 +21,6 @@ from rbdae.multibody.parameters import Changed, changed
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
-from rbdae.problem.assembly_report import Assembly
-from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.driven import asked, follows_inputs, inputs_of, places_of, present, refuse_jumps
 from rbdae.problem.equations import ConstantMass, Equations
 from rbdae.problem.event import Event, EventFunction, EventGroup
@@ -31,7 +29,7 @@ from rbdae.problem.matrices import Matrices
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
-from rbdae.problem.start import Start, consistent_start
+from rbdae.problem.start import Assembly, Start, consistent_start
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
 from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
@@ -85,9 +83,7 @@ class Problem(Equations):
         """A problem on a workspace; `again` formulates a system with other numbers in the same way."""
         return cls(Interpretation(workspace), start, velocity, again, start.y0)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are problems of their own, with a working memory of their own."""
-        return by_fields(self)
+    __reduce__ = by_fields
 
     def __copy__(self) -> Problem:
         """A problem of its own on the same model: what another thread needs."""
@@ -325,11 +321,6 @@ class Problem(Equations):
 
     # ------------------------------------------------------------ equations
 
-    @cached_property
-    def callbacks(self) -> Callbacks:
-        """The bare kernels."""
-        return begun(super().callbacks, self.t0, self.y0, self.yd0)
-
     @property
     def parameters(self) -> Mapping[str, float]:
         """The numbers of bodies, joints and forces, and gravity, by name, as `parameter_jacobian` takes them; in SI
@@ -454,5 +445,3 @@ def _reading(line: Observable) -> Callable[..., Any]:
 
 
 attach(Problem, _reading)
-
-__all__ = ["Problem", "Start", "consistent_start"]

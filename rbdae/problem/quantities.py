@@ -59,8 +59,7 @@ class BodyState:
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *BodyState.__dataclass_fields__} - {"_read"})
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return by_fields(self)
+    __reduce__ = by_fields
 
 
 def lazy_state(read: Callable[[str], Any]) -> BodyState:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
@@ -102,8 +102,7 @@ class Loads:
         self._w = np.empty(n_rates + layout.n_rows + max(n_out, 2 * view.n_constraints))
         self.width = 24 * n + n_la + 36 * len(joints) + self._n_null * layout.n_rows
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def multipliers(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Mat, Mat]:
         """Z (m, 24 bodies) and multipliers (m, constraints), of least norm where equations may follow from others; then

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -34,7 +32,7 @@ _SIGNATURE = ("formulation", "rotation", "velocity", "labels")
 """Names that must agree between a stored run and the problem that it is read with."""
 
 
-def write_run(solution: Any, path: str | Path, compress: bool) -> Path:
+def write_run(solution: Any, path: str | Path) -> Path:
     """Write a `rbdae.Solution`, see `rbdae.Solution.save`."""
     problem, segments = solution.problem, solution.segments
     of_problem = None if problem is None else {name: getattr(problem, name) for name in _SIGNATURE}
@@ -62,38 +60,21 @@ def write_run(solution: Any, path: str | Path, compress: bool) -> Path:
         arrays["mechanism"] = mechanism(problem.workspace.model, problem.workspace.settings)
     for k, event in enumerate(solution.events):
         arrays[f"event_{k}_t"], arrays[f"event_{k}_y"] = event.t, event.y
-    arrays["digest"] = np.array(_digest(arrays))
     target = checked("path", path, "run.npz")
     if target.suffix != ".npz" and not is_special(target):
         target = target.with_name(target.name + ".npz")
-    compression = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    # as `numpy.savez` does, which in NumPy 1 leaves an open archive behind where a disk is full
-    with replacing(target) as new, zipfile.ZipFile(new, "w", compression) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+    with replacing(target) as new, open(new, "wb") as file:
+        np.savez(file, **arrays)
     return target
 
 
-def _digest(arrays: Mapping[str, Any]) -> str:
-    """The SHA-256 of all arrays, with their names, kinds and shapes."""
-    out = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        out.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        out.update(array.tobytes())
-    return out.hexdigest()
-
-
 def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arrays and metadata of a file; ValueError for another kind of file, and for one that is not as it was written."""
+    """Arrays and metadata of a file; ValueError for another kind of file, and for a damaged one: zip
+    archives have checksums."""
     source = checked("path", path, "run.npz")
     try:
         with open(source, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        digest = str(arrays.pop("digest"))
-        if digest != _digest(arrays):
-            raise ValueError("its content is not what was written")
         metadata = json.loads(str(arrays.pop("metadata")))
     except OSError:
         raise
@@ -207,12 +188,8 @@ def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False)
     listed = [column for name in wanted for column in columns(run, name, flat)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
-    if any(values.dtype == bool for _, values in listed):
-        out = pandas.DataFrame({k: values for k, (_, values) in enumerate(listed)})
-        return out.set_axis(names, axis=1).set_axis(index, axis=0)
-    return pandas.DataFrame(
-        np.stack([values for _, values in listed], axis=1) if listed else None, index=index, columns=names
-    )
+    values = np.stack([each for _, each in listed], axis=1) if listed else None
+    return pandas.DataFrame(values, index=index, columns=names)
 
 
 def columns(run: Any, name: str, plane: Plane | None = None) -> _Columns:
@@ -225,8 +202,6 @@ def columns(run: Any, name: str, plane: Plane | None = None) -> _Columns:
     if name == "reactions" and plane is not None and not plane.holds(value, run.problem.model.scales.length):
         plane = None
     yield from (TABLE if plane is None else plane.table(run.t))[name].columns(value)
-    if name == "reactions":
-        yield from _uniqueness(run, plane)
 
 
 def units(problem: Problem) -> tuple[str, ...]:
@@ -251,18 +226,3 @@ def _velocity_unit(name: str) -> str:
     if name.startswith("pi_"):
         return "kg m^2/s"
     return _VELOCITIES.get(name, "1/s")
-
-
-def _uniqueness(run: Any, plane: Plane | None) -> _Columns:
-    """Columns that only redundant systems have; in a plane, for its forces and torque."""
-    for joint, of_bodies in run.reactions.items():
-        for body, reaction in of_bodies.items():
-            if not reaction.unique:
-                if plane is None:
-                    sure = np.concatenate([reaction.unique_force_in_space, reaction.unique_torque_in_space])
-                    each = [f"{what}.{s}" for what in ("force", "torque") for s in "xyz"]
-                else:
-                    sure = plane.unique(reaction)
-                    each = [*(f"force.{s}" for s in plane.letters[:2]), "torque"]
-                names = [f"{joint} on {body}.{part} is unique" for part in each]
-                yield from zip(names, np.repeat(sure[:, None], len(run.t), axis=1), strict=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol, cast, final
+from typing import Any, Protocol, cast, final
 
 import numpy as np
 
@@ -233,25 +233,15 @@ class _SwitchWatch:
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class _Measures:
     """The measures that switches watch, for loops in machine code, which come back where a switch may be due: the
-    function and the memory of `rbdae.machine.loops.watching`, of one run.
+    function and the memory (4 n_measured,) of `rbdae.machine.loops.watching`, of one run."""
 
-    Attributes
-    ----------
-    measure : CompiledFunction
-    n_measured : int
-    memory : (4 n_measured,)
-    """
-
-    def __init__(self, measure: CompiledFunction, low: Vec, high: Vec) -> None:
-        self.measure, self.n_measured = measure, len(low)
-        self.memory = np.zeros(at.size(self.n_measured))
-        places = at.places(self.memory, self.n_measured)
-        places.low[:], places.high[:] = low, high
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    measure: CompiledFunction
+    n_measured: int
+    memory: Vec
+    __reduce__ = refuse_copies
 
 
 def compiled_watch(quiets: Sequence[Quiet | None]) -> _Measures | None:
@@ -262,8 +252,11 @@ def compiled_watch(quiets: Sequence[Quiet | None]) -> _Measures | None:
     starts = np.cumsum([0, *(quiet.n for quiet in known)]).tolist()
     calls = [(cast(Any, quiet.measure), None, None, k) for quiet, k in zip(known, starts, strict=False)]
     measure = known[0].measure if len(known) == 1 else in_turn(calls)
-    low, high = (np.concatenate([np.full(q.n, getattr(q, name)) for q in known]) for name in ("low", "high"))
-    return _Measures(measure, low, high)
+    memory = np.zeros(at.size(starts[-1]))
+    for k, quiet in zip(starts, known, strict=False):
+        places = at.places(memory, starts[-1])
+        places.low[k : k + quiet.n], places.high[k : k + quiet.n] = quiet.low, quiet.high
+    return _Measures(measure, starts[-1], memory)
 
 
 def _always() -> None:

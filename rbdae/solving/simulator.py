@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -125,8 +125,7 @@ class Simulator:
         self._base = problem
         self._begin(problem)
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def __repr__(self) -> str:
         return f"Simulator({self.solver}, t={self.t:g}, dt={self.dt:g}, inputs={dict(self.inputs)})"

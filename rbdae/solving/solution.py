@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _check, _show
+from rbdae import _show
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName
 from rbdae._show import brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
+from rbdae.problem.contract import StateProjector
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
@@ -100,9 +101,7 @@ class Solution:
     options: Mapping[str, str] = field(default_factory=dict)
     _projected: bool | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have problems of their own."""
-        return by_fields(self)
+    __reduce__ = by_fields
 
     def __copy__(self) -> Solution:
         """A trajectory of its own on the same model."""
@@ -261,32 +260,30 @@ class Solution:
         """This trajectory with every row projected onto the constraints ([NS], section 6)."""
         wanted = True if projection is None else projection
         projectors = [bind_projection(problem, wanted) for problem in self._segments.problems]
-
-        def rows(times: Vec, states: Mat) -> Mat:
-            out = states.copy()
-            for t, row, k in zip(times, out, self._segments.numbers(times), strict=True):
-                projector = projectors[k]
-                if projector is None:
-                    raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
-                projector(float(t), row)
-            return out
-
-        y = rows(self.t, self.y)
+        if None in projectors:
+            raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
+        y = self._projected_rows(projectors, self.t, self.y)
         count = sum(projector.count for projector in projectors if projector is not None)
-        steps = None if self.steps is None else Steps(self.steps.t, rows(self.steps.t, self.steps.y))
+        steps = self.steps and Steps(self.steps.t, self._projected_rows(projectors, self.steps.t, self.steps.y))
         return replace(self, y=y, steps=steps, stats=replace(self.stats, projections=count))
 
-    def save(self, path: str | Path, *, compress: bool = False) -> Path:
-        """Write a ``.npz`` file: `t`, `y`, steps, events, selections, and the rest as JSON text under ``metadata``.
+    def _projected_rows(self, projectors: Sequence[StateProjector | None], t: Vec, y: Mat) -> Mat:
+        """Rows projected by those of the segments."""
+        out = y.copy()
+        for time, row, k in zip(t, out, self._segments.numbers(t), strict=True):
+            if (projector := projectors[k]) is not None:
+                projector(float(time), row)
+        return out
 
-        `compress` makes it a tenth shorter, and takes some thirty times as long.
+    def save(self, path: str | Path) -> Path:
+        """Write a ``.npz`` file: `t`, `y`, steps, events, selections, and the rest as JSON text under ``metadata``.
 
         Returns
         -------
         Path
             where it was written; ``.npz`` is added to names without it
         """
-        return write_run(self, path, _check.flag("save", "compress", compress))
+        return write_run(self, path)
 
     def plot(self, *, title: str | None = None, **options: Any) -> Figure:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
@@ -329,8 +326,7 @@ class Solution:
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
-            ``"forces"`` (their quantities), ``"reactions"`` (in space; of redundant joints further columns say which of
-            them are unique); further `rbdae.observables`
+            ``"forces"`` (their quantities), ``"reactions"`` (in space); further `rbdae.observables`
         plane : "xy" and the like, or True for the one that the motion stays in: two components of vectors, an angle in
             rad without jumps in place of the quaternion; of reactions Fx, Fy, Mz, and the other components if they are
             not zero. None is True if there is such a plane
