@@ -274,22 +274,20 @@ class Equations(ABC):
         return found
 
     def _found_pattern(self, key: tuple[Any, ...]) -> BlockPattern:
-        workspace, memory, n_equations = self.workspace, self.workspace.memory, self.n_equations
+        workspace, n_equations = self.workspace, self.n_equations
 
         def find() -> BlockPattern:
             return jacobian_pattern(workspace, n_equations)
 
-        if not memory.traced or workspace.code_calls_python:
-            return find()
-        return shared(workspace, key, lambda: _kept_pattern(workspace, find))
+        def kept() -> BlockPattern:
+            """From the cache on disk, if the structure of the Jacobian is known there."""
+            known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
+            if known is None:
+                return find()
+            return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
 
-
-def _kept_pattern(workspace: Workspace, find: Callable[[], BlockPattern]) -> BlockPattern:
-    """The pattern of the Jacobian, from the cache on disk if its structure is known there."""
-    known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
-    if known is None:
-        return find()
-    return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
+        recorded = workspace.memory.traced and not workspace.code_calls_python
+        return shared(workspace, key, kept) if recorded else find()
 
 
 def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:
