@@ -94,10 +94,6 @@ class Callbacks:
         return in_memory(self._workspace, project)
 
     @cached_property
-    def _machine_project(self) -> MachineFunction:
-        return machine_projection(self._problem)
-
-    @cached_property
     def _violation_scales(self) -> ViolationScales:
         return ViolationScales.of(self._workspace)
 
@@ -116,18 +112,19 @@ class Callbacks:
         if name in _OF_FACTORS:
             found: MachineFunction = getattr(self.factors(), name)
             return found
-        if name == "project":
-            return self._machine_project
-        if name not in _SIGNS:
+        if name != "project" and name not in _SIGNS:
             known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
             with self._workspace.memory.preparation:
-                own = self._of_this_model(name)
-                self._machine[name] = self._generic_machine(name) if own is None else own.function()
+                self._machine[name] = self._machine_function(name)
         return self._machine[name]
 
-    def _generic_machine(self, name: str) -> MachineFunction:
+    def _machine_function(self, name: str) -> MachineFunction:
+        if name == "project":
+            return machine_projection(self._problem)
+        if (own := self._of_this_model(name)) is not None:
+            return own.function()
         kernel, shapes = self._kernel(name), self._shapes(name)
         if isinstance(kernel, Derivative):
             return derivative_function(self._workspace, kernel, shapes, self._entries_of(name))
@@ -178,7 +175,9 @@ class Callbacks:
 
     def work_of_steps(self, scheme: str) -> MachineFunction:
         """The work of what has no potential in a step of such a scheme: out[0]."""
-        return work_function(self._workspace, self.steps(scheme), self._tally)
+        steps = self.steps(scheme)
+        shapes: Shapes = {"y": (self._workspace.layout.n,), "yd": (steps.n_unknowns + 1,), "out": (1,)}
+        return _made(self._workspace, SCHEMES[steps.scheme].work, shapes, self._tally)[0]
 
     def code(self, name: str) -> Literal["traced", "folded", "generic"]:
         """The code of a callback: of this model alone, or that of all. Raises ValueError for another name."""
@@ -314,42 +313,30 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     if workspace.settings.kind.number == kb.DIRECTOR_RATE:
         scheme = IN_DIRECTORS.get(scheme, scheme)
     found = SCHEMES[scheme]
-    refused = _refused(workspace) or _forced(workspace, found)
-    if refused:
+    if refused := _refused(workspace, found):
         raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
     workspace.make_newton()
     layout = workspace.layout
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
-
-    shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,)}
-    kernels = {"newton": (found.newton, n + 1), "advance": (found.advance, layout.n), "predict": (predict, n + 1)}
-    own = {name: _own(workspace, kernel, {**shapes, "out": (size,)}, tally) for name, (kernel, size) in kernels.items()}
-    newton, advance, first = (
-        _function(workspace, kernel, {**shapes, "out": (size,)}, own[name]) for name, (kernel, size) in kernels.items()
-    )
-    codes: set[HowMade] = {"generic" if one is None else workspace.memory.name for one in own.values()}
+    made = [
+        _made(workspace, kernel, {"y": (layout.n,), "yd": (n + 1,), "out": (size,)}, tally)
+        for kernel, size in ((found.newton, n + 1), (found.advance, layout.n), (predict, n + 1))
+    ]
+    (newton, own_newton), (advance, own_advance), (first, _) = made
+    codes: set[HowMade] = {"generic" if own is None else workspace.memory.name for _, own in made}
     code = codes.pop() if len(codes) == 1 else "mixed"
-    step = _step(workspace, found, n, own["newton"], own["advance"])
+    step = _step(workspace, found, n, own_newton, own_advance)
     return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code, _turns(workspace))
 
 
-def work_function(workspace: Workspace, steps: StepFunctions, tally: Tally) -> MachineFunction:
-    """The work of what has no potential in a step, see `rbdae.kernels.conserving.work`."""
-    shapes: Shapes = {"y": (workspace.layout.n,), "yd": (steps.n_unknowns + 1,), "out": (1,)}
-    kernel = SCHEMES[steps.scheme].work
-    return _function(workspace, kernel, shapes, _own(workspace, kernel, shapes, tally))
-
-
-def _own(workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally) -> TracedKernel | None:
-    """Code of this model, if there is one."""
-    if not workspace.memory.traced:
-        return None
-    return traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
-
-
-def _function(workspace: Workspace, kernel: Entry, shapes: Shapes, own: TracedKernel | None) -> MachineFunction:
-    """A kernel as a machine function, of this model alone if there is code of it."""
-    return machine_function(workspace, kernel, shapes) if own is None else own.function()
+def _made(
+    workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
+) -> tuple[MachineFunction, TracedKernel | None]:
+    """A kernel as a machine function, of this model alone if there is code of it, and that code."""
+    own = None
+    if workspace.memory.traced:
+        own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
+    return machine_function(workspace, kernel, shapes) if own is None else own.function(), own
 
 
 LONGEST_STEP = 1500
@@ -377,20 +364,15 @@ def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:
     return tuple((names[k], place) for k, place in zip(workspace.layout.order, places, strict=False))
 
 
-def _refused(workspace: Workspace) -> str:
-    """The kind of forces that the schemes cannot take."""
+def _refused(workspace: Workspace, scheme: Scheme) -> str:
+    """What acts on the bodies and has no discrete form in a scheme; some have none but for joints and weight."""
     model = workspace.model
-    elements = model.forces.elements
+    elements, n_applied = model.forces.elements, len(model.bushings) + len(model.forces.elements)
     kinds = {
         "forces with internal states": (elements["shaping"] == kb.STATEFUL).any(),
         "forces under the reaction of a joint": len(model.frictions) > 0,
         "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
+        "drives": not scheme.forces and len(model.drives) > 0,
+        "applied forces": not scheme.forces and n_applied > 0,
     }
-    return next((name for name, n in kinds.items() if n), "")
-
-
-def _forced(workspace: Workspace, scheme: Scheme) -> str:
-    """The kind of elements that acts on the bodies beside joints and weight, where the scheme has nothing else."""
-    model = workspace.model
-    kinds = {"drives": len(model.drives), "applied forces": len(model.bushings) + len(model.forces.elements)}
-    return "" if scheme.forces else next((name for name, n in kinds.items() if n), "")
+    return next((name for name, there in kinds.items() if there), "")
