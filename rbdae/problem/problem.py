@@ -20,7 +20,6 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed, changed
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import quantities
 from rbdae.problem.driven import asked, follows_inputs, inputs_of, places_of, present, refuse_jumps
 from rbdae.problem.equations import ConstantMass, Equations
 from rbdae.problem.event import Event, EventFunction, EventGroup
@@ -196,7 +195,11 @@ class Problem(Equations):
     @property
     def reference_rotations(self) -> dict[str, Rotation]:
         """R_ref of each body by name, in R = R_ref R(a); the identity where nothing else was asked for."""
-        return quantities.rotations(self.model, self.selection.references)
+        from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+        R = self.selection.references
+        R = np.tile(np.eye(3), (self.model.n, 1, 1)) if R is None else R
+        return {name: Rotation.from_matrix(each) for name, each in zip(self.model.names, R, strict=True)}
 
     def with_selection(self, selection: Selection) -> Problem:
         """This problem with another selection, by which `y0` and all states are then read.

@@ -172,14 +172,6 @@ def angular_velocities(Z: Mat) -> Mat:
     )
 
 
-def rotations(model: Model, R: Mat | None) -> dict[str, Rotation]:
-    """Rotations (n, 3, 3) by the names of the bodies; None stands for the identity."""
-    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
-
-    known = np.tile(np.eye(3), (model.n, 1, 1)) if R is None else R
-    return {name: Rotation.from_matrix(each) for name, each in zip(model.names, known, strict=True)}
-
-
 Units = Mapping[str, tuple[str, str]]
 """Unit and components, "" for a number, of each quantity by name."""
 
