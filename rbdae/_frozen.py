@@ -76,8 +76,8 @@ class KeptAlive:
         refuse_copies()
 
 
-def refuse_copies() -> NoReturn:
-    """Raise for what works in the memory of one problem."""
+def refuse_copies(of: object = None) -> NoReturn:
+    """Raise for what works in the memory of one problem: its `__reduce__`."""
     raise TypeError(
         "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the problem, "
         "and take the callbacks of that"

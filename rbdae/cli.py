@@ -231,7 +231,7 @@ def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> N
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
     """Times, the states of all bodies, the quantities of joints and forces, and observables that were registered: the
     columns of `Solution.to_pandas`. A name that a spreadsheet would evaluate has an apostrophe before it."""
-    names = ["states", "joints", "forces", *(each.name for each in further(solution.problem))]
+    names = ["states", "joints", "forces", *(each.name for each in further())]
     frame = solution.to_pandas(names).rename(columns=harmless)
     with replacing(path) as new:
         frame.to_csv(new, index_label="t [s]", errors="backslashreplace")

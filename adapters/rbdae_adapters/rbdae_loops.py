@@ -239,8 +239,6 @@ def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
 class OneStepRun(LoopRun):
     """A run of a method with an error estimate."""
 
-    continues = True
-
     def __init__(
         self,
         method: OneStep | Extrapolation,

@@ -40,10 +40,9 @@ from rbdae.multibody.tree_velocities import tree_velocities
 from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.assembly_report import Assembly, InitialValuesWarning, listed
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Start, consistent_start
+from rbdae.problem.start import Assembly, InitialValuesWarning, Start, consistent_start, listed
 from rbdae.problem.switches.friction import refuse_friction
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import CHARTS, Chart

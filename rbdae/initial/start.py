@@ -36,8 +36,8 @@ from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import nearly_redundant, redundant_rows
-from rbdae.problem.assembly_report import ROUNDING, Assembly, listed, report
 from rbdae.problem.contract import ProjectionError
+from rbdae.problem.start import ROUNDING, Assembly, listed, report
 from rbdae.rotations.euler_map import rotation_matrices
 
 LARGEST: Final = 800

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NoReturn, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.compiler.jit import Entry
+from rbdae.conserving import SCHEMES, Scheme
+from rbdae.conserving.entries import predict
 from rbdae.formulations.base import Callback, Derivative, Explicit
+from rbdae.formulations.implicit_step import ImplicitStep
+from rbdae.kernels import records as kb
 from rbdae.kernels.projection import project
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes
+from rbdae.machine.implicit_step import MEMORY
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
 from rbdae.multibody.code import Wanted
@@ -25,16 +32,11 @@ from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.projection import ViolationScales, machine_projection
-from rbdae.problem.steps import StepFunctions, step_functions, work_function
+
+HowMade: TypeAlias = Literal["traced", "folded", "generic", "mixed"]
 
 _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
 _OF_FACTORS = ("factors", "solve")
-
-
-def begun(callbacks: Callbacks, t: float, y: Vec, yd: Vec) -> Callbacks:
-    """The callbacks of a problem that begins at a state: pivots are chosen near it."""
-    callbacks._start = t, y, yd
-    return callbacks
 
 
 @final
@@ -48,19 +50,17 @@ class Callbacks:
     data in the order of `Problem.sparsity`.
     """
 
-    def __init__(self, workspace: Workspace, pattern: Callable[[], BlockPattern]) -> None:
-        self._workspace = workspace
+    def __init__(self, problem: Any) -> None:
+        self._problem, self._workspace = problem, problem.workspace
+        workspace: Workspace = problem.workspace
         self._kernels = workspace.settings.kernels
-        self._pattern = pattern
         self._traced: dict[str, TracedKernel | None] = {}
         self._machine: dict[str, MachineFunction] = {}
         self._factors: Factors | None = None
-        self._start: tuple[float, Vec, Vec] | None = None
         self._tally = Tally()
         self._schemes: dict[str, StepFunctions] = {}
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     @cached_property
     def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:
@@ -93,10 +93,6 @@ class Callbacks:
         return in_memory(self._workspace, project)
 
     @cached_property
-    def _machine_project(self) -> MachineFunction:
-        return machine_projection(self._workspace, lambda *given: self.project(*given), self._violation_scales)
-
-    @cached_property
     def _violation_scales(self) -> ViolationScales:
         return ViolationScales.of(self._workspace)
 
@@ -115,18 +111,19 @@ class Callbacks:
         if name in _OF_FACTORS:
             found: MachineFunction = getattr(self.factors(), name)
             return found
-        if name == "project":
-            return self._machine_project
-        if name not in _SIGNS:
+        if name != "project" and name not in _SIGNS:
             known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
             with self._workspace.memory.preparation:
-                own = self._of_this_model(name)
-                self._machine[name] = self._generic_machine(name) if own is None else own.function()
+                self._machine[name] = self._machine_function(name)
         return self._machine[name]
 
-    def _generic_machine(self, name: str) -> MachineFunction:
+    def _machine_function(self, name: str) -> MachineFunction:
+        if name == "project":
+            return machine_projection(self._problem)
+        if (own := self._of_this_model(name)) is not None:
+            return own.function()
         kernel, shapes = self._kernel(name), self._shapes(name)
         if isinstance(kernel, Derivative):
             return derivative_function(self._workspace, kernel, shapes, self._entries_of(name))
@@ -147,10 +144,11 @@ class Callbacks:
         if self._factors is not None:
             return self._factors
         with self._workspace.memory.preparation:
-            pattern, n = self._pattern(), self._workspace.layout.n
+            problem, n = self._problem, self._workspace.layout.n
+            pattern: BlockPattern = problem._block_pattern
             self._factors = Factors(
                 n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
-                lambda *given: self.jacobian_data(*given), self._start or (0.0, np.zeros(n), np.zeros(n)),
+                lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0),
                 self._known_factors(),
             )  # fmt: skip
         return self._factors
@@ -165,7 +163,7 @@ class Callbacks:
         return found.bound(self._workspace) if isinstance(found, FactorCode) else found
 
     def _entries(self) -> Pattern:
-        found = self._pattern()
+        found: BlockPattern = self._problem._block_pattern
         return Pattern(found.indices, np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers)))
 
     def steps(self, scheme: str) -> StepFunctions:
@@ -176,14 +174,16 @@ class Callbacks:
 
     def work_of_steps(self, scheme: str) -> MachineFunction:
         """The work of what has no potential in a step of such a scheme: out[0]."""
-        return work_function(self._workspace, self.steps(scheme), self._tally)
+        steps = self.steps(scheme)
+        shapes: Shapes = {"y": (self._workspace.layout.n,), "yd": (steps.n_unknowns + 1,), "out": (1,)}
+        return _made(self._workspace, SCHEMES[steps.scheme].work, shapes, self._tally)[0]
 
     def code(self, name: str) -> Literal["traced", "folded", "generic"]:
         """The code of a callback: of this model alone, or that of all. Raises ValueError for another name."""
         self._refuse_other(name)
         return "generic" if self._of_this_model(name) is None else self._workspace.memory.name
 
-    def _code_of(self, names: Collection[str]) -> Literal["traced", "folded", "generic", "mixed"]:
+    def _code_of(self, names: Collection[str]) -> HowMade:
         """The code of some callbacks, and of integration schemes: ``"mixed"`` if it is not the same for all."""
         found = {self._schemes[name].code if name in self._schemes else self.code(name) for name in names}
         return found.pop() if len(found) == 1 else "mixed"
@@ -260,7 +260,7 @@ class Callbacks:
         if name in ("rhs", "rhs_jacobian"):
             return {"y": (n,), "out": (n,) if name == "rhs" else (n, n)}
         out = {"residual": (rows,), "jacobian": (rows, n)}.get(name)
-        return {"y": (n,), "yd": (n,), "out": (len(self._pattern().indices),) if out is None else out}
+        return {"y": (n,), "yd": (n,), "out": (len(self._problem._block_pattern.indices),) if out is None else out}
 
     def _explicit(self) -> Explicit:
         if not isinstance(self._kernels, Explicit):
@@ -269,3 +269,109 @@ class Callbacks:
                 "null-space or hamiltonian-eliminated for one"
             )
         return self._kernels
+
+
+# ------------------------------------------------------------ functions of integration schemes
+
+IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
+"""What these are in director momenta: the paper's scheme there, whose increments have Rodrigues parameters."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StepFunctions:
+    """``newton``, ``advance`` and ``predict`` of a scheme, and all of a `step` in one function where there is one, see
+    `rbdae.machine.loops.fixed_stages`; a step has `n_unknowns`,
+    of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there; `turns` are the
+    bodies with the places of their increments b."""
+
+    scheme: str
+    newton: MachineFunction
+    advance: MachineFunction
+    predict: MachineFunction
+    step: MachineFunction | None
+    n_unknowns: int
+    n_rows: int
+    code: HowMade
+    turns: tuple[tuple[str, int], ...]
+
+    def check(self) -> None:
+        """Raise what a Python function behind one of them has raised."""
+        for function in (self.newton, self.advance, self.predict):  # a step in one function calls nothing of the user
+            function.check()
+
+
+def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunctions:
+    """The functions of a scheme of `rbdae.conserving.SCHEMES`; `tally` counts where the generic kernels run.
+
+    Raises
+    ------
+    ValueError
+        for forces and drives that the scheme does not have
+    """
+    if workspace.settings.kind.number == kb.DIRECTOR_RATE:
+        scheme = IN_DIRECTORS.get(scheme, scheme)
+    found = SCHEMES[scheme]
+    if refused := _refused(workspace, found):
+        raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
+    workspace.make_newton()
+    layout = workspace.layout
+    n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
+    made = [
+        _made(workspace, kernel, {"y": (layout.n,), "yd": (n + 1,), "out": (size,)}, tally)
+        for kernel, size in ((found.newton, n + 1), (found.advance, layout.n), (predict, n + 1))
+    ]
+    (newton, own_newton), (advance, own_advance), (first, _) = made
+    codes: set[HowMade] = {"generic" if own is None else workspace.memory.name for _, own in made}
+    code = codes.pop() if len(codes) == 1 else "mixed"
+    step = _step(workspace, found, n, own_newton, own_advance)
+    return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code, _turns(workspace))
+
+
+def _made(
+    workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
+) -> tuple[MachineFunction, TracedKernel | None]:
+    """A kernel as a machine function, of this model alone if there is code of it, and that code."""
+    own = None
+    if workspace.memory.traced:
+        own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
+    return machine_function(workspace, kernel, shapes) if own is None else own.function(), own
+
+
+LONGEST_STEP = 1500
+"""Nodes of a step up to which it is one function: in longer ones nothing is gained by that."""
+
+
+def _step(
+    workspace: Workspace, scheme: Scheme, n: int, newton: TracedKernel | None, advance: TracedKernel | None
+) -> MachineFunction | None:
+    """All of a step in one function, where its kernels are short and call nothing of the user."""
+    if newton is None or advance is None or newton.code.functions or advance.code.functions:
+        return None
+    if newton.code.n_nodes + advance.code.n_nodes > LONGEST_STEP:
+        return None
+    kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
+    shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
+    found = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, scheme.newton))
+    return None if found is None else found.bare()
+
+
+def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:
+    """The bodies, and where the three numbers b of their increments begin in the unknowns of a step."""
+    arrays, names = workspace.arrays, workspace.model.names
+    places = [int(u) + int(n) for u, n in zip(arrays["newton_bodies"]["unknown"], arrays["bodies"]["nt"], strict=False)]
+    return tuple((names[k], place) for k, place in zip(workspace.layout.order, places, strict=False))
+
+
+def _refused(workspace: Workspace, scheme: Scheme) -> str:
+    """What acts on the bodies and has no discrete form in a scheme; some have none but for joints and weight."""
+    model = workspace.model
+    elements, n_applied = model.forces.elements, len(model.bushings) + len(model.forces.elements)
+    kinds = {
+        "forces with internal states": (elements["shaping"] == kb.STATEFUL).any(),
+        "forces under the reaction of a joint": len(model.frictions) > 0,
+        "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
+        "drives": not scheme.forces and len(model.drives) > 0,
+        "applied forces": not scheme.forces and n_applied > 0,
+    }
+    return next((name for name, there in kinds.items() if there), "")

@@ -1,28 +1,24 @@
-"""A problem under other values of its inputs, which are written where its code reads them.
-
-The values are a part of the selection, and recorded code has them as numbers that it loads. So a twin of a problem with
-a workspace of its own takes other values for the price of copying them.
-"""
+"""Inputs of a problem: their values, which belong to its selection; derivatives by them; and drives that read them,
+whose inputs may not jump in a run, since positions and velocities would."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, final
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
-from rbdae._frozen import refuse_copies
+from rbdae._arrays import Vec
 from rbdae.formulations.base import Derivative, Explicit
-from rbdae.inputs import Given, Input, Table, given, values_of
+from rbdae.input_motion import InputMotion
+from rbdae.inputs import Given, Input, Table, given
+from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.machine.function import Shapes
 from rbdae.multibody.derived import evaluated
 from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
 from rbdae.system import System
-
-E = TypeVar("E")
 
 Source: TypeAlias = Callable[[float], Any]
 """An input as a function of the time."""
@@ -70,65 +66,75 @@ def asked(owner: str, system: System, values: Mapping[str, Given]) -> tuple[dict
     return numbers, sources
 
 
-@final
-class Driven(Generic[E]):
-    """Equations on a workspace of their own, whose inputs are written in place.
+def derivative_by_inputs(workspace: Workspace, n_rows: int, *, explicit: bool) -> Callable[..., None]:
+    """``fill(t, y, yd, out)`` of dF/du (n_rows, n_u), or ``fill(t, y, out)`` of df/du if `explicit`, derived from what
+    the kernels have recorded; compiled where the model's code is, else evaluated in Python, slowly."""
+    kernels, n, n_inputs = workspace.settings.kernels, workspace.layout.n, len(inputs_of(workspace))
+    shapes: Shapes
+    if explicit:
+        assert isinstance(kernels, Explicit)
+        kernel, shapes = Derivative(kernels.rates, "inputs"), {"y": (n,), "out": (n_rows, n_inputs)}
+    else:
+        kernel, shapes = Derivative(kernels.residual, "inputs"), {"y": (n,), "yd": (n,), "out": (n_rows, n_inputs)}
+    slow = workspace.raising(evaluated(workspace, kernel, shapes, None))
+    found = traced(workspace, kernel, shapes, generic=lambda: slow) if workspace.memory.traced else None
+    return slow if found is None else found.call
 
-    Parameters
-    ----------
-    equations : have the values that were written last; nothing else of them is asked
-    workspace : theirs alone
+
+# ------------------------------------------------------------ drives that read inputs
+
+_SAME = 1e-9
+"""Of the size of a coordinate: a difference below is rounding."""
+
+
+def motions_of(workspace: Workspace) -> list[tuple[InputMotion, list[int], float]]:
+    """The laws of drives that read inputs which are numbers, the numbers of these, and the size of the coordinate."""
+    model: Any = workspace.memory.filled.like
+    place = {each: k for k, each in enumerate(model.forces.inputs)}
+    return [
+        (law.motion, [place[each] for each in law.motion.inputs], 1.0 if law.kind == ANGLE else model.scales.length)
+        for law in model.rheonomic.values()
+        if law.motion.inputs
+    ]
+
+
+def follows_inputs(workspace: Workspace) -> bool:
+    """Whether a drive has a law of inputs, whether they are numbers now or functions of the time."""
+    model: Any = workspace.memory.filled.like
+    return any(isinstance(law.motion, InputMotion) for law in model.rheonomic.values())
+
+
+def refuse_held(workspace: Workspace, values: Vec) -> None:
+    """Refuse inputs that are the derivatives of a number, which holds still. Raises ValueError by name."""
+    for motion, places, _ in motions_of(workspace):
+        if motion.whole:
+            motion.refuse_held(values[places][motion.n :])
+
+
+def refuse_jumps(workspace: Workspace, t: float, before: Vec, after: Vec) -> None:
+    """Refuse other values of inputs at a time of a run by which a drive would jump, or its rate.
+
+    Raises
+    ------
+    ValueError
+        with the drive, the inputs, the jump and the remedy
     """
+    if before.tobytes() == after.tobytes():
+        return
+    refuse_held(workspace, after)
+    for motion, places, size in motions_of(workspace):
+        one, other = motion(t, before[places]), motion(t, after[places])
+        for what, first, second in zip(("value", "rate"), one, other, strict=False):
+            scale = max(size, float(np.abs(first).max()), float(np.abs(second).max()))
+            if np.abs(second - first).max() > _SAME * scale:
+                names = ", ".join(repr(each.name) for each in motion.inputs)
+                raise ValueError(
+                    f"{motion.owner}: its {what} jumps from {_shown(first)} to {_shown(second)} at t = {t:g}, where "
+                    f"{names} change{'s' * (len(motion.inputs) == 1)}; give a function of the time, a table with "
+                    "kind='cubic', or a law (t, u) that continues the present value and rate, such as "
+                    "u.s + u.v * (t - u.t) + u.a * (t - u.t)**2 / 2"
+                )
 
-    def __init__(self, equations: E, workspace: Workspace) -> None:
-        self.equations = equations
-        self._places = places_of(workspace)
-        self._own = present(workspace)
-        self._workspace = workspace
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
-
-    def under(self, owner: str, u: object) -> E:
-        """The equations under these values, checked."""
-        self._workspace.write_inputs(values_of(owner, self._places, u, self._own))
-        return self.equations
-
-
-@final
-class InputTangents:
-    """dF/du and df/du of a workspace, derived from what its kernels have recorded; compiled where its code is, else
-    evaluated in Python, slowly."""
-
-    def __init__(self, workspace: Workspace, n_equations: int) -> None:
-        self._workspace = workspace
-        self._n_equations = n_equations
-        self._n_inputs = len(inputs_of(workspace))
-        self._bound: dict[bool, Callable[..., None]] = {}
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
-
-    def fill(self, t: float, y: Vec, yd: Vec | None, out: Mat) -> None:
-        """dF/du into out, (n_equations, n_u), or without yd df/du, (n, n_u)."""
-        explicit = yd is None
-        if explicit not in self._bound:
-            self._bound[explicit] = self._made(explicit)
-        if yd is None:
-            self._bound[explicit](t, y, out)
-        else:
-            self._bound[explicit](t, y, yd, out)
-
-    def _made(self, explicit: bool) -> Callable[..., None]:
-        workspace, kernels = self._workspace, self._workspace.settings.kernels
-        n = workspace.layout.n
-        if explicit:
-            assert isinstance(kernels, Explicit)
-            kernel = Derivative(kernels.rates, "inputs")
-            shapes: Shapes = {"y": (n,), "out": (n, self._n_inputs)}
-        else:
-            kernel = Derivative(kernels.residual, "inputs")
-            shapes = {"y": (n,), "yd": (n,), "out": (self._n_equations, self._n_inputs)}
-        slow = workspace.raising(evaluated(workspace, kernel, shapes, None))
-        found = traced(workspace, kernel, shapes, generic=lambda: slow) if workspace.memory.traced else None
-        return slow if found is None else found.call
+def _shown(values: Vec) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
+from rbdae.inputs import values_of
 from rbdae.machine.entries_on_disk import bytes_from_cache
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.contents import on_disk
@@ -23,7 +25,7 @@ from rbdae.multibody.recording import own_constants, selected
 from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
-from rbdae.problem.driven import Driven, InputTangents, inputs_of, present
+from rbdae.problem.driven import derivative_by_inputs, inputs_of, places_of, present
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -104,8 +106,8 @@ class Equations(ABC):
 
     @cached_property
     def callbacks(self) -> Callbacks:
-        """The bare kernels."""
-        return Callbacks(self.workspace, lambda: self._block_pattern)
+        """The bare kernels; factors choose their pivots near the start."""
+        return Callbacks(self)
 
     # ------------------------------------------------------------ checked evaluations
 
@@ -127,13 +129,9 @@ class Equations(ABC):
     ) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
         here = self._under("jacobian", t, u)
-        result: Mat = array_for(out, (here.n_equations, self.n))
-        target = addressable(result)
         t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
-        here.callbacks.jacobian(t, self._apart("y", y, out), self._apart("yd", yd, out), c, target)
-        if target is not result:
-            result[:] = target
-        return result
+        y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
+        return filled(out, (here.n_equations, self.n), lambda into: here.callbacks.jacobian(t, y, yd, c, into))
 
     def sparse_jacobian(
         self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None, *, u: Inputs = None
@@ -156,23 +154,26 @@ class Equations(ABC):
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None, *, u: Inputs = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
-        result: Mat = array_for(out, (self.n, self.n))
-        target = addressable(result)
         here = self._under("rhs_jacobian", t, u)
-        here.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
-        if target is not result:
-            result[:] = target
-        return result
+        t, y = _check.time("rhs_jacobian", t), self._apart("y", y, out)
+        return filled(out, (self.n, self.n), lambda into: here.callbacks.rhs_jacobian(t, y, into))
 
     @property
     @abstractmethod
-    def _driven(self) -> Driven[Self]:
-        """The same equations, with inputs that are written in place."""
+    def _driven(self) -> Self:
+        """The same equations on a workspace of their own, whose inputs are written in place."""
 
     def _under(self, owner: str, t: float, u: Inputs) -> Self:
         """The equations at time t with these inputs, or with their own."""
         here = self._at(t)
-        return here if u is None else here._driven.under(owner, u)
+        if u is None:
+            return here
+        here._driven.workspace.write_inputs(values_of(owner, here._places, u, present(here.workspace)))
+        return here._driven
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return places_of(self.workspace)
 
     @property
     def inputs(self) -> Mapping[str, float]:
@@ -182,9 +183,12 @@ class Equations(ABC):
         return MappingProxyType(dict(zip(named, present(self.workspace).tolist(), strict=True)))
 
     @cached_property
-    def _input_tangents(self) -> InputTangents:
-        """Derivatives with respect to inputs."""
-        return InputTangents(self.workspace, self.n_equations)
+    def _residual_by_inputs(self) -> Callable[..., None]:
+        return derivative_by_inputs(self.workspace, self.n_equations, explicit=False)
+
+    @cached_property
+    def _rhs_by_inputs(self) -> Callable[..., None]:
+        return derivative_by_inputs(self.workspace, self.n, explicit=True)
 
     def input_jacobian(
         self,
@@ -200,14 +204,11 @@ class Equations(ABC):
         here = self._under("input_jacobian", t, u)
         if yd is None:
             here.callbacks._explicit()
-        result: Mat = array_for(out, (self.n if yd is None else here.n_equations, len(self.inputs)))
-        target = addressable(result)
         t, y = _check.time("input_jacobian", t), self._apart("y", y, out)
-        if result.size:
-            here._input_tangents.fill(t, y, None if yd is None else self._apart("yd", yd, out), target)
-        if target is not result:
-            result[:] = target
-        return result
+        if yd is None:
+            return filled(out, (self.n, len(self.inputs)), lambda into: here._rhs_by_inputs(t, y, into))
+        yd = self._apart("yd", yd, out)
+        return filled(out, (here.n_equations, len(self.inputs)), lambda into: here._residual_by_inputs(t, y, yd, into))
 
     @cached_property
     def _parameter_tangents(self) -> ParameterTangents:
@@ -272,22 +273,20 @@ class Equations(ABC):
         return found
 
     def _found_pattern(self, key: tuple[Any, ...]) -> BlockPattern:
-        workspace, memory, n_equations = self.workspace, self.workspace.memory, self.n_equations
+        workspace, n_equations = self.workspace, self.n_equations
 
         def find() -> BlockPattern:
             return jacobian_pattern(workspace, n_equations)
 
-        if not memory.traced or workspace.code_calls_python:
-            return find()
-        return shared(workspace, key, lambda: _kept_pattern(workspace, find))
+        def kept() -> BlockPattern:
+            """From the cache on disk, if the structure of the Jacobian is known there."""
+            known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
+            if known is None:
+                return find()
+            return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
 
-
-def _kept_pattern(workspace: Workspace, find: Callable[[], BlockPattern]) -> BlockPattern:
-    """The pattern of the Jacobian, from the cache on disk if its structure is known there."""
-    known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
-    if known is None:
-        return find()
-    return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
+        recorded = workspace.memory.traced and not workspace.code_calls_python
+        return shared(workspace, key, kept) if recorded else find()
 
 
 def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:
@@ -308,14 +307,178 @@ def array_for(out: Any, shape: tuple[int, ...]) -> Any:
     return out
 
 
-def addressable(matrix: Mat) -> Mat:
-    """The matrix, or a fresh one if its strides are not those of whole numbers forwards: kernels would write
-    elsewhere."""
-    forward = matrix.flags.aligned and all(s > 0 and s % 8 == 0 for s in matrix.strides)
-    return matrix if forward else np.empty(matrix.shape)
+def filled(out: Mat | None, shape: tuple[int, int], fill: Callable[[Mat], None]) -> Mat:
+    """The matrix of this shape that `fill` writes, in `out` if it is given. Where its strides are not those of whole
+    numbers forwards, kernels would write elsewhere: they get a fresh one."""
+    result: Mat = array_for(out, shape)
+    if not result.size:
+        return result
+    if result.flags.aligned and all(s > 0 and s % 8 == 0 for s in result.strides):
+        fill(result)
+    else:
+        fill(fresh := np.empty(shape))
+        result[:] = fresh
+    return result
 
 
 def _describe(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"
     return type(value).__name__
+
+
+# ------------------------------------------------------------ with a constant mass matrix
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantMass:
+    """The equations of a problem as A u' = f(t, u), [NS] (13), with a constant diagonal A of ones and zeros: for codes
+    that take a mass matrix.
+
+    u = (q, v, s, w, la, mu): the unknowns y of the problem, and w = vdot between those that have rates and those that
+    have none. Nothing is solved for:
+
+        qdot = K v    (with `ggl`: K (v - G^T mu)),    vdot = w,    sdot = f_s
+        0 = M w - psi + G^T la,    0 = the constraints
+
+    Positions and internal states stand alone in their rows of F(t, y, yd), so that these are explicit already. With
+    integrals of multipliers u = (q, v, s, w, integrals), and w has the rates of these as well. Forms whose residual is
+    yd - f(t, y) have u = y and A = I.
+
+    Attributes
+    ----------
+    problem : the equations
+    t0, u0 : a consistent start, u0 of shape (n,)
+    w : slice, the place of w in u
+
+    Examples
+    --------
+    RADAU5 (``radau5.f``) takes the right-hand side as FCN and its Jacobian as JAC, the diagonal as MAS with
+    IMAS = 1 and MLMAS = MUMAS = 0, and the numbers of unknowns of class 1, 2 and 3 as IWORK(5), IWORK(6), IWORK(7):
+    it wants them in this order, so permute u by ``numpy.argsort(variable_index, kind="stable")``.
+    """
+
+    problem: Equations
+    t0: float
+    u0: Vec
+    w: slice
+    _rates: Ints  # the unknowns whose rates are w
+
+    @classmethod
+    def of(cls, problem: Equations, t0: float, y0: Vec, yd0: Vec) -> ConstantMass:
+        """The equations with a consistent start. Raises ValueError for an overdetermined form."""
+        if problem.kind == "overdetermined":
+            raise ValueError(
+                f"with_constant_mass: {problem.workspace.settings.formulation} has more equations than unknowns, which "
+                "no mass matrix holds; choose another formulation, such as 'index-1' or 'ggl'"
+            )
+        layout, rates = problem.layout, np.arange(0)
+        if problem.kind != "ode" or problem.workspace.settings.reduced:
+            rates = np.arange(layout.v.start, layout.v.stop)
+            if problem.differential.all():
+                rates = np.append(rates, np.arange(layout.la.start, layout.mu.stop))
+        w = slice(layout.s.stop, layout.s.stop + len(rates))
+        return cls(problem, t0, np.concatenate([y0[: w.start], yd0[rates], y0[w.start :]]), w, rates)
+
+    def __repr__(self) -> str:
+        return f"ConstantMass({self.problem!r}, n={self.n}, rank={int(self.diagonal.sum())})"
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns u."""
+        return len(self.u0)
+
+    @property
+    def mass(self) -> Mat:
+        """A, (n, n)."""
+        return np.diag(self.diagonal)
+
+    @cached_property
+    def diagonal(self) -> Vec:
+        """The diagonal of A, (n,): 1 for unknowns whose rates appear, 0 for w and multipliers; read only."""
+        out = np.zeros(self.n)
+        out[self._places] = self.problem.differential
+        out.flags.writeable = False
+        return out
+
+    @cached_property
+    def variable_index(self) -> Ints:
+        """Hairer's classes 1, 2, 3 (n,), 0 where A = I. w is of class 1 where the dynamics and the constraints can be
+        solved for it and the multipliers, else one above the velocity whose rate it is."""
+        settings, layout = self.problem.workspace.settings, self.problem.layout
+        out, form = np.zeros(self.n, dtype=np.int64), settings.formulation
+        if not len(self._rates):
+            return out
+        classes = np.maximum(self.problem.variable_index, 1)
+        out[self._places] = classes
+        raised, level = classes[self._rates] + 1, form.levels[0] if form.levels else 2
+        free = not form.projected and layout.mu.stop == layout.la.start
+        if free or settings.reduced or (level == 2 and not form.corrected):
+            raised[: layout.v.stop - layout.v.start] = 1
+        out[self.w] = raised
+        return out
+
+    @property
+    def labels(self) -> list[str]:
+        """One label an unknown; those of w are the labels of the unknowns with an apostrophe."""
+        names = [*self.problem.layout.labels]
+        names[self.w.start : self.w.start] = [f"{names[k]}'" for k in self._rates]
+        return names
+
+    @cached_property
+    def _places(self) -> Ints:
+        """Where the unknowns y are in u."""
+        n = np.arange(self.problem.n)
+        return np.where(n < self.w.start, n, n + len(self._rates))
+
+    @cached_property
+    def _rows(self) -> Ints:
+        """The rows of f in which the rows of F are: those of unknowns without a rate, but for positions and states."""
+        out = self._places.copy()
+        out[self._rates] = np.arange(self.w.start, self.w.stop)
+        return out
+
+    @cached_property
+    def _signs(self) -> Vec:
+        """-1 in the rows of F that are a rate less what it is: of positions and internal states."""
+        out = np.ones(self.problem.n)
+        out[self.problem.layout.q] = out[self.problem.layout.s] = -1.0
+        return out
+
+    def unknowns(self, u: ArrayLike) -> Mat:
+        """y (..., problem.n) of u (..., n), as the methods of the problem take it."""
+        u = np.asarray(u, dtype=float)
+        if u.shape[-1:] != (self.n,):
+            raise ValueError(f"u must have {self.n} numbers along its last axis, got the shape {u.shape}")
+        return np.asarray(u[..., self._places])
+
+    def f(self, t: float, u: ArrayLike) -> Vec:
+        """The right-hand side, (n,)."""
+        u, y, yd = self._parts(u)
+        if not len(self._rates):
+            return self.problem.rhs(t, y)
+        out = np.empty(self.n)
+        out[self._rows] = self._signs * self.problem.residual(t, y, yd)
+        out[self._places[self._rates]] = u[self.w]
+        return out
+
+    def jacobian(self, t: float, u: ArrayLike) -> Mat:
+        """df/du, (n, n). Derivatives with respect to w are differences of two Jacobians of the residual: exact but for
+        rounding relative to the largest entry of their rows."""
+        u, y, yd = self._parts(u)
+        if not len(self._rates):
+            return self.problem.rhs_jacobian(t, y)
+        still, moved = (self._signs[:, None] * self.problem.jacobian(t, y, yd, c) for c in (0.0, 1.0))
+        out = np.zeros((self.n, self.n))
+        out[np.ix_(self._rows, self._places)] = still
+        out[self._rows, self.w] = (moved - still)[:, self._rates]
+        out[self._places[self._rates], self.w] = np.eye(len(self._rates))
+        return out
+
+    def _parts(self, u: ArrayLike) -> tuple[Vec, Vec, Vec]:
+        """u, y, and yd with w, and zeros for positions and internal states: their rows of F are less their rates."""
+        u = _check.real(f"u, the {self.n} unknowns of A u' = f,", u, (self.n,))
+        yd = np.zeros(self.problem.n)
+        yd[self._rates] = u[self.w]
+        return u, u[self._places], yd

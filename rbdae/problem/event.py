@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -235,8 +235,7 @@ class EventFunction:
         self.__name__, self.terminal, self.direction = event.__name__, event.terminal, event.direction
         self.group, self.place = group, place
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def __call__(self, t: float, y: Vec, yd: Vec | None = None) -> float:
         """The quantity less the value; it does not depend on yd."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, cast, final
 
 import numpy as np
@@ -14,7 +14,6 @@ from rbdae._frozen import by_fields
 from rbdae._show import ByName
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import explicit, null_space
-from rbdae.joints.frames import joint_frame
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
@@ -41,7 +40,7 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.measures import Measures
 from rbdae.problem.owners import CoordinateReader, Owners
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, States, of_bodies
+from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, lazy_state, of_bodies, rotation
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.timed import as_rows
 
@@ -60,9 +59,7 @@ class Interpretation:
 
     workspace: Workspace
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have kernels of their own."""
-        return by_fields(self)
+    __reduce__ = by_fields
 
     @property
     def model(self) -> Model:
@@ -149,15 +146,18 @@ class Interpretation:
         times, values = times.copy(), values.copy()
         Z = self.in_memory(times, values) if single else None
 
+        @cache
         def read(what: str) -> Mat:
             out = np.empty((self.model.n, len(times), 4 if what == "quaternion" else 3))
             for part in slices(len(times), 28 * self.model.n):
                 here = self.in_memory(times[part], values[part]) if Z is None else Z
-                of_bodies(self.model, here, what, range(self.model.n), self.places, out, part.start)
-            return out
+                of_bodies(self.model, here, what, self.places, out, part.start)
+            return out[:, 0] if single else out
 
-        states = States(read, single)
-        return ByName("body", ((name, states.state(b)) for b, name in enumerate(self.model.names)))
+        def of_body(b: int, what: str) -> Any:
+            return rotation(read("quaternion")[b]) if what == "orientation" else read(what)[b]
+
+        return ByName("body", ((name, lazy_state(partial(of_body, b))) for b, name in enumerate(self.model.names)))
 
     @cached_property
     def owners(self) -> Owners:
@@ -189,12 +189,12 @@ class Interpretation:
     def joints(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
         """Quantities of every joint by name, such as ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
         ``.power``; vectorised over rows of y. Angles are in (-pi, pi]; `Solution.joints` counts turns."""
-        return self.measures(t, y).joints()
+        return self.measures(t, y).all("joints")
 
     def forces(self, t: ArrayLike, y: ArrayLike) -> dict[str, Measured]:
         """Quantities of every force by name, such as ``["spring"].length``, ``.rate``, ``.force``, ``.power``, which is
         that on the bodies; vectorised over rows of y."""
-        return self.measures(t, y).forces()
+        return self.measures(t, y).all("forces")
 
     @cached_property
     def _table(self) -> Vec:
@@ -474,19 +474,6 @@ class Interpretation:
         times, values, single = self.rows(t, y)
         return self.loads.reactions(times, values, single=single)
 
-    # ------------------------------------------------------------ joints
-
-    @cached_property
-    def sides(self) -> tuple[Ints, Mat]:
-        """The arguments of `rbdae.machine.reading.loads.reactions`, two sides for each joint."""
-        sides, points = [], []
-        for joint in self.model.joints:
-            for side, b in enumerate(joint.bodies):
-                place = -1 if b == self.model.n else self.places[b]
-                sides.append((joint.primitives.start, joint.primitives.stop, side, place))
-                points.append(joint.points[side])
-        return np.array(sides, dtype=np.int64), np.array(points, dtype=float)
-
     def primitive_loads(self, t: Vec, Z: Mat, la: Mat) -> Any:
         """Forces of all primitives on their two bodies and torques about their reference points, (rows, primitives, 2,
         6)."""
@@ -495,15 +482,6 @@ class Interpretation:
         if n:
             evaluate_each(self._kernel(joint_forces), t, (Z, la), out)
         return out.reshape(len(t), n, 2, 6)
-
-    @cached_property
-    def joint_axes(self) -> tuple[Ints, Mat]:
-        """The place of the first body of each joint, -1 for the ground, and its frame there."""
-        model = self.model
-        firsts = [joint.bodies[0] for joint in model.joints]
-        axes = [joint_frame(model.system.joints[k]) for k in range(len(firsts))]
-        places = [-1 if b == self.model.n else self.places[b] for b in firsts]
-        return np.array(places, dtype=np.int64), np.array(axes, dtype=float)
 
 
 def table(model: Model, settings: Settings, order: Sequence[int]) -> Mat:

@@ -37,6 +37,8 @@ class Measures:
     view : `rbdae.problem.interpretation.Interpretation`, by whose selection the rows are read
     """
 
+    _of_symbols = False
+
     def __init__(self, view: Any, t: Vec, y: Mat, single: bool) -> None:
         self._view, self._t, self._y, self._single = view, t, y, single
         self._owners = view.owners
@@ -51,21 +53,18 @@ class Measures:
             "_applied": (applied[None, : 12 * n].reshape(1, n, 12), applied[None, 12 * n :].reshape(1, -1, WIDTH)),
             "_of_primitives": primitives.reshape(1, -1, 2, 6),
             "_friction": friction[None],
-            "_coordinates": _Found(out._coordinate),
-            "_of_blocks": _Found(_not_straight),
+            "_of_symbols": True,
         }
         return out
 
-    def joints(self) -> dict[str, Measured]:
-        """The quantities of all joints by name."""
-        return ByName("joint", ((name, self._of(owner)) for name, owner in self._owners.joints.items()))
+    def all(self, kind: str) -> dict[str, Measured]:
+        """The quantities of all "joints" or "forces" by name."""
 
-    def forces(self) -> dict[str, Measured]:
-        """The quantities of all forces by name."""
-        return ByName("force", ((name, self._of(owner)) for name, owner in self._owners.forces.items()))
+        def of(owner: Owner) -> Measured:
+            return Measured(owner.units, lambda name: self.value(owner, owner.quantities[name]))
 
-    def _of(self, owner: Owner) -> Measured:
-        return Measured(owner.units, lambda name: self.value(owner, owner.quantities[name]))
+        owners: dict[str, Owner] = getattr(self._owners, kind)
+        return ByName(kind.removesuffix("s"), ((name, of(owner)) for name, owner in owners.items()))
 
     def value(self, owner: Owner, quantity: Quantity) -> Any:
         """A quantity, (m,) or (m, components), or the one of the only row."""
@@ -75,18 +74,18 @@ class Measures:
     def _along(self, owner: Owner, quantity: Quantity) -> Vec:
         k = owner.coordinates[quantity.coordinate]
         if quantity.aspect in ("value", "rate"):
-            return np.asarray(self._coordinates[k, int(quantity.aspect == "rate")])
+            return self._coordinate(k, int(quantity.aspect == "rate"))
         if quantity.aspect == "acceleration":
-            return self._acceleration(k)
+            return np.asarray(self._acceleration(k))
         effort = self._effort(owner, quantity.coordinate)
         if quantity.aspect == "power":
-            return np.asarray(effort * self._coordinates[k, 1])
+            return np.asarray(effort * self._coordinate(k, 1))
         tension = self._owners.coordinates[k][0].shape == "root" and not owner.blocks
         return -effort if tension else effort
 
     def _own(self, owner: Owner, quantity: Quantity) -> Mat:
         if quantity.aspect == "own":
-            return self._of_blocks[owner.blocks[0][0], quantity.name]
+            return self._of_block(owner.blocks[0][0], quantity.name)
         if quantity.aspect == "pull":
             return self._load(owner.number, 0)
         read: dict[str, Callable[[Owner], Mat]] = {
@@ -152,10 +151,12 @@ class Measures:
         x = [*first[:12], *second[:12], *first[12:], *second[12:]]
         return coordinate.referred(shift[a], shift[b]), (a, b), x
 
-    def _coordinate(self, key: tuple[int, int]) -> Any:
+    def _coordinate(self, k: int, rate: int) -> Vec:
         """s or sdot of a coordinate."""
-        coordinate, _, x = self._on_bodies(key[0])
-        return coordinate.at(x)[key[1]]
+        if not self._of_symbols:
+            return np.asarray(self._coordinates[k, rate])
+        coordinate, _, x = self._on_bodies(k)
+        return np.asarray(coordinate.at(x)[rate])
 
     def _acceleration(self, k: int) -> Vec:
         """sddot of a coordinate."""
@@ -182,9 +183,14 @@ class Measures:
         return out[:, : 12 * model.n].reshape(m, model.n, 12), out[:, 12 * model.n :].reshape(m, n, WIDTH)
 
     @cached_property
-    def _of_blocks(self) -> Values:
-        """Efforts and outputs of blocks."""
+    def _blocks(self) -> Values:
         return values_of_blocks(self._view, self._t, self._Z, self._y)
+
+    def _of_block(self, block: Block, name: str) -> Vec:
+        """The effort or an output of a block."""
+        if self._of_symbols:
+            raise NotStraight(f"{block.name} is a block")
+        return self._blocks[block, name]
 
     @cached_property
     def _la(self) -> Mat:
@@ -222,7 +228,7 @@ class Measures:
         out = np.sum(along * force, axis=1)
         for block, coordinate_name in owner.blocks:
             if coordinate_name == name:
-                out += self._of_blocks[block, "effort"]
+                out += self._of_block(block, "effort")
         for j in owner.joints[name]:
             out += np.sum(along * self._load(j, 1, torque=coordinate.shape == "angle"), axis=1)
         return np.asarray(out)
@@ -268,21 +274,6 @@ class Measures:
         joint = self._view.model.system.joints[owner.number]
         rate = self._point(owner, 0, joint.at_a, 12) - self._point(owner, 1, joint.at_b, 12)
         return np.asarray(np.sum(self._load(owner.number, 0) * rate, axis=1))
-
-
-def _not_straight(key: tuple[Block, str]) -> Any:
-    raise NotStraight(f"{key[0].name} is a block")
-
-
-@final
-class _Found:
-    """Numbers by their places, found when they are asked for."""
-
-    def __init__(self, find: Callable[[Any], Any]) -> None:
-        self._find = find
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._find(key)
 
 
 def frames(Z: Mat) -> Mat:

@@ -92,41 +92,37 @@ class Observable:
     owner : whose it is; values are in a mapping by the names of bodies, or of joints and of their bodies; "named" for
         quantities that each joint or force has by names of its own
     of : gives the values; None if problems and runs have a method and an attribute of this name with types of their own
-    applies : whether a problem has it; files and reports leave it out where it is False
-    between : whether states between the steps have it, too; pictures and reports have it at the times of the run if not
     """
 
     name: str
     parts: tuple[Part, ...]
     owner: Owner = "system"
     of: Function | None = None
-    applies: Callable[[Any], bool] = lambda problem: True
-    between: bool = True
 
     def parts_of(self, value: Any) -> tuple[Part, ...]:
         """The parts of the value of one owner."""
         if self.owner != "named":
             return self.parts
+        words = {name: name.replace("_", " ") for name in value.units}
         return tuple(
-            Part(
-                name, unit, components, name.replace("_", " "), f"{name.replace('_', ' ')} {{}}" if components else "{}"
-            )
+            Part(name, unit, components, words[name], f"{words[name]} {{}}" if components else "{}")
             for name, (unit, components) in value.units.items()
         )
 
     @property
+    def note(self) -> str:
+        """The docstring of its function."""
+        return (getattr(self.of, "__doc__", None) or "").strip()
+
+    @property
     def text(self) -> str:
         """The sentence of help texts."""
-        shape = f"components {', '.join(self.parts[0].components)}, " if self.parts[0].components else ""
-        of = {"system": "", "bodies": ", by the name of the body", "joints": ", [joint][body]"}[self.owner]
+        components = ", ".join(self.parts[0].components)
+        of = ("", ", by the name of the body", ", [joint][body]")[_DEPTH[self.owner]]
+        shape = f"components {components}, " if components else ""
         return (
             f"{self.note or self.name}\n\n{with_unit(self.name, self.parts[0].unit)}{of}; {shape}vectorised over rows."
         )
-
-    @property
-    def note(self) -> str:
-        """What its function says of itself."""
-        return (getattr(self.of, "__doc__", None) or "").strip()
 
     def owned(self, value: Any) -> Iterator[tuple[str, Any]]:
         """The values with the names of what they belong to: that of the observable, a body, a joint on a body."""
@@ -147,20 +143,25 @@ class Observable:
 
     def rows(self, problem: Any, t: Vec, y: Mat) -> Any:
         """The values at times (m,) and states (m, n), as arrays; refuses other shapes."""
-        shape = (len(t), *([len(self.parts[0].components)] if self.parts[0].components else []))
+        components = self.parts[0].components
+        shape = (len(t), len(components)) if components else (len(t),)
+
+        def checked(values: Any) -> Mat:
+            if isinstance(values, dict) or np.shape(values) != shape:
+                got = "a dict" if isinstance(values, dict) else f"shape {np.shape(values)}"
+                by = ("", ", by body", ", [joint][body]")[_DEPTH[self.owner]]
+                raise ValueError(
+                    f"observable {self.name!r}: values must have shape {shape}, got {got}; return a value for each time"
+                    + by
+                )
+            return np.asarray(values, dtype=float)
+
         assert self.of is not None
-        return _mapped(self.of(problem, t, y), _DEPTH[self.owner], lambda each: self._checked(each, shape))
+        return _mapped(self.of(problem, t, y), _DEPTH[self.owner], checked)
 
     def first(self, value: Any) -> Any:
         """The values of the first row."""
         return _mapped(value, _DEPTH[self.owner], lambda each: each[0])
-
-    def _checked(self, values: Any, shape: tuple[int, ...]) -> Mat:
-        remedy = "return a value for each time" + {0: "", 1: ", by body", 2: ", [joint][body]"}[_DEPTH[self.owner]]
-        if isinstance(values, dict) or np.shape(values) != shape:
-            got = "a dict" if isinstance(values, dict) else f"shape {np.shape(values)}"
-            raise ValueError(f"observable {self.name!r}: values must have shape {shape}, got {got}; {remedy}")
-        return np.asarray(values, dtype=float)
 
 
 def _mapped(value: Any, depth: int, function: Callable[[Any], Any]) -> Any:
@@ -181,22 +182,6 @@ def continuous_quaternions(orientation: Rotation) -> Mat:
     jumps = np.sum(q[1:] * q[:-1], axis=1) < 0
     q[1:] *= np.where(np.cumsum(jumps) % 2, -1.0, 1.0)[:, None]
     return np.asarray(q)
-
-
-def observable(
-    name: str,
-    unit: str,
-    of: Function,
-    *,
-    components: Sequence[str] = "",
-    owner: Owner = "system",
-    applies: Callable[[Any], bool] = lambda problem: True,
-    between: bool = True,
-) -> Observable:
-    """A line of the table: one scalar or vector, from a function."""
-    own = name if owner != "system" else ""
-    part = Part(own, unit, tuple(components), name.replace("_", " "), of=lambda value: value)
-    return Observable(name, (part,), owner, of, applies, between)
 
 
 _POSITIONS = "Positions of the origins of the bodies' frames (of their pivots, if they have one), in space."
@@ -274,8 +259,9 @@ def register(
     if owner not in _DEPTH:
         raise _check.unknown("owner", owner, _DEPTH)
     _check.takes("register", "of", of, "problem", "t", "y")
-    line = observable(name, unit, of, components=_check.names("components", tuple(components)), owner=owner)
-    TABLE[name] = line
+    named, own = _check.names("components", tuple(components)), "" if owner == "system" else name
+    part = Part(own, unit, tuple(named), name.replace("_", " "), of=lambda value: value)
+    line = TABLE[name] = Observable(name, (part,), owner, of)
     for kind, made in _classes.items():
         setattr(kind, name, made(line))
     return line
@@ -290,11 +276,9 @@ def unregister(name: str) -> None:
         delattr(kind, name)
 
 
-def further(problem: Any = None) -> list[Observable]:
-    """Those with a function, which a problem has, if one is given: problems and runs have their attributes from the
-    table."""
-    lines = [each for each in TABLE.values() if each.of is not None]
-    return lines if problem is None else [each for each in lines if each.applies(problem)]
+def further() -> list[Observable]:
+    """Those with a function: problems and runs have their attributes from the table."""
+    return [each for each in TABLE.values() if each.of is not None]
 
 
 def attach(kind: type, made: Callable[[Observable], Any]) -> None:
@@ -303,6 +287,3 @@ def attach(kind: type, made: Callable[[Observable], Any]) -> None:
     _classes[kind] = made
     for each in further():
         setattr(kind, each.name, made(each))
-
-
-__all__ = ["TABLE", "Observable", "Part", "register", "unregister"]

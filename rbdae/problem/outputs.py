@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
@@ -65,8 +65,7 @@ class Tangents:
         self._shapes: Shapes = {"y": (n,), "yd": (n,), "out": (self._shape[0] * (1 + self._shape[1]),)}
         self._call = self._made()
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def at(self, t: float, y: Vec, yd: Vec) -> tuple[Vec, Mat]:
         """The quantities and the derivatives at a state."""
@@ -249,11 +248,8 @@ class Outputs:
     def values(self, t: ArrayLike, y: ArrayLike, *, u: Inputs = None) -> Mat:
         """The quantities at a state, (n_outputs,), or at rows of states, (m, n_outputs)."""
         here = self._problem
-        if u is not None and here.selection.rows.dropped:  # other rows may be taken, by other workspaces
-            values = values_of("outputs", places_of(here.workspace), u, present(here.workspace))
-            here = here.with_selection(here.selection.with_inputs(values))
-        elif u is not None:
-            here = here._driven.under("outputs", u)
+        if u is not None:
+            here = here._read_under(values_of("outputs", places_of(here.workspace), u, present(here.workspace)))
         read = {kind: getattr(here, kind)(t, y) for kind in {owner.kind for owner, _ in self._found}}
         columns = [getattr(read[owner.kind][owner.name], each.name) for owner, each in self._found]
         out = np.stack(np.broadcast_arrays(*columns), axis=-1).astype(float) if columns else np.zeros(0)
@@ -294,7 +290,7 @@ class Outputs:
 
     def _derivatives(self, t: float, y: ArrayLike, u: Inputs) -> tuple[Mat, Mat]:
         t = _check.time("outputs", t)
-        here = self._problem if u is None else self._problem._driven.under("outputs", u)
+        here = self._problem._under("outputs", t, u)
         y = _check.real(f"y, the {here.n} unknowns of this problem,", y, (here.n,))
         found = self._tangents_of(here, range(len(self._found)))
         n, n_u = here.n, len(here.inputs)

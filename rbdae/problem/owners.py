@@ -149,7 +149,12 @@ class Owners:
             along = {
                 c.name: tuple(j for j, each in prescribed if pairs[j] == pairs[k] and _same(each, c)) for c in found
             }
-            acting = [n for force in system.forces if _acts_along(force, joint) for n in elements[force.name or ""]]
+            acting = [
+                n
+                for force in system.forces
+                if getattr(force, "joint", None) is joint
+                for n in elements[force.name or ""]
+            ]
             driving = tuple((each, each.coordinate_name) for each in actuators if each.along is joint)
             self.joints[joint.name or ""] = self._owner(joint, pairs[k], found, along, acting, k, driving)
         for force in system.forces:
@@ -212,10 +217,6 @@ class Owners:
 
 def _same(one: Coordinate | None, other: Coordinate) -> bool:
     return one is not None and one.shape == other.shape and np.array_equal(one.forms, other.forms)
-
-
-def _acts_along(force: Any, joint: Any) -> bool:
-    return getattr(force, "joint", None) is joint
 
 
 def _elements(model: Model) -> tuple[dict[str, list[int]], list[tuple[Network, int]]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import POINT, Mat, Vec, cross
+from rbdae._arrays import POINT, cross
 from rbdae.joints.base import AbstractJoint
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.problem.problem import Problem
@@ -69,6 +69,8 @@ def _wanted(joint: AbstractJoint, given: Any) -> list[tuple[Coordinate, Any]]:
 
 def _move(problem: Problem, Z: Any, joint: AbstractJoint, coordinate: Coordinate, given: Any) -> None:
     """Move the bodies on one side of a joint, in place: a turn or a shift, seen from the body on the other side."""
+    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
     system, ground = problem.system, problem.model.n
     number = {id(body): k for k, body in enumerate((*system.bodies, system.ground))}
     a, b = (number[id(body)] for body in joint.bodies)
@@ -90,7 +92,7 @@ def _move(problem: Problem, Z: Any, joint: AbstractJoint, coordinate: Coordinate
     axis = coordinate.axis @ directors
     center = x + (coordinate.at_a - joint.a.reference) @ directors
     turns = coordinate.shape == "angle"
-    Q = _rotation(axis, change) if turns else np.eye(3)
+    Q = Rotation.from_rotvec(change * axis).as_matrix() if turns else np.eye(3)
     spin = frame[1, 1:].T @ frame[0, 1:]  # [w]x of the other side
     for k in sorted(moving):
         at, rates = Z[k]
@@ -103,18 +105,9 @@ def _move(problem: Problem, Z: Any, joint: AbstractJoint, coordinate: Coordinate
         Z[k] = at, own + frame[1] * POINT + (at - frame[0] * POINT) @ spin.T
 
 
-def _rotation(axis: Vec, angle: float) -> Mat:
-    """Rodrigues' formula about a unit axis."""
-    K = np.cross(np.eye(3), axis)
-    return np.asarray(np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K))
-
-
 def _reached(pairs: Sequence[tuple[int, int]], first: int) -> set[int]:
     """The bodies that hang together with one."""
-    found, left = {first}, [first]
-    while left:
-        k = left.pop()
-        more = {i + j - k for i, j in pairs if k in (i, j)} - found
+    found = {first}
+    while more := {k for pair in pairs if not found.isdisjoint(pair) for k in pair} - found:
         found |= more
-        left += more
     return found

@@ -20,22 +20,17 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed, changed
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import quantities
-from rbdae.problem.assembly_report import Assembly
-from rbdae.problem.callbacks import Callbacks, begun
-from rbdae.problem.constant_mass import ConstantMass
-from rbdae.problem.drive_inputs import follows_inputs, refuse_jumps
-from rbdae.problem.driven import Driven, asked, inputs_of, places_of, present
-from rbdae.problem.equations import Equations
+from rbdae.problem.driven import asked, follows_inputs, inputs_of, places_of, present, refuse_jumps
+from rbdae.problem.equations import ConstantMass, Equations
 from rbdae.problem.event import Event, EventFunction, EventGroup
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
 from rbdae.problem.observables import Observable, attach
 from rbdae.problem.outputs import Outputs, numbers_among
 from rbdae.problem.projection import Projection, bind_projection, project_drift
-from rbdae.problem.start import Start, consistent_start
-from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
-from rbdae.problem.timed import Timed
+from rbdae.problem.start import Assembly, Start, consistent_start
+from rbdae.problem.switches import USUAL, AbstractSwitch, ChartPolicy, switches_of
+from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
 from rbdae.system import System
 
@@ -80,16 +75,14 @@ class Problem(Equations):
     velocity: str
     again: Again
     _regular: Vec
-    _segments: Timed[Problem] | None = None
+    _segments: Segments | None = None
 
     @classmethod
     def of(cls, workspace: Workspace, start: Start, velocity: str, again: Again) -> Problem:
         """A problem on a workspace; `again` formulates a system with other numbers in the same way."""
         return cls(Interpretation(workspace), start, velocity, again, start.y0)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are problems of their own, with a working memory of their own."""
-        return by_fields(self)
+    __reduce__ = by_fields
 
     def __copy__(self) -> Problem:
         """A problem of its own on the same model: what another thread needs."""
@@ -202,7 +195,11 @@ class Problem(Equations):
     @property
     def reference_rotations(self) -> dict[str, Rotation]:
         """R_ref of each body by name, in R = R_ref R(a); the identity where nothing else was asked for."""
-        return quantities.rotations(self.model, self.selection.references)
+        from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+        R = self.selection.references
+        R = np.tile(np.eye(3), (self.model.n, 1, 1)) if R is None else R
+        return {name: Rotation.from_matrix(each) for name, each in zip(self.model.names, R, strict=True)}
 
     def with_selection(self, selection: Selection) -> Problem:
         """This problem with another selection, by which `y0` and all states are then read.
@@ -246,10 +243,22 @@ class Problem(Equations):
         return replace(self, start=consistent_start(self.interpretation, t, y, self.assembly))
 
     @cached_property
-    def _driven(self) -> Driven[Problem]:
-        twin = self._on(Workspace(self.workspace.memory, self.selection))
-        twin.callbacks._count_with(self.callbacks)
-        return Driven(twin, twin.workspace)
+    def _driven(self) -> Problem:
+        return self._twin()
+
+    def _twin(self) -> Problem:
+        """This problem on a workspace of its own, where other inputs are written in place. Recorded code loads them: to
+        write them costs as much as a copy."""
+        out = self._on(Workspace(self.workspace.memory, self.selection))
+        out.callbacks._count_with(self.callbacks)
+        return out
+
+    def _read_under(self, inputs: Vec) -> Problem:
+        """This problem with other inputs, for one reading."""
+        if self.selection.rows.dropped:  # other rows may be taken, by other workspaces
+            return self.with_selection(self.selection.with_inputs(inputs.copy()))
+        self._driven.workspace.write_inputs(inputs)
+        return self._driven
 
     def with_inputs(self, values: Mapping[str, Given]) -> Problem:
         """This problem with other inputs, by name: numbers, functions of the time, `rbdae.Table` s, or (t, values)
@@ -284,11 +293,7 @@ class Problem(Equations):
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        return switches_of(self.interpretation, self.t0, self.y0, self.resumed, policy) if self._has_switches else ()
-
-    @cached_property
-    def _has_switches(self) -> bool:
-        return any(kind.needed(self.interpretation) for kind in SWITCHES)
+        return switches_of(self.interpretation, self.t0, self.y0, self.resumed, policy)
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back
@@ -296,7 +301,7 @@ class Problem(Equations):
         if not later:
             return self if self._segments is None else self._on(self.workspace)
         parts = tuple(p._on(p.workspace) for p in (self, *later))
-        return replace(self, _segments=Timed(parts, tuple(times), direction))
+        return replace(self, _segments=Segments(parts, tuple(times), direction))
 
     def translated(self, t: float, y: Vec, other: Problem) -> Vec:
         """The state y of this problem in the unknowns of another selection; `y` itself where they are the same."""
@@ -314,11 +319,6 @@ class Problem(Equations):
         return out
 
     # ------------------------------------------------------------ equations
-
-    @cached_property
-    def callbacks(self) -> Callbacks:
-        """The bare kernels."""
-        return begun(super().callbacks, self.t0, self.y0, self.yd0)
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -435,7 +435,7 @@ def _reading(line: Observable) -> Callable[..., Any]:
 
     def read(self: Problem, t: ArrayLike, y: ArrayLike) -> Any:
         times, states, single = self.interpretation.rows(t, y)
-        segments = self._segments or Timed((self,))
+        segments = self._segments or Segments((self,))
         out = segments.each(times, states, line.rows)
         return line.first(out) if single else out
 
@@ -444,5 +444,3 @@ def _reading(line: Observable) -> Callable[..., Any]:
 
 
 attach(Problem, _reading)
-
-__all__ = ["Problem", "Start", "consistent_start"]

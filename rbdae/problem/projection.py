@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NoReturn, Self, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 
@@ -121,7 +121,7 @@ class Projector:
         p = projection
         self._scales: ViolationScales = problem.callbacks._violation_scales
         if projection.metric == "identity":
-            self._project = _identity(problem.workspace)  # it refuses some problems
+            _refuse_identity(problem.workspace)
         self._info = self._scales.info(
             tolerance=p.tolerance,
             max_iterations=p.max_iterations,
@@ -132,6 +132,8 @@ class Projector:
     @cached_property
     def _project(self) -> Callable[[float, Vec, Vec], None]:
         """The kernel, made when it is first needed: loops in machine code may do without it."""
+        if self.projection.metric == "identity":  # the kernel with M = I, [NS] (64)
+            return in_memory(with_unit_masses(self.problem.workspace), kernel.project)
         project: Callable[[float, Vec, Vec], None] = self.problem.callbacks.project
         return project
 
@@ -270,11 +272,8 @@ class ViolationScales:
         return position, self.time * float(np.max(self.weights * np.abs(found.velocity), initial=0.0))
 
 
-def _identity(workspace: Workspace) -> Callable[[float, Vec, Vec], None]:
-    """The kernel with M = I, [NS] (64).
-
-    Raises ValueError for momenta, which M makes of velocities, and where joint equations are suspended.
-    """
+def _refuse_identity(workspace: Workspace) -> None:
+    """Refuse M = I for momenta, which M makes of velocities, and where joint equations are suspended."""
     if workspace.settings.momenta:
         raise ValueError(
             f"Projection: metric='identity' projects velocities, and {workspace.settings.formulation.name} has "
@@ -285,7 +284,6 @@ def _identity(workspace: Workspace) -> Callable[[float, Vec, Vec], None]:
             "Projection: metric='identity' does not go with redundant='minimum-norm' and loops: joint equations "
             "are suspended by their pivots in the mass metric; leave it out"
         )
-    return in_memory(with_unit_masses(workspace), kernel.project)
 
 
 def _near(workspace: Workspace) -> MachineFunction | None:
@@ -336,8 +334,7 @@ class CompiledProjection:
             self.anywhere.check()
         self.collect()
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def collect(self) -> None:
         """Add what the loop has counted since the last time to the projector's statistics."""
@@ -361,35 +358,15 @@ def _called(function: MachineFunction) -> Any:
     return called
 
 
-def machine_projection(
-    workspace: Workspace, kernel_call: Callable[[float, Vec, Vec], None], scales: ViolationScales
-) -> MachineFunction:
-    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user.
-
-    Parameters
-    ----------
-    kernel_call : ``project(t, y, info)``, see `rbdae.kernels.projection`
-    scales : of the workspace
-    """
-    near, info, n = _near(workspace), scales.info(tolerance=TOLERANCE), workspace.layout.n
-
-    def project(t: float, y: Vec) -> bool:
-        mine = info.copy()
-        kernel_call(t, y, mine)
-        if mine[kernel.ITERATIONS] < 0.0:
-            raise ProjectionError(
-                f"t = {t:g}: the constraints are redundant or singular, or Newton's method did not reach them; start "
-                "closer to a consistent position, or project by rbdae.Projection, which says where"
-            )
-        return bool(mine[kernel.CHANGED] != 0.0)
+def machine_projection(problem: Any) -> MachineFunction:
+    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user."""
+    projector, n = Projection().bind(problem), problem.n
+    compiled = projector.machine()
+    if compiled is not None:
+        return projected(compiled, n)
 
     def anywhere(t: float, y: Vec, out: Vec) -> None:
         out[:] = y
-        project(t, out)
+        projector(t, out)
 
-    if near is None:
-        return trampoline(anywhere, "tyo", {"y": (n,), "out": (n,)})
-    return projected(CompiledProjection(project, near, info, n), n)
-
-
-__all__ = ["Projection", "ProjectionError", "Projector", "bind_projection", "has_drifted", "project_drift"]
+    return trampoline(anywhere, "tyo", {"y": (n,), "out": (n,)})

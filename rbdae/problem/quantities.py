@@ -6,7 +6,7 @@ Natural coordinates Z have the shape (..., n, 24), (x, d, xdot, ddot) per body i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -51,11 +51,7 @@ class BodyState:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            read = self.__dict__.get("_read")
-            if read is None or name not in BodyState.__dataclass_fields__:
-                raise AttributeError(f"a BodyState has no {name!r}; it has {', '.join(BodyState.__dataclass_fields__)}")
-            value = self.__dict__[name] = read(name)
-            return value
+            return _read_once(self, name, BodyState.__dataclass_fields__, "a BodyState has no {!r}; it has {}")
 
     def __repr__(self) -> str:
         return brief_repr(self)
@@ -63,8 +59,7 @@ class BodyState:
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *BodyState.__dataclass_fields__} - {"_read"})
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return by_fields(self)
+    __reduce__ = by_fields
 
 
 def lazy_state(read: Callable[[str], Any]) -> BodyState:
@@ -74,47 +69,29 @@ def lazy_state(read: Callable[[str], Any]) -> BodyState:
     return out
 
 
-@final
-class States:
-    """Reads the bodies of rows, a part of `BodyState` for all of them at once.
-
-    Parameters
-    ----------
-    read : gives ``(bodies, m, 3)`` of a part by its name, ``(bodies, m, 4)`` of ``"quaternion"``
-    single : whether there is one row, whose states have no axis for it
-    """
-
-    def __init__(self, read: Callable[[str], Mat], single: bool) -> None:
-        self._read, self._single = read, single
-        self._found: dict[str, Mat] = {}
-
-    def state(self, b: int) -> BodyState:
-        """The state of body b."""
-        return lazy_state(lambda what: self._part(b, what))
-
-    def _part(self, b: int, what: str) -> Any:
-        name = "quaternion" if what == "orientation" else what
-        if name not in self._found:
-            self._found[name] = self._read(name)
-        found = self._found[name][b]
-        value = found[0] if self._single else found
-        return rotation(value) if what == "orientation" else value
+def _read_once(owner: Any, name: str, known: Iterable[str], refusal: str) -> Any:
+    """The part of a lazy value with this name, which it keeps; AttributeError for other names."""
+    read = owner.__dict__.get("_read")
+    if read is None or name not in known:
+        raise AttributeError(refusal.format(name, ", ".join(known)))
+    value = owner.__dict__[name] = read(name)
+    return value
 
 
-def of_bodies(model: Model, Z: Mat, what: str, bodies: Sequence[int], places: Sequence[int], out: Mat, k: int) -> None:
-    """A field of `BodyState` of some bodies with these places in rows Z, into the rows of `out` (bodies, total, 3) from
+def of_bodies(model: Model, Z: Mat, what: str, places: Sequence[int], out: Mat, k: int) -> None:
+    """A field of `BodyState` of the bodies with these places in rows Z, into the rows of `out` (bodies, total, 3) from
     the k-th on; unit quaternions with (bodies, total, 4)."""
     if what == "quaternion":
         for row, place in zip(out, places, strict=True):
             row[k : k + len(Z)] = quaternions(Z, place)
         return
     at, width = np.array(places, dtype=np.int64), Z.shape[1]
-    first, m, total, n = k, len(Z), out.shape[1], len(bodies)
+    first, m, total, n = k, len(Z), out.shape[1], len(places)
     if what == "angular_velocity":
         call(motion.angular_velocities, m, first, total, n, width, at, Z, np.empty(12), out)
         return
     x, d = (_XD, _DD) if what == "velocity" else (_X, _D)
-    arms = np.array([_arm(model.bodies[b], what) for b in bodies])
+    arms = np.array([_arm(body, what) for body in model.bodies[:n]])
     call(motion.points, m, first, total, n, width, at, x, d, arms, Z, out)
 
 
@@ -195,14 +172,6 @@ def angular_velocities(Z: Mat) -> Mat:
     )
 
 
-def rotations(model: Model, R: Mat | None) -> dict[str, Rotation]:
-    """Rotations (n, 3, 3) by the names of the bodies; None stands for the identity."""
-    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
-
-    known = np.tile(np.eye(3), (model.n, 1, 1)) if R is None else R
-    return {name: Rotation.from_matrix(each) for name, each in zip(model.names, known, strict=True)}
-
-
 Units = Mapping[str, tuple[str, str]]
 """Unit and components, "" for a number, of each quantity by name."""
 
@@ -225,11 +194,10 @@ class Measured:
 
     def __getattr__(self, name: str) -> Any:
         units = self.__dict__.get("units", {})
-        if name not in units:
-            hint = _check.nearest(name, units)
-            raise AttributeError(f"no quantity {name!r} here; {hint + ' There' if hint else 'there'} are {list(units)}")
-        value = self.__dict__[name] = self.__dict__["_read"](name)
-        return value
+        hint = "" if name in units else _check.nearest(name, units)
+        return _read_once(
+            self, name, units, f"no quantity {{!r}} here; {hint + ' There' if hint else 'there'} are {{}}"
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Measured cannot be changed, got a new {name}")
@@ -250,13 +218,3 @@ class Measured:
 
 def _again(units: Units, values: dict[str, Any]) -> Measured:
     return Measured(units, values.__getitem__)
-
-
-__all__ = [
-    "BodyState",
-    "Constraints",
-    "Energy",
-    "Momentum",
-    "angular_velocities",
-    "rotations",
-]

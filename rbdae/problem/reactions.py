@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae._show import ByName, brief
+from rbdae.joints.frames import joint_frame
 from rbdae.kernels.joint_outputs import joint_forces
 from rbdae.kernels.joint_rows import least_norm
 from rbdae.kernels.outputs import constraints, natural
@@ -101,8 +102,7 @@ class Loads:
         self._w = np.empty(n_rates + layout.n_rows + max(n_out, 2 * view.n_constraints))
         self.width = 24 * n + n_la + 36 * len(joints) + self._n_null * layout.n_rows
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def multipliers(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Mat, Mat]:
         """Z (m, 24 bodies) and multipliers (m, constraints), of least norm where equations may follow from others; then
@@ -118,10 +118,20 @@ class Loads:
 
     @cached_property
     def _of_joints(self) -> tuple[list[MachineFunction], list[Any]]:
-        """The function for forces of primitives, and what it reads."""
-        view, n_rows = self._view, self._view.workspace.layout.n_rows
-        function = view.function(joint_forces, 24 * self._model.n, n_rows, 12 * len(self._model.primitives))
-        return [function], [self._s, *view.sides, *view.joint_axes, self._sizes]
+        """The function for forces of primitives, and what it reads: two sides for each joint, points on them, places of
+        the first bodies, -1 for the ground, and the frames of the joints there."""
+        view, model, n_rows = self._view, self._model, self._view.workspace.layout.n_rows
+        function = view.function(joint_forces, 24 * model.n, n_rows, 12 * len(model.primitives))
+        places = [*view.places, -1]
+        of_sides = [
+            (joint.primitives.start, joint.primitives.stop, side, places[b])
+            for joint in model.joints
+            for side, b in enumerate(joint.bodies)
+        ]
+        sides = np.array(of_sides, dtype=np.int64), np.array([p for j in model.joints for p in j.points], dtype=float)
+        firsts = np.array([places[joint.bodies[0]] for joint in model.joints], dtype=np.int64)
+        frames = np.array([joint_frame(model.system.joints[k]) for k in range(len(model.joints))], dtype=float)
+        return [function], [self._s, *sides, firsts, frames, self._sizes]
 
     def reactions(self, t: Vec, y: Mat, *, single: bool) -> dict[str, dict[str, Reaction]]:
         """The reactions by the names of joint and body; of one state if the rows are a `single` one."""

@@ -1,4 +1,5 @@
-"""The start of a problem: a consistent state, and how it was found."""
+"""The start of a problem, a consistent state, and the report of it: what was given, what was found, and what had to
+change."""
 
 from __future__ import annotations
 
@@ -7,9 +8,194 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.problem.assembly_report import Assembly
+from rbdae._arrays import Mat, Vec, cross
+from rbdae.body import INITIAL_VALUES
+from rbdae.multibody.layout import BodyMotion
+from rbdae.multibody.model import Model
 from rbdae.problem.interpretation import Interpretation
+from rbdae.rotations.euler_map import rotation_matrices
+
+ROUNDING = 1e-8
+"""Changes of given values up to here, over the lengths and rates of the model, are those of rounding."""
+
+_UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
+_SHOWN = 8
+
+
+class InitialValuesWarning(UserWarning):
+    """Given initial values contradict the joints and were changed; `Problem.assembly` has all that changed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A given initial value that had to change.
+
+    Attributes
+    ----------
+    body : name of the body
+    quantity : ``"position"``, ``"orientation"``, ``"velocity"`` or ``"angular_velocity"``
+    given, used : what was given, and what the start has; (3,), or (4,) for orientations
+    size : m, rad, m/s or rad/s
+    """
+
+    body: str
+    quantity: str
+    given: Vec
+    used: Vec
+    size: float
+
+    def __str__(self) -> str:
+        return (
+            f"body {self.body!r}: {self.quantity} from {_shown(self.given)} to {_shown(self.used)} "
+            f"(by {self.size:.3g} {_UNITS[self.quantity]})"
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """How a consistent start was found.
+
+    Attributes
+    ----------
+    names : names of the bodies
+    position, orientation, velocity, angular_velocity : (n, 3), (n, 4) scalar-first, (n, 3), (n, 3)
+        The consistent state; reference points (centre of mass, or pivot), angular velocities in the body frames.
+    moved, turned : (n,)
+        How far each body was displaced, m, and turned, rad; from where the search began, if it was not given.
+    velocity_change, spin_change : (n,)
+        Changes of the velocities, m/s and rad/s; from rest, if they were not given.
+    gap : largest violation of a joint before, m (or the square root of m^2, or 1)
+    steps : steps of Newton's or the Gauss-Newton method
+    redundant : names of the joint equations that follow from the others
+    given : for each body, which of position, orientation, velocity and angular_velocity were given (or held by a pivot)
+    changes : the given values that had to change by more than rounding
+    rate_gap : largest violation of a joint's velocities before, m/s (or likewise)
+    disagreement : the joint that the given values contradict most, and what disagrees; empty without `changes`
+    """
+
+    names: tuple[str, ...]
+    position: Mat
+    orientation: Mat
+    velocity: Mat
+    angular_velocity: Mat
+    moved: Vec
+    turned: Vec
+    velocity_change: Vec
+    spin_change: Vec
+    gap: float
+    steps: int
+    redundant: tuple[str, ...] = ()
+    given: tuple[tuple[str, ...], ...] = ()
+    changes: tuple[Change, ...] = ()
+    rate_gap: float = 0.0
+    disagreement: str = ""
+
+    @property
+    def found(self) -> tuple[tuple[str, ...], ...]:
+        """For each body, what was not given: it was found."""
+        return tuple(tuple(what for what in INITIAL_VALUES if what not in given) for given in self.given)
+
+    def __str__(self) -> str:
+        header = ["body", "moved/m", "turned/rad", "dv/(m/s)", "dOmega/(rad/s)"]
+        lines = [header, *(self._cells(k) for k in range(len(self.names)))]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+        out = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
+        out.append(f"largest gap before {self.gap:.3g}, of velocities {self.rate_gap:.3g}; {self.steps} steps")
+        out += [f"changed: {change}" for change in self.changes]
+        out += [f"largest gap: {self.disagreement}"] if self.disagreement else []
+        out += [f"redundant: {name}" for name in self.redundant]
+        return "\n".join(out)
+
+    def _cells(self, k: int) -> list[str]:
+        """The line of a body: "given" for what is as it was given, else how far it is from that or from nothing."""
+        changed = {change.quantity for change in self.changes if change.body == self.names[k]}
+        known = self.given[k] if self.given else INITIAL_VALUES
+        sizes = (self.moved[k], self.turned[k], self.velocity_change[k], self.spin_change[k])
+        return [self.names[k]] + [
+            f"{size:.3g} changed" if what in changed else "given" if what in known else f"{size:.3g} found"
+            for what, size in zip(INITIAL_VALUES, sizes, strict=True)
+        ]
+
+
+def _shown(values: Vec) -> str:
+    """Numbers to six digits, without those of rounding."""
+    small = 1e-9 * max(1.0, float(np.max(np.abs(values))))
+    return f"({', '.join(f'{0.0 if abs(x) < small else x:.6g}' for x in values)})"
+
+
+def listed(changes: tuple[Change, ...]) -> str:
+    """Changes in a message."""
+    more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+    return "; ".join(map(str, changes[:_SHOWN])) + more
+
+
+def report(
+    model: Model, start: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int, moved: bool
+) -> Assembly:
+    """The report of what has moved from the given values to this state; nothing of them if not `moved`."""
+    return Assembly(
+        names=model.names,
+        position=motion.x,
+        orientation=motion.p,
+        velocity=motion.xd,
+        angular_velocity=motion.om,
+        moved=_distances(start.x, motion.x),
+        turned=np.zeros(model.n) if motion.p is start.p else _angles(start.p, motion.p),
+        velocity_change=_distances(start.xd, motion.xd),
+        spin_change=_distances(start.om, motion.om),
+        gap=gaps[0],
+        steps=steps,
+        given=tuple(
+            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
+        ),
+        changes=_changes(model, motion) if moved else (),
+        rate_gap=gaps[1],
+    )
+
+
+def _distances(x: Mat, y: Mat) -> Vec:
+    return np.zeros(len(x)) if x is y else np.asarray(np.linalg.norm(y - x, axis=1))
+
+
+def _angles(p: Mat, q: Mat) -> Vec:
+    """The angles of the rotations between unit quaternions (n, 4)."""
+    real = np.abs(np.sum(p * q, axis=1))
+    vector = p[:, :1] * q[:, 1:] - q[:, :1] * p[:, 1:] - cross(p[:, 1:], q[:, 1:])
+    return np.asarray(2.0 * np.arctan2(np.linalg.norm(vector, axis=1), real))
+
+
+def _changes(model: Model, motion: BodyMotion) -> tuple[Change, ...]:
+    """The given values that the motion of the reference points does not have."""
+    scales, bodies = model.scales, model.system.bodies
+    arms = np.array([body.reference for body in bodies])
+    R = rotation_matrices(motion.p)
+    used = {
+        "position": motion.x - np.einsum("bij,bj->bi", R, arms),
+        "orientation": motion.p,
+        "velocity": motion.xd - np.einsum("bij,bj->bi", R, cross(motion.om, arms)),
+        "angular_velocity": motion.om,
+    }
+    limits = {
+        "position": max(scales.length, 1e-6 * scales.reach),
+        "orientation": 1.0,
+        "velocity": scales.rate * scales.length,
+        "angular_velocity": scales.rate,
+    }
+    sizes = {}
+    for what, values in used.items():
+        given = np.array([getattr(body, what) for body in bodies])
+        sizes[what] = _angles(given, values) if what == "orientation" else np.linalg.norm(values - given, axis=1)
+    return tuple(
+        Change(body.name, what, getattr(body, what), used[what][k].copy(), float(sizes[what][k]))
+        for k, body in enumerate(bodies)
+        for what in body.given
+        if not sizes[what][k] <= ROUNDING * limits[what]
+    )
+
+
+# ------------------------------------------------------------ starts
 
 
 @final

@@ -1,54 +1,66 @@
-"""Parts of a run that changed its selection, as one: every state is read by the part of its time.
+"""The problems of a run that changed its selection, as one: every state is read by the problem of its time.
 
-The time is among the arguments, so this is as frozen and pure as its parts.
+The time is among the arguments, so this is as frozen and pure as they are.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeVar, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._show import ByName
 from rbdae.problem.quantities import BodyState, Measured, lazy_state
 
-Part = TypeVar("Part")
-
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
-class Timed(Generic[Part]):
-    """The first part holds until times[0], the k-th from times[k - 1] on; they fall in a run back in time, whose
-    `direction` is -1."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Segments:
+    """The problems of a run in its order, all of one class: the k-th holds from the k-th time on, the first before. The
+    times of a run back in time fall; its `direction` is -1."""
 
-    parts: tuple[Part, ...]
+    problems: tuple[Any, ...]
     times: tuple[float, ...] = ()
     direction: float = 1.0
 
-    def at(self, t: float) -> Part:
-        """The part that holds at time t."""
-        t = self.direction * _check.time("t", t)
-        return self.parts[bisect_right(self.times, t, key=lambda change: self.direction * change)]
+    def number(self, t: float) -> int:
+        """The number of the segment that a state at time t belongs to; a state at a change belongs to the new one."""
+        return bisect_right(self.times, self.direction * t, key=lambda change: self.direction * change)
 
-    def each(self, t: ArrayLike, y: ArrayLike, read: Callable[[Part, Any, Any], Any]) -> Any:
-        """read(part, t, y) of a state, or of the rows of each part, put together."""
+    def numbers(self, t: Vec) -> Ints:
+        """The same for times (m,)."""
+        changes = self.direction * np.array(self.times)
+        return np.searchsorted(changes, self.direction * t, side="right").astype(np.int64)
+
+    def span(self, number: int) -> tuple[float, float]:
+        """The earliest and the latest time of a segment; infinite at the ends of the run."""
+        first = self.times[number - 1] if number else -self.direction * math.inf
+        last = self.times[number] if number < len(self.times) else self.direction * math.inf
+        return min(first, last), max(first, last)
+
+    def at(self, t: float) -> Any:
+        """The problem that holds at time t."""
+        return self.problems[self.number(_check.time("t", t))]
+
+    def each(self, t: ArrayLike, y: ArrayLike, read: Callable[[Any, Any, Any], Any]) -> Any:
+        """read(problem, t, y) of a state, or of the rows of each problem, put together."""
+        first: Any = self.problems[0]
         if np.ndim(t) == 0:
             return read(self.at(t), t, y)  # type: ignore[arg-type]
-        first: Any = self.parts[0]
         times, values, _ = as_rows(first.workspace.layout.n, t, y)
-        changes = self.direction * np.array(self.times)
-        numbers = np.searchsorted(changes, self.direction * times, side="right")
+        numbers = self.numbers(times)
         ways = np.diff(numbers)
         if np.any(ways < 0) and np.any(ways > 0):
             raise ValueError("the times of a run that changed its selection must rise or fall; sort them")
         bounds = [0, *(np.flatnonzero(ways) + 1).tolist(), len(numbers)]
-        found = [read(self.parts[numbers[a]], times[a:b], values[a:b]) for a, b in pairwise(bounds) if a < b]
+        found = [read(self.problems[numbers[a]], times[a:b], values[a:b]) for a, b in pairwise(bounds) if a < b]
         return joined(found) if found else read(first, times, values)
 
 

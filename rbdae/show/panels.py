@@ -256,7 +256,7 @@ def groups(shown: View, quantity: str, names: Iterable[str] = ()) -> list[Group]
     """The parts of a quantity of the system, of these bodies, or of these joints on the last of their bodies that
     moves."""
     line, parts = quantities(shown.table)[quantity]
-    run = shown.smooth if line.between else shown.run
+    run = shown.smooth
     values = getattr(run, line.name)
     if line.owner == "joints":
         values = {name: values[name][moving_side(run, name)] for name in names}

@@ -183,7 +183,7 @@ def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> I
     yield Section("Drift", (_drift(shown),))
     if figures := tuple(_named(shown)):
         yield Section("Joints and forces", figures)
-    if observables.further(run.problem):
+    if observables.further():
         yield Section("Observables", tuple(_further(shown, names, joints)))
     if reactions := run.reactions:
         flat = shown.plane_of_reactions
@@ -303,7 +303,7 @@ def _of_a_joint(force: Any, quantity: Quantity) -> bool:
 def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> Iterator[Block]:
     """Observables that have their functions in the table, a figure for each."""
     left: list[str] = []
-    for each in observables.further(shown.run.problem):
+    for each in observables.further():
         (of,) = groups(shown, each.name, names if each.owner == "bodies" else joints)
         panels, zero = _on_bodies(shown, of, each.owner).by_component(every=shown.every)
         left += zero

@@ -5,6 +5,5 @@ from rbdae.solving.registry import SolverTable as SolverTable
 from rbdae.solving.registry import adapter as adapter
 from rbdae.solving.registry import find_method as find_method
 from rbdae.solving.registry import solvers as solvers
-from rbdae.solving.registry import solvers_for as solvers_for
 from rbdae.solving.run import solve as solve
 from rbdae.solving.solution import Solution as Solution

@@ -11,10 +11,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.actuators.sampled import Sampled
-from rbdae.inputs import Given, Table, given, values_of
+from rbdae.inputs import Given, Table, given
 from rbdae.problem.contract import Solvable
-from rbdae.problem.drive_inputs import motions_of, refuse_jumps
-from rbdae.problem.driven import places_of, present
 from rbdae.problem.measures import values_of_blocks
 from rbdae.problem.problem import Problem
 from rbdae.solving.checks import check_problem, check_span
@@ -46,11 +44,6 @@ class InputSteps:
         left = self._times[self._direction * (self._times - t) > 0.0]
         return float(left[0 if self._direction > 0.0 else -1]) if len(left) else None
 
-    @property
-    def times(self) -> list[float]:
-        """The times at which an input steps, in the direction of the run."""
-        return [float(t) for t in self._times[:: int(self._direction)]]
-
     def values(self, t: float) -> dict[str, float]:
         """The values from t on, in the direction of the run."""
         k = int(np.searchsorted(self._ends, t, side="right" if self._direction > 0.0 else "left"))
@@ -61,17 +54,6 @@ class InputSteps:
     def resumed(self, problem: Any, t: float, y: Vec) -> Any:
         """The problem from (t, y) on, with the values there."""
         return problem.resumed_with_inputs(t, y, self.values(t))
-
-
-def _refuse_jumps(problem: Problem, steps: InputSteps) -> None:
-    """Refuse steps of inputs by which a drive jumps on the way, before the run begins."""
-    if not motions_of(problem.workspace):
-        return
-    places, before = places_of(problem.workspace), present(problem.workspace)
-    for t in steps.times:
-        after = values_of("solve", places, steps.values(t), before)
-        refuse_jumps(problem.workspace, t, before, after)
-        before = after
 
 
 def _refuse_ends(problem: Problem, t0: float, t_end: float) -> None:
@@ -115,7 +97,6 @@ def driven(problem: Solvable, inputs: Mapping[str, Given], t_span: Sequence[floa
     tables = {name: each for name, each in asked.items() if isinstance(each, Table) and each.kind == "previous"}
     steps = InputSteps(tables, t0, t_end)
     out = problem.with_inputs({**asked, **steps.values(t0)})
-    _refuse_jumps(out, steps)
     _refuse_ends(out, t0, t_end)
     return out, steps
 

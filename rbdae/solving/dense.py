@@ -35,7 +35,7 @@ from rbdae.multibody.layout import with_nearest_parameters
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import solve_unknowns
-from rbdae.solving.segments import Segments
+from rbdae.problem.timed import Segments
 
 
 @final

@@ -1,33 +1,38 @@
-"""Runs in ``.npz`` files: arrays, and the rest as JSON text under ``metadata``."""
+"""Runs in ``.npz`` files, arrays and the rest as JSON text under ``metadata``, and as tables of pandas."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rbdae import _check
+from rbdae._arrays import Vec
 from rbdae._files import checked, is_special, replacing
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.multibody.mechanism import difference, mechanism
 from rbdae.multibody.selection import from_arrays, to_arrays
 from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.observables import TABLE, with_unit
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import consistent_start
-from rbdae.solving.segments import Segments
+from rbdae.problem.timed import Segments
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from rbdae.show.plane import Plane, PlaneChoice
 
 _FORMAT = 3
 _SIGNATURE = ("formulation", "rotation", "velocity", "labels")
 """Names that must agree between a stored run and the problem that it is read with."""
 
 
-def write_run(solution: Any, path: str | Path, compress: bool) -> Path:
+def write_run(solution: Any, path: str | Path) -> Path:
     """Write a `rbdae.Solution`, see `rbdae.Solution.save`."""
     problem, segments = solution.problem, solution.segments
     of_problem = None if problem is None else {name: getattr(problem, name) for name in _SIGNATURE}
@@ -55,38 +60,21 @@ def write_run(solution: Any, path: str | Path, compress: bool) -> Path:
         arrays["mechanism"] = mechanism(problem.workspace.model, problem.workspace.settings)
     for k, event in enumerate(solution.events):
         arrays[f"event_{k}_t"], arrays[f"event_{k}_y"] = event.t, event.y
-    arrays["digest"] = np.array(_digest(arrays))
     target = checked("path", path, "run.npz")
     if target.suffix != ".npz" and not is_special(target):
         target = target.with_name(target.name + ".npz")
-    compression = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    # as `numpy.savez` does, which in NumPy 1 leaves an open archive behind where a disk is full
-    with replacing(target) as new, zipfile.ZipFile(new, "w", compression) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+    with replacing(target) as new, open(new, "wb") as file:
+        np.savez(file, **arrays)
     return target
 
 
-def _digest(arrays: Mapping[str, Any]) -> str:
-    """The SHA-256 of all arrays, with their names, kinds and shapes."""
-    out = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        out.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        out.update(array.tobytes())
-    return out.hexdigest()
-
-
 def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arrays and metadata of a file; ValueError for another kind of file, and for one that is not as it was written."""
+    """Arrays and metadata of a file; ValueError for another kind of file, and for a damaged one: zip
+    archives have checksums."""
     source = checked("path", path, "run.npz")
     try:
         with open(source, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        digest = str(arrays.pop("digest"))
-        if digest != _digest(arrays):
-            raise ValueError("its content is not what was written")
         metadata = json.loads(str(arrays.pop("metadata")))
     except OSError:
         raise
@@ -161,3 +149,80 @@ def _restored(problem: Problem, arrays: Mapping[str, Any], direction: float) -> 
         start = consistent_start(Interpretation(other.workspace), t, y0, problem.assembly)
         problems.append(replace(other, start=start))
     return problems[0].by_time(problems[1:], times, direction), Segments(tuple(problems), times, direction)
+
+
+# ------------------------------------------------------------ tables of pandas: a row for each time
+
+_Columns = Iterator[tuple[str, Vec]]
+
+_VELOCITIES: Final = {
+    **dict.fromkeys(("vx", "vy", "vz"), "m/s"),
+    **dict.fromkeys(("px", "py", "pz"), "kg m/s"),
+    **dict.fromkeys(("Omega1", "Omega2", "Omega3", "omega1", "omega2", "omega3"), "rad/s"),
+}
+
+
+def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False) -> DataFrame:
+    """A data frame with the columns of some quantities, in the order of their names.
+
+    Raises
+    ------
+    ImportError
+        without pandas
+    ValueError
+        for unknown quantities, and for a trajectory without its problem
+    """
+    wanted = [quantities] if isinstance(quantities, str) else _check.names("quantities", quantities)
+    for name in wanted:
+        if name not in (known := ("unknowns", *TABLE)):
+            raise _check.unknown("quantity", name, known)
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
+    from rbdae.show.plane import plane_of
+
+    if run.problem is None:
+        raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
+    flat = plane_of(run, plane, "to_pandas")
+    listed = [column for name in wanted for column in columns(run, name, flat)]
+    names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
+    # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
+    values = np.stack([each for _, each in listed], axis=1) if listed else None
+    return pandas.DataFrame(values, index=index, columns=names)
+
+
+def columns(run: Any, name: str, plane: Plane | None = None) -> _Columns:
+    """The columns of the unknowns, or of an observable, in a plane if there is one."""
+    if name == "unknowns":
+        known = units(run.problem) if isinstance(run.problem, Problem) else ("",) * run.y.shape[1]
+        yield from zip(map(with_unit, run.problem.labels, known), run.y.T, strict=True)
+        return
+    value = getattr(run, name)
+    if name == "reactions" and plane is not None and not plane.holds(value, run.problem.model.scales.length):
+        plane = None
+    yield from (TABLE if plane is None else plane.table(run.t))[name].columns(value)
+
+
+def units(problem: Problem) -> tuple[str, ...]:
+    """The unit of each unknown, in the order of ``problem.labels``; empty for numbers, and where it depends on the
+    formulation: quasi-velocities of joints, internal states of forces, multipliers."""
+    layout, turns = problem.layout, "" if problem.workspace.settings.chart.internal else "rad"
+    out = []
+    for k, label in enumerate(problem.labels):
+        name = label.rpartition(".")[2]
+        if k < layout.q.stop:
+            out.append("m" if name in ("x", "y", "z") else turns)
+        elif k < layout.v.stop:
+            out.append(_velocity_unit(name))
+        else:
+            out.append("")
+    return tuple(out)
+
+
+def _velocity_unit(name: str) -> str:
+    if name.startswith("nu"):
+        return ""
+    if name.startswith("pi_"):
+        return "kg m^2/s"
+    return _VELOCITIES.get(name, "1/s")

@@ -7,13 +7,12 @@ import importlib.util
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Final, final
 
 from rbdae import _check
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
 from rbdae.problem.contract import Solvable
-from rbdae.solving.checks import check_problem
 
 _GROUP = "rbdae.adapters"
 _HOUSE = "rbdae_adapters"
@@ -24,6 +23,8 @@ _Source = Callable[[], AbstractAdapter]
 
 _PRESENT: set[str] = set()
 """Adapters whose packages were there when they were asked for: to find a version takes as long as a short run."""
+
+_ANY = "any number"
 
 _FORMS = {
     "ode": "ODE forms (index-0, null-space, ...)",
@@ -63,7 +64,7 @@ class SolverInfo:
     one_step: bool
     install: str
     summary: str
-    threads: str = "any number"
+    threads: str = _ANY
 
     @property
     def takes(self) -> str:
@@ -75,17 +76,16 @@ class SolverInfo:
         return ", ".join(words)
 
 
-def _turns(solver: SolverInfo) -> str:
-    return "" if solver.threads == "any number" else f"; runs {solver.threads}"
-
-
 @final
 class SolverTable(list[SolverInfo]):
     """A list of `SolverInfo` that prints as a table."""
 
     def __str__(self) -> str:
         rows = [("solver", "version", "takes", "what it is")]
-        rows += [(s.name, s.version or "missing", s.takes, s.summary + _turns(s)) for s in self]
+        rows += [
+            (s.name, s.version or "missing", s.takes, s.summary + ("" if s.threads == _ANY else f"; runs {s.threads}"))
+            for s in self
+        ]
         widths = [max(len(row[k]) for row in rows) for k in range(3)]
         lines = ["  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip() for row in rows]
         missing = {s.package: s.install for s in self if not s.available}
@@ -93,11 +93,6 @@ class SolverTable(list[SolverInfo]):
         return "\n".join(lines)
 
     __repr__ = __str__
-
-
-def _adapter_in(module: str) -> AbstractAdapter:
-    found: AbstractAdapter = importlib.import_module(module).ADAPTER
-    return found
 
 
 @lru_cache(maxsize=1)
@@ -117,34 +112,32 @@ def _installed() -> dict[str, _Source]:
     return {point.name: point.load for point in entry_points(group=_GROUP)}
 
 
-def _source(package: str) -> _Source | None:
-    """How to load one adapter, or None; other distributions are asked for names that are not ours."""
-    module = _own().get(package)
-    return partial(_adapter_in, module) if module else _installed().get(package)
+@cache
+def _load(package: str) -> AbstractAdapter | None:
+    """One adapter, None if there is no such one; this does not import its package, and no other adapter. Other
+    distributions are asked for names that are not ours."""
+    if package in _own():
+        ours: AbstractAdapter = importlib.import_module(_own()[package]).ADAPTER
+        return ours
+    source = _installed().get(package)
+    return None if source is None else source()
 
 
-def _sources() -> dict[str, _Source]:
-    """How to load each adapter, by its name."""
-    sources = _installed() | {name: partial(_adapter_in, module) for name, module in _own().items()}
-    if not sources:
+def _names() -> list[str]:
+    """The names of all adapters."""
+    names = [*{**_installed(), **_own()}]
+    if not names:
         raise MissingSolver(
             "no adapters found: rbdae is neither installed nor is its folder adapters/ on the path; "
             "run `pip install -e .`, or set PYTHONPATH=adapters"
         )
-    return sources
-
-
-@cache
-def _load(package: str) -> AbstractAdapter | None:
-    """One adapter, None if there is no such one; this does not import its package, and no other adapter."""
-    source = _source(package)
-    return None if source is None else source()
+    return names
 
 
 def _adapters() -> dict[str, AbstractAdapter]:
     """Every adapter; one of another distribution that cannot be loaded is left out with a warning."""
     found = {}
-    for name in _sources():
+    for name in _names():
         try:
             one = _load(name)
         except Exception as error:
@@ -163,21 +156,14 @@ def solvers() -> SolverTable:
     for package, adapter in _adapters().items():
         version = adapter.version()
         for m in adapter.methods:
+            threads = "one at a time" if m.shared_state else _ANY
+            takes = m.kinds, m.indices, m.overdetermined_indices
             table.append(
                 SolverInfo(
-                    name=f"{package}:{m.name}",
-                    package=package,
-                    available=version is not None,
-                    version=version,
-                    kinds=m.kinds,
-                    indices=m.indices,
-                    overdetermined_indices=m.overdetermined_indices,
-                    one_step=m.one_step,
-                    install=adapter.install,
-                    summary=m.summary,
-                    threads="one at a time" if m.shared_state else "any number",
+                    f"{package}:{m.name}", package, version is not None, version, *takes, m.one_step, adapter.install,
+                    m.summary, threads,
                 )
-            )
+            )  # fmt: skip
     return table
 
 
@@ -187,7 +173,7 @@ def adapter(package: str) -> AbstractAdapter:
         raise TypeError(f"adapter: package must be a string such as 'scipy', got {_check.show(package)}")
     found = _load(package)
     if found is None:
-        raise ValueError(f"no adapter {package!r}; {_hint(package, _sources())}")
+        raise ValueError(f"no adapter {package!r}; {_hint(package, _names())}")
     return found
 
 
@@ -229,14 +215,8 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
     raise ValueError(f"unknown solver {solver!r}; {_hint(solver, names)} (rbdae.solvers() lists them all)")
 
 
-def solvers_for(problem: Solvable) -> list[str]:
-    """Names of the solvers that take a problem's form, installed or not."""
-    check_problem("solvers_for", problem)
-    return list(methods_for(problem))
-
-
 def methods_for(problem: Solvable) -> dict[str, Method]:
-    """The same with their methods."""
+    """The methods that take a problem's form by the names of their solvers, installed or not."""
     return {
         f"{package}:{m.name}": m
         for package, a in _adapters().items()
@@ -279,7 +259,7 @@ def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
     if method.pairings:
         is_a += f" with rotation={own[1]!r}, velocity={own[2]!r}" if own[1] else ""
         takes = _forms_of(method)
-    able = solvers_for(problem)
+    able = methods_for(problem)
     raise Unsupported(
         f"{problem.formulation!r} is {is_a}, but {solver} takes {takes}. "
         f"Solvers for it: {', '.join(able) if able else 'none'}"

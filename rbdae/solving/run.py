@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, final
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,18 +20,18 @@ from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
 from rbdae.multibody.memory import Preparation
 from rbdae.problem.contract import Solvable
-from rbdae.problem.drive_inputs import refuse_held
-from rbdae.problem.driven import present
+from rbdae.problem.driven import present, refuse_held
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import USUAL
 from rbdae.problem.switches.charts import DUE
+from rbdae.problem.timed import Segments
 from rbdae.solving import checks
 from rbdae.solving.changes import Samples, driven, sampled_of
 from rbdae.solving.checks import AnyEvent, check_events, name_of
 from rbdae.solving.dense import give_multipliers
 from rbdae.solving.registry import check_pairing, default_solver, find_method
-from rbdae.solving.segments import Changes, Segment, Segments, run_segments
+from rbdae.solving.segments import Changes, Segment, run_segments
 from rbdae.solving.solution import EventLog, Solution
 
 
@@ -232,13 +232,13 @@ def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, cha
     if own is not None:  # its states are read by other times than those of a run that changed its selection
         refuse_held(own.workspace, present(own.workspace))
         segment = changed(segment, problem=own)
-    clock = _Clock(own)
+    elapsed = _clock(own)
     outcome, segments = run_segments(segment, pending, changes)
     if own is not None:
         give_multipliers(own, method, outcome, segments)
         problem = own.by_time(segments.problems[1:], segments.times, segments.direction)
     stats = outcome.stats
-    stats.seconds, stats.wall_seconds = clock.elapsed()
+    stats.seconds, stats.wall_seconds = elapsed()
     if own is not None:
         stats.handed_over = sum(p.callbacks._handed_over for p in segments.problems) - before
     rtol = asked.rtol if outcome.rtol is None else outcome.rtol
@@ -264,26 +264,19 @@ def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, cha
     solution: Solution = made(Solution, fields)
     if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
         solution = _with_fine_rows(solution, segments, segment.projection)
-        stats.seconds, stats.wall_seconds = clock.elapsed()
+        stats.seconds, stats.wall_seconds = elapsed()
     return replace(solution, steps=none) if asked.t_eval is not None and "dense_output" in said else solution
 
 
-@final
-class _Clock:
-    """The time of a run, without that in which code of its problem was made."""
+def _clock(problem: Problem | None) -> Callable[[], tuple[float, float]]:
+    """The seconds of a run from now on, of the processor and on the wall, without those in which code is made."""
+    made = Preparation() if problem is None else problem.workspace.memory.preparation
 
-    def __init__(self, problem: Problem | None) -> None:
-        self._preparation = Preparation() if problem is None else problem.workspace.memory.preparation
-        self._began = self._now()
-
-    def _now(self) -> tuple[float, float]:
-        made = self._preparation
+    def now() -> tuple[float, float]:
         return time.thread_time() - made.seconds, time.perf_counter() - made.wall_seconds
 
-    def elapsed(self) -> tuple[float, float]:
-        """Seconds of the processor, and on the wall."""
-        now = self._now()
-        return now[0] - self._began[0], now[1] - self._began[1]
+    began = now()
+    return lambda: (now()[0] - began[0], now()[1] - began[1])
 
 
 @contextmanager
@@ -308,13 +301,8 @@ def _with_fine_rows(solution: Solution, segments: Segments, projection: Projecti
     steps = solution.steps
     if steps is None or not len(steps.t) or not len(solution.t) or not np.isfinite(steps.y).all():
         return solution
-    y = solution(solution.t)
     projectors = [bind_projection(problem, projection) for problem in segments.problems]
-    for t, row, k in zip(solution.t, y, segments.numbers(solution.t), strict=True):
-        projector = projectors[k]
-        if projector is not None:
-            projector(float(t), row)
-    return replace(solution, y=y)
+    return replace(solution, y=solution._projected_rows(projectors, solution.t, solution(solution.t)))
 
 
 # ------------------------------------------------------------ words of messages

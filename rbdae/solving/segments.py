@@ -6,15 +6,14 @@ which equations carry them (the kept rows of redundant ones), or the values of i
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol, cast, final
+from typing import Any, Protocol, cast, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Vec
 from rbdae._frozen import changed, refuse_copies
 from rbdae._signals import Pending
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats, Steps
@@ -22,10 +21,10 @@ from rbdae.machine.loops import watching as at
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledFunction, CompiledWatch, Quiet, Solvable, StateProjector, Switch
 from rbdae.problem.event import EventFunction, EventGroup
-from rbdae.problem.moving import Moving, moving
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import ChartPolicy
+from rbdae.problem.timed import Segments
 from rbdae.solving.checks import AnyEvent, name_of, of_quantity
 from rbdae.solving.watch import Watch, run_once
 
@@ -151,32 +150,6 @@ class Segment:
         return changed(self, problem=problem, request=request)
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Segments:
-    """The problems of a run in its order, all of one class: the k-th holds from the k-th time on, the first before. The
-    times of a run back in time fall; its `direction` is -1."""
-
-    problems: tuple[Any, ...]
-    times: tuple[float, ...] = ()
-    direction: float = 1.0
-
-    def number(self, t: float) -> int:
-        """The number of the segment that a state at time t belongs to; a state at a change belongs to the new one."""
-        return bisect_right(self.times, self.direction * t, key=lambda change: self.direction * change)
-
-    def span(self, number: int) -> tuple[float, float]:
-        """The earliest and the latest time of a segment; infinite at the ends of the run."""
-        first = self.times[number - 1] if number else -self.direction * math.inf
-        last = self.times[number] if number < len(self.times) else self.direction * math.inf
-        return min(first, last), max(first, last)
-
-    def numbers(self, t: Vec) -> Ints:
-        """The same as `number` for times (m,)."""
-        changes = self.direction * np.array(self.times)
-        return np.searchsorted(changes, self.direction * t, side="right").astype(np.int64)
-
-
 class Changes(Protocol):
     """Changes of a problem at known times, such as steps of inputs."""
 
@@ -190,35 +163,27 @@ class Changes(Protocol):
 def run_segments(segment: Segment, pending: Pending, changes: Sequence[Changes] = ()) -> tuple[Outcome, Segments]:
     """Run a solver, and restart it from every accepted state at which a switch is due, and at the times of `changes`.
 
-    Rows at the time of a change are in the new selection; events are given the unknowns of the first problem. Where a
-    solver continues after a change in place (`_SwitchWatch.continued`), one of its runs has many segments.
+    Rows at the time of a change are in the new selection; events are given the unknowns of the first problem.
     """
     direction, asked = segment.direction, segment.request
     events = RunEvents(asked.events, segment.problem, asked.t_end - asked.t0)
     problems, times, outcomes = [segment.problem], list[float](), list[Outcome]()
     while True:
-        projector, twin = segment.projector(), None
-        if outcomes and projector is None and direction > 0.0:
-            twin = moving(segment.problem, segment.policy)
-        here = segment.problem if twin is None else twin.problem
+        here = segment.problem
         switches = segment.switches(here)
-        due = _SwitchWatch(switches, twin, direction) if switches else None
+        due = _SwitchWatch(switches, direction) if switches else None
         stops = [stop for each in changes if (stop := each.next(segment.request.t0)) is not None]
         stop = min(stops, key=lambda time: abs(time - segment.request.t0), default=None)
         watch = Watch(here, pending, direction)
         counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(asked.events))]
         request = changed(
             segment.request if stop is None else segment.until(stop),
-            events=events.within(segment.problem, counts, watch),
+            events=events.within(here, counts, watch),
             watch=due,
-            projector=projector,
+            projector=segment.projector(),
         )
         outcome = run_once(segment.adapter, segment.solver, segment.method, here, request, watch)
         outcomes.append(outcome)
-        if due is not None and due.left:
-            times += [t for t, _ in due.left]
-            problems += [each for _, each in due.left]
-            outcome.stats.restarts += len(due.left)
         if stop is not None and outcome.reason is Reason.FINISHED:
             t, y, problem = stop, (outcome.steps or outcome).y[-1], problems[-1]
             for each in changes:
@@ -247,30 +212,17 @@ class _SwitchWatch:
 
     Attributes
     ----------
-    left : times and problems of the changes after which the run has continued
     due, state : which switches are due, and where, in the problem's own time
     """
 
-    def __init__(self, switches: Sequence[Switch], twin: Moving | None, direction: float) -> None:
-        self._switches, self._twin, self._direction = switches, twin, direction
-        self.left: list[tuple[float, Solvable]] = []
+    def __init__(self, switches: Sequence[Switch], direction: float) -> None:
+        self._switches, self._direction = switches, direction
         self.due: list[int] = []
         self.state: tuple[float, Vec] = (np.nan, np.empty(0))
 
     def machine(self) -> CompiledWatch | None:
         """The same for loops in machine code; None where a switch has to be asked after every step."""
         return compiled_watch([getattr(switch, "quiet", _always)() for switch in self._switches])
-
-    def continued(self, t: float, y: Vec) -> Vec | None:
-        """The state at t with which the run begins again after a change in place, with the same functions; None where
-        it has to end. Asked where switches are due."""
-        if self._twin is None or any(self._switches[k].ends(t, y) is not None for k in self.due):
-            return None
-        changed_here = self._twin.centred(t, y)
-        if changed_here is None:
-            return None
-        self.left.append((t, changed_here))
-        return changed_here.y0
 
     def __call__(self, t: float, y: Vec) -> bool:
         t *= self._direction
@@ -281,25 +233,15 @@ class _SwitchWatch:
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class _Measures:
     """The measures that switches watch, for loops in machine code, which come back where a switch may be due: the
-    function and the memory of `rbdae.machine.loops.watching`, of one run.
+    function and the memory (4 n_measured,) of `rbdae.machine.loops.watching`, of one run."""
 
-    Attributes
-    ----------
-    measure : CompiledFunction
-    n_measured : int
-    memory : (4 n_measured,)
-    """
-
-    def __init__(self, measure: CompiledFunction, low: Vec, high: Vec) -> None:
-        self.measure, self.n_measured = measure, len(low)
-        self.memory = np.zeros(at.size(self.n_measured))
-        places = at.places(self.memory, self.n_measured)
-        places.low[:], places.high[:] = low, high
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    measure: CompiledFunction
+    n_measured: int
+    memory: Vec
+    __reduce__ = refuse_copies
 
 
 def compiled_watch(quiets: Sequence[Quiet | None]) -> _Measures | None:
@@ -310,8 +252,11 @@ def compiled_watch(quiets: Sequence[Quiet | None]) -> _Measures | None:
     starts = np.cumsum([0, *(quiet.n for quiet in known)]).tolist()
     calls = [(cast(Any, quiet.measure), None, None, k) for quiet, k in zip(known, starts, strict=False)]
     measure = known[0].measure if len(known) == 1 else in_turn(calls)
-    low, high = (np.concatenate([np.full(q.n, getattr(q, name)) for q in known]) for name in ("low", "high"))
-    return _Measures(measure, low, high)
+    memory = np.zeros(at.size(starts[-1]))
+    for k, quiet in zip(starts, known, strict=False):
+        places = at.places(memory, starts[-1])
+        places.low[k : k + quiet.n], places.high[k : k + quiet.n] = quiet.low, quiet.high
+    return _Measures(measure, starts[-1], memory)
 
 
 def _always() -> None:

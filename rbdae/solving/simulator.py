@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -24,19 +23,17 @@ from rbdae._signals import Deferred
 from rbdae.adapter import Reason, Stats, Stepper, Steps
 from rbdae.inputs import values_of
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.drive_inputs import follows_inputs, refuse_held, refuse_jumps
-from rbdae.problem.driven import places_of, present
-from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.driven import follows_inputs, places_of, present, refuse_held, refuse_jumps
 from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
 from rbdae.problem.quantities import BodyState, Measured
-from rbdae.problem.start import Start
+from rbdae.problem.timed import Segments
 from rbdae.solving.changes import Samples, sampled_of
 from rbdae.solving.checks import check_problem
 from rbdae.solving.registry import default_solver, find_method
 from rbdae.solving.run import integrated, planned
-from rbdae.solving.segments import Segment, Segments, joined_stats
+from rbdae.solving.segments import Segment, joined_stats
 from rbdae.solving.solution import Solution
 
 Inputs = Mapping[str, float] | ArrayLike | None
@@ -94,7 +91,6 @@ class Simulator:
     """
 
     _problem: Problem  # from the last reset on
-    _readings: _Readings
     _places: dict[str, int]  # of inputs by name
     _values: Vec
     _since: float  # the time of the last step of another length, and the steps since then
@@ -129,8 +125,7 @@ class Simulator:
         self._base = problem
         self._begin(problem)
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    __reduce__ = refuse_copies
 
     def __repr__(self) -> str:
         return f"Simulator({self.solver}, t={self.t:g}, dt={self.dt:g}, inputs={dict(self.inputs)})"
@@ -165,23 +160,29 @@ class Simulator:
     @property
     def states(self) -> dict[str, BodyState]:
         """Motion of every body by name, now."""
-        return self._reading.states(self.t, self.y, self._values)
+        here = self._engine.here
+        if follows_inputs(here.workspace):  # rates of coordinates depend on the inputs of drives in some forms
+            here = here.with_selection(here.selection.with_inputs(self._values.copy()))
+        return here.states(self.t, self.y)
 
     @property
     def joints(self) -> dict[str, Measured]:
         """Quantities of every joint by name, now: ``sim.joints["pin"].angle``, ``.rate``, ``.torque``, ..."""
-        return self._reading.measured("joints", self.t, self.y, self._values)
+        return self._measured("joints")
 
     @property
     def forces(self) -> dict[str, Measured]:
         """Quantities of every force by name, now."""
-        return self._reading.measured("forces", self.t, self.y, self._values)
+        return self._measured("forces")
 
-    @property
-    def _reading(self) -> _Readings:
-        if self._readings.problem is not self._engine.here:
-            self._readings = _Readings(self._engine.here)
-        return self._readings
+    def _measured(self, kind: Literal["joints", "forces"]) -> dict[str, Measured]:
+        here, t, y, inputs = self._engine.here, self.t, self.y, self._values
+
+        def read(owner: str, name: str) -> Any:
+            return getattr(getattr(here._read_under(inputs), kind)(t, y)[owner], name)
+
+        owners = getattr(here.interpretation.owners, kind)
+        return {name: Measured(each.units, partial(read, name)) for name, each in owners.items()}
 
     # ------------------------------------------------------------ steps
 
@@ -317,7 +318,6 @@ class Simulator:
         refuse_held(problem.workspace, values)
         self._engine = self._made(problem)
         self._problem, self._places, self._values = problem, places_of(problem.workspace), values
-        self._readings = _Readings(problem)
         self._since, self._steps = problem.t0, 0
         controllers = sampled_of(problem)
         self._samples = Samples(controllers, problem.t0, math.inf) if controllers else None
@@ -325,9 +325,9 @@ class Simulator:
             self._sample(self._samples)
 
     def _made(self, problem: Problem) -> _Engine:
-        segment, own = self._segment, Workspace(problem.workspace.memory, problem.selection)
+        segment = self._segment
         if problem.kind == "ode" and not segment.switches(problem):
-            segment = changed(segment, problem=replace(problem, interpretation=Interpretation(own)))
+            segment = changed(segment, problem=problem._twin())
             request = changed(
                 segment.request,
                 t0=problem.t0,
@@ -337,7 +337,7 @@ class Simulator:
             )
             stepper = segment.adapter.stepper(segment.problem, segment.method, request)
             if stepper is not None:
-                return _InPlace(problem, own, stepper)
+                return _InPlace(problem, segment.problem.workspace, stepper)
         return _InPieces(problem, self._segment, self._said, keeps=self._records)
 
 
@@ -402,18 +402,18 @@ class _InPlace:
         kept = len(steps.t) > 0
         if not kept:
             steps = Steps(np.array([self.t]), self.y[None])
-        problems, times = [self._problem], list[float]()
+        first, times = self._problem, list[float]()
+        problems = [first]
         for t, values in self._changes:
-            if not kept or t <= self._problem.t0:
-                named = dict(zip(self._problem.inputs, values.tolist(), strict=True))
-                problems = [self._problem.resumed_with_inputs(self._problem.t0, self._problem.y0, named)]
+            begins = not kept or t <= first.t0
+            at, y = (first.t0, first.y0) if begins else (t, steps.y[int(np.searchsorted(steps.t, t))])
+            here = first.with_selection(first.selection.with_inputs(values))._begun(at, y)
+            if begins:
+                problems = [here]
                 continue
             if times and times[-1] == t:  # no step has been taken with the values before
                 times.pop(), problems.pop()
-            y = steps.y[int(np.searchsorted(steps.t, t))]
-            start = Start(t, y, self._problem.rhs(t, y, u=values), self._problem.assembly)
-            here = self._problem.with_selection(self._problem.selection.with_inputs(values))
-            problems.append(replace(here, start=start))
+            problems.append(here)
             times.append(t)
         return steps, Segments(tuple(problems), tuple(times)), stats
 
@@ -499,48 +499,3 @@ class _InPieces:
 
 _Engine: TypeAlias = _InPlace | _InPieces
 """Takes the steps of a simulator."""
-
-
-# ------------------------------------------------------------ readings
-
-
-@final
-class _Readings:
-    """Reads quantities by a problem, and those that depend on inputs by a twin whose inputs are written in place."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-
-    @property
-    def problem(self) -> Problem:
-        """The problem."""
-        return self._problem
-
-    @cached_property
-    def _twin(self) -> tuple[Problem, Workspace]:
-        own = Workspace(self._problem.workspace.memory, self._problem.selection)
-        return replace(self._problem, interpretation=Interpretation(own)), own
-
-    def measured(self, kind: Literal["joints", "forces"], t: float, y: Vec, inputs: Vec) -> dict[str, Measured]:
-        """Quantities of all joints or forces; computed when they are asked for, of this state under these inputs."""
-        owners = getattr(self._problem.interpretation.owners, kind)
-
-        def read(owner: str, name: str) -> Any:
-            return getattr(getattr(self._under(inputs), kind)(t, y)[owner], name)
-
-        return {name: Measured(each.units, partial(read, name)) for name, each in owners.items()}
-
-    def states(self, t: float, y: Vec, inputs: Vec) -> dict[str, BodyState]:
-        """Motion of every body by name, of this state under these inputs."""
-        if not follows_inputs(self._problem.workspace):
-            return self._problem.states(t, y)
-        # rates of coordinates depend on the inputs of drives in forms with fewer velocities
-        return self._problem.with_selection(self._problem.selection.with_inputs(inputs.copy())).states(t, y)
-
-    def _under(self, inputs: Vec) -> Problem:
-        """The problem under inputs, for one reading."""
-        if self._problem.selection.rows.dropped:  # other rows may be taken, by other workspaces
-            return self._problem.with_selection(self._problem.selection.with_inputs(inputs))
-        twin, own = self._twin
-        own.write_inputs(inputs)
-        return twin

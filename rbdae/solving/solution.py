@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _check, _show
+from rbdae import _show
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
 from rbdae._names import FrameName
-from rbdae._show import ByName, brief_repr
+from rbdae._show import brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
+from rbdae.problem.contract import StateProjector
 from rbdae.problem.observables import Observable, attach
-from rbdae.problem.owners import Owner
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured, Momentum
 from rbdae.problem.reactions import Reaction
+from rbdae.problem.timed import Segments
 from rbdae.quantities.quantity import Quantity
+from rbdae.solving.along import EnergyOfRun, along_run, energy_of_run, passages, quantity_along, singular_times
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
-from rbdae.solving.files import read_run, write_run
-from rbdae.solving.frames import frame
+from rbdae.solving.files import frame, read_run, write_run
 from rbdae.solving.registry import package_version
-from rbdae.solving.segments import Segments
-from rbdae.solving.singular import passages, singular_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,9 +101,7 @@ class Solution:
     options: Mapping[str, str] = field(default_factory=dict)
     _projected: bool | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have problems of their own."""
-        return by_fields(self)
+    __reduce__ = by_fields
 
     def __copy__(self) -> Solution:
         """A trajectory of its own on the same model."""
@@ -144,8 +140,7 @@ class Solution:
 
     def problem_at(self, t: float) -> Problem:
         """The problem whose selection holds at time t: its `rhs` and `residual` take a state of that time."""
-        segments = self._segments
-        out: Problem = segments.problems[segments.number(_check.time("t", t))]
+        out: Problem = self._segments.at(t)
         return out
 
     @property
@@ -190,7 +185,7 @@ class Solution:
 
     @cached_property
     def singular_times(self) -> Vec:
-        """Times near which the joints of a loop passed a singular position, see `rbdae.solving.singular`. Looked for at
+        """Times near which the joints of a loop passed a singular position, see `rbdae.solving.along`. Looked for at
         the accepted steps, whatever ``t_eval`` was: output times may leave it out."""
         steps = self._accepted if self._accepted.t.size else Steps(self.t, self.y)
         order = slice(None, None, 1 if self._segments.direction > 0.0 else -1)
@@ -239,17 +234,17 @@ class Solution:
     def joints(self) -> Mapping[str, Measured]:
         """Quantities of each joint by name, shape (m,): ``["pin"].angle``, ``.rate``, ``.acceleration``, ``.torque``,
         ``.power``. Angles count the turns of the run, which begins in (-pi, pi]."""
-        return _along_run(self._problem, "joints", self.t, self.y, self._accepted)
+        return along_run(self._problem, "joints", self.t, self.y, self._accepted)
 
     @cached_property
     def forces(self) -> Mapping[str, Measured]:
         """Quantities of each force by name, shape (m,): ``["spring"].length``, ``.rate``, ``.force``, ``.power``."""
-        return _along_run(self._problem, "forces", self.t, self.y, self._accepted)
+        return along_run(self._problem, "forces", self.t, self.y, self._accepted)
 
     def quantity(self, quantity: Quantity | str, t: ArrayLike | None = None) -> Any:
         """A quantity such as ``pin.angle`` or ``"pin.angle"`` along the run, (m,); at times t within it, between the
         steps, if they are given. ValueError for what the system has not."""
-        return _quantity_along(self, quantity, t)
+        return quantity_along(self, quantity, t)
 
     @cached_property
     def _observed(self) -> dict[Observable, Any]:
@@ -265,32 +260,30 @@ class Solution:
         """This trajectory with every row projected onto the constraints ([NS], section 6)."""
         wanted = True if projection is None else projection
         projectors = [bind_projection(problem, wanted) for problem in self._segments.problems]
-
-        def rows(times: Vec, states: Mat) -> Mat:
-            out = states.copy()
-            for t, row, k in zip(times, out, self._segments.numbers(times), strict=True):
-                projector = projectors[k]
-                if projector is None:
-                    raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
-                projector(float(t), row)
-            return out
-
-        y = rows(self.t, self.y)
+        if None in projectors:
+            raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
+        y = self._projected_rows(projectors, self.t, self.y)
         count = sum(projector.count for projector in projectors if projector is not None)
-        steps = None if self.steps is None else Steps(self.steps.t, rows(self.steps.t, self.steps.y))
+        steps = self.steps and Steps(self.steps.t, self._projected_rows(projectors, self.steps.t, self.steps.y))
         return replace(self, y=y, steps=steps, stats=replace(self.stats, projections=count))
 
-    def save(self, path: str | Path, *, compress: bool = False) -> Path:
-        """Write a ``.npz`` file: `t`, `y`, steps, events, selections, and the rest as JSON text under ``metadata``.
+    def _projected_rows(self, projectors: Sequence[StateProjector | None], t: Vec, y: Mat) -> Mat:
+        """Rows projected by those of the segments."""
+        out = y.copy()
+        for time, row, k in zip(t, out, self._segments.numbers(t), strict=True):
+            if (projector := projectors[k]) is not None:
+                projector(float(time), row)
+        return out
 
-        `compress` makes it a tenth shorter, and takes some thirty times as long.
+    def save(self, path: str | Path) -> Path:
+        """Write a ``.npz`` file: `t`, `y`, steps, events, selections, and the rest as JSON text under ``metadata``.
 
         Returns
         -------
         Path
             where it was written; ``.npz`` is added to names without it
         """
-        return write_run(self, path, _check.flag("save", "compress", compress))
+        return write_run(self, path)
 
     def plot(self, *, title: str | None = None, **options: Any) -> Figure:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
@@ -333,8 +326,7 @@ class Solution:
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
-            ``"forces"`` (their quantities), ``"reactions"`` (in space; of redundant joints further columns say which of
-            them are unique); further `rbdae.observables`
+            ``"forces"`` (their quantities), ``"reactions"`` (in space); further `rbdae.observables`
         plane : "xy" and the like, or True for the one that the motion stays in: two components of vectors, an angle in
             rad without jumps in place of the quaternion; of reactions Fx, Fy, Mz, and the other components if they are
             not zero. None is True if there is such a plane
@@ -408,73 +400,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
     return Solution(**fields | {"events": tuple(EventLog(t, y) for t, y in fields["events"])})
 
 
-# ------------------------------------------------------------ quantities along a run
-
-
-_TURN = 2.0 * np.pi
-"""Angles count full turns by their rates at the accepted steps: between two of them an angle changes by about the mean
-of its rates times the step, and of the angles that the position allows the nearest one is taken. So steps may be longer
-than a turn."""
-
-
-def _along_run(problem: Problem, kind: str, t: Vec, y: Mat, steps: Steps) -> dict[str, Measured]:
-    """The "joints" or "forces" at times t (m,) of a run and states y (m, n), in its order; `steps` are its accepted
-    ones. Without any, turns are counted from row to row."""
-    here = getattr(problem, kind)(t, y)
-
-    @cache
-    def at_steps() -> Any:
-        return getattr(problem, kind)(steps.t, steps.y)
-
-    def reader(name: str, owner: Owner) -> Callable[[str], Any]:
-        def read(quantity: str) -> Any:
-            found = owner.quantities[quantity]
-            if not (found.aspect == "value" and found.unit == "rad"):
-                return getattr(here[name], quantity)
-            rate = next(
-                q.name for q in owner.quantities.values() if q.aspect == "rate" and q.coordinate == found.coordinate
-            )
-            s, w = getattr(here[name], quantity), getattr(here[name], rate)
-            if not len(steps.t):
-                return _unwound(t, s, w)
-            known = at_steps()[name]
-            at, rates = getattr(known, quantity), getattr(known, rate)
-            return _beside(t, s, w, steps.t, _unwound(steps.t, at, rates), rates)
-
-        return read
-
-    owners = getattr(problem.interpretation.owners, kind)
-    every = ((name, Measured(owner.units, reader(name, owner))) for name, owner in owners.items())
-    return ByName(kind.removesuffix("s"), every)
-
-
-def _quantity_along(run: Any, quantity: Quantity | str, t: ArrayLike | None) -> Any:
-    """A quantity at the times of a run, or at times t within it."""
-    owner, found = run.problem_at(run.t[0] if len(run.t) else 0.0).interpretation.owners.find(quantity)
-    if t is None:
-        return getattr(getattr(run, owner.kind)[owner.name], found.name)
-    times = np.atleast_1d(_check.times(t))
-    steps = run.dense.recorded
-    order = np.argsort(times if sense(steps.t, run.t) > 0 else -times, kind="stable")
-    measured = _along_run(run.problem, owner.kind, times[order], run(times[order]), steps)
-    values = getattr(measured[owner.name], found.name)[np.argsort(order, kind="stable")]
-    return values if np.ndim(t) else values[0]
-
-
-def _unwound(t: Vec, s: Vec, w: Vec) -> Vec:
-    """Angles s (m,) with rates w at times t, without jumps."""
-    change = np.diff(s)
-    expected = 0.5 * (w[1:] + w[:-1]) * np.diff(t)
-    turns = np.cumsum(np.round((expected - change) / _TURN))
-    return np.concatenate([s[:1], s[1:] + _TURN * turns])
-
-
-def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec:
-    """Angles s (m,) with rates w at times t, next to those that follow from the known ones before them in the run."""
-    sense = -1.0 if t_known[-1] < t_known[0] else 1.0
-    k = np.clip(np.searchsorted(sense * t_known, sense * t, side="right") - 1, 0, None)
-    expected = known[k] + 0.5 * (rates[k] + w) * (t - t_known[k])
-    return np.asarray(s + _TURN * np.round((expected - s) / _TURN))
+# ------------------------------------------------------------ observables
 
 
 def _along(line: Observable) -> property:

@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -253,31 +253,15 @@ class _Callbacks:
         self._inner: Any = problem.callbacks
         self._n, self._watch = problem.n, watch
         self._had: set[str] = set()
+        # machine functions, of callbacks and of schemes, are not watched: their loops see what a watched callback would
+        for kind in ("machine", "steps", "factors"):
+            if hasattr(self._inner, kind):
+                setattr(self, kind, partial(self._noted, kind))
 
-    @property
-    def machine(self) -> Callable[[str], Any]:
-        """Machine functions are not watched: their loops see by themselves what a watched callback would."""
-        return self._noted(self._inner.machine)
-
-    @property
-    def steps(self) -> Callable[[str], Any]:
-        """The machine functions of integration schemes, as `machine`."""
-        return self._noted(self._inner.steps)
-
-    @property
-    def factors(self) -> Callable[..., Any]:
-        """Factors for loops in machine code, as `machine`."""
-        found: Callable[..., Any] = self._inner.factors
-        self._had.add("jacobian_data")
+    def _noted(self, kind: str, *which: str) -> Any:
+        found = getattr(self._inner, kind)(*which)
+        self._had.add("jacobian_data" if kind == "factors" else which[0])
         return found
-
-    def _noted(self, make: Callable[[str], Any]) -> Callable[[str], Any]:
-        def made(name: str) -> Any:
-            found = make(name)
-            self._had.add(name)
-            return found
-
-        return made
 
     residual, jacobian, jacobian_data = _watched("residual"), _watched("jacobian"), _watched("jacobian_data")
     rhs, rhs_jacobian = _watched("rhs"), _watched("rhs_jacobian")
@@ -350,24 +334,9 @@ class _MirroredProjector:
         return float(self._inner.drift(-tau, y))
 
     def machine(self) -> Any:
-        """In the problem's own time, but for its start; None if there is none."""
+        """The projection of loops in machine code, in the problem's own time; None if there is none."""
         make = getattr(self._inner, "machine", None)
-        made = None if make is None else make()
-        return None if made is None else _MirroredCorrection(made)
-
-
-@final
-class _MirroredCorrection:
-    """A compiled projection whose start is given in tau."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-        self.near, self.anywhere, self.memory, self.result = inner.near, inner.anywhere, inner.memory, inner.result
-        self.collect = inner.collect
-
-    def start(self, tau: float, y: Vec) -> None:
-        """Project `y` in place."""
-        self._inner.start(-tau, y)
+        return None if make is None else make()
 
 
 # ------------------------------------------------------------ runs, and turns of solvers with static memory

@@ -15,8 +15,8 @@ import numpy as np
 from rbdae.adapter import Stats
 from rbdae.formulations.table import named
 from rbdae.initial.formulate import formulate
+from rbdae.problem.contract import ProjectionError
 from rbdae.problem.problem import Problem
-from rbdae.problem.projection import ProjectionError
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case

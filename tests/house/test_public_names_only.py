@@ -81,7 +81,7 @@ def test_what_is_inside_is_found(source):
 
 @pytest.mark.parametrize(
     "source",
-    ["import rbdae", "from rbdae.problem.timed import Timed", "from rbdae.graph.graph import Graph"],
+    ["import rbdae", "from rbdae.problem.timed import Segments", "from rbdae.graph.graph import Graph"],
 )
 def test_what_is_public_is_not(source):
     assert not any(reaches_inside(name) for _, name in imported(source))

@@ -155,7 +155,6 @@ def test_what_joints_and_springs_leave_constant(scheme, joint):
 @pytest.mark.sampled
 @pytest.mark.parametrize("case", [1, 2])
 @pytest.mark.parametrize("scheme", BOTH)
-@pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
 def test_the_top_keeps_energy_and_the_vertical_momentum(scheme, case):
     """[GR95], section 11.6: energy, L_z, and the constraint. A rounding a step, in one direction, would be 1.1e-12."""
     found = run(rbdae.models.rotations_top(case=case), scheme, cases.count(5, 100), 1e-3)
@@ -292,7 +291,6 @@ def _forces_of(problem: rbdae.Problem, t: float, y: Any) -> Any:
 
 @pytest.mark.generic  # code of each model of its own takes seconds
 @pytest.mark.parametrize("name", rbdae.models.MODELS)
-@pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
 def test_order_two_on_every_model(name):
     """Towards DOP853, states and reactions at the end; schemes take turns. In directors a flat body has no momenta."""
     names = [*rbdae.models.MODELS]
@@ -365,7 +363,6 @@ def test_a_rotation_of_the_start_rotates_the_motion(scheme):
 
 
 @pytest.mark.parametrize("rotation", ["quaternion", "directors"])
-@pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
 def test_multipliers_at_the_steps_are_of_second_order(rotation):
     """By elimination, those of internal constraints, too, which a step itself has to first order alone."""
     scheme = "DIR.EM" if rotation == "directors" else "QUAT.EM-R"
@@ -512,8 +509,3 @@ def _flat() -> rbdae.System:
 def test_what_is_refused(scheme, build, form, options, said):
     with pytest.raises((Unsupported, ValueError), match=said):
         run(problem_of(build(), scheme, **form), scheme, 1.0, 0.01, **options)
-
-
-def test_an_indefinite_director_mass_is_said():
-    with pytest.warns(RuntimeWarning, match=r"'top' has an indefinite director mass .*-0\.1.* rotation='quaternion'"):
-        run(rbdae.models.rotations_top(), "DIR.EM", 0.01, 1e-3)

@@ -106,18 +106,18 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, independent_columns, metric
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem import callbacks as step_functions
 from rbdae.problem import event as quantity_event
-from rbdae.problem import matrices, problem, steps, switches
-from rbdae.problem import steps as step_functions
+from rbdae.problem import matrices, problem, switches
 from rbdae.problem.start import solve_unknowns
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
+from rbdae.solving import along as singular
 from rbdae.solving import (
     registry,
     segments,
-    singular,
 )
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library

@@ -201,7 +201,6 @@ def _of_systems() -> Iterator[tuple[str, Call]]:
     yield "norm_multipliers", _call(norm_multipliers, problem=rates, t=0.0, y=rates.y0)
     yield "adapter", _call(solving.adapter, package="scipy")
     yield "find_method", _call(solving.find_method, solver="scipy:RK45")
-    yield "solvers_for", _call(solving.solvers_for, problem=problem())
     yield "Simulator", _call(rbdae.Simulator, problem=problem(), dt=1e-3)
     yield "Table", _call(rbdae.Table, t=(0.0, 1.0, 2.0), values=(0.0, 1.0, 2.0), kind="linear")
     yield "Event", _call(rbdae.Event, "above", what="pin.angle", above=0.5)

@@ -37,9 +37,6 @@ class LoopRun(AbstractStepper):
     within : what is done in machine code after accepted steps; None if a `Recorder` does it
     """
 
-    continues = False
-    """Whether the loop can begin again from another state of the same unknowns, see `Loop.restart`."""
-
     def __init__(self, loop: Any, check: Callable[[], None], request: Request, within: Inside | None) -> None:
         self.loop, self.check, self._request = loop, check, request
         self._correction = None if within is None else within.correction
@@ -197,7 +194,7 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
         if correction is None:
             return None
         try:
-            correction.start(request.t0, y0)
+            correction.start(request.direction * request.t0, y0)
         except ProjectionError:
             return None
         if not np.isfinite(y0).all():
@@ -345,18 +342,15 @@ class _FreeRun:
     def __init__(self, one: LoopRun, request: Request, watch: EventWatch | None) -> None:
         self.one, self.request, self.watch = one, request, watch
         self.keeps = request.keep_steps or request.t_eval is None
-        # events are asked in the unknowns of the first segment
-        self._continued = getattr(request.watch, "continued", None) if one.continues and watch is None else None
         self._began = time.perf_counter()
         self._last: Outcome | None = None
-        self._before = 0  # steps until the loop has begun again
 
     def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
         """Everything so far, or at the end."""
         if self._last is not None:
             return self._last  # Ctrl-C has come after the end
         loop, request, watch = self.one.loop, self.request, self.watch
-        stats = Stats(steps=self._before + loop.s.steps, seconds=time.perf_counter() - self._began)
+        stats = Stats(steps=loop.s.steps, seconds=time.perf_counter() - self._began)
         self.one.finish(stats)
         asked = request.t_eval is not None
         steps = loop.steps() if self.keeps else loop.outputs()
@@ -386,13 +380,7 @@ class _FreeRun:
             return None  # limits come before switches
         if request.watch is None or not request.watch(t, y):
             return None
-        other = None if self._continued is None else self._continued(t, y)
-        if other is None:
-            return Reason.INTERRUPTED
-        self._before += loop.s.steps
-        loop.restart(other)
-        self.advance(t)
-        return None
+        return Reason.INTERRUPTED
 
     def finished(self) -> Reason:
         """Why the run ends at its end: an event there, which the loop may not have asked about, or the end itself."""

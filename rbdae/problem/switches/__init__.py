@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from rbdae._arrays import Vec
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import USUAL, AbstractSwitch, ChartPolicy, Resume
+from rbdae.problem.switches.base import USUAL as USUAL
+from rbdae.problem.switches.base import AbstractSwitch as AbstractSwitch
+from rbdae.problem.switches.base import ChartPolicy as ChartPolicy
+from rbdae.problem.switches.base import Resume
 from rbdae.problem.switches.charts import ChartSwitch
 from rbdae.problem.switches.friction import FrictionSwitch
 from rbdae.problem.switches.rows import RowSwitch
@@ -18,16 +21,3 @@ def switches_of(
 ) -> tuple[AbstractSwitch, ...]:
     """The switches that a problem needs, for a run that begins at (t, y)."""
     return tuple(kind(view, t, y, resumed, policy) for kind in SWITCHES if kind.needed(view))
-
-
-__all__ = [
-    "SWITCHES",
-    "USUAL",
-    "AbstractSwitch",
-    "ChartPolicy",
-    "ChartSwitch",
-    "FrictionSwitch",
-    "RowSwitch",
-    "VelocitySwitch",
-    "switches_of",
-]
