@@ -9,9 +9,6 @@ from rbdae.actuators.library import PD as PD
 from rbdae.actuators.library import PI as PI
 from rbdae.actuators.library import PID as PID
 from rbdae.actuators.library import DCMotor as DCMotor
-from rbdae.actuators.library import FirstOrderValve as FirstOrderValve
-from rbdae.actuators.library import HydraulicCylinder as HydraulicCylinder
-from rbdae.actuators.library import MaxwellElement as MaxwellElement
 from rbdae.actuators.library import Source as Source
 from rbdae.actuators.sampled import Sampled as Sampled
 

@@ -28,7 +28,6 @@ from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
-from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")
@@ -134,7 +133,7 @@ def _determined(problem: Problem) -> bool:
     known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
     a = problem.assembly
     motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity)
-    of_origins = known.columns(rotation_matrices(motion.p))
+    of_origins = known.columns(motion.R)
     G = np.einsum("rbi,bij->rbj", joints.matrix(motion).reshape(-1, problem.model.n, 6), of_origins)
     unknown = problem.model.scales.columns(G.reshape(len(G), -1))[:, (known.free & ~known.moving).ravel()]
     return bool(np.linalg.matrix_rank(unknown, tol=_RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
