@@ -14,10 +14,10 @@ from rbdae.compiler.declared import is_dispatcher
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.inputs import Input
 from rbdae.laws.arrays import numbers
-from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
+from rbdae.laws.law import Maker
 from rbdae.laws.numbers import Number
-from rbdae.laws.recorded import Recorded, of_time
+from rbdae.laws.recorded import Recorded, as_it_is, of_time
 
 
 @runtime_checkable
@@ -56,7 +56,7 @@ class Motion:
         self.whole = True
         self._law = law
         users: Sequence[Any] = (law,)
-        fill: Maker = _itself
+        fill: Maker = as_it_is
         if is_dispatcher(law):
             _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
         else:
@@ -98,12 +98,6 @@ class Motion:
     def under(self, _: object) -> Motion:
         """The motion itself: it reads no inputs."""
         return self
-
-
-def _itself(users: Sequence[Any]) -> Filling:
-    """A law f(t, x, out)."""
-    law: Filling = users[0]
-    return law
 
 
 Rates: TypeAlias = Callable[[float], tuple[Vec, Vec, Vec]]

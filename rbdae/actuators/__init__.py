@@ -3,8 +3,8 @@
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
 from rbdae.actuators.block import Block as Block
-from rbdae.actuators.function_block import FunctionBlock as FunctionBlock
-from rbdae.actuators.function_block import block as block
+from rbdae.actuators.block import FunctionBlock as FunctionBlock
+from rbdae.actuators.block import block as block
 from rbdae.actuators.library import PD as PD
 from rbdae.actuators.library import PI as PI
 from rbdae.actuators.library import PID as PID

@@ -39,7 +39,7 @@ _ALL: WeakValueDictionary[int, UserFunction] = WeakValueDictionary()
 class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
-    `address` is for kernels. If it has a `law`, as a `rbdae.laws.recorded.Recorded` has where it is not called, code of a
+    `address` is for kernels. If it has a `law`, as `rbdae.laws.recorded.Recorded` has where it is not called, code of a
     model has that in its place. `slope` is the function with its Jacobian, and whether that is two matrices, with
     respect to positions and to rates (`rbdae.graph.graph.Graph.slopes`).
     """

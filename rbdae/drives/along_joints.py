@@ -63,8 +63,7 @@ class PrescribedAngle(AbstractJointDrive):
         Revolute or cylindrical; add it to the system, too.
     angle : (s, s', s''), spline or numba function
         See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "angle-1" and so on.
+    name : str, by default "angle-1" and so on
     inputs : mapping, optional
         Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
@@ -114,8 +113,7 @@ class PrescribedDisplacement(AbstractJointDrive):
         Prismatic or cylindrical; add it to the system, too.
     displacement : (s, s', s''), spline or numba function
         See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "displacement-1" and so on.
+    name : str, by default "displacement-1" and so on
     inputs : mapping, optional
         Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """

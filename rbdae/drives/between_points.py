@@ -49,8 +49,7 @@ class DrivenRod(AbstractPointDrive):
         See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "drivenrod-1" and so on.
+    name : str, by default "drivenrod-1" and so on
     inputs : mapping, optional
         Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """
@@ -97,8 +96,7 @@ class PointMotion(AbstractPointDrive):
         See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "pointmotion-1" and so on.
+    name : str, by default "pointmotion-1" and so on
     inputs : mapping, optional
         Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
     """

@@ -127,8 +127,8 @@ def _motion(bodies: Sequence[Body], least: int) -> Vec:
     Z[:, 1:] = np.eye(3)
     for k, body in enumerate(bodies):
         if not body.fixed:
-            R, arm = np.array(body.rotation), np.array(body.reference)
-            rate = R @ cross(np.array(body.angular_velocity), np.eye(3)).T
+            R, arm = body.rotation, body.reference
+            rate = R @ cross(body.angular_velocity, np.eye(3)).T
             Z[k] = np.vstack([body.position + R @ arm, R.T])
             Zd[k] = np.vstack([body.velocity + rate @ arm, rate.T])
     return np.concatenate([Z.ravel(), Zd.ravel()])

@@ -25,7 +25,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae.forces.base import AbstractPairForce, near
 from rbdae.forces.element import AnyElement, along, together
 from rbdae.forces.friction import VELOCITY, friction_over
-from rbdae.forces.joint_force import AbstractJointForce, coordinate_of
+from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
@@ -145,8 +145,7 @@ class Contact(AbstractPairForce):
         Coefficient of friction.
     velocity : float
         v0, m/s.
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "contact-1" and so on.
+    name : str, by default "contact-1" and so on
 
     Attributes
     ----------
@@ -276,8 +275,7 @@ class Limit(AbstractJointForce):
         In place of the damping: which fraction, in (0, 1], of this velocity (rad/s or m/s) a stop returns.
     coordinate : str, optional
         The name of the coordinate, if the joint has several: "angle", "displacement", "x", ...
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "limit-1" and so on.
+    name : str, by default "limit-1" and so on
     """
 
     low: float | None = attrs.field(default=None, converter=_low)

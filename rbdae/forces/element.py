@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -20,10 +19,8 @@ from rbdae.body import Body
 from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
 from rbdae.inputs import Input, Sources, under_sources
 from rbdae.joints.base import AbstractJoint
-from rbdae.laws.law import Filling, Users
-from rbdae.laws.recorded import Composed
+from rbdae.laws.recorded import Composed, as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
-from rbdae.quantities.coordinate import displacement as coordinate_displacement
 from rbdae.quantities.forms import direction, product
 
 
@@ -220,7 +217,7 @@ class StateElement:
         """The element with functions of the time in the places of some inputs."""
         if not any(each in sources for each in self.inputs):
             return self
-        law, first = composed("", self.function), 24 * len(self.bodies or (0, 1)) + len(self.names)
+        law, first = composed(self.function), 24 * len(self.bodies or (0, 1)) + len(self.names)
         users, fill, left = under_sources(law.users, law.fill, self.inputs, sources, first)
         return replace(self, function=Composed(users, fill), jacobian=None, inputs=left)
 
@@ -233,21 +230,9 @@ class StateElement:
         return 12 * n_bodies + len(self.names)
 
 
-def composed(owner: str, function: Any) -> Composed:
-    """A user's function f(t, x, out). One in Python that returns something has not understood: it is told so."""
-    return function if isinstance(function, Composed) else Composed([function], partial(_filling, owner))
-
-
-def _filling(owner: str, users: Users) -> Filling:
-    def call(t: float, x: Vec, out: Vec) -> None:
-        given = users[0](t, x, out)
-        if given is not None:
-            raise TypeError(
-                f"{owner}: a function (t, x, out) must fill out and return nothing, got {_check.show(given)}; "
-                "write out[:] = ..."
-            )
-
-    return call
+def composed(function: Any) -> Composed:
+    """A user's function f(t, x, out)."""
+    return function if isinstance(function, Composed) else Composed([function], as_it_is)
 
 
 AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
@@ -414,8 +399,3 @@ def alignment_damping(damping: Mat, rest: Mat) -> Element:
         H[k] = 0.5 * (product(d[j], e[i]) - product(d[i], e[j]))
     K, _, zero = _zeros(3)
     return Element(H, np.zeros((3, 24)), K, damping, zero, TimeFunction(np.zeros(3)))
-
-
-def displacement(axis: Vec, at_a: Vec, at_b: Vec, damping: float) -> Element:
-    """Damping of the displacement of the point on b from that on a, along an axis of a."""
-    return along(coordinate_displacement("displacement", axis, at_a, at_b), damping=damping)

@@ -14,19 +14,18 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec, cross
+from rbdae._arrays import Vec
 from rbdae.forces.base import near
 from rbdae.forces.element import (
     AnyElement,
     TimeFunction,
     UnderReaction,
     along,
-    displacement,
     rotational_damping,
     time_function,
     together,
 )
-from rbdae.forces.joint_force import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
+from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling
@@ -66,8 +65,7 @@ class Friction(AbstractJointForce):
         For all free motions, if these are only rotations (N m s/rad) or only translations (N s/m).
     rotational, translational : float
         For each sort of motion; needed if the joint has both.
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "friction-1" and so on.
+    name : str, by default "friction-1" and so on
     """
 
     rotational: float
@@ -121,15 +119,11 @@ class Friction(AbstractJointForce):
         """One element for each free motion that has friction."""
         if "ball" in self.joint.free_motions:
             return (rotational_damping(self.rotational),) if self.rotational else ()
-        joint = with_axis("", self.joint)  # as the constructor has checked
-        out: list[AnyElement] = []
-        if self.rotational:
-            out.append(along(joint.angle_about_axis(), damping=self.rotational))
-        if self.translational:
-            across = (joint.normal_a, cross(joint.axis_a, joint.normal_a))
-            for axis in across if "plane" in self.joint.free_motions else (joint.axis_a,):
-                out.append(displacement(axis, joint.at_a, joint.at_b, damping=self.translational))
-        return tuple(out)
+        joint = with_axis(self._owner, self.joint)
+        plane = "plane" in joint.free_motions
+        slides = joint.displacements_across_axis() if plane else (joint.displacement_along_axis(),)
+        out = [along(joint.angle_about_axis(), damping=self.rotational)] if self.rotational else []
+        return (*out, *(along(each, damping=self.translational) for each in slides if self.translational))
 
 
 # ---------------------------------------------------------------- dry friction
@@ -227,8 +221,7 @@ class Coulomb(AbstractJointForce):
         that of h . h + floor^2, N. Of reactions only.
     coordinate : str, optional
         The name of the coordinate, if the joint has several: "angle", "displacement", ...
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "coulomb-1" and so on.
+    name : str, by default "coulomb-1" and so on
     """
 
     mu: float = attrs.field(converter=_check.amount)

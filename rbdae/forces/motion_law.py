@@ -16,7 +16,7 @@ from rbdae._arrays import Vec
 from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Law, Maker
-from rbdae.laws.recorded import CalledBack, Derived, Recorded
+from rbdae.laws.recorded import CalledBack, Derived, Recorded, as_it_is
 
 _REMEDY = "give rbdae.forces.CalledBack(law, derivatives=...) or CalledBack(law, difference_step=1e-6)"
 
@@ -69,7 +69,7 @@ class MotionLaw:
         n, first, slopes = self.n_arguments, self.n_arguments - len(self.inputs), self.slopes
         users, fill, inputs = under_sources(self.users, self.fill, self.inputs, sources, first)
         if slopes is not None:
-            functions, make, _ = under_sources((), partial(_itself, slopes), self.inputs, sources, first)
+            functions, make, _ = under_sources((slopes,), as_it_is, self.inputs, sources, first)
             whole, gone = make(functions), [first + k for k, each in enumerate(self.inputs) if each in sources]
 
             def left(t: float, x: Vec, out: Vec) -> None:
@@ -100,11 +100,6 @@ class MotionLaw:
 
 _KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
 """Laws without functions of users and their derivatives, by their makers and the numbers of x."""
-
-
-def _itself(law: Filling, _: Sequence[Any]) -> Filling:
-    """A law without functions of users."""
-    return law
 
 
 def of_one_displacement(

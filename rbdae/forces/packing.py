@@ -143,7 +143,7 @@ _REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with 
 
 def recorded(owner: str, what: str, function: Any, n_in: int, n_out: int) -> Recorded:
     """A user's function f(t, x, out), recorded if it can be."""
-    law = composed(owner, function)
+    law = composed(function)
     return Recorded(f"{owner}: {what}", law.users, law.fill, n_in, n_out, _REMEDY)
 
 

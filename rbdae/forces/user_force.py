@@ -69,8 +69,7 @@ class UserForce(AbstractForce):
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
     potential : callable, optional
         V (J).
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "user-1" and so on.
+    name : str, by default "user-1" and so on
     """
 
     body: Body

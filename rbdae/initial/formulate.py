@@ -15,9 +15,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._names import FormulationName, RotationName, VelocityName
-from rbdae.actuators.network import elements_of
 from rbdae.compiler.options import ENABLED
-from rbdae.forces.checks import check_laws
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.pairing import chosen_velocity, misfit
 from rbdae.formulations.table import FORMULATIONS, named
@@ -195,8 +193,7 @@ def _checked_system(owner: str, system: object) -> System:
 def compiled(system: System, t0: float, explicit: bool = False) -> Model:
     """A system in arrays, its laws of motion checked at the initial time; for `explicit` forms, without algebraic
     unknowns of forces, or for others."""
-    check_laws(elements_of(system.forces, system.joints), t0, system.source)
-    model = compile_system(system, explicit)
+    model = compile_system(system, explicit, t0)
     for law in model.rheonomic.values():
         size = 1.0 if law.kind == ANGLE else model.scales.length
         law.motion.check(t0, 1.0 / model.scales.rate, size)

@@ -66,9 +66,9 @@ class Known:
         and whose velocity is unknown that is the centre of mass."""
         bodies = self.model.system.bodies
         motion = BodyMotion(
-            np.array([body.position for body in bodies]),
+            np.stack([body.position for body in bodies]),
             self.model.p,
-            np.array([body.velocity for body in bodies]),
+            np.stack([body.velocity for body in bodies]),
             self.model.om,
         )
         unknown = self.free[:, 0] & ~self.moving[:, 0]
