@@ -15,7 +15,7 @@ from rbdae._version import __version__ as __version__
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
 from rbdae.actuators.block import Block as Block
-from rbdae.actuators.function_block import block as block
+from rbdae.actuators.block import block as block
 from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.formulate import assemble as assemble

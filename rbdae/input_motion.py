@@ -11,21 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.inputs import Input, Table, named_numbers, read_inputs, under_functions
+from rbdae.inputs import Input, Sources, Table, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
 from rbdae.laws.recorded import Recorded
 from rbdae.motion import Law, Motion, check_rates
-
-Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
 
 
 @final
@@ -110,7 +108,6 @@ class InputMotion:
             raise ValueError(
                 f"{self.owner}: a function of the time has derivatives; give input {missing[0]!r} as a function, too"
             )
-        functions = tuple(sources[each] for each in self.inputs if each in sources)
         for each in self.inputs:
             table = sources.get(each)
             if isinstance(table, Table) and table.kind != "cubic" and not self.whole:
@@ -118,9 +115,9 @@ class InputMotion:
                     f"{self.owner}: input {each.name!r} is a table of {table.kind!r} values, whose rate jumps; a drive "
                     "needs two derivatives: give kind='cubic', or a function of the time"
                 )
-        left = tuple(each for each in self.inputs if each not in sources)
-        fill = partial(_under_functions, self._fill, len(self._users), given)
-        return InputMotion(self.owner, self.n, (*self._users, *functions), fill, left, self.whole)
+        return InputMotion(
+            self.owner, self.n, *under_sources(self._users, self._fill, self.inputs, sources), self.whole
+        )
 
 
 @final
@@ -199,10 +196,3 @@ def _by_name(n: int, names: tuple[str, ...], users: Sequence[Callable[..., Any]]
             out[k] = values[k]
 
     return fill
-
-
-def _under_functions(
-    fill: Maker, n_users: int, given: tuple[bool, ...], users: Sequence[Callable[..., Any]]
-) -> Filling:
-    """A law with functions of the time, the last users, in the places of the inputs that are `given`."""
-    return under_functions(fill(users[:n_users]), users[n_users:], given)

@@ -6,7 +6,7 @@ import math
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from keyword import iskeyword
 from typing import Any, Literal, TypeAlias, final
 
@@ -16,7 +16,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.laws.arrays import piecewise
-from rbdae.laws.law import Filling
+from rbdae.laws.law import Filling, Maker
 from rbdae.laws.numbers import choice
 
 Interpolation: TypeAlias = Literal["linear", "cubic", "previous"]
@@ -203,16 +203,28 @@ def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, I
     return dict(inputs)
 
 
-def under_functions(
-    fill: Filling, functions: Sequence[Callable[[float], Any]], timed: Sequence[bool], first: int = 0
-) -> Filling:
-    """f(t, x, out) of a law whose inputs begin at `first` of x, with functions of the time in the places of those that
-    are `timed`."""
+Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
+"""Inputs that are functions of the time."""
+
+
+def under_sources(
+    users: Sequence[Any], fill: Maker, inputs: Sequence[Input], sources: Sources, first: int = 0
+) -> tuple[tuple[Any, ...], Maker, tuple[Input, ...]]:
+    """The users' functions, the maker and the inputs of a law f(t, x, out), whose inputs begin at `first` of x, with
+    functions of the time in the places of some."""
+    functions = tuple(sources[each] for each in inputs if each in sources)
+    timed = [each in sources for each in inputs]
+    left = tuple(each for each in inputs if each not in sources)
+    return (*users, *functions), partial(_completed, fill, len(users), timed, first), left
+
+
+def _completed(fill: Maker, n_users: int, timed: Sequence[bool], first: int, users: Sequence[Any]) -> Filling:
+    law, functions = fill(users[:n_users]), users[n_users:]
 
     def completed(t: float, x: Vec, out: Vec) -> Any:
         numbers, given = iter(x[first:]), iter(functions)
         inputs = [next(given)(t) if by_time else next(numbers) for by_time in timed]
-        return fill(t, np.array([*x[:first], *inputs, *numbers]).view(type(x)), out)
+        return law(t, np.array([*x[:first], *inputs, *numbers]).view(type(x)), out)
 
     return completed
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, Protocol, TypeAlias, cast, final, runtime_checkable
+from typing import Any, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.compiler.user_functions import UserFunction, is_compiled
+from rbdae.compiler.declared import is_dispatcher
+from rbdae.compiler.user_functions import UserFunction
 from rbdae.inputs import Input
 from rbdae.laws.arrays import numbers
 from rbdae.laws.law import Law as RecordedLaw
+from rbdae.laws.law import Maker
 from rbdae.laws.numbers import Number
-from rbdae.laws.recorded import Recorded, of_time
+from rbdae.laws.recorded import Recorded, as_it_is, of_time
 
 
 @runtime_checkable
@@ -53,13 +55,13 @@ class Motion:
         self.inputs: tuple[Input, ...] = ()
         self.whole = True
         self._law = law
-        function: Callable[[float, Vec, Vec], None]
-        if is_compiled(law):
+        users: Sequence[Any] = (law,)
+        fill: Maker = as_it_is
+        if is_dispatcher(law):
             _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
-            function = cast(Any, law)
         else:
-            fill = partial(of_time, n, partial(_values, owner, n))
-            function = Recorded(f"{owner}: the law", _three(owner, law, n), fill, 0, 3 * n)
+            users, fill = _three(owner, law, n), partial(of_time, n, partial(_values, owner, n))
+        function = Recorded(f"{owner}: the law", users, fill, 0, 3 * n)
         self.user_function = UserFunction(function, 0, 3 * n)
         self._function = function
 

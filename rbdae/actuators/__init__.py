@@ -3,15 +3,12 @@
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
 from rbdae.actuators.block import Block as Block
-from rbdae.actuators.function_block import FunctionBlock as FunctionBlock
-from rbdae.actuators.function_block import block as block
+from rbdae.actuators.block import FunctionBlock as FunctionBlock
+from rbdae.actuators.block import block as block
 from rbdae.actuators.library import PD as PD
 from rbdae.actuators.library import PI as PI
 from rbdae.actuators.library import PID as PID
 from rbdae.actuators.library import DCMotor as DCMotor
-from rbdae.actuators.library import FirstOrderValve as FirstOrderValve
-from rbdae.actuators.library import HydraulicCylinder as HydraulicCylinder
-from rbdae.actuators.library import MaxwellElement as MaxwellElement
 from rbdae.actuators.library import Source as Source
 from rbdae.actuators.sampled import Sampled as Sampled
 

@@ -80,8 +80,8 @@ class Owners:
 @final
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A coordinate of two bodies: `owner` has it, `first` is the place of its bodies in the element; `turn` that of its
-    turn among the states, or -1."""
+    """A coordinate of two bodies: `bodies` are the places of these in the element, `turn` that of its turn among the
+    unknowns, or -1."""
 
     coordinate: Coordinate
     bodies: tuple[int, int]
@@ -90,20 +90,23 @@ class Motion:
 
 @final
 class Evaluation:
-    """The arguments of laws at one x, each computed once; `users` are the functions of users by their keys."""
+    """The arguments of laws at one x = (Z, Zdot, unknowns, inputs, constants), each computed once; the constants may be
+    left out. `users` are the functions of users by their keys."""
 
-    def __init__(self, of: Any, users: Mapping[Any, Callable[..., Any]], t: Any, x: Any) -> None:
-        self._of, self._t, self._x = of, t, x.tolist() if type(x) is np.ndarray else x
-        self._users = users
+    def __init__(self, of: Network, users: Mapping[Any, Callable[..., Any]], t: Any, x: Any) -> None:
+        x = x.tolist() if type(x) is np.ndarray else x
+        ends = np.cumsum([12 * len(of.bodies), 12 * len(of.bodies), len(of.names), len(of.inputs)])
+        self._of, self._users, self._t = of, users, t
+        self._Z, self._rates, self._s, self._u, self._p = (
+            x[first:last] for first, last in zip([0, *ends], [*ends, len(x)], strict=True)
+        )
         self._known: dict[Any, Any] = {}
         self._asked: list[Block] = []
 
     def _coordinate(self, motion: Motion) -> Any:
         if motion not in self._known:
-            n = 12 * len(self._of.bodies)
             at = [12 * b + i for b in motion.bodies for i in range(12)]
-            picked = [self._x[i] for i in at] + [self._x[n + i] for i in at]
-            self._known[motion] = motion.coordinate.at(picked)
+            self._known[motion] = motion.coordinate.at([self._Z[i] for i in at] + [self._rates[i] for i in at])
         return self._known[motion]
 
     def motion(self, motion: Motion) -> tuple[Any, Any]:
@@ -111,60 +114,55 @@ class Evaluation:
         s, rate, _ = self._coordinate(motion)
         if motion.turn < 0:
             return s, rate
-        turn = self._x[24 * len(self._of.bodies) + motion.turn]
+        turn = self._s[motion.turn]
         return turn + np.arctan2(np.sin(s - turn), np.cos(s - turn)), rate
 
     def gradient(self, motion: Motion) -> Any:
         """ds/dZ of a coordinate."""
         return self._coordinate(motion)[2]
 
-    def unknowns(self, block: Block) -> list[Any]:
-        """The states and algebraic unknowns of a block."""
-        first = 24 * len(self._of.bodies)
-        return [self._x[first + k] for k in self._of.states[id(block)]]
-
-    def inputs(self, block: Block) -> list[Any]:
-        """The inputs of a block."""
-        return [self._input(block, name) for name in block.inputs]
-
-    def _constants(self, block: Block) -> dict[str, Any] | None:
-        """Its constants among the last numbers of x; None if x has none."""
-        first = 24 * len(self._of.bodies) + len(self._of.names) + len(self._of.inputs)
-        if len(self._x) == first:
-            return None
-        at = first + self._of.constants_at[id(block)]
-        names = block.constants
-        return dict(zip(names, self._x[at : at + len(names)], strict=True))
+    def _constants(self, block: Block) -> dict[str, Any]:
+        """Its numbers by name: among x, or as they are."""
+        if not len(self._p):
+            return {name: float(np.real(value)) for name, value in block.constants.items()}
+        return {name: self._p[self._of.places[f"{block.name}.{name}"]] for name in block.constants}
 
     def _input(self, block: Block, name: str) -> Any:
         source = self._of.sources[block][name]
         if is_number(source):
-            known = self._constants(block)
-            return float(np.real(source)) if known is None else known[name]
+            return self._constants(block)[name]
         if isinstance(source, Input):
-            return self._x[24 * len(self._of.bodies) + len(self._of.names) + self._of.inputs.index(source)]
+            return self._u[self._of.inputs.index(source)]
         if isinstance(source, Quantity):
             owner = self._of.owner_of(source)
             if source.aspect == "own":
-                return self._own(owner, source.name)
+                return self.value(owner, source.name)
             return self.motion(self._of.motion_of(owner, source.coordinate))[source.aspect == "rate"]
         return self._users[block, name](self._t) if callable(source) else source
 
-    def _own(self, block: Block, name: str) -> Any:
+    def _own_motion(self, block: Block) -> tuple[Any, Any] | None:
+        of = block.coordinate
+        return None if of is None else self.motion(self._of.motion_of(block, of.name))
+
+    def value(self, block: Block, name: str) -> Any:
+        """One of its unknowns, inputs and outputs."""
         if name in block.unknown_names:
-            return self.unknowns(block)[block.unknown_names.index(name)]
-        if name in block.inputs:
-            return self._input(block, name)
-        return self.outputs(block)[name]
+            return self._s[self._of.unknowns[block][block.unknown_names.index(name)]]
+        return self._input(block, name) if name in block.inputs else self.outputs(block)[name]
+
+    def along(self, block: Block, name: str) -> Any:
+        """Of an actuator its ``"effort"``, or the ``"value"`` or ``"rate"`` of its coordinate."""
+        motion = self._own_motion(block)
+        return self.results(block)[0] if motion is None or name == "effort" else motion[name == "rate"]
 
     def arguments(self, block: Block) -> Any:
         """The arguments of its law."""
         if (block, "law") not in self._known:
-            motion = None if block.coordinate is None else self.motion(self._of.motion_of(block, block.coordinate.name))
+            unknowns = [self._s[k] for k in self._of.unknowns[block]]
+            inputs = [self._input(block, name) for name in block.inputs]
             known = self._constants(block)
-            numbers = None if known is None else [known[name] for name in block.values]
             self._known[block, "law"] = block.arguments(
-                self._t, motion, self.unknowns(block), self.inputs(block), numbers
+                self._t, self._own_motion(block), unknowns, inputs, [known[name] for name in block.values]
             )
         return self._known[block, "law"]
 
@@ -197,7 +195,10 @@ class Network:
     blocks : in the order of the system
     bodies, inputs : of the element
     sources : of the inputs of each block, by name
-    names : of the unknowns, with the block's name before them: "motor.current"
+    names, start : of the unknowns, with the block's name before them: "motor.current"; the first `n_differential` are
+        states
+    unknowns : their numbers, of each block
+    constants, places : the numbers of laws by label, and where they are
     """
 
     def __init__(self, blocks: Sequence[Block], owner_of: Owners, by_position: set[Block]) -> None:
@@ -206,57 +207,43 @@ class Network:
         self.inputs: list[Input] = []
         self.sources = {block: owner_of.sources(block) for block in blocks}
         self._motions: dict[tuple[int, str], Motion] = {}
-        self._turns: list[tuple[str, Coordinate, tuple[Body, Body]]] = []
+        unknowns: list[tuple[str, float]] = []
         for block in self.blocks:
             if block.coordinate is not None:
-                self._add_motion(block, block.coordinate, unwound=block in by_position)
+                self._add_motion(block, block.coordinate, unknowns, unwound=block in by_position)
             for source in self.sources[block].values():
                 if isinstance(source, Input):
                     if source not in self.inputs:
                         self.inputs.append(source)
                 elif isinstance(source, Quantity) and source.aspect in ("value", "rate"):
                     owner = owner_of(source)
-                    self._add_motion(owner, _coordinate(owner, source), unwound=source.aspect == "value")
-        self._lay_out()
+                    self._add_motion(owner, _coordinate(owner, source), unknowns, unwound=source.aspect == "value")
+        unknowns += [(f"{block.name}.{each}", block.start[each]) for block in blocks for each in block.states]
+        self.n_differential = len(unknowns)
+        unknowns += [(f"{block.name}.{each}", block.start[each]) for block in blocks for each in block.algebraic]
+        self.names = tuple(label for label, _ in unknowns)
+        self.start = np.array([value for _, value in unknowns], dtype=float)
+        self.unknowns = {
+            block: [self.names.index(f"{block.name}.{each}") for each in block.unknown_names] for block in blocks
+        }
+        self.constants = {f"{block.name}.{name}": each for block in blocks for name, each in block.constants.items()}
+        self.places = {label: k for k, label in enumerate(self.constants)}
 
-    def _add_motion(self, owner: Any, coordinate: Coordinate, *, unwound: bool) -> None:
+    def _add_motion(
+        self, owner: Any, coordinate: Coordinate, unknowns: list[tuple[str, float]], *, unwound: bool
+    ) -> None:
         carrier = _carrier(owner, coordinate.name)
         key = (id(carrier), coordinate.name)
         known = self._motions.get(key)
         turn = -1 if known is None else known.turn
         if unwound and turn < 0 and coordinate.shape == "angle":
-            turn = len(self._turns)
+            turn = len(unknowns)
             label = f"{getattr(carrier, 'name', None) or owner.name}.{_turn_name(carrier, coordinate)}"
-            self._turns.append((label, coordinate, carrier.bodies))
-        places = []
-        for body in carrier.bodies:
-            if body not in self.bodies:
-                self.bodies.append(body)
-            places.append(self.bodies.index(body))
+            unknowns.append((label, float(near(coordinate, carrier.bodies)[0])))
+        self.bodies += [body for body in carrier.bodies if body not in self.bodies]
         a, b = carrier.bodies
-        self._motions[key] = Motion(coordinate.referred(a.reference, b.reference), (places[0], places[1]), turn)
-
-    def _lay_out(self) -> None:
-        names = [label for label, _, _ in self._turns]
-        start = [float(near(coordinate, bodies)[0]) for _, coordinate, bodies in self._turns]
-        self.states: dict[int, list[int]] = {}
-        for block in self.blocks:
-            first = len(names)
-            self.states[id(block)] = list(range(first, first + block.n_states))
-            names += [f"{block.name}.{each}" for each in block.states]
-            start += [block.start[each] for each in block.states]
-        self.n_differential = len(names)
-        for block in self.blocks:
-            first = len(names)
-            self.states[id(block)] += range(first, first + len(block.algebraic))
-            names += [f"{block.name}.{each}" for each in block.algebraic]
-            start += [block.start[each] for each in block.algebraic]
-        self.names, self.start = tuple(names), np.array(start, dtype=float)
-        self.constants: dict[str, Any] = {}
-        self.constants_at: dict[int, int] = {}
-        for block in self.blocks:
-            self.constants_at[id(block)] = len(self.constants)
-            self.constants |= {f"{block.name}.{name}": value for name, value in block.constants.items()}
+        places = self.bodies.index(a), self.bodies.index(b)
+        self._motions[key] = Motion(coordinate.referred(a.reference, b.reference), places, turn)
 
     # ------------------------------------------------------------ on numbers of any kind
 
@@ -305,47 +292,38 @@ class Network:
                         for i in range(12):
                             place = 12 * motion.bodies[side] + i
                             out[place] = out[place] + effort * gradient[12 * side + i]
-                for place, value in zip(self.states[id(block)], [*rates, *residuals], strict=True):
+                for place, value in zip(self.unknowns[block], [*rates, *residuals], strict=True):
                     out[n + place] = value
 
         return law
 
-    def values(self, users: Users, t: Any, x: Any) -> dict[tuple[Block, str], Any]:
-        """Efforts, outputs, inputs and unknowns of all blocks at x = (Z, Zdot, s, z, u), by block and name."""
-        at = Evaluation(self, dict(zip(self.users, users, strict=True)), t, x)
-        out: dict[tuple[Block, str], Any] = {}
-        for block in self.blocks:
-            out |= {(block, name): value for name, value in at.outputs(block).items()}
-            out |= {(block, name): value for name, value in zip(block.unknown_names, at.unknowns(block), strict=True)}
-            out |= {(block, name): value for name, value in zip(block.inputs, at.inputs(block), strict=True)}
-            effort = at.results(block)[0]
-            if block.coordinate is not None:
-                out[block, "effort"] = effort
-                out[block, "value"], out[block, "rate"] = at.motion(self.motion_of(block, block.coordinate.name))
-        return out
-
     @cached_property
-    def _recorded_values(self) -> tuple[list[tuple[Block, str]], Recorded]:
-        keys: list[tuple[Block, str]] = []
-        for block in self.blocks:
-            keys += [(block, name) for name in (*block.observed_names, *block.unknown_names, *block.inputs)]
-            keys += [(block, name) for name in ("effort", "value", "rate") if block.coordinate is not None]
+    def _values(self) -> tuple[list[tuple[Block, str]], Recorded]:
+        """What blocks have, by block and name, and a law of that."""
+        own = [(b, name) for b in self.blocks for name in (*b.observed_names, *b.unknown_names, *b.inputs)]
+        acting = [block for block in self.blocks if block.coordinate is not None]
+        along = [(block, name) for block in acting for name in ("effort", "value", "rate")]
 
         def fill(users: Users) -> Filling:
+            named = dict(zip(self.users, users, strict=True))
+
             def law(t: Any, x: Any, out: Any) -> None:
-                found = self.values(users, t, x)
-                for k, key in enumerate(keys):
-                    out[k] = found[key]
+                at = Evaluation(self, named, t, x)
+                for k, key in enumerate(own):
+                    out[k] = at.value(*key)
+                for k, key in enumerate(along, len(own)):
+                    out[k] = at.along(*key)
 
             return law
 
         n_in = 24 * len(self.bodies) + len(self.names) + len(self.inputs)
-        owner = " and ".join(str(block.name) for block in self.blocks)
+        owner, keys = " and ".join(str(block.name) for block in self.blocks), [*own, *along]
         return keys, Recorded(owner, [*self.users.values()], fill, n_in, len(keys))
 
     def values_at(self, t: Vec, x: Mat) -> dict[tuple[Block, str], Vec]:
-        """`values` at times (m,) and rows x, (m,) each; row after row in Python where they cannot be recorded."""
-        keys, recorded = self._recorded_values
+        """Efforts, outputs, inputs and unknowns of all blocks at times (m,) and rows x = (Z, Zdot, s, z, u), (m,) each;
+        row after row in Python where they cannot be recorded."""
+        keys, recorded = self._values
         law, out, called = recorded.law, np.zeros((len(t), len(keys))), np.arange(len(t))
         if law is not None:
             out, regular = law.at_rows(t, x)

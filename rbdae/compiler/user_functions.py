@@ -1,9 +1,9 @@
 """Functions of the user that kernels call by address: f(t, x, out) with vectors of fixed lengths.
 
-A numba function is compiled into a C function; a plain Python function goes through ctypes, one or two microseconds a
-call. An exception in it cannot pass through compiled code: it is kept for the evaluation that called it, `out` becomes
-NaN, no further function of the user is called, and `raising` raises it when the kernel has returned. Evaluations belong
-to threads, and may be nested: a function of the user may evaluate, or solve, another problem.
+They go through ctypes, one or two microseconds a call. An exception in one cannot pass through compiled code: it is
+kept for the evaluation that called it, `out` becomes NaN, no further function of the user is called, and `raising`
+raises it when the kernel has returned. Evaluations belong to threads, and may be nested: a function of the user may
+evaluate, or solve, another problem.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from rbdae.compiler.access import call_address
-from rbdae.compiler.declared import is_dispatcher
 from rbdae.compiler.jit import jit, two_sided
-from rbdae.compiler.options import ENABLED
 from rbdae.compiler.plain import plain
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
@@ -38,42 +36,22 @@ _ALL: WeakValueDictionary[int, UserFunction] = WeakValueDictionary()
 """By address."""
 
 
-def is_compiled(function: Any) -> bool:
-    """Whether a user's function is a numba function."""
-    return is_dispatcher(function)
-
-
-def like(function: Any, made: Callable[..., Any]) -> Callable[..., Any]:
-    """A function made around a user's one, compiled if that one is."""
-    if not (ENABLED and is_compiled(function)):
-        return made
-    import numba
-
-    return cast(Callable[..., Any], numba.njit(made))
-
-
 class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
-    `address` is for kernels; `python` says that it is called through Python, so that it may raise exceptions.
-    If it has a `law`, as a `rbdae.laws.recorded.Recorded` has where it is not called, code of a model has that in its
-    place. `slope` is the function with its Jacobian, and whether that is two matrices, with respect to positions and
-    to rates (`rbdae.graph.graph.Graph.slopes`).
+    `address` is for kernels. If it has a `law`, as `rbdae.laws.recorded.Recorded` has where it is not called, code of a
+    model has that in its place. `slope` is the function with its Jacobian, and whether that is two matrices, with
+    respect to positions and to rates (`rbdae.graph.graph.Graph.slopes`).
     """
 
     slope: tuple[UserFunction, bool] | None = None
 
     def __init__(self, function: Callable[..., None], n_in: int, n_out: int, owner: str = "") -> None:
         self._owner = owner
-        self.python = not (ENABLED and is_compiled(function))
         self._function = function
         self.n_in, self.n_out = n_in, n_out
-        if self.python:
-            self._keep: Any = _PROTOTYPE(_through_ctypes(function, n_in, n_out))
-            self.address: int = ctypes.cast(self._keep, ctypes.c_void_p).value or 0
-        else:
-            self._keep = _compiled(function, n_in, n_out)
-            self.address = self._keep.address
+        self._keep: Any = _PROTOTYPE(_through_ctypes(function, n_in, n_out))
+        self.address: int = ctypes.cast(self._keep, ctypes.c_void_p).value or 0
         _ALL[self.address] = self
 
     @property
@@ -89,28 +67,12 @@ class UserFunction:
     @property
     def why(self) -> str:
         """Why there is no law."""
-        return str(getattr(self._function, "why", "it is called back" if self.python else "it is compiled by numba"))
+        return str(getattr(self._function, "why", "it is called back"))
 
     @cached_property
     def plain(self) -> Callable[..., None]:
         """The function in plain Python."""
         return plain(self._function)
-
-
-def _compiled(function: Any, n_in: int, n_out: int) -> Any:
-    """A numba function f(t, x, out) as a C function."""
-    import numba as _numba
-    from numba import types
-
-    numba: Any = _numba
-    carray = numba.carray
-
-    pointer = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
-
-    def call(t, x, out):  # type: ignore[no-untyped-def]
-        function(t, carray(x, n_in), carray(out, n_out))
-
-    return numba.cfunc(types.void(types.float64, pointer, pointer))(call)
 
 
 def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Callable[..., None]:

@@ -4,17 +4,17 @@ from rbdae.forces.base import AbstractForce as AbstractForce
 from rbdae.forces.base import AbstractPairForce as AbstractPairForce
 from rbdae.forces.bushing import Bushing as Bushing
 from rbdae.forces.contact import Contact as Contact
-from rbdae.forces.coulomb import Coulomb as Coulomb
+from rbdae.forces.contact import Limit as Limit
 from rbdae.forces.element import StateElement as StateElement
 from rbdae.forces.element import UserElement as UserElement
+from rbdae.forces.friction import Coulomb as Coulomb
 from rbdae.forces.friction import Friction as Friction
-from rbdae.forces.limit import Limit as Limit
+from rbdae.forces.joint_forces import Motor as Motor
+from rbdae.forces.joint_forces import TorsionalSpringDamper as TorsionalSpringDamper
+from rbdae.forces.joint_forces import TranslationalSpringDamper as TranslationalSpringDamper
 from rbdae.forces.loads import Force as Force
 from rbdae.forces.loads import Torque as Torque
-from rbdae.forces.motor import Motor as Motor
 from rbdae.forces.spring_dampers import SpringDamper as SpringDamper
-from rbdae.forces.spring_dampers import TorsionalSpringDamper as TorsionalSpringDamper
-from rbdae.forces.spring_dampers import TranslationalSpringDamper as TranslationalSpringDamper
 from rbdae.forces.user_force import UserForce as UserForce
 from rbdae.laws.recorded import CalledBack as CalledBack
 

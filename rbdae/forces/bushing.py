@@ -58,8 +58,7 @@ class Bushing(AbstractPairForce):
     rest : Rotation, (4,) or (3, 3) array_like, optional
         The orientation of `a` relative to `b` at which there is no torque; without it that in which the bodies were
         added.
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "bushing-1" and so on.
+    name : str, by default "bushing-1" and so on
     """
 
     stiffness: Mat = attrs.field(converter=_check.tensor, kw_only=True)

@@ -1,8 +1,20 @@
-"""Contact of a point with a plane or a sphere."""
+"""Forces that push and do not pull: contact of a point with a plane or a sphere, and end stops of a joint.
+
+What is pressed in by the depth d pushes back with k d^n (1 + a ddot), by [HC75]. Along a line, with the reduced mass m
+of both sides and no other force, m v dv/dd = -k d^n (1 + a v) has the integral
+
+    a v - ln(1 + a v) + a^2 k / m  d^(n + 1) / (n + 1) = constant,
+
+so that the velocities v before and -e v after have a e v + ln(1 - a e v) + a v - ln(1 + a v) = 0: the restitution e
+depends on a v alone, not on the masses, on k or on n. `_damping_of` solves this for a; [HC75] have its beginning,
+e = 1 - 2 a v / 3.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, final
 
 import attrs
@@ -10,20 +22,95 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
-from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractPairForce, near
-from rbdae.forces.dry import VELOCITY, checked_pressing, friction_over, pressing
-from rbdae.forces.element import AnyElement, together
+from rbdae.forces.element import AnyElement, along, together
+from rbdae.forces.friction import VELOCITY, friction_over
+from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular
 from rbdae.laws.law import Filling
+from rbdae.laws.numbers import choice
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.forms import direction, point, product
 
+# ---------------------------------------------------------------- what presses
+
+
+def _pressing(depth: Any, rate: Any, stiffness: Any, exponent: Any, damping: Any) -> Any:
+    """The force; zero without contact. Its numbers may be symbols."""
+    inside = depth > 0.0
+    force = stiffness * choice(inside, depth, 1.0) ** exponent  # a power of what is not negative has derivatives
+    factor = 1.0 + damping * rate
+    return choice(inside, choice(factor > 0.0, force * factor, 0.0), 0.0)
+
+
+def _damping_of(restitution: float, velocity: float) -> float:
+    """a (s/m) with which a contact returns this fraction, in (0, 1], of an approach with this velocity."""
+    e = restitution
+    if e == 1.0:
+        return 0.0
+
+    def lost(x: float) -> float:
+        return x * (1.0 + e) - math.log1p(x) + math.log1p(-e * x)
+
+    low, high = 0.0, 1.0 / e  # lost begins positive, (1 - e^2) x^2 / 2, and ends below any number
+    while True:
+        x = 0.5 * (low + high)
+        if not low < x < high:
+            return low / velocity
+        low, high = (x, high) if lost(x) > 0.0 else (low, x)
+
+
+def _exponent(value: float, force: Any = None, field: Any = None) -> float:
+    """n, at least 1."""
+    n = _check.number(force._owner, "exponent", value)
+    if n < 1.0:
+        raise ValueError(
+            f"{force._owner}: exponent must be at least 1, got {_check.show(value)}; give 1.5 for round surfaces, 1 "
+            "for a spring"
+        )
+    return n
+
+
+def _restitution(value: float | None, force: Any = None, field: Any = None) -> float | None:
+    """e in (0, 1], if it is given."""
+    if value is not None and not 0.0 < _check.number(force._owner, "restitution", value) <= 1.0:
+        raise ValueError(
+            f"{force._owner}: restitution must be above 0 and at most 1, got {_check.show(value)}; give damping= for "
+            "less"
+        )
+    return value
+
+
+def _damping(value: float | None, force: Any = None, field: Any = None) -> float:
+    """a, given or by a restitution at a velocity."""
+    owner, e, v = force._owner, force.restitution, force.impact_velocity
+    if value is not None and e is not None:
+        raise ValueError(f"{owner}: it has a damping and a restitution; leave one out")
+    if (e is None) != (v is None):
+        raise ValueError(f"{owner}: restitution= and impact_velocity= go together: it falls with the velocity")
+    if e is None or v is None:
+        return 0.0 if value is None else _check.amount(value, force, field)
+    return _damping_of(e, v)
+
+
+# ---------------------------------------------------------------- contact
+
+
+def _normal(value: ArrayLike | None, contact: Any = None, field: Any = None) -> Vec | None:
+    """The unit normal of a plane; none of a sphere."""
+    if contact.radius is None:
+        n = np.array(_check.axis(contact._owner, "normal", (0.0, 0.0, 1.0) if value is None else value))
+        return _check.frozen(n / np.linalg.norm(n))
+    if value is not None:
+        raise ValueError(f"{contact._owner}: it has the normal of a plane and the radius of a sphere; leave one out")
+    return None
+
 
 @final
-@attrs.frozen(eq=False, init=False, kw_only=True)
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Contact(AbstractPairForce):
     """A point of a body against a plane or a sphere on another one, with dry friction.
 
@@ -58,8 +145,7 @@ class Contact(AbstractPairForce):
         Coefficient of friction.
     velocity : float
         v0, m/s.
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "contact-1" and so on.
+    name : str, by default "contact-1" and so on
 
     Attributes
     ----------
@@ -67,53 +153,17 @@ class Contact(AbstractPairForce):
         The unit normal of a plane.
     """
 
-    axis_b: Vec | None
-    radius: float | None
-    at_a: Vec
-    at_b: Vec
-    stiffness: float
-    exponent: float
-    damping: float
-    mu: float
-    velocity: float
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body | None = None,
-        *,
-        normal: ArrayLike | None = None,
-        radius: float | None = None,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        stiffness: float,
-        exponent: float = 1.5,
-        damping: float | None = None,
-        restitution: float | None = None,
-        impact_velocity: float | None = None,
-        mu: float = 0.0,
-        velocity: float = VELOCITY,
-        name: str | None = None,
-    ) -> None:
-        owner = describe("force", "Contact", a, b, name)
-        if normal is not None and radius is not None:
-            raise ValueError(f"{owner}: it has the normal of a plane and the radius of a sphere; leave one out")
-        n = None
-        if radius is None:
-            n = np.array(_check.axis(owner, "normal", (0.0, 0.0, 1.0) if normal is None else normal))
-            n = _check.frozen(n / np.linalg.norm(n))
-        self.__attrs_init__(
-            a=a,
-            b=b,
-            axis_b=n,
-            radius=None if radius is None else _check.positive(owner, "radius", radius, "give e.g. 0.1"),
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            **checked_pressing(owner, stiffness, exponent, damping, restitution, impact_velocity),
-            mu=_check.not_negative(owner, "mu", mu),
-            velocity=_check.positive(owner, "velocity", velocity, "give e.g. 1e-3"),
-            name=name,
-        )
+    radius: float | None = attrs.field(default=None, converter=_check.optional_size, kw_only=True)
+    axis_b: Vec | None = attrs.field(default=None, alias="normal", converter=_normal, kw_only=True)
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
+    stiffness: float = attrs.field(converter=_check.size, kw_only=True)
+    exponent: float = attrs.field(default=1.5, converter=_exponent, kw_only=True)
+    restitution: float | None = attrs.field(default=None, converter=_restitution, kw_only=True)
+    impact_velocity: float | None = attrs.field(default=None, converter=_check.optional_size, kw_only=True)
+    damping: float = attrs.field(default=None, converter=_damping, kw_only=True)
+    mu: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+    velocity: float = attrs.field(default=VELOCITY, converter=_check.size, kw_only=True)
 
     @property
     def symbol(self) -> Symbol | None:
@@ -151,7 +201,7 @@ def _plane(users: Sequence[Callable[..., Any]]) -> Filling:
 
     def law(t: float, x: Vec, out: Vec) -> None:
         v, mu, v0 = [x[3], x[4]], x[9], x[10]
-        N = pressing(-x[2], -x[5], x[6], x[7], x[8])
+        N = _pressing(-x[2], -x[5], x[6], x[7], x[8])
         f = -mu * N * friction_over(v, v0)
         out[0] = f * v[0]
         out[1] = f * v[1]
@@ -169,9 +219,110 @@ def _sphere(users: Sequence[Callable[..., Any]]) -> Filling:
         n = [x[k] / r for k in range(3)]
         rate = n[0] * x[3] + n[1] * x[4] + n[2] * x[5]
         v = [x[3 + k] - rate * n[k] for k in range(3)]
-        N = pressing(radius - r, -rate, x[6], x[7], x[8])
+        N = _pressing(radius - r, -rate, x[6], x[7], x[8])
         f = -mu * N * friction_over(v, v0)
         for k in range(3):
             out[k] = N * n[k] + f * v[k]
 
     return law
+
+
+# ---------------------------------------------------------------- end stops
+
+
+def _low(value: float | None, limit: Any = None, field: Any = None) -> float | None:
+    return None if value is None else _check.quantity(value, limit, field)
+
+
+def _high(value: float | None, limit: Any = None, field: Any = None) -> float | None:
+    """The upper stop, if there is one: then it is above the lower one."""
+    high, low = _low(value, limit, field), limit.low
+    if high is None and low is None:
+        raise ValueError(f"{limit._owner}: it has no stop; give low= or high=, or both")
+    if high is not None and low is not None and not low < high:
+        raise ValueError(f"{limit._owner}: low must be below high, got {low:g} and {high:g}; exchange them")
+    return high
+
+
+def _coordinate(name: str | None, limit: Any = None, field: Any = None) -> str:
+    """The name of a coordinate of the joint, or of its only one."""
+    return coordinate_of(limit._owner, limit.joint, name).name
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Limit(AbstractJointForce):
+    """End stops on a coordinate of a joint: a force, or torque, that pushes back where it is below `low`, above `high`.
+
+    With the depth d behind the stop it is k d^n (1 + a ddot) on `b`, and the opposite one on `a`, by Hunt and Crossley
+    [HC75], and zero where that would pull. With n = 1 and no damping the stop is a linear spring; with n > 1 the law
+    has a continuous derivative at the stop, too, which implicit solvers with large steps like better. Its work is
+    counted in ``solution.energy.work``; it has no part in the potential.
+
+    Parameters
+    ----------
+    joint : AbstractJoint
+        With coordinates: revolute (`angle`), prismatic (`displacement`), cylindrical, planar, universal.
+    low, high : float, optional
+        rad or m; one of them or both. The angle counts full turns, by the internal state "limit-1.phi".
+    stiffness : float
+        k, N m/rad^n or N/m^n.
+    exponent : float
+        n, at least 1.
+    damping : float, optional
+        a, s/rad or s/m; 0 by default.
+    restitution, impact_velocity : float, optional
+        In place of the damping: which fraction, in (0, 1], of this velocity (rad/s or m/s) a stop returns.
+    coordinate : str, optional
+        The name of the coordinate, if the joint has several: "angle", "displacement", "x", ...
+    name : str, by default "limit-1" and so on
+    """
+
+    low: float | None = attrs.field(default=None, converter=_low)
+    high: float | None = attrs.field(default=None, converter=_high)
+    stiffness: float = attrs.field(converter=_check.size, kw_only=True)
+    exponent: float = attrs.field(default=1.0, converter=_exponent, kw_only=True)
+    restitution: float | None = attrs.field(default=None, converter=_restitution, kw_only=True)
+    impact_velocity: float | None = attrs.field(default=None, converter=_check.optional_size, kw_only=True)
+    damping: float = attrs.field(default=None, converter=_damping, kw_only=True)
+    coordinate: str = attrs.field(default=None, converter=_coordinate, kw_only=True)
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """Bars at the stops of a displacement along an axis."""
+        joint, stops = self.joint, [end for end in (self.low, self.high) if end is not None]
+        if self.coordinate != "displacement" or not isinstance(joint, AbstractAxialJoint):
+            return None
+        return Symbol("stops", tuple((joint.a, joint.at_a + end * joint.axis_a) for end in stops), axis=joint.axis_a)
+
+    def acts_along(self) -> tuple[Coordinate]:
+        """The coordinate that it limits."""
+        known = {each.name: each for each in self.joint.coordinates()}
+        return (known[self.coordinate],)
+
+    def elements(self) -> tuple[AnyElement, ...]:
+        """One element."""
+        (of,) = self.acts_along()
+        ends = [end for end in (self.low, self.high) if end is not None]
+        p = np.array([self.stiffness, self.exponent, self.damping, *ends])
+        maker = _MAKERS[self.low is not None, self.high is not None]
+        return (along(of, u=MotionLaw("the force of its stops", (), maker, near(of, self.joint.bodies), p)),)
+
+
+def _stops(below: bool, above: bool, users: Sequence[Callable[..., Any]]) -> Filling:
+    """The law of stops below and above."""
+
+    def law(t: float, x: Vec, out: Vec) -> None:
+        s, rate, *numbers = x[0], x[1], x[2], x[3], x[4]
+        total: Any = 0.0
+        if below:
+            total = _pressing(x[5] - s, -rate, *numbers)
+        if above:
+            total = total - _pressing(s - x[5 + below], rate, *numbers)
+        out[0] = total
+
+    return law
+
+
+_MAKERS = {sides: partial(_stops, *sides) for sides in ((True, False), (False, True), (True, True))}
+"""By whether there are stops below and above."""

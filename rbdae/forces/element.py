@@ -8,7 +8,7 @@ get the reference points, to which the kernels refer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -17,10 +17,10 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae.body import Body
 from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
-from rbdae.inputs import Input
+from rbdae.inputs import Input, Sources, under_sources
 from rbdae.joints.base import AbstractJoint
+from rbdae.laws.recorded import Composed, as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
-from rbdae.quantities.coordinate import displacement as coordinate_displacement
 from rbdae.quantities.forms import direction, product
 
 
@@ -39,6 +39,29 @@ class TimeFunction:
     def functions(self) -> tuple[object, ...]:
         """The user's function, if there is one."""
         return () if self.function is None else (self.function,)
+
+    def under(self, sources: Sources) -> TimeFunction:
+        """As a law of time, if one of its inputs is a function of it; the others keep their first value."""
+        if not any(each in sources for each in self.inputs):
+            return self
+        functions = [sources.get(each) for each in self.inputs]
+        values = [each.value for each in self.inputs]
+
+        def of_time(t: float) -> Any:
+            return np.array([value if f is None else f(t) for f, value in zip(functions, values, strict=True)])
+
+        return replace(self, function=functions[0] if len(functions) == 1 else of_time, inputs=())
+
+    def checked(self, owner: str, t: float, value: object) -> Vec:
+        """A value at t: (n,) finite real numbers."""
+        n = len(self.constant)
+        remedy = "the function has to return " + ("one number" if n == 1 else f"{n} numbers")
+        what, shape = f"{self.what} at t = {t:g}", () if n == 1 else (n,)
+        return _check.array(owner, what, value, shape, remedy=remedy).reshape(n)
+
+    def at(self, owner: str, t: float) -> Vec:
+        """u(t), checked; inputs count as zero."""
+        return self.constant if self.function is None else self.checked(owner, t, self.function(t))
 
 
 @final
@@ -111,6 +134,11 @@ class Element:
             return False
         return bool(np.any(np.real(self.stiffness))) or (self.force is not None and self.force.by_position)
 
+    def under(self, sources: Sources) -> Element:
+        """The element with functions of the time in the places of some inputs."""
+        force = None if self.force is None else self.force.under(sources)
+        return replace(self, law=self.law.under(sources), force=force)
+
     def values(self, Z: Mat) -> Vec:
         """The forms at Z (24,)."""
         return np.asarray(self.rows @ Z + 0.5 * np.einsum("i,aij,j->a", Z, self.forms, Z))
@@ -133,6 +161,10 @@ class UserElement:
     force: Callable[[float, Vec, Vec], None]
     jacobian: Callable[[float, Vec, Vec], None] | None
     potential: Callable[[float, Vec, Vec], None] | None = None
+
+    def under(self, sources: Sources) -> UserElement:
+        """The element, which reads no inputs."""
+        return self
 
 
 @final
@@ -181,6 +213,14 @@ class StateElement:
     labelled: bool = False
     constants: Mapping[str, Any] = field(default_factory=dict)
 
+    def under(self, sources: Sources) -> StateElement:
+        """The element with functions of the time in the places of some inputs."""
+        if not any(each in sources for each in self.inputs):
+            return self
+        law, first = composed(self.function), 24 * len(self.bodies or (0, 1)) + len(self.names)
+        users, fill, left = under_sources(law.users, law.fill, self.inputs, sources, first)
+        return replace(self, function=Composed(users, fill), jacobian=None, inputs=left)
+
     def n_arguments(self, n_bodies: int) -> int:
         """The length of x for this number of bodies, without constants."""
         return 24 * n_bodies + len(self.names) + len(self.inputs)
@@ -188,6 +228,11 @@ class StateElement:
     def n_results(self, n_bodies: int) -> int:
         """The length of out."""
         return 12 * n_bodies + len(self.names)
+
+
+def composed(function: Any) -> Composed:
+    """A user's function f(t, x, out)."""
+    return function if isinstance(function, Composed) else Composed([function], as_it_is)
 
 
 AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
@@ -236,14 +281,6 @@ def load(
     read = inputs_of_law(owner, what, value, inputs)
     law = law_of(owner, what, value, near, names, read) if callable(value) else None
     return time_function(owner, what, value) if law is None else law
-
-
-def value_of(owner: str, law: TimeFunction, t: float) -> Vec:
-    """u(t) of a law with a function, checked: (n,) finite real numbers."""
-    n = len(law.constant)
-    remedy = "the function has to return " + ("one number" if n == 1 else f"{n} numbers")
-    given = law.function(t) if law.function is not None else law.constant
-    return _check.array(owner, f"{law.what} at t = {t:g}", given, () if n == 1 else (n,), remedy=remedy).reshape(n)
 
 
 def vector_law(value: ArrayLike | Callable[[float], Any], force: Any = None, field: Any = None) -> TimeFunction:
@@ -362,8 +399,3 @@ def alignment_damping(damping: Mat, rest: Mat) -> Element:
         H[k] = 0.5 * (product(d[j], e[i]) - product(d[i], e[j]))
     K, _, zero = _zeros(3)
     return Element(H, np.zeros((3, 24)), K, damping, zero, TimeFunction(np.zeros(3)))
-
-
-def displacement(axis: Vec, at_a: Vec, at_b: Vec, damping: float) -> Element:
-    """Damping of the displacement of the point on b from that on a, along an axis of a."""
-    return along(coordinate_displacement("displacement", axis, at_a, at_b), damping=damping)

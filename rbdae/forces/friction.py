@@ -1,18 +1,48 @@
-"""Viscous friction of a joint."""
+"""Viscous and dry friction of a joint.
+
+Dry friction is regularised: mu N tanh(|v| / v0) against the velocity v replaces the jump of Coulomb's law at v = 0
+(`Coulomb` says what v0 does).
+"""
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, final
 
 import attrs
+import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import cross
-from rbdae.forces.element import AnyElement, along, displacement, rotational_damping
-from rbdae.forces.joint_force import AbstractJointForce, describe_force, describe_joint, with_axis
-from rbdae.joints.base import AbstractJoint, FreeMotion
+from rbdae._arrays import Vec
+from rbdae.forces.base import near
+from rbdae.forces.element import (
+    AnyElement,
+    TimeFunction,
+    UnderReaction,
+    along,
+    rotational_damping,
+    time_function,
+    together,
+)
+from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
+from rbdae.forces.motion_law import MotionLaw
+from rbdae.joints.base import AbstractJoint
+from rbdae.laws.law import Filling
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, of_rotation
+
+_FLOOR = 1e-6
+_ONE = TimeFunction(_check.frozen(np.ones(1)))
+
+_SMALL = 1e-6
+"""Of v0: a velocity that is added under the root, so that its direction has a derivative at zero. It changes the
+friction by 1e-12 of itself at v0."""
+
+VELOCITY = 1e-3
+"""v0 that forces have without another one, m/s."""
+
+# ---------------------------------------------------------------- viscous friction
 
 
 @final
@@ -35,13 +65,11 @@ class Friction(AbstractJointForce):
         For all free motions, if these are only rotations (N m s/rad) or only translations (N s/m).
     rotational, translational : float
         For each sort of motion; needed if the joint has both.
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "friction-1" and so on.
+    name : str, by default "friction-1" and so on
     """
 
     rotational: float
     translational: float
-    motions: frozenset[FreeMotion]
 
     def __init__(
         self,
@@ -52,37 +80,27 @@ class Friction(AbstractJointForce):
         translational: float | None = None,
         name: str | None = None,
     ) -> None:
-        owner = describe_force("Friction", joint, name)
-        given = {"coefficient": coefficient, "rotational": rotational, "translational": translational}
-        for what, value in given.items():
-            if value is not None:
-                _check.not_negative(owner, what, value)
-        free = joint.free_motions
-        turns, slides = bool(free & {"rotation", "ball"}), bool(free & {"translation", "plane"})
+        owner, of = describe_force("Friction", joint, name), describe_joint(joint)
+        free, given = joint.free_motions, {"rotational": rotational, "translational": translational}
+        fits = {"rotational": bool(free & {"rotation", "ball"}), "translational": bool(free & {"translation", "plane"})}
         if not free:
-            raise ValueError(f"{owner}: {describe_joint(joint)} leaves no motion free that could have friction")
+            raise ValueError(f"{owner}: {of} leaves no motion free that could have friction")
         if coefficient is not None:
-            if turns and slides:
-                raise ValueError(
-                    f"{owner}: {describe_joint(joint)} turns and slides; give rotational= and translational="
-                )
+            _check.not_negative(owner, "coefficient", coefficient)
+            if all(fits.values()):
+                raise ValueError(f"{owner}: {of} turns and slides; give rotational= and translational=")
             if rotational is not None or translational is not None:
                 raise ValueError(f"{owner}: give either coefficient or rotational= and translational=, not both")
-            rotational, translational = (coefficient, None) if turns else (None, coefficient)
-        if rotational is None and translational is None:
+            given["rotational" if fits["rotational"] else "translational"] = coefficient
+        if rotational is None and translational is None and coefficient is None:
             raise ValueError(f"{owner}: it has no coefficient; give one, e.g. Friction(joint, 0.1)")
-        for what, value, fits in (("rotational", rotational, turns), ("translational", translational, slides)):
-            if value is not None and not fits:
-                raise ValueError(f"{owner}: {describe_joint(joint)} has no such motion for {what}=; leave it out")
+        for what, value in given.items():
+            if value is not None and not fits[what]:
+                raise ValueError(f"{owner}: {of} has no such motion for {what}=; leave it out")
         if "ball" not in free:
             with_axis(owner, joint)
-        self.__attrs_init__(
-            joint=joint,
-            rotational=0.0 if rotational is None else float(rotational),
-            translational=0.0 if translational is None else float(translational),
-            motions=free,
-            name=name,
-        )
+        numbers = {what: _check.not_negative(owner, what, value or 0.0) for what, value in given.items()}
+        self.__attrs_init__(joint=joint, name=name, **numbers)
 
     def acts_along(self) -> tuple[Coordinate, ...]:
         """Those of the joint that have friction; none of a spherical joint."""
@@ -93,20 +111,180 @@ class Friction(AbstractJointForce):
     def quantities(self) -> dict[str, Quantity]:
         """The quantities of its coordinates; of a spherical joint the torque on `b`, in the frame of `a`, and its
         power."""
-        if "ball" in self.motions and not self.joint.coordinates():
+        if "ball" in self.joint.free_motions and not self.joint.coordinates():
             return {name: each for name, each in of_rotation(self).items() if name in ("torque", "power")}
         return super().quantities
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element for each free motion that has friction."""
-        if "ball" in self.motions:
+        if "ball" in self.joint.free_motions:
             return (rotational_damping(self.rotational),) if self.rotational else ()
-        joint = with_axis("", self.joint)  # as the constructor has checked
-        out: list[AnyElement] = []
-        if self.rotational:
-            out.append(along(joint.angle_about_axis(), damping=self.rotational))
-        if self.translational:
-            across = (joint.normal_a, cross(joint.axis_a, joint.normal_a))
-            for axis in across if "plane" in self.motions else (joint.axis_a,):
-                out.append(displacement(axis, joint.at_a, joint.at_b, damping=self.translational))
-        return tuple(out)
+        joint = with_axis(self._owner, self.joint)
+        plane = "plane" in joint.free_motions
+        slides = joint.displacements_across_axis() if plane else (joint.displacement_along_axis(),)
+        out = [along(joint.angle_about_axis(), damping=self.rotational)] if self.rotational else []
+        return (*out, *(along(each, damping=self.translational) for each in slides if self.translational))
+
+
+# ---------------------------------------------------------------- dry friction
+
+
+def friction_along(v: Any, v0: Any) -> Any:
+    """tanh(v / v0) of a velocity along a line."""
+    return np.tanh(v / v0)
+
+
+def friction_over(v: list[Any], v0: Any) -> Any:
+    """tanh(|v| / v0) / |v|, by which a velocity v of several components is multiplied."""
+    size = np.sqrt(sum(each * each for each in v) + (_SMALL * v0) * (_SMALL * v0))
+    return np.tanh(size / v0) / size
+
+
+def _normal(normal: Any, force: Any = None, field: Any = None) -> TimeFunction | str:
+    """A given normal force, or "reaction"."""
+    owner = force._owner
+    if isinstance(normal, str):
+        if normal != "reaction":
+            raise ValueError(
+                f"{owner}: normal must be a number, a function of the time, or 'reaction', got {_check.show(normal)}"
+            )
+        return normal
+    law = time_function(owner, "normal", normal)
+    if law.function is None:
+        _check.not_negative(owner, "normal", law.inputs[0].value if law.inputs else float(law.constant[0]))
+    return law
+
+
+def _slides_along(coordinate: str | None, force: Any = None, field: Any = None) -> tuple[str, ...]:
+    """The names of the coordinates along which the surfaces slide."""
+    joint = force.joint
+    if coordinate is None and "plane" in joint.free_motions:
+        return tuple(each.name for each in joint.coordinates() if each.unit == "m")
+    return (coordinate_of(force._owner, joint, coordinate).name,)
+
+
+def _of_a_reaction(value: float | None, force: Any = None, field: Any = None) -> float | None:
+    """A length of bearings, or a floor, which only reactions have."""
+    if isinstance(force.normal, TimeFunction):
+        if value is not None:
+            raise ValueError(f"{force._owner}: {field.name} belongs to normal='reaction'; leave it out")
+    elif field.name == "floor" and value is None:
+        return _FLOOR
+    elif field.name == "length" and value is not None:
+        with_axis(force._owner, force.joint)
+    return _check.optional_size(value, force, field)
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Coulomb(AbstractJointForce):
+    """Coulomb friction on a free motion of a joint under a normal force N, regularised.
+
+    On `b`, and the opposite on `a`, with the rate v of the displacement, or omega of the angle:
+
+        force along the axis    -mu N tanh(v / v0)
+        in a plane              -mu N tanh(|v| / v0) v / |v|
+        torque about the axis   -mu N r tanh(r omega / v0)
+
+    v0 is the velocity up to which friction is viscous: at v0 it has 0.76 of its size, at 3 v0 0.995. In place of
+    sticking under a load F < mu N a joint creeps, with v0 artanh(F / (mu N)). The smaller v0 is, the stiffer are the
+    equations: mu N / (m v0) is the rate of the fastest motion. [PRSV16] compares such laws with others.
+
+    N is given, or the size of the joint's own constraint force R(q, la), which the friction changes in turn. Two
+    bearings at a distance `length` along the axis take the moment M about the joint's point of `b`, too, with
+    c = M x axis / length:
+
+        N = |R|,    or with a length    N = |R / 2 + c| + |R / 2 - c|
+
+    after [HWY86]. Forms with multipliers have R(q, la) in their equations; others solve for N at every state. If
+    friction is so large that N or the accelerations do not exist or are not unique (Painleve's paradox), formulating
+    raises ValueError, and a run ends with the names of the joints.
+
+    Parameters
+    ----------
+    joint : AbstractJoint
+        With coordinates: revolute and prismatic have one; in a planar joint it slides in the plane if no coordinate is
+        named.
+    mu : float
+        Coefficient of friction.
+    normal : float, Input, callable or ``"reaction"``
+        N, the normal force: a number that is not negative, an input of the system, or a function of the time (plain
+        Python), whose values must not be negative; or that of the joint's own reaction, which then has to be unique.
+    radius : float, optional
+        r of the bearing, m; needed for turning.
+    velocity : float
+        v0 in m/s, where the surfaces slide.
+    length : float, optional
+        The distance of the bearings along the axis, m; without it moments do not count. Of reactions only.
+    floor : float
+        Smooths the size of a reaction where it vanishes: |h| is the root of h . h + (floor / 2)^2, of a whole reaction
+        that of h . h + floor^2, N. Of reactions only.
+    coordinate : str, optional
+        The name of the coordinate, if the joint has several: "angle", "displacement", ...
+    name : str, by default "coulomb-1" and so on
+    """
+
+    mu: float = attrs.field(converter=_check.amount)
+    normal: TimeFunction | str = attrs.field(converter=_normal, kw_only=True)
+    along: tuple[str, ...] = attrs.field(default=None, alias="coordinate", converter=_slides_along, kw_only=True)
+    radius: float | None = attrs.field(default=None, converter=_check.optional_size, kw_only=True)
+    velocity: float = attrs.field(default=VELOCITY, converter=_check.size, kw_only=True)
+    length: float | None = attrs.field(default=None, converter=_of_a_reaction, kw_only=True)
+    floor: float | None = attrs.field(default=None, converter=_of_a_reaction, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        turns, joint = self.acts_along()[0].unit == "rad", describe_joint(self.joint)
+        if turns and self.radius is None:
+            raise ValueError(f"{self._owner}: {joint} turns; give radius=, that of its bearing, e.g. 0.01")
+        if not turns and self.radius is not None:
+            raise ValueError(f"{self._owner}: {joint} slides, without a radius; leave it out")
+
+    def acts_along(self) -> tuple[Coordinate, ...]:
+        """The coordinates along which it slides."""
+        return tuple(each for each in self.joint.coordinates() if each.name in self.along)
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """The quantities of its coordinates, and ``normal``, N, of a reaction."""
+        found = super().quantities
+        if isinstance(self.normal, TimeFunction):
+            return found
+        return found | {"normal": Quantity(self, "normal", "N", aspect="normal")}
+
+    def elements(self) -> tuple[AnyElement, ...]:
+        """One element."""
+        of = self.acts_along()
+        given, reaction = self.normal, None
+        if not isinstance(given, TimeFunction):
+            assert self.floor is not None
+            given, reaction = _ONE, UnderReaction(self.joint, self.length, self.floor)
+        users = () if given.function is None else (given.function,)
+        constant = [] if users or given.inputs else [given.constant[0]]
+        p = np.array([self.mu, self.velocity, 1.0 if self.radius is None else self.radius, *constant])
+        place = np.concatenate([near(each, self.joint.bodies) for each in of])
+        law = MotionLaw("normal", users, _in_a_plane if len(of) == 2 else _along, place, p, inputs=given.inputs)
+        return (replace(along(*of, u=law) if len(of) == 1 else together(of, law), reaction=reaction),)
+
+
+def _along(users: Sequence[Callable[..., Any]]) -> Filling:
+    """The law on one coordinate. N, without a function, is the number after the constants or the input."""
+
+    def law(t: float, x: Vec, out: Vec) -> None:
+        mu, v0, radius = x[2], x[3], x[4]
+        normal = users[0](t) if users else x[5]
+        out[0] = -mu * normal * radius * friction_along(radius * x[1], v0)
+
+    return law
+
+
+def _in_a_plane(users: Sequence[Callable[..., Any]]) -> Filling:
+    """The law on two displacements."""
+
+    def law(t: float, x: Vec, out: Vec) -> None:
+        v, mu, v0 = [x[2], x[3]], x[4], x[5]
+        normal = users[0](t) if users else x[7]
+        f = -mu * normal * friction_over(v, v0)
+        out[0] = f * v[0]
+        out[1] = f * v[1]
+
+    return law

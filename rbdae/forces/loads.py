@@ -31,8 +31,7 @@ class Force(AbstractBodyForce):
         The point in the body frame.
     frame : "space" or "body"
         Where the components are: in space, or in the frame of the body (a thrust that turns with it).
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "force-1" and so on.
+    name : str, by default "force-1" and so on
     """
 
     force: TimeFunction = attrs.field(converter=vector_law)
@@ -64,8 +63,7 @@ class Torque(AbstractBodyForce):
         N m; a function tau(t) -> (3,) of the time, plain Python or compiled by numba.
     frame : "space" or "body"
         Where the components are.
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "torque-1" and so on.
+    name : str, by default "torque-1" and so on
     """
 
     torque: TimeFunction = attrs.field(converter=vector_law)

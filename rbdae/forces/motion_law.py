@@ -13,11 +13,10 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.compiler.user_functions import UserFunction
-from rbdae.inputs import Input, named_numbers, read_inputs, under_functions
+from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Law, Maker
-from rbdae.laws.recorded import CalledBack, Derived, Recorded
+from rbdae.laws.recorded import CalledBack, Derived, Recorded, as_it_is
 
 _REMEDY = "give rbdae.forces.CalledBack(law, derivatives=...) or CalledBack(law, difference_step=1e-6)"
 
@@ -60,42 +59,26 @@ class MotionLaw:
     @property
     def by_position(self) -> bool:
         """Whether it depends on s, by a recording that is made now; one that is called back may."""
-        law = self._recorded(self.what)[0].law
+        law = self.recorded(self.what)[0].law
         return law is None or law.reads(range(self.n))
 
-    def pack(self, owner: str, row: Any) -> list[UserFunction]:
-        """Write it to the record of its element, with its derivatives, and return both."""
-        recorded, derived = self._recorded(f"{owner}: {self.what}")
-        n, n_in = self.n, self.n_arguments
-        load = UserFunction(recorded, n_in, n)
-        slopes: Any = derived if self.slopes is None else self.slopes
-        tangent = UserFunction(slopes, n_in, n_in * n, f"{owner}: {self.what}, derivatives")
-        load.slope = tangent, False
-        row["force"], row["jacobian"], row["n_parameters"] = load.address, tangent.address, len(self.parameters)
-        row["parameters"][: len(self.parameters)] = self.parameters
-        row["damped"] = 1
-        return [load, tangent]
-
-    def under(self, sources: Mapping[Input, Callable[[float], Any]]) -> MotionLaw:
+    def under(self, sources: Sources) -> MotionLaw:
         """The law with functions of the time in the places of some inputs."""
         if not any(each in sources for each in self.inputs):
             return self
-        functions = [sources.get(each) for each in self.inputs]
-        first, n_users = self.n_arguments - len(self.inputs), len(self.users)
-        timed = tuple(function for function in functions if function is not None)
-        given = [function is not None for function in functions]
+        n, first, slopes = self.n_arguments, self.n_arguments - len(self.inputs), self.slopes
+        users, fill, inputs = under_sources(self.users, self.fill, self.inputs, sources, first)
+        if slopes is not None:
+            functions, make, _ = under_sources((slopes,), as_it_is, self.inputs, sources, first)
+            whole, gone = make(functions), [first + k for k, each in enumerate(self.inputs) if each in sources]
 
-        def fill(users: Sequence[Callable[..., Any]]) -> Filling:
-            return under_functions(self.fill(users[:n_users]), users[n_users:], given, first)
+            def left(t: float, x: Vec, out: Vec) -> None:
+                of_all = np.empty(n)
+                whole(t, x, of_all)
+                out[:] = np.delete(of_all, gone)
 
-        places = [k for k in range(self.n_arguments) if k < first or not given[k - first]]
-        slopes = (
-            None
-            if self.slopes is None
-            else _columns(under_functions(self.slopes, timed, given, first), self.n_arguments, places)
-        )
-        left = tuple(each for each in self.inputs if each not in sources)
-        return replace(self, users=(*self.users, *timed), fill=fill, slopes=slopes, inputs=left)
+            slopes = left
+        return replace(self, users=users, fill=fill, slopes=slopes, inputs=inputs)
 
     def check(self, owner: str, t: float, inputs: Sequence[float] = ()) -> None:
         """Call it near the start, under these inputs. Raises TypeError or ValueError unless it gives finite numbers."""
@@ -104,7 +87,7 @@ class MotionLaw:
         self.fill(self.users)(t, x, out)
         _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
 
-    def _recorded(self, owner: str) -> tuple[Recorded, Derived]:
+    def recorded(self, owner: str) -> tuple[Recorded, Derived | Filling]:
         """The law and its derivatives; those without functions of users are recorded once for all forces."""
         key = self.fill, self.n_arguments
         known = None if self.users else _KNOWN.get(key)
@@ -112,22 +95,11 @@ class MotionLaw:
         derived = Derived(recorded, known=known)
         if not self.users and recorded.law is not None and derived.law is not None:
             _KNOWN[key] = recorded.law, derived.law
-        return recorded, derived
+        return recorded, self.slopes or derived
 
 
 _KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
 """Laws without functions of users and their derivatives, by their makers and the numbers of x."""
-
-
-def _columns(fill: Filling, n: int, places: Sequence[int]) -> Filling:
-    """Some of the n derivatives that a function gives, of one displacement."""
-
-    def columns(t: float, x: Vec, out: Vec) -> None:
-        found = np.empty(n)
-        fill(t, x, found)
-        out[:] = found[list(places)]
-
-    return columns
 
 
 def of_one_displacement(

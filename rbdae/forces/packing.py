@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
@@ -12,13 +12,13 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Ints, Mat, Vec, of_scalars
-from rbdae.compiler.user_functions import UserFunction, is_compiled, like
-from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
-from rbdae.inputs import Input, under_functions
+from rbdae.compiler.user_functions import UserFunction
+from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, composed, winding_name
+from rbdae.forces.motion_law import MotionLaw
+from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.laws.eliminated import Eliminated, Unknowns
-from rbdae.laws.law import Filling, Users
-from rbdae.laws.recorded import Composed, Derived, Recorded, of_time
+from rbdae.laws.recorded import Derived, Recorded, of_time
 from rbdae.quantities.forms import moved
 
 # ---------------------------------------------------------------- what is packed
@@ -135,173 +135,62 @@ class Packed:
 
 # ---------------------------------------------------------------- functions of users
 
-Function: TypeAlias = Callable[[float, Vec, Vec], None]
-
-
-def differences(force: Any, step: float) -> Function:
-    """The Jacobian of a force by central differences."""
-
-    def jacobian(t: float, x: Vec, out: Vec) -> None:
-        z = x.copy()
-        above = np.zeros(24, x.dtype)
-        below = np.zeros(24, x.dtype)
-        for j in range(48):
-            z[j] = x[j] + step
-            force(t, z, above)
-            z[j] = x[j] - step
-            force(t, z, below)
-            z[j] = x[j]
-            first = j if j < 24 else 552 + j
-            for k in range(24):
-                out[first + 24 * k] = (above[k] - below[k]) / (2.0 * step)
-
-    return like(force, jacobian)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Differences:
-    """The same for plain Python, which can be pickled if the force can."""
-
-    force: Function
-    step: float
-
-    def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        differences(self.force, self.step)(t, x, out)
-
-
-Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
-"""Inputs that are functions of the time."""
-
 BY_RATES = [(24 * k + j + (j >= 24) * 552, 48 * k + j) for k in range(24) for j in range(48)]
 """Where the entries of dF/dZ and dF/dZdot are, one after the other, and in dF/d(Z, Zdot)."""
-
 
 _REMEDY = "give jacobian=, or difference_step=1e-6 for central differences with that step"
 
 
-def pack_functions(
-    owner: str, row: Any, function: Any, jacobian: Any, n_in: int, n_out: int, places: Any = None
-) -> list[UserFunction]:
-    """An element by functions of n_in numbers, with n_out results. A recorded function has its own Jacobian, whose
-    entries are at `places`; so has one that is called, unless a Jacobian is given."""
-    force, recorded = user_function(owner, "law", function, n_in, n_out)
-    if recorded is not None and (jacobian is None or recorded.law is not None):
-        tangent = UserFunction(Derived(recorded, places), n_in, n_in * n_out)
-    elif jacobian is not None:
-        tangent = user_function(owner, "jacobian", jacobian, n_in, n_in * n_out)[0]
-    else:  # numba's functions have their Python source
-        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
-    if force.slope is not None and force.slope[0] is not tangent:  # one of numba's, with another Jacobian elsewhere
-        force = UserFunction(function, n_in, n_out)
-    return _packed(row, force, tangent, places is not None)
+def recorded(owner: str, what: str, function: Any, n_in: int, n_out: int) -> Recorded:
+    """A user's function f(t, x, out), recorded if it can be."""
+    law = composed(function)
+    return Recorded(f"{owner}: {what}", law.users, law.fill, n_in, n_out, _REMEDY)
 
 
-def _packed(row: Any, force: UserFunction, tangent: UserFunction, by_rates: bool) -> list[UserFunction]:
-    """A function and its Jacobian, in the record of their element."""
+def _by_law(row: Any, law: Any, slopes: Any, n_in: int, n_out: int, *, by_rates: bool = False) -> list[UserFunction]:
+    """A law and its Jacobian, in the record of their element."""
+    force, tangent = UserFunction(law, n_in, n_out), UserFunction(slopes, n_in, n_in * n_out)
     force.slope = tangent, by_rates
     row["force"], row["jacobian"] = force.address, tangent.address
     row["damped"] = 1
     return [force, tangent]
 
 
-def pack_states(
-    owner: str, row: Any, element: StateElement, begin: Vec, n: int, sources: Sources, *, explicit: bool
+def _slopes(owner: str, law: Recorded, given: Any, places: Any = None) -> Any:
+    """The Jacobian of a user's law: its own, with the entries at `places`, if it is recorded, or called without a given
+    one."""
+    if given is None or law.law is not None:
+        return Derived(law, places)
+    return recorded(owner, "jacobian", given, law.n_in, law.n_in * law.n_out)
+
+
+def _pack_states(
+    owner: str, row: Any, element: StateElement, begin: Vec, n: int, *, explicit: bool
 ) -> tuple[list[UserFunction], Unknowns | None]:
     """An element by functions with states, whose bodies have n natural coordinates, and its algebraic unknowns, if it
     has any; they are eliminated for `explicit` forms. A law that cannot be recorded with its constants as symbols has
     them as numbers."""
-    timed = [each for each in element.inputs if each in sources]
-    n_in, n_out = 2 * n + len(begin) + len(element.inputs) - len(timed), n + len(begin)
+    n_in, n_out = 2 * n + len(begin) + len(element.inputs), n + len(begin)
     p = np.array([*element.constants.values()])
-    if element.jacobian is not None and not element.algebraic and not timed:
-        return pack_functions(owner, row, element.function, element.jacobian, n_in, n_out), None
-    law = _with_sources(element, sources, 2 * n + len(begin)) if timed else _composed(owner, element.function)
-    recorded = Recorded(f"{owner}: law", law.users, law.fill, n_in + len(p), n_out, _REMEDY)
-    if len(p) and recorded.law is None:
+    law = recorded(owner, "law", element.function, n_in + len(p), n_out)
+    if len(p) and law.law is None:
         if np.iscomplexobj(p) and p.imag.any():
-            raise ValueError(f"{owner}: no derivative by the constants of its law: {recorded.why}")
+            raise ValueError(f"{owner}: no derivative by the constants of its law: {law.why}")
         p = p[:0]
-        recorded = Recorded(f"{owner}: law", law.users, law.fill, n_in, n_out, _REMEDY)
+        law = recorded(owner, "law", element.function, n_in, n_out)
     row["n_parameters"] = len(p)
+    n_in += len(p)
     if not element.algebraic:
-        return _by_law(row, recorded, n_in + len(p), n_out), None
-    if recorded.law is None:
-        raise ValueError(f"{owner}: its law cannot be recorded: {recorded.why}; algebraic unknowns need that")
+        return _by_law(row, law, _slopes(owner, law, element.jacobian), n_in, n_out), None
+    if law.law is None:
+        raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")
     names = element.names[len(element.names) - element.algebraic :]
     at = 2 * n + len(begin) - len(names)
-    unknowns = Unknowns(owner, recorded, n_in + len(p), n_out, names, at, begin[len(begin) - len(names) :], p.real)
+    unknowns = Unknowns(owner, law, n_in, n_out, names, at, begin[len(begin) - len(names) :], p.real)
     if not explicit:
-        return _by_law(row, recorded, n_in + len(p), n_out), unknowns
-    return _by_law(row, Eliminated(unknowns), n_in + len(p) - len(names), n_out - len(names)), unknowns
-
-
-def _by_law(row: Any, law: Any, n_in: int, n_out: int) -> list[UserFunction]:
-    """A law and its Jacobian."""
-    return _packed(row, UserFunction(law, n_in, n_out), UserFunction(Derived(law), n_in, n_in * n_out), False)
-
-
-def _with_sources(element: StateElement, sources: Sources, first: int) -> Composed:
-    """The law of an element with functions of the time in the places of some inputs, which begin at `first` of x."""
-    law = _composed("", element.function)
-    timed = [each in sources for each in element.inputs]
-    n = len(law.users)
-
-    def fill(users: Users) -> Filling:
-        return under_functions(law.fill(users[:n]), users[n:], timed, first)
-
-    return Composed([*law.users, *(sources[each] for each in element.inputs if each in sources)], fill)
-
-
-def _composed(owner: str, function: Any) -> Composed:
-    """A function f(t, x, out). One in Python that returns something has not understood: it is told so."""
-    if isinstance(function, Composed):
-        return function
-
-    def fill(users: Users) -> Filling:
-        def call(t: float, x: Vec, out: Vec) -> None:
-            given = users[0](t, x, out)
-            if given is not None:
-                raise TypeError(
-                    f"{owner}: a function (t, x, out) must fill out and return nothing, got {_check.show(given)}; "
-                    "write out[:] = ..."
-                )
-
-        return call
-
-    return Composed([function], fill)
-
-
-def of_sources(law: TimeFunction, sources: Sources) -> TimeFunction:
-    """A law of inputs as a law of time, if one of them is a function of it; the others keep their first value."""
-    if not any(each in sources for each in law.inputs):
-        return law
-    functions = [sources.get(each) for each in law.inputs]
-    values = [each.value for each in law.inputs]
-
-    def of_time(t: float) -> Any:
-        found = [value if f is None else f(t) for f, value in zip(functions, values, strict=True)]
-        return found[0] if len(found) == 1 else np.array(found)
-
-    only = functions[0] if len(functions) == 1 else of_time
-    return replace(law, function=only, inputs=())
-
-
-def user_function(owner: str, what: str, function: Any, n_in: int, n_out: int) -> tuple[UserFunction, Recorded | None]:
-    """A user's function f(t, x, out), and its law."""
-    if is_compiled(function):
-        return compiled_function(function, n_in, n_out), None
-    law = _composed(owner, function)
-    if isinstance(function, Differences):
-        return UserFunction(law.fill(law.users), n_in, n_out, f"{owner}: {what}"), None
-    recorded = Recorded(f"{owner}: {what}", law.users, law.fill, n_in, n_out, _REMEDY)
-    return UserFunction(recorded, n_in, n_out), recorded
-
-
-# compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them
-@lru_cache(maxsize=64)
-def compiled_function(function: Any, n_in: int, n_out: int) -> UserFunction:
-    return UserFunction(function, n_in, n_out)
+        return _by_law(row, law, Derived(law), n_in, n_out), unknowns
+    left = Eliminated(unknowns)
+    return _by_law(row, left, Derived(left), n_in - len(names), n_out - len(names)), unknowns
 
 
 # ---------------------------------------------------------------- elements
@@ -329,8 +218,9 @@ def pack(
     frames, `start` their initial (x, d1, d2, d3) with x the reference point. `explicit` forms have no algebraic
     unknowns."""
     rows = np.zeros(len(elements), dtype=of_scalars(kb.ELEMENT, scalar))
-    packing = _Packing(shift, start, inputs, sources, explicit)
+    packing = _Packing(shift, start, [each for each in inputs if each not in sources], explicit)
     for row, (name, element, bodies) in zip(rows, elements, strict=True):
+        element = element.under(sources)
         row["body"] = (*bodies, len(start) - 1, len(start) - 1)[:2]
         if isinstance(element, UserElement):
             packing.add_user(row, name, element, bodies)
@@ -345,9 +235,9 @@ def pack(
 class _Packing:
     """The arrays that elements fill, one after the other."""
 
-    def __init__(self, shift: list[Vec], start: Mat, inputs: Sequence[Input], sources: Sources, explicit: bool) -> None:
-        self._shift, self._start, self._sources, self._explicit = shift, start, sources, explicit
-        self._place = {each: k for k, each in enumerate(each for each in inputs if each not in sources)}
+    def __init__(self, shift: list[Vec], start: Mat, inputs: Sequence[Input], explicit: bool) -> None:
+        self._shift, self._start, self._explicit = shift, start, explicit
+        self._place = {each: k for k, each in enumerate(inputs)}
         self._entries: list[Any] = []
         self._functions: list[UserFunction] = []
         self._states: dict[str, float] = {}
@@ -363,14 +253,16 @@ class _Packing:
         """Natural forces by functions."""
         owner = f"force {name!r}"
         row["shaping"] = kb.USER
-        self._functions += pack_functions(owner, row, element.force, element.jacobian, 48, 24, BY_RATES)
+        law = recorded(owner, "law", element.force, 48, 24)
+        slopes = _slopes(owner, law, element.jacobian, BY_RATES)
+        self._functions += _by_law(row, law, slopes, 48, 24, by_rates=True)
         if element.potential is not None:
-            self._functions.append(user_function(owner, "potential", element.potential, 24, 1)[0])
+            self._functions.append(UserFunction(recorded(owner, "potential", element.potential, 24, 1), 24, 1))
             row["potential"] = self._functions[-1].address
 
     def add_stateful(self, row: Any, name: str, element: StateElement, bodies: tuple[int, ...]) -> None:
         """Natural forces by functions with states."""
-        mine = self._reads(row, [each for each in element.inputs if each in self._place])
+        mine = self._reads(row, element.inputs)
         row["shaping"], row["state"] = kb.STATEFUL, len(self._states)
         row["first_body"], row["n_bodies"] = len(self._bodies), len(bodies)
         self._bodies += bodies
@@ -383,9 +275,7 @@ class _Packing:
             self._states, "" if element.labelled else name, left, begin[:n] if self._explicit else begin, some=some
         )
         self._algebraic += [int(k >= n) for k in range(len(left))]
-        made, of = pack_states(
-            f"force {name!r}", row, element, begin, 12 * len(bodies), self._sources, explicit=self._explicit
-        )
+        made, of = _pack_states(f"force {name!r}", row, element, begin, 12 * len(bodies), explicit=self._explicit)
         self._functions += made
         first = row["first_parameter"] = len(self._constants)
         n_constants = int(row["n_parameters"])
@@ -397,13 +287,12 @@ class _Packing:
 
     def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
         """A force along forms."""
-        law = of_sources(element.law, self._sources)
-        motion = None if element.force is None else element.force.under(self._sources)
+        law, motion = element.law, element.force
         self._reads(row, law.inputs if motion is None else motion.inputs)
         self._functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
         _pack_constants(row, element)
         if motion is not None:
-            self._functions += motion.pack(f"force {name!r}", row)
+            self._functions += _pack_motion(f"force {name!r}", row, motion)
         Z, S = self._start[list(bodies)].ravel(), moved(*(self._shift[b] for b in bodies))
         H, c = _pack_forms(row, name, element, S, Z, self._entries)
         if element.winding:
@@ -464,12 +353,22 @@ def _add_states(
 
 
 def _pack_law(owner: str, row: Any, law: TimeFunction, n: int) -> list[UserFunction]:
+    """A constant, or a user's function of time, whose values are checked at every call."""
     row["constant"][:n] = law.constant
     if law.function is None:
         return []
-    made = _of_time(owner, law, n)
+    fill = partial(of_time, n, lambda _, t, value: law.checked(owner, t, value))
+    made = UserFunction(Recorded(f"{owner}: {law.what}", [law.function], fill, 0, n), 0, n)
     row["law"] = made.address
     return [made]
+
+
+def _pack_motion(owner: str, row: Any, law: MotionLaw) -> list[UserFunction]:
+    """A law of the motion, whose constants are in the record, too."""
+    load, slopes = law.recorded(f"{owner}: {law.what}")
+    row["n_parameters"] = len(law.parameters)
+    row["parameters"][: len(law.parameters)] = law.parameters
+    return _by_law(row, load, slopes, law.n_arguments, law.n)
 
 
 def _pack_constants(row: Any, element: Element) -> None:
@@ -499,33 +398,3 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
             "move one, or use rbdae.forces.Bushing"
         )
     return H, c
-
-
-def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:
-    """A user's function of time as f(t, x, out); what Python gives is checked at every call."""
-    function: Any = law.function
-    if is_compiled(function):
-        return _compiled_of_time(function, n)
-
-    def checked(_: int, t: float, value: Any) -> Vec:
-        return value_of(owner, replace(law, function=lambda _: value), t)
-
-    return UserFunction(Recorded(f"{owner}: {law.what}", [function], partial(of_time, n, checked), 0, n), 0, n)
-
-
-@lru_cache(maxsize=64)
-def _compiled_of_time(function: Any, n: int) -> UserFunction:
-    """A numba function of time as f(t, x, out), checked once (`rbdae.initial.user_laws`)."""
-    if n == 1:
-
-        def one(t: float, x: Vec, out: Vec) -> None:
-            out[0] = function(t)
-
-        return UserFunction(like(function, one), 0, n)
-
-    def vector(t: float, x: Vec, out: Vec) -> None:
-        value = function(t)
-        for k in range(n):
-            out[k] = value[k]
-
-    return UserFunction(like(function, vector), 0, n)

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias, final
 
 import attrs
+import numpy as np
 
 from rbdae import _check
+from rbdae._arrays import Vec
 from rbdae.body import Body, describe
-from rbdae.compiler.user_functions import is_compiled
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, UserElement
-from rbdae.forces.packing import Differences, Function, differences
+from rbdae.laws.recorded import CalledBack
+
+Function: TypeAlias = Callable[[float, Vec, Vec], None]
+
+
+def _differences(force: Function, step: float, t: float, x: Vec, out: Vec) -> None:
+    """The Jacobian of a force by central differences."""
+    slopes = np.empty((48, 24))
+    for j in range(48):
+        z, above, below = x.copy(), np.zeros(24), np.zeros(24)
+        z[j] = x[j] + step
+        force(t, z, above)
+        z[j] = x[j] - step
+        force(t, z, below)
+        slopes[j] = (above - below) / (2.0 * step)
+    out[:] = slopes.reshape(2, 24, 24).swapaxes(1, 2).ravel()
 
 
 @final
@@ -43,17 +60,16 @@ class UserForce(AbstractForce):
     ----------
     bodies : Body, or sequence of one or two bodies
     force : callable
-        Plain Python, recorded if it is arithmetic (`rbdae.laws`), or compiled by numba (it must not raise).
+        Plain Python, recorded if it is arithmetic (`rbdae.laws`); one that numba has compiled, from its source.
     jacobian : callable, optional
-        The derivatives of `force`, of the same kinds, where it is called: a recorded force has exact ones, and so has
+        The derivatives of `force`, where it is called: a recorded force has exact ones, and so has
         one that is called without a Jacobian (`rbdae.laws`), unless it makes floats of its arguments.
     difference_step : float, optional
         Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
     potential : callable, optional
-        V (J), of the same kinds.
-    name : str, optional
-        Unique among the forces of the system; without it the system chooses "user-1" and so on.
+        V (J).
+    name : str, by default "user-1" and so on
     """
 
     body: Body
@@ -85,7 +101,7 @@ class UserForce(AbstractForce):
                 _check.takes(owner, what, function, "t", "x", "out")
         if jacobian is None and difference_step is not None:
             step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
-            jacobian = differences(force, step) if is_compiled(force) else Differences(force, step)
+            jacobian = CalledBack(partial(_differences, force, step))
         elif jacobian is not None and difference_step is not None:
             raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
         self.__attrs_init__(first, second, force, jacobian, difference_step, potential, name=name)

@@ -22,7 +22,6 @@ from rbdae.formulations.table import FORMULATIONS, named
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
 from rbdae.initial.start import REMEDY, ConsistentState, consistent_state
-from rbdae.initial.user_laws import check_user_laws
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.entries_on_disk import say_once
@@ -46,7 +45,6 @@ from rbdae.problem.start import Assembly, InitialValuesWarning, Start, consisten
 from rbdae.problem.switches.friction import refuse_friction
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import CHARTS, Chart
-from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
 CODES: Final = ("auto", "folded", "generic", "traced")
@@ -194,8 +192,7 @@ def _checked_system(owner: str, system: object) -> System:
 def compiled(system: System, t0: float, explicit: bool = False) -> Model:
     """A system in arrays, its laws of motion checked at the initial time; for `explicit` forms, without algebraic
     unknowns of forces, or for others."""
-    check_user_laws(system, t0)
-    model = compile_system(system, explicit)
+    model = compile_system(system, explicit, t0)
     for law in model.rheonomic.values():
         size = 1.0 if law.kind == ANGLE else model.scales.length
         law.motion.check(t0, 1.0 / model.scales.rate, size)
@@ -422,7 +419,7 @@ def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple
     settings, selection = _structure(model, choices, state)
     if choices.reference == "space":
         return settings, selection
-    return settings, selection.with_references(centred(choices.chart, rotation_matrices(state.motion.p)))
+    return settings, selection.with_references(centred(choices.chart, state.motion.R))
 
 
 def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
@@ -464,7 +461,7 @@ def _independent_velocities(model: Model, state: ConsistentState, spatial: bool)
         names = "; ".join(model.row_name(int(kept[k])) for k in loose)
         raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
     if spatial:
-        G = spatial_columns(G, rotation_matrices(state.motion.p))
+        G = spatial_columns(G, state.motion.R)
     measure = metric(model)
     return measure.select(G, len(measure.scale) - len(G) + len(state.dropped))
 
@@ -474,7 +471,7 @@ def _sparse_velocities(model: Model, state: ConsistentState, spatial: bool) -> I
     measure, joints = metric(model), state.joints
     gradients = joints.gradients(state.motion)
     if spatial:
-        R = np.concatenate([rotation_matrices(state.motion.p), np.eye(3)[None]])
+        R = np.concatenate([state.motion.R, np.eye(3)[None]])
         gradients[..., 3:] = np.einsum("rsk,rsjk->rsj", gradients[..., 3:], R[joints.bodies])
     G = sparse_matrix(gradients, joints.bodies, measure.moving)
     try:

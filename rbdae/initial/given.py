@@ -17,7 +17,6 @@ from rbdae._arrays import Bools, Mat, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
-from rbdae.rotations.euler_map import rotation_matrices
 
 Hold: TypeAlias = Sequence[str | tuple[str, str]]
 
@@ -67,15 +66,15 @@ class Known:
         and whose velocity is unknown that is the centre of mass."""
         bodies = self.model.system.bodies
         motion = BodyMotion(
-            np.array([body.position for body in bodies]),
+            np.stack([body.position for body in bodies]),
             self.model.p,
-            np.array([body.velocity for body in bodies]),
+            np.stack([body.velocity for body in bodies]),
             self.model.om,
         )
         unknown = self.free[:, 0] & ~self.moving[:, 0]
         if not unknown.any():
             return motion
-        swing = np.einsum("bij,bj->bi", rotation_matrices(motion.p), cross(motion.om, self.arms))
+        swing = np.einsum("bij,bj->bi", motion.R, cross(motion.om, self.arms))
         return replace(motion, xd=np.where(unknown[:, None], -swing, motion.xd))
 
     def replaced(self, placed: BodyMotion) -> BodyMotion:
@@ -98,7 +97,7 @@ class Known:
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
         if not self.arms.any():  # M_uk = 0
             return BodyMotion(motion.x, motion.p, v[:, :3], v[:, 3:])
-        M = self.masses(self.columns(rotation_matrices(motion.p)))
+        M = self.masses(self.columns(motion.R))
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
@@ -144,7 +143,7 @@ class Known:
 def _shifted(motion: BodyMotion, arms: Mat) -> BodyMotion:
     if not arms.any():
         return motion
-    R = rotation_matrices(motion.p)
+    R = motion.R
     x = motion.x + np.einsum("bij,bj->bi", R, arms)
     return replace(motion, x=x, xd=motion.xd + np.einsum("bij,bj->bi", R, cross(motion.om, arms)))
 

@@ -22,7 +22,6 @@ from rbdae.kernels.constraints.drives import ANGLE, LENGTH
 from rbdae.multibody.layout import BodyMotion, natural_coordinates
 from rbdae.multibody.model import Model
 from rbdae.problem.contract import ProjectionError
-from rbdae.rotations.euler_map import rotation_matrices
 
 EXACT = 1e-14
 """Violations over their sizes up to here are left alone."""
@@ -110,7 +109,7 @@ class Joints:
         """Z of the two bodies of each equation, (rows, 8, 3)."""
         Z = np.zeros((self.model.n + 1, 4, 3))
         Z[:-1, 0] = motion.x
-        Z[:-1, 1:] = np.swapaxes(rotation_matrices(motion.p), 1, 2)
+        Z[:-1, 1:] = np.swapaxes(motion.R, 1, 2)
         Z[-1, 1:] = _EYE
         pairs: Mat = Z[self.bodies]
         return pairs.reshape(-1, 8, 3)

@@ -28,7 +28,6 @@ from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
-from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")
@@ -41,30 +40,27 @@ _RANK = 1e-6
 
 def renumbered(problem: Problem, new: Changed) -> Problem | None:
     """The problem with other numbers; None if its start, its layout or its code can be others, too."""
-    old = problem.workspace
-    kinds = _kinds(problem.system, new.names)
+    old, kinds = problem.workspace, _kinds(problem.system, new.names)
     if kinds is None or not old.memory.opened:
         return None
-    if kinds == {"constants"}:
-        return _with_constants(problem, new)
-    if "constants" in kinds or not _stays(problem):
+    constants, forces = "constants" in kinds, "forces" in kinds
+    if constants:
+        filled = _with_constants(problem, new) if kinds == {"constants"} else None
+    elif not _stays(problem) or (forces and old.memory.filled.like.forces.functions):
         return None
-    forces = "forces" in kinds
-    if forces and old.memory.filled.like.forces.functions:
-        return None
-    if kinds == {"bodies"}:
+    elif kinds == {"bodies"}:
         filled = old.memory.filled.with_bodies(new.bodies, new.system)
     else:
         filled = old.memory.filled.with_numbers(new.system(), forces_too=forces)
         if _records(filled.store.model) != _records(old.model):
             return None
-    if not _selects_alike(problem, filled):
+    if filled is None or not _selects_alike(problem, filled):
         return None
-    y0 = _written(problem, filled)
-    workspace = Workspace(old.memory.renumbered(filled, y0), old.selection)
-    workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces)
+    y0 = problem.y0 if constants else _written(problem, filled)
+    workspace = Workspace(old.memory.renumbered(filled, old.memory.regular if constants else y0), old.selection)
+    workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces or constants)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, problem.assembly)
-    if old.selection.rows.pivot_floor is not None:
+    if old.selection.rows.pivot_floor is not None and not constants:
         workspace = _with_floor(workspace, problem.t0, start.y0)
     return Problem.of(workspace, start, problem.velocity, problem.again)
 
@@ -89,20 +85,15 @@ def _selects_alike(problem: Problem, filled: Filled) -> bool:
     return length_of(filled.bodies, model.n, of, points) == problem.model.scales.length
 
 
-def _with_constants(problem: Problem, new: Changed) -> Problem | None:
-    """The problem with other numbers of the laws of its blocks, which move no body. None if a law has not been recorded
-    with them as symbols, or if one is 0, which may be structure: a law may not depend on an angle then."""
-    old, system = problem.workspace, new.system()
-    like = old.memory.filled.like
+def _with_constants(problem: Problem, new: Changed) -> Filled | None:
+    """The numbers of the model with others of the laws of its blocks, which move no body. None if a law has not been
+    recorded with them as symbols, or if one is 0, which may be structure: a law may not depend on an angle then."""
+    filled, system = problem.workspace.memory.filled, new.system()
     values = {name: float(value) for name, value in _constants(system).items() if name in new.names}
-    before = dict(zip(like.forces.constant_labels, like.forces.constants["value"].tolist(), strict=True))
-    if not all(before.get(name, 0.0) and value for name, value in values.items()):
-        return None
-    filled = old.memory.filled.with_constants(system, values)
-    workspace = Workspace(old.memory.renumbered(filled, old.memory.regular), old.selection)
-    workspace.open_numbers = changed_numbers(old, workspace, forces_too=True)
-    start = consistent_start(Interpretation(workspace), problem.t0, problem.y0, problem.assembly)
-    return Problem.of(workspace, start, problem.velocity, problem.again)
+    forces = filled.like.forces
+    before = dict(zip(forces.constant_labels, forces.constants["value"].tolist(), strict=True))
+    known = all(before.get(name, 0.0) and value for name, value in values.items())
+    return filled.with_constants(system, values) if known else None
 
 
 def _constants(system: System) -> dict[str, float]:
@@ -134,7 +125,7 @@ def _determined(problem: Problem) -> bool:
     known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
     a = problem.assembly
     motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity)
-    of_origins = known.columns(rotation_matrices(motion.p))
+    of_origins = known.columns(motion.R)
     G = np.einsum("rbi,bij->rbj", joints.matrix(motion).reshape(-1, problem.model.n, 6), of_origins)
     unknown = problem.model.scales.columns(G.reshape(len(G), -1))[:, (known.free & ~known.moving).ravel()]
     return bool(np.linalg.matrix_rank(unknown, tol=_RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])

@@ -38,7 +38,6 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import nearly_redundant, redundant_rows
 from rbdae.problem.contract import ProjectionError
 from rbdae.problem.start import ROUNDING, Assembly, listed, report
-from rbdae.rotations.euler_map import rotation_matrices
 
 LARGEST: Final = 800
 """Joint equations beyond which a dense decomposition takes minutes; larger systems have the sparse projection alone."""
@@ -118,7 +117,7 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         )
     search = _Search(joints, known, start, g, rate)
     motion = search.motion()
-    if wrong := search.sides.opposite(motion.p):
+    if wrong := search.sides.opposite(motion):
         raise ValueError(wrong)
     dropped = redundant_rows(model, joints.matrix(motion)) if search.loops or search.failure is not None else ()
     gaps = largest(g), largest(rate)
@@ -183,7 +182,7 @@ class _Search:
             There is none near the start.
         """
         gap, rate = self._gap, self._rate
-        right = self.sides.agree(self.start.p)
+        right = self.sides.agree(self.start)
         exact = right and gap <= EXACT
         if exact and rate <= EXACT:
             return self.start
@@ -244,7 +243,7 @@ class _Search:
                 raise
             self.failure = error
             return None
-        return None if positions and self.small and not self.sides.agree(motion.p) else motion
+        return None if positions and self.small and not self.sides.agree(motion) else motion
 
     def _assembled(self, find: Callable[[], BodyMotion]) -> BodyMotion:
         """The motion of the reference points by the dense assembly."""
@@ -300,22 +299,20 @@ class Sides:
         of_sides[[k for side in self._sides for k in side.primitives]] = True
         self.rows = np.repeat(of_sides, sizes)
 
-    def _cosines(self, p: Mat) -> Vec:
-        """The cosines of the angles between directions at quaternions (n, 4)."""
-        if not self._sides:
-            return np.zeros(0)
-        R = _rotations(p)
+    def _cosines(self, here: BodyMotion) -> Vec:
+        """The cosines of the angles between directions."""
+        R = _rotations(here)
         return np.array([float((R[side.bodies[0]] @ side.a) @ (R[side.bodies[1]] @ side.b)) for side in self._sides])
 
-    def gaps(self, p: Mat) -> Vec:
-        """How far the cosines are from where the equations are trusted, at quaternions (n, 4); zero beyond."""
-        return np.maximum(0.0, _NEAR - self._cosines(p))
+    def gaps(self, here: BodyMotion) -> Vec:
+        """How far the cosines are from where the equations are trusted; zero beyond."""
+        return np.maximum(0.0, _NEAR - self._cosines(here))
 
-    def slopes(self, p: Mat) -> Mat:
+    def slopes(self, here: BodyMotion) -> Mat:
         """The derivatives of `gaps`, (sides, n, 6), with respect to displacements and turns of the bodies."""
-        out = np.zeros((len(self._sides), len(p) + 1, 6))
-        R = _rotations(p)
-        for row, side, cosine in zip(out, self._sides, self._cosines(p), strict=True):
+        R = _rotations(here)
+        out = np.zeros((len(self._sides), len(R), 6))
+        for row, side, cosine in zip(out, self._sides, self._cosines(here), strict=True):
             if cosine < _NEAR:
                 first, second = side.bodies
                 relative = R[first].T @ R[second]
@@ -323,13 +320,13 @@ class Sides:
                 row[second, 3:] -= cross(side.b, relative.T @ side.a)
         return out[:, :-1]
 
-    def agree(self, p: Mat) -> bool:
+    def agree(self, here: BodyMotion) -> bool:
         """Whether all directions are nearer to each other than to their opposites."""
-        return bool((self._cosines(p) >= 0.0).all())
+        return bool((self._cosines(here) >= 0.0).all())
 
-    def opposite(self, p: Mat) -> str:
+    def opposite(self, here: BodyMotion) -> str:
         """A message on the first directions that are opposite; empty if none are."""
-        wrong = np.flatnonzero(self._cosines(p) < 0.0)
+        wrong = np.flatnonzero(self._cosines(here) < 0.0)
         return self._sides[wrong[0]].opposite if len(wrong) else ""
 
 
@@ -339,9 +336,9 @@ def _turning(model: Model, primitives: range) -> tuple[int, ...]:
     return tuple(k for k in primitives if not table[k]["A"][[0, 4]].any() and not table[k]["B"][[0, 4]].any())
 
 
-def _rotations(p: Mat) -> Mat:
+def _rotations(here: BodyMotion) -> Mat:
     """Rotation matrices of the bodies and the ground."""
-    return np.concatenate([rotation_matrices(p), np.eye(3)[None]])
+    return np.concatenate([here.R, np.eye(3)[None]])
 
 
 @final
@@ -374,14 +371,14 @@ class Merit:
     def gaps(self, here: BodyMotion) -> Vec:
         """At a motion of the origins: the joints', then the sides'."""
         g = self.joints.values(self.known.at_references(here)) / self.joints.sizes
-        return np.concatenate([np.where(self.counted, g, 0.0), self.sides.gaps(here.p)])
+        return np.concatenate([np.where(self.counted, g, 0.0), self.sides.gaps(here)])
 
     def slopes(self, here: BodyMotion) -> Mat:
         """Their gradient, (rows, n, 6), in displacements of the origins and turns about the axes of the bodies."""
-        T = self.known.columns(rotation_matrices(here.p))
+        T = self.known.columns(here.R)
         G = self.joints.matrix(self.known.at_references(here)).reshape(-1, len(T), 6)
         G = np.einsum("rni,nij->rnj", G, T) * (self.counted / self.joints.sizes)[:, None, None]
-        return np.concatenate([G, self.sides.slopes(here.p)])
+        return np.concatenate([G, self.sides.slopes(here)])
 
     def rates(self, motion: BodyMotion) -> Vec:
         """gdot of the joints over their sizes."""
@@ -464,7 +461,7 @@ def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
 def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> tuple[_Place, int]:
     """The end of steps in some coordinates, and their number: from the wrong side of an axis first to the right one."""
     moved, steps, here = np.zeros((len(start.x), 6)), 0, _Place(start, merit.gaps(start))
-    if not merit.sides.agree(start.p):
+    if not merit.sides.agree(start):
         by_sides = merit.by_sides()
         there, moved, steps = _steps(by_sides, _Place(start, by_sides.gaps(start)), moves, moved)
         here = _Place(there.motion, merit.gaps(there.motion))
@@ -529,7 +526,7 @@ def _step(merit: Merit, here: _Place, moves: Sequence[Bools], moved: Mat | None)
 def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | None) -> Mat:
     """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size, or the least size of d
     with what has moved."""
-    M = merit.known.masses(merit.known.columns(rotation_matrices(here.p)))
+    M = merit.known.masses(merit.known.columns(here.R))
     scale = np.linalg.norm((G * merit.units).reshape(len(G), -1), axis=1)
     scale = np.maximum(scale, _FLAT * largest(scale))
     scale[scale == 0.0] = 1.0

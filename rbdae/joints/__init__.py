@@ -11,8 +11,8 @@ from rbdae.joints.base import FreeMotion as FreeMotion
 from rbdae.joints.cylindrical import Cylindrical as Cylindrical
 from rbdae.joints.fixed import Fixed as Fixed
 from rbdae.joints.planar import Planar as Planar
-from rbdae.joints.point_on_line import PointOnLine as PointOnLine
-from rbdae.joints.point_on_plane import PointOnPlane as PointOnPlane
+from rbdae.joints.points import PointOnLine as PointOnLine
+from rbdae.joints.points import PointOnPlane as PointOnPlane
 from rbdae.joints.primitives import Coincidence as Coincidence
 from rbdae.joints.primitives import Distance as Distance
 from rbdae.joints.primitives import Dot1 as Dot1

@@ -1,7 +1,7 @@
 """Joints with an axis: points, axes and normals on both bodies.
 
 Without `axis_b` it is the direction of `axis_a` at the start: the joint fits the bodies as they are placed.
-`AbstractPointJoint` has no such parameter, and `Universal` takes an axis across `axis_a`.
+`rbdae.joints.points` have no such parameter, and `Universal` takes an axis across `axis_a`.
 """
 
 from __future__ import annotations
@@ -61,12 +61,3 @@ class AbstractAlignedJoint(AbstractAxialJoint):
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
         """The axes, and the normals."""
         return (self.axis_a, self.axis_b), (self.normal_a, self.normal_b)
-
-
-@attrs.frozen(eq=False, field_transformer=_check.of_parts)
-class AbstractPointJoint(AbstractAxialJoint):
-    """A point of `b` stays on a line or plane of `a`; `axis_b` and `normal_b` are those of `a` at the start."""
-
-    axis_b: Vec = attrs.field(default=None, converter=frames.axis_b, init=False)
-    normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
-    normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, init=False)

@@ -22,8 +22,7 @@ class Fixed(AbstractAlignedJoint):
     axis_a, axis_b : (3,) array_like
         A direction on which the bodies agree; in each body's frame, of any length. By default axis_b has the
         direction of axis_a at the start.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "fixed-1" and so on.
+    name : str, by default "fixed-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
         the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.

@@ -24,8 +24,7 @@ class Prismatic(AbstractAlignedJoint):
         A point of the axis in each body's frame.
     axis_a, axis_b : (3,) array_like
         The axis; in each body's frame, of any length. By default axis_b has the direction of axis_a at the start.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "prismatic-1" and so on.
+    name : str, by default "prismatic-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
         the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.

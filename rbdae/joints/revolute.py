@@ -25,8 +25,7 @@ class Revolute(AbstractAxialJoint):
     axis_a, axis_b : (3,) array_like
         The axis of rotation; in each body's frame, of any length. By default axis_b has the direction of
         axis_a at the start.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "revolute-1" and so on.
+    name : str, by default "revolute-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
         default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.

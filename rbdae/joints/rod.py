@@ -41,8 +41,7 @@ class Rod(AbstractJoint):
         The rod's ends in each body's frame.
     length : float, optional
         m; without it, the distance of the ends as the bodies are placed at the start.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "rod-1" and so on.
+    name : str, by default "rod-1" and so on
     """
 
     force = Named("Tension, which pulls its ends together, N.")

@@ -23,8 +23,7 @@ class Spherical(AbstractJoint):
         Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
         The joint's centre in each body's frame.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "spherical-1" and so on.
+    name : str, by default "spherical-1" and so on
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})

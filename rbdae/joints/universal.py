@@ -33,8 +33,7 @@ class Universal(AbstractAxialJoint):
     axis_a, axis_b : (3,) array_like
         The arms of the cross, at right angles to each other; in each body's frame, of any length. By default z of `a`
         and x of `b`: no other direction of `b` follows from axis_a.
-    name : str, optional
-        Unique among the joints of the system; without it the system chooses "universal-1" and so on.
+    name : str, by default "universal-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes of their bodies; by default both along the normal of the cross at the start.
     """

@@ -12,18 +12,18 @@ from rbdae.models.chain import chain as chain
 from rbdae.models.chain import double_pendulum as double_pendulum
 from rbdae.models.driven_pendulum import driven_pendulum as driven_pendulum
 from rbdae.models.flyball_governor import flyball_governor as flyball_governor
-from rbdae.models.free_body import free_body as free_body
-from rbdae.models.gyro_top import gyro_top as gyro_top
-from rbdae.models.heavy_top import heavy_top as heavy_top
 from rbdae.models.linked_bodies import linked_bodies as linked_bodies
 from rbdae.models.n_four_bar import n_four_bar as n_four_bar
 from rbdae.models.pendulum import cv_pendulum as cv_pendulum
 from rbdae.models.pendulum import pendulum as pendulum
 from rbdae.models.slider_crank import planar_slider_crank as planar_slider_crank
 from rbdae.models.slider_crank import spatial_slider_crank as spatial_slider_crank
-from rbdae.models.tennis_racket import tennis_racket as tennis_racket
 from rbdae.models.tops import bruels_cardona_top as bruels_cardona_top
+from rbdae.models.tops import free_body as free_body
+from rbdae.models.tops import gyro_top as gyro_top
+from rbdae.models.tops import heavy_top as heavy_top
 from rbdae.models.tops import rotations_top as rotations_top
+from rbdae.models.tops import tennis_racket as tennis_racket
 from rbdae.system import System
 
 
@@ -69,25 +69,4 @@ MODELS: Final[dict[str, Entry]] = {
     "chain": Entry(chain, 0.5, "ten links on ball joints from the horizontal"),
 }
 
-__all__ = [
-    "MODELS",
-    "Entry",
-    "andrews",
-    "bricard",
-    "bruels_cardona_top",
-    "chain",
-    "cv_pendulum",
-    "double_pendulum",
-    "driven_pendulum",
-    "flyball_governor",
-    "free_body",
-    "gyro_top",
-    "heavy_top",
-    "linked_bodies",
-    "n_four_bar",
-    "pendulum",
-    "planar_slider_crank",
-    "rotations_top",
-    "spatial_slider_crank",
-    "tennis_racket",
-]
+__all__ = ["MODELS", "Entry", *MODELS]

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from rbdae import forces
 from rbdae.body import Body
-from rbdae.joints.point_on_line import PointOnLine
+from rbdae.joints.points import PointOnLine
 from rbdae.joints.revolute import Revolute
 from rbdae.system import System
 

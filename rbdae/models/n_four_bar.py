@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae import _check
-from rbdae.joints.point_on_line import PointOnLine
+from rbdae.joints.points import PointOnLine
 from rbdae.joints.revolute import Revolute
 from rbdae.system import System
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rbdae import _check, forces
 from rbdae._arrays import cross
-from rbdae.joints.point_on_plane import PointOnPlane
+from rbdae.joints.points import PointOnPlane
 from rbdae.joints.prismatic import Prismatic
 from rbdae.joints.revolute import Revolute
 from rbdae.joints.spherical import Spherical

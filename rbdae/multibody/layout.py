@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -21,7 +22,7 @@ from rbdae.rotations.euler_map import rotation_matrices
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BodyMotion:
     """Motion of all bodies in the order of addition: reference points x and their velocities xd (n, 3), unit
     quaternions p (n, 4), material angular velocities om (n, 3)."""
@@ -30,6 +31,11 @@ class BodyMotion:
     p: Mat
     xd: Mat
     om: Mat
+
+    @cached_property
+    def R(self) -> Mat:
+        """The rotation matrices, (n, 3, 3)."""
+        return rotation_matrices(self.p)
 
 
 @final
@@ -191,7 +197,7 @@ def _velocity_names(model: Model, settings: Settings, b: int) -> Iterator[str]:
 
 def natural_coordinates(motion: BodyMotion) -> Mat:
     """(n, 24), (x, d1, d2, d3, xdot, d1dot, d2dot, d3dot) of each body in the order of addition."""
-    R, om, n = rotation_matrices(motion.p), motion.om, len(motion.x)
+    R, om, n = motion.R, motion.om, len(motion.x)
     skew = np.zeros((n, 3, 3))
     skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -om[:, 2], om[:, 1], -om[:, 0]
     skew -= np.swapaxes(skew, 1, 2)
@@ -210,7 +216,7 @@ def write(
     ValueError
         where the chart is singular at the orientation of a body
     """
-    R = rotation_matrices(motion.p)
+    R = motion.R
     y = np.zeros(layout.n)
     origins = selection.references
     y[layout.q] = np.concatenate(

@@ -7,7 +7,7 @@ shifted accordingly.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,8 @@ import numpy as np
 from rbdae._arrays import Mat, Vec, copied, cross, of_scalars
 from rbdae.actuators.network import elements_of
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.forces.element import Element, PointSpring, StateElement
+from rbdae.forces.checks import check_laws
+from rbdae.forces.element import AnyElement, Element, PointSpring, StateElement
 from rbdae.forces.packing import KernelElement, Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
@@ -27,7 +28,7 @@ from rbdae.multibody.body_records import body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured
 from rbdae.rotations.euler_map import rotation_matrices
-from rbdae.system import System
+from rbdae.system import Body, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +212,17 @@ def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]
 
 
 def _sorted_forces(
-    system: System, number: Mapping[int, int], shift: Sequence[Vec], scalar: Any = np.float64
+    parts: Iterable[tuple[str, AnyElement, tuple[Body, ...]]],
+    number: Mapping[int, int],
+    shift: Sequence[Vec],
+    scalar: Any = np.float64,
 ) -> tuple[Any, list[tuple[str, KernelElement, tuple[int, ...]]]]:
     """Springs between points, which are bushings to the kernels, and all other elements with names and bodies."""
     springs: list[Any] = []
-    dtype = of_scalars(BUSHING, scalar)
+    dtype, ground = of_scalars(BUSHING, scalar), len(shift) - 1
     elements: list[tuple[str, KernelElement, tuple[int, ...]]] = []
-    for name, element, bodies in elements_of(system.forces, system.joints):
-        a, b = [*(number[id(body)] for body in bodies), len(system.bodies), len(system.bodies)][:2]
+    for name, element, bodies in parts:
+        a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
         if isinstance(element, PointSpring):
             springs.append(_bushing_row(element, (a, b), shift, dtype))
         else:
@@ -257,16 +261,19 @@ def _start(x: Mat, R: Mat) -> Mat:
     return np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(len(x), 9)]), ground])
 
 
-def compile_system(system: System, explicit: bool = False) -> Model:
-    """Pack a system, for `explicit` forms or for others. Every joint and force kind is known here by its data, never by
-    its class name."""
+def compile_system(system: System, explicit: bool = False, t0: float | None = None) -> Model:
+    """Pack a system, for `explicit` forms or for others; with a time `t0` the laws of its forces are called there and
+    checked. Every joint and force kind is known here by its data, never by its class name."""
     bodies = system.bodies
     n = len(bodies)
     if n == 0:
         raise ValueError("the system has no body: add one with system.add_body(...)")
     number, shift = _references(system)
+    parts = [*elements_of(system.forces, system.joints)]
+    if t0 is not None:
+        check_laws(parts, t0, system.source)
     joints = _pack_joints(system, number, shift, np.float64)
-    bushings, elements = _sorted_forces(system, number, shift)
+    bushings, elements = _sorted_forces(parts, number, shift)
     x, p, xd, om, R = _initial_motion(system, shift)
     start = _start(x, R)
     rows = body_rows(system, BODY)
@@ -307,7 +314,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     bushings, forces, frictions = model.bushings, model.forces, model.frictions
     if forces_too:
         number, shift = _references(system)
-        bushings, elements = _sorted_forces(system, number, shift)
+        bushings, elements = _sorted_forces(elements_of(system.forces, system.joints), number, shift)
         forces = _packed(system, elements, shift, start, explicit=model.explicit)
         frictions = pack_frictions(system, model.joints, elements, forces)
     arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
@@ -321,7 +328,7 @@ def varied(model: Model, system: System) -> Model:
     """The model of a system in which one number has an imaginary part: so have its records; all else is the same."""
     number, shift = _references(system)
     joints = _pack_joints(system, number, shift, complex)
-    bushings, elements = _sorted_forces(system, number, shift, complex)
+    bushings, elements = _sorted_forces(elements_of(system.forces, system.joints), number, shift, complex)
     start = _start(model.x, rotation_matrices(model.p))
     forces = _packed(system, elements, shift, start, complex, explicit=model.explicit)
     bodies = body_rows(system, of_scalars(BODY, complex))

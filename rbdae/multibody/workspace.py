@@ -203,13 +203,13 @@ class Workspace:
 
     @property
     def calls_python(self) -> bool:
-        """Whether one of them is Python."""
-        return any(function.python for function in self.user_functions)
+        """Whether there is one: they are Python."""
+        return bool(self.user_functions)
 
     @property
     def code_calls_python(self) -> bool:
         """Whether code of the model calls one: laws that are recorded it does not."""
-        return any(function.python and function.law is None for function in self.user_functions)
+        return any(function.law is None for function in self.user_functions)
 
     def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
         """The kernel, and then what the user's Python functions have raised in it."""

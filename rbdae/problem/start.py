@@ -13,7 +13,6 @@ from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.problem.interpretation import Interpretation
-from rbdae.rotations.euler_map import rotation_matrices
 
 ROUNDING = 1e-8
 """Changes of given values up to here, over the lengths and rates of the model, are those of rounding."""
@@ -170,7 +169,7 @@ def _changes(model: Model, motion: BodyMotion) -> tuple[Change, ...]:
     """The given values that the motion of the reference points does not have."""
     scales, bodies = model.scales, model.system.bodies
     arms = np.array([body.reference for body in bodies])
-    R = rotation_matrices(motion.p)
+    R = motion.R
     used = {
         "position": motion.x - np.einsum("bij,bj->bi", R, arms),
         "orientation": motion.p,

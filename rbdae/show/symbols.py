@@ -13,7 +13,6 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import value_of
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, Rheonomic
@@ -207,7 +206,7 @@ def _obstacles(symbol: Symbol, here: Placed, size: float, eye: Vec) -> Polylines
 
 def _vectors(force: AbstractForce, symbol: Symbol, here: Placed, times: Vec) -> Moving:
     assert symbol.law is not None
-    v = np.array([value_of(f"force {force.name!r}", symbol.law, float(t)) for t in times])
+    v = np.array([symbol.law.at(f"force {force.name!r}", float(t)) for t in times])
     if not symbol.turning:
         return v
     body = symbol.points[0][0]

@@ -58,10 +58,10 @@ def test_an_adapter_does_not_import_its_package():
     assert not loaded.intersection(SOLVER_PACKAGES[:-1])  # scipy is always there
 
 
-def test_only_laws_by_numba_name_it_and_the_machine_llvmlite():
+def test_no_file_imports_numba_and_only_the_machine_llvmlite():
     for path in (ROOT / "rbdae").rglob("*.py"):
         folder = path.relative_to(ROOT / "rbdae").parts[0]
-        others = {"user_functions.py": "llvmlite"}.get(path.name, "numba" if folder == "machine" else "numba|llvmlite")
+        others = "numba" if folder == "machine" else "numba|llvmlite"
         text = path.read_text(encoding="utf-8")
         assert not re.search(rf"^\s*(import|from) ({others})\b", text, re.MULTILINE), path
 

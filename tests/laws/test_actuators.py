@@ -44,7 +44,7 @@ def named(monkeypatch):
 
 def test_every_class_has_an_example():
     kinds = {value for value in vars(actuators).values() if isinstance(value, type) and issubclass(value, rbdae.Block)}
-    assert {kind for kind in kinds if getattr(kind, "__final__", False)} == set(EXAMPLES)
+    assert {kind for kind in kinds if getattr(kind, "__final__", False)} <= set(EXAMPLES)
 
 
 @pytest.mark.parametrize("kind", EXAMPLES, ids=lambda kind: kind.__name__)
@@ -65,7 +65,7 @@ def test_derivatives_of_several_in_each_form(form, named, rng):
 
 def by_hand(t: float, y: Any) -> Any:
     """Rates of angle, rate, displacement, speed, and of the states of `together`, by Newton's law for each body."""
-    angle, w, x, v, integral, current, heat, stretch, pA, pB, opening = y
+    angle, w, x, v, integral, current, heat, stretch = y
     # of the points (0, 0.1, 0.2) of the arm, whose frame is 1 below the pin, and of the carriage
     c, s = np.cos(angle), np.sin(angle)
     tip = np.array([0.1 * c + 0.8 * s, 0.1 * s - 0.8 * c])
@@ -73,32 +73,24 @@ def by_hand(t: float, y: Any) -> Any:
     length = np.linalg.norm(line)
     along = line / length
     turn = -along @ [-tip[1], tip[0]]  # dlength / dangle
-    rate = turn * w + along[0] * v
     volts = 2.0 * (setpoint(t) - current) + integral
     roots = np.roots([0.1, 0.0, 1.0, -w - 0.3 * heat])
     flow = roots[np.argmin(np.abs(roots.imag))].real
     f = 3.0 * (length - 1.2 - stretch)
 
-    def root(d: float) -> float:
-        return d / (d * d + 0.25) ** 0.25
-
-    u, leak = setpoint(t), 0.1 * (pA - pB)
-    pull = 1.0 * pA - 0.7 * pB - f
+    pull = -f
     torque = 0.6 * current + 0.3 * (setpoint(t) - 0.3 * w) - 1.5 * 9.81 * s + turn * pull
-    force = opening + heat + flow + along[0] * pull
+    force = heat + flow + along[0] * pull
     return [
         w, torque / (0.3 + 1.5), v, force / 2.0,
         3.0 * (setpoint(t) - current), (volts - 1.2 * current - 0.6 * w) / 0.3,
         flow - 0.4 * heat, f / 2.0,
-        4.0 / (1.5 + (length - 0.8)) * (0.2 * u * root(9.0 - pA) - rate - leak),
-        4.0 / (1.5 + 0.7 * (2.0 - (length - 0.8))) * (-0.2 * u * root(pB - 1.0) + 0.7 * rate + leak),
-        (min(max(x, -0.3), 1.0) - opening) / 0.3,
     ]  # fmt: skip
 
 
 T = np.linspace(0.0, 1.0, 6)
 QUANTITIES = ("pin.angle", "pin.rate", "rail.displacement", "rail.rate", "pi.integral", "dc.current", "heat.heat")
-QUANTITIES += ("maxwell.stretch", "cylinder.pressure_a", "cylinder.pressure_b", "valve.opening")
+QUANTITIES += ("maxwell.stretch",)
 
 
 def read(of: Any) -> Any:
@@ -110,7 +102,7 @@ def read(of: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def exact():
-    start = [0.0, 0.3, 0.0, 0.2, 0.0, 0.0, 0.2, 0.0, 2.0, 3.0, 0.0]
+    start = [0.0, 0.3, 0.0, 0.2, 0.0, 0.0, 0.2, 0.0]
     return solve_ivp(by_hand, (0.0, 1.0), start, method="DOP853", rtol=1e-10, atol=1e-10, t_eval=T).y.T
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import inside
 import numpy as np
 import pytest
+from actuator_cases import Maxwell
 
 import rbdae
-from rbdae.actuators import PI, DCMotor, MaxwellElement
+from rbdae.actuators import PI, DCMotor
 from rbdae.joints import Revolute
 
 NEW = {"dc.resistance": 2.2, "control.kp": 1.9, "static.voltage": 5.0, "static.constant": 0.07}
@@ -31,7 +32,7 @@ def machine(given: dict[str, float] | None = None, points: bool = False) -> rbda
     )
     if points:
         ends = rbdae.Points(bob, system.ground, at_a=(0.3, 0, 0), at_b=(1, 1, 1))
-        system.add_force(MaxwellElement(ends, stiffness=40.0, viscosity=3.0, length=1.5, name="maxwell"))
+        system.add_force(Maxwell(ends, stiffness=40.0, viscosity=3.0, length=1.5, name="maxwell"))
     return system
 
 

@@ -11,7 +11,6 @@ import force_cases
 import numpy as np
 import pytest
 import test_derivatives as derivatives
-from by_numba import needs_numba, njit
 from cases import Pairing
 from force_cases import FORCES, INTERNAL, axial, system_of, turn, two_bodies
 from inside import JIT, Vec
@@ -272,7 +271,7 @@ def test_a_rotational_bushing_about_any_axis(angle, rng):
 # ---------------------------------------------------------------- the user's functions
 
 
-def _bushing_as_user(python: bool) -> tuple[Any, Any]:
+def _bushing_as_user() -> tuple[Any, Any]:
     K, D, r = np.array(force_cases.STIFF), np.array(force_cases.DAMP), np.array((0.3, -0.1, 0.2))
     A = np.kron(np.array([1.0, *r, -1.0, 0.0, 0.0, 0.0]), np.eye(3))
     KK, DD = -A.T @ K @ A, -A.T @ D @ A
@@ -289,14 +288,11 @@ def _bushing_as_user(python: bool) -> tuple[Any, Any]:
                 out[24 * i + j] = KK[i, j]
                 out[576 + 24 * i + j] = DD[i, j]
 
-    if python:
-        return force, jacobian
-    return njit(force), njit(jacobian)
+    return force, jacobian
 
 
-@pytest.mark.parametrize("python", [True, pytest.param(False, marks=needs_numba)], ids=["python", "numba"])
 @pytest.mark.parametrize("steps", [False, True], ids=["analytic", "differences"])
-def test_a_user_force_equals_a_bushing(python, steps, rng):
+def test_a_user_force_equals_a_bushing(steps, rng):
     """Between the centres of mass, where the natural coordinates of the user begin."""
     pairing = Pairing("index-3", "quaternion", "angular")
     problems = []
@@ -305,7 +301,7 @@ def test_a_user_force_equals_a_bushing(python, steps, rng):
         a = system.add_body("a", mass=1.0, inertia=(1, 2, 2.5), angular_velocity=(1, 2, 3))
         b = system.add_body("b", mass=1.0, inertia=(1, 2, 2.5), position=(1, 0, 0), velocity=(0, 1, 0))
         if own:
-            force, jacobian = _bushing_as_user(python)
+            force, jacobian = _bushing_as_user()
             system.add_force(
                 UserForce((a, b), force, difference_step=1e-5)
                 if steps

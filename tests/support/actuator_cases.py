@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,17 @@ def _points(system: rbdae.System) -> actuators.Points:
     return actuators.Points(arm, cart, at_a=(0.0, 0.1, 0.2))
 
 
+class Maxwell(rbdae.Actuator):
+    """A spring and a damper, one after the other, between two points: the state is the stretch of the damper."""
+
+    states: ClassVar = {"stretch": 0.0}
+    parameters: ClassVar = {"stiffness": 3.0, "viscosity": 2.0, "length": 1.2}
+
+    def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+        f = p.stiffness * (q - p.length - s.stretch)
+        return -f, [f / p.viscosity]
+
+
 def _sampled(s: rbdae.System) -> None:
     pin = s.joints[0]
     inputs = {"angle": pin.angle, "rate": pin.rate}
@@ -64,11 +75,6 @@ def _heat(s: rbdae.System) -> None:
         )
     )  # fmt: skip
     s.add_force(actuators.Source(s.joints[1], effort="heat.shown", name="blown"))
-
-
-def _valve(s: rbdae.System) -> None:
-    valve = s.add_block(actuators.FirstOrderValve(command=s.joints[1].displacement, tau=0.3, low=-0.3, name="valve"))
-    s.add_force(actuators.Source(s.joints[1], effort=valve.opening, name="flow"))
 
 
 def _controlled(kind: Callable[..., Any], **gains: float) -> Callable[[rbdae.System], None]:
@@ -96,18 +102,8 @@ def _dc_motor(s: rbdae.System) -> None:
 
 EXAMPLES: dict[type, Callable[[rbdae.System], Any]] = {
     actuators.DCMotor: _dc_motor,
-    actuators.FirstOrderValve: _valve,
     actuators.FunctionBlock: _heat,
-    actuators.HydraulicCylinder: lambda s: s.add_force(
-        actuators.HydraulicCylinder(
-            _points(s), opening=setpoint, area_a=1.0, area_b=0.7, stroke=2.0, dead_volume=1.5, retracted=0.8,
-            bulk_modulus=4.0, supply=9.0, tank=1.0, flow=0.2, leakage=0.1, smoothing=0.5,
-            start={"pressure_a": 2.0, "pressure_b": 3.0}, name="cylinder",
-        )
-    ),
-    actuators.MaxwellElement: lambda s: s.add_force(
-        actuators.MaxwellElement(_points(s), stiffness=3.0, viscosity=2.0, length=1.2, name="maxwell")
-    ),
+    Maxwell: lambda s: s.add_force(Maxwell(_points(s), name="maxwell")),
     actuators.PD: _controlled(actuators.PD, kp=0.4, kd=0.2),
     actuators.PI: _controlled(actuators.PI, kp=0.4, ki=0.6, kb=2.0),
     actuators.PID: _controlled(actuators.PID, kp=0.4, ki=0.6, kd=0.2, kb=2.0, tau=0.3),
@@ -118,8 +114,7 @@ EXAMPLES: dict[type, Callable[[rbdae.System], Any]] = {
 }  # fmt: skip
 """What adds one of each class to the mechanism, with what it needs."""
 
-_TOGETHER = (actuators.DCMotor, actuators.FunctionBlock, actuators.MaxwellElement)
-_TOGETHER += (actuators.HydraulicCylinder, actuators.FirstOrderValve)
+_TOGETHER = (actuators.DCMotor, actuators.FunctionBlock, Maxwell)
 
 
 def system_of(kind: type) -> rbdae.System:

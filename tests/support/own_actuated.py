@@ -45,31 +45,6 @@ def _motor_without(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
     return p.constant * i, [], [u.voltage - p.resistance * i - p.constant * qd], [u.voltage * i, p.resistance * i**2]
 
 
-def _maxwell(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-    f = p.stiffness * (q - p.length - s.stretch)
-    return -f, [f / p.viscosity], [], []
-
-
-def _cylinder(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-    def turbulent(drop: float) -> float:
-        return float(drop / (drop**2 + p.smoothing**2) ** 0.25)
-
-    a, b, x = s.pressure_a, s.pressure_b, q - p.retracted
-    if u.opening > 0.0:
-        into, out = p.flow * u.opening * turbulent(p.supply - a), p.flow * u.opening * turbulent(b - p.tank)
-    else:
-        into, out = p.flow * u.opening * turbulent(a - p.tank), p.flow * u.opening * turbulent(p.supply - b)
-    lost = p.leakage * (a - b)
-    volumes = p.dead_volume + p.area_a * x, p.dead_volume + p.area_b * (p.stroke - x)
-    rates = [into - p.area_a * qd - lost, p.area_b * qd - out + lost]
-    effort = p.area_a * a - p.area_b * b
-    return effort, [p.bulk_modulus * r / v for r, v in zip(rates, volumes, strict=True)], [], [into, out]
-
-
-def _valve(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-    return None, [(_between(u.command, p) - s.opening) / p.tau], [], []
-
-
 def _pi(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
     e = u.setpoint - u.measured
     free = p.kp * e + s.integral
@@ -90,9 +65,6 @@ def _pd(q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
 FORMULAS: dict[type, Any] = {
     actuators.DCMotor: _motor,
     actuators.Source: lambda q, qd, s, z, u, p: (u.effort, [], [], []),
-    actuators.MaxwellElement: _maxwell,
-    actuators.HydraulicCylinder: _cylinder,
-    actuators.FirstOrderValve: _valve,
     actuators.PI: _pi,
     actuators.PID: _pid,
     actuators.PD: _pd,

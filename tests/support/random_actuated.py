@@ -213,13 +213,6 @@ def _own_actuator(at: Surroundings) -> Any:
 NUMBERS: dict[type, dict[str, tuple[float, float]]] = {
     actuators.DCMotor: {"resistance": (0.5, 2.0), "inductance": (0.1, 1.0), "constant": (0.1, 1.0)},
     actuators.Source: {},
-    actuators.MaxwellElement: {"stiffness": (1.0, 5.0), "viscosity": (0.5, 2.0), "length": (-1.0, 1.0)},
-    actuators.HydraulicCylinder: {
-        "area_a": (0.1, 0.5), "area_b": (0.1, 0.5), "stroke": (1.0, 3.0), "dead_volume": (6.0, 8.0),
-        "retracted": (-1.0, 1.0), "bulk_modulus": (2.0, 9.0), "supply": (3.0, 6.0), "tank": (0.1, 0.5),
-        "flow": (0.1, 0.5), "leakage": (0.0, 0.2), "smoothing": (0.2, 0.8),
-    },
-    actuators.FirstOrderValve: {"tau": (0.2, 0.8), "low": (-1.0, -0.1), "high": (0.1, 1.0)},
     actuators.PI: {"kp": (0.1, 2.0), "ki": (0.1, 2.0), "kb": (0.0, 1.0), "low": (-1.0, -0.5), "high": (0.5, 1.0)},
     actuators.PID: {
         "kp": (0.1, 2.0), "ki": (0.1, 2.0), "kd": (0.1, 1.0), "tau": (0.2, 0.5), "kb": (0.0, 1.0), "low": (-1.0, -0.5)

@@ -1,0 +1,153 @@
+"""Drives along a joint with an axis: its angle, or its displacement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import attrs
+
+from rbdae import _check
+from rbdae._arrays import Vec, cross
+from rbdae.body import describe
+from rbdae.input_motion import InputMotion, motion_of
+from rbdae.inputs import Input
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.primitives import Dot1, Dot2
+from rbdae.kernels.constraints.drives import ANGLE, OFFSET
+from rbdae.motion import Law, Motion
+from rbdae.quantities.coordinate import Coordinate, angle, displacement
+from rbdae.quantities.quantity import Named
+
+
+@attrs.frozen(eq=False, init=False, kw_only=True)
+class AbstractJointDrive(AbstractJoint):
+    """A drive of a joint with an axis, whose fields it shares."""
+
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    motion: Motion | InputMotion
+
+    def _drive(
+        self, joint: AbstractAxialJoint, law: Law, name: str | None, inputs: Mapping[str, Input] | None
+    ) -> dict[str, Any]:
+        """Its fields, for its constructor."""
+        kind = type(self).__name__
+        if not isinstance(joint, AbstractAxialJoint):
+            raise TypeError(
+                f"drive {kind}: it drives a joint that has an axis, such as rbdae.joints.Revolute(...), "
+                f"got {_check.show(joint)}"
+            )
+        motion = motion_of(describe("joint", kind, joint.a, joint.b, name), law, 1, inputs)
+        shared = ("a", "b", "at_a", "at_b", "axis_a", "axis_b", "normal_a", "normal_b")
+        return {"motion": motion, "name": name, **{field: getattr(joint, field) for field in shared}}
+
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the driven joint has them, and the drive takes one of them away."""
+        return None, None
+
+
+@final
+class PrescribedAngle(AbstractJointDrive):
+    """Prescribed angle of a joint: the rotation from its normal_a to its normal_b about its axis is angle(t), rad.
+
+    (R_a (n cos s + (u x n) sin s)) . (R_b (u_b x n_b)) = 0 with the axes u, u_b and the normals n, n_b: one equation,
+    regular at every angle.
+
+    Parameters
+    ----------
+    joint : a joint with an axis
+        Revolute or cylindrical; add it to the system, too.
+    angle : (s, s', s''), spline or numba function
+        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+    name : str, by default "angle-1" and so on
+    inputs : mapping, optional
+        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+    """
+
+    __slots__ = ()
+
+    angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
+    torque = Named("What the drive exerts about the axis on b, N m.")
+    rate = Named("Rate of the angle, rad/s.")
+    acceleration = Named("Its second derivative, rad/s^2.")
+    power = Named("Power of the torque, W.")
+
+    def __init__(
+        self,
+        joint: AbstractAxialJoint,
+        angle: Law,
+        name: str | None = None,
+        inputs: Mapping[str, Input] | None = None,
+    ) -> None:
+        self.__attrs_init__(**self._drive(joint, angle, name, inputs))
+
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "angle"
+
+    def prescribed(self) -> Coordinate:
+        """The angle."""
+        return angle("angle", self.axis_a, self.normal_a, self.normal_b)
+
+    def primitives(self) -> tuple[Dot1]:
+        """One product of directions, of which the first turns."""
+        return (Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),)
+
+    def rheonomic(self) -> Rheonomic:
+        """The turning direction."""
+        return Rheonomic(ANGLE, self.motion, self.normal_a, cross(self.axis_a, self.normal_a))
+
+
+@final
+class PrescribedDisplacement(AbstractJointDrive):
+    """Prescribed displacement along the axis of a joint: (R_a u) . (P_b - P_a) = displacement(t), m.
+
+    Parameters
+    ----------
+    joint : a joint with an axis
+        Prismatic or cylindrical; add it to the system, too.
+    displacement : (s, s', s''), spline or numba function
+        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+    name : str, by default "displacement-1" and so on
+    inputs : mapping, optional
+        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+    """
+
+    __slots__ = ()
+
+    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    force = Named("What the drive exerts along the axis on b, N.")
+    rate = Named("Rate of the displacement, m/s.")
+    acceleration = Named("Its second derivative, m/s^2.")
+    power = Named("Power of the force, W.")
+
+    def __init__(
+        self,
+        joint: AbstractAxialJoint,
+        displacement: Law,
+        name: str | None = None,
+        inputs: Mapping[str, Input] | None = None,
+    ) -> None:
+        self.__attrs_init__(**self._drive(joint, displacement, name, inputs))
+
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "displacement"
+
+    def prescribed(self) -> Coordinate:
+        """The displacement."""
+        return displacement("displacement", self.axis_a, self.at_a, self.at_b)
+
+    def primitives(self) -> tuple[Dot2]:
+        """One product of the axis and the vector between the points."""
+        return (Dot2(self.axis_a, self.at_a, self.at_b),)
+
+    def rheonomic(self) -> Rheonomic:
+        """The right-hand side."""
+        return Rheonomic(OFFSET, self.motion)

@@ -1,0 +1,132 @@
+"""Drives between two points: their distance, or the vector from one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import attrs
+
+from rbdae import _check
+from rbdae._arrays import Mat, Vec
+from rbdae.input_motion import InputMotion, motion_of
+from rbdae.inputs import Input
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
+from rbdae.joints.primitives import Coincidence, Distance
+from rbdae.kernels.constraints.drives import LENGTH, OFFSET
+from rbdae.motion import Law, Motion
+from rbdae.quantities.coordinate import Coordinate, distance
+from rbdae.quantities.quantity import Named, Quantity
+
+
+def _of_one(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+    """The motion of one number; `inputs` of a drive are fields before it."""
+    return motion_of(drive._owner, law, 1, drive.inputs)
+
+
+def _of_three(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+    """The motion of a vector."""
+    return motion_of(drive._owner, law, 3, drive.inputs)
+
+
+@attrs.frozen(eq=False)
+class AbstractPointDrive(AbstractJoint):
+    """A drive between two points by a law of the time and of inputs."""
+
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class DrivenRod(AbstractPointDrive):
+    """Prescribed distance of two points: |P_b - P_a| = length(t) > 0, m.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    length : (s, s', s''), spline or numba function
+        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+    at_a, at_b : (3,) array_like
+        The points in the bodies' frames.
+    name : str, by default "drivenrod-1" and so on
+    inputs : mapping, optional
+        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+    """
+
+    length = Named("Distance of the points, m.")
+    force = Named("Tension, which pulls the points together, N.")
+    rate = Named("Rate of the distance, m/s.")
+    acceleration = Named("Its second derivative, m/s^2.")
+    power = Named("Power of the force, W.")
+
+    motion: Motion | InputMotion = attrs.field(converter=_of_one, alias="length")
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+
+    def prescribed(self) -> Coordinate:
+        """The distance."""
+        return distance("length", self.at_a, self.at_b)
+
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the direction of the rod turns in either body."""
+        return None, None
+
+    def primitives(self) -> tuple[Distance]:
+        """One distance."""
+        return (Distance(self.at_a, self.at_b, 1.0),)
+
+    def rheonomic(self) -> Rheonomic:
+        """Half the square of the length."""
+        return Rheonomic(LENGTH, self.motion)
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class PointMotion(AbstractPointDrive):
+    """Prescribed vector between two points, in space: (x_a + R_a at_a) - (x_b + R_b at_b) = vector(t), m.
+
+    With the ground as `b` it moves a point of `a` along a curve.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    vector : (s, s', s''), spline or numba function, (3,)
+        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+    at_a, at_b : (3,) array_like
+        The points in the bodies' frames.
+    name : str, by default "pointmotion-1" and so on
+    inputs : mapping, optional
+        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+    """
+
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+
+    force = Named("What the drive exerts on a, in space, N.")
+    power = Named("Power of the force, W.")
+
+    motion: Motion | InputMotion = attrs.field(converter=_of_three, alias="vector")
+    at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+    at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """The force and its power."""
+        known = (
+            Quantity(self, "force", "N", aspect="pull", components="xyz"),
+            Quantity(self, "power", "W", aspect="work"),
+        )
+        return {each.name: each for each in known}
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """All rotations."""
+        return ALL_ROTATIONS, ALL_ROTATIONS
+
+    def primitives(self) -> tuple[Coincidence]:
+        """One coincidence with an offset."""
+        return (Coincidence(self.at_a, self.at_b),)
+
+    def rheonomic(self) -> Rheonomic:
+        """The right-hand side."""
+        return Rheonomic(OFFSET, self.motion)

@@ -1,0 +1,178 @@
+"""The user's functions of forces, called once at the start: what they give must be what the kernels expect. They are
+checked at every call, too (`rbdae.forces.packing`); here they are called before they are recorded. A potential is
+compared with its force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import POINT, Vec, cross
+from rbdae.body import Body
+from rbdae.forces.element import AnyElement, Element, StateElement, UserElement
+from rbdae.inputs import Input
+
+_MARK = -7.2057594037927936e16
+"""What no law gives by chance."""
+
+_ROOM = 1024
+"""Numbers behind `out` in which a function that numba has compiled may be seen to write too far."""
+
+_SMALL = 1e-5
+"""Displacements, in distances of the bodies, and rotations. They leave 1e-11 of V as rounding."""
+
+_SHARE = 1e-4
+"""Of the work that may be missing in the change of V."""
+
+_WAYS = (
+    (np.array((0.7, -0.4, 0.5)), np.array((0.3, -0.5, 0.7))),
+    (np.array((-0.5, 0.6, 0.4)), np.array((0.6, 0.4, -0.2))),
+)
+"""Displacements and turns of two bodies, in no special direction."""
+
+
+class _Real(np.ndarray[Any, Any]):
+    """An array that refuses what NumPy would cut: imaginary parts."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if np.iscomplexobj(value):
+            raise TypeError(
+                f"a function of a force writes complex numbers, {_check.show(value)}, into out[{_check.show(key)}]; "
+                "give real ones"
+            )
+        super().__setitem__(key, value)
+
+
+def check_laws(
+    elements: Iterable[tuple[str, AnyElement, tuple[Body, ...]]], t0: float, source: Callable[[Input], Any]
+) -> None:
+    """Call every function of every element at the start.
+
+    Parameters
+    ----------
+    elements : with the names of their forces, and their bodies
+    source : gives a function of the time for an input of the system, and refuses others
+
+    Raises
+    ------
+    TypeError, ValueError
+        for one that gives other than finite real numbers of the right shape, by the name of the force; what the
+        function itself raises passes as it is
+    """
+
+    def values(owner: str, inputs: Sequence[Input]) -> list[float]:
+        try:
+            functions = [source(each) for each in inputs]
+        except ValueError as error:
+            raise ValueError(f"{owner}: {error}") from None
+        return [function(t0) for function in functions]
+
+    for name, element, bodies in elements:
+        owner = f"force {name!r}"
+        if isinstance(element, UserElement):
+            x = _motion(bodies, 2)
+            _check_filling(owner, "force", element.force, t0, x, 24)
+            _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
+            if element.potential is not None:
+                _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
+                _check_potential(owner, bodies, element, t0, x[:24])
+        elif isinstance(element, StateElement):
+            start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
+            least = 2 if element.bodies is None else 0
+            x = np.concatenate([_motion(bodies, least), start, values(owner, element.inputs)])
+            n = element.n_results(max(len(bodies), least))
+            _check_filling(owner, "function", element.function, t0, x, n)
+            _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
+        elif isinstance(element, Element) and element.force is not None:
+            element.force.check(owner, t0, values(owner, element.force.inputs))
+        elif isinstance(element, Element):
+            values(owner, element.law.inputs)
+            element.law.at(owner, t0)
+
+
+def _check_filling(owner: str, what: str, function: Any, t: float, x: Vec, n: int) -> None:
+    """Call a function f(t, x, out) that fills n numbers, if there is one."""
+    if function is None:
+        return
+    room, given = np.full(n + _ROOM, _MARK), x.copy()
+    out = room[:n]
+    _check.takes(owner, what, function, "t", "x", "out")
+    returned = function(t, given, out if hasattr(function, "py_func") else out.view(_Real))
+    if returned is not None:
+        raise TypeError(
+            f"{owner}: {what} must fill out and return nothing, got {_check.show(returned)}; write out[:] = ..."
+        )
+    if np.any(room[n:] != _MARK):
+        raise ValueError(f"{owner}: {what} fills more than the {n} numbers that out has; correct its indices")
+    unset = np.flatnonzero(out == _MARK)
+    if len(unset):
+        raise ValueError(
+            f"{owner}: {what} does not fill out: out[{unset[0]}] is unset at t = {t:g}, as are {len(unset) - 1} others "
+            f"of {n}; begin with out[:] = 0.0"
+        )
+    bad = np.flatnonzero(~np.isfinite(out))
+    if len(bad):
+        raise ValueError(f"{owner}: {what} gives out[{bad[0]}] = {out[bad[0]]} at t = {t:g}; it must be finite there")
+    if not np.array_equal(given, x):
+        raise ValueError(f"{owner}: {what} changes x; it has to leave it alone: work on x.copy()")
+
+
+def _motion(bodies: Sequence[Body], least: int) -> Vec:
+    """(Z, Zdot) of bodies as they were added, and of the ground for those that lack; 24 numbers of each."""
+    n = max(least, len(bodies))
+    Z, Zd = np.zeros((n, 4, 3)), np.zeros((n, 4, 3))
+    Z[:, 1:] = np.eye(3)
+    for k, body in enumerate(bodies):
+        if not body.fixed:
+            R, arm = body.rotation, body.reference
+            rate = R @ cross(body.angular_velocity, np.eye(3)).T
+            Z[k] = np.vstack([body.position + R @ arm, R.T])
+            Zd[k] = np.vstack([body.velocity + rate @ arm, rate.T])
+    return np.concatenate([Z.ravel(), Zd.ravel()])
+
+
+def _check_potential(owner: str, bodies: Sequence[Body], element: UserElement, t: float, Z: Vec) -> None:
+    """Compare V and F at the start `Z` (24,): V changes by -F . dZ when the bodies move a little, and not at all when
+    two move as one.
+
+    Raises
+    ------
+    ValueError
+        for a potential that does not belong to the force, or to the relative position of two bodies
+    """
+    points, F = Z.reshape(2, 4, 3), np.zeros(24)
+    distance = float(np.linalg.norm(points[1, 0] - points[0, 0])) or 1.0
+    element.force(t, np.concatenate([Z, np.zeros(24)]), F)
+
+    def changes(ways: Mapping[int, tuple[Vec, Vec]], about: Vec) -> tuple[float, float, float]:
+        """The change of V by displacements and turns of some bodies about points, the work of F, what may be missing of
+        it."""
+        step, V = np.zeros((2, 4, 3)), np.zeros((2, 1))
+        for side, (way, turn) in ways.items():
+            step[side] = _SMALL * (cross(turn, points[side] - about[side] * POINT) + distance * way * POINT)
+        for sign, out in zip((1.0, -1.0), V, strict=True):
+            if element.potential is not None:
+                element.potential(t, (points + sign * step).ravel(), out)
+        terms = 2.0 * F * step.ravel()
+        far = 1.0 + float(np.abs(points).max()) / distance  # positions far from the origin have rounding, too
+        missing = _SHARE * np.abs(terms).sum() + 1e-14 * far * np.abs(V).sum()
+        return float(V[0, 0] - V[1, 0]), float(terms.sum()), float(missing)
+
+    free = [side for side, body in enumerate(bodies) if not body.fixed]
+    change, work, missing = changes({k: _WAYS[k] for k in free}, points[:, 0])
+    if not abs(change + work) <= missing:
+        raise ValueError(
+            f"{owner}: potential does not belong to the force: when {' and '.join(repr(bodies[k].name) for k in free)} "
+            f"move a little, it changes by {change:g} and the work of the force without rates is {work:g}; give V with "
+            "-dV/dZ = F in out[0]"
+        )
+    if len(free) == 2:
+        change, _, missing = changes(dict.fromkeys(free, _WAYS[0]), points[:1, 0].repeat(2, axis=0))
+        if not abs(change) <= missing:
+            raise ValueError(
+                f"{owner}: potential changes by {change:g} when both bodies move as one; that of two bodies must "
+                "depend on their relative position only: give each body a force of its own, or leave potential out"
+            )

@@ -1,0 +1,293 @@
+"""Forces along the motions that a joint leaves free: their common part, motors, and springs with dampers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import attrs
+
+from rbdae import _check
+from rbdae.body import Body, describe
+from rbdae.forces.base import AbstractForce, law_along, near
+from rbdae.forces.element import NONE, AnyElement, Load, TimeFunction, along, load
+from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.symbol import Symbol
+from rbdae.inputs import Input
+from rbdae.joints import JOINTS
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import AbstractJoint, FreeMotion
+from rbdae.quantities.coordinate import Coordinate
+
+
+def _joint(joint: AbstractJoint, force: Any = None, field: Any = None) -> AbstractJoint:
+    """The joint; it and the name are checked."""
+    describe_force(type(force).__name__, joint, force.name)
+    return joint
+
+
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class AbstractJointForce(AbstractForce):
+    """A force between the bodies of a joint."""
+
+    joint: AbstractJoint = attrs.field(converter=_joint)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of the joint."""
+        return self.joint.bodies
+
+
+def describe_force(kind: str, joint: object, name: str | None) -> str:
+    """The name in error messages of a force along a joint. Raises unless it is a joint."""
+    if not isinstance(joint, AbstractJoint):
+        raise TypeError(
+            f"force {kind}: it takes a joint such as rbdae.joints.Revolute(a, b), got {_check.show(joint)} of type "
+            f"{type(joint).__name__}"
+        )
+    return describe("force", kind, joint.a, joint.b, name)
+
+
+def coordinate_of(owner: str, joint: AbstractJoint, name: str | None) -> Coordinate:
+    """The coordinate of a joint by its name, or its only one. Raises ValueError if there is none, or several."""
+    known = {each.name: each for each in joint.coordinates()}
+    if not known:
+        raise ValueError(
+            f"{owner}: {describe_joint(joint)} has no coordinate to act on; revolute and prismatic ones do"
+        )
+    if name is None and len(known) > 1:
+        first = next(iter(known))
+        raise ValueError(
+            f"{owner}: {describe_joint(joint)} has the coordinates {', '.join(known)}; give e.g. coordinate={first!r}"
+        )
+    if name is not None and not (isinstance(name, str) and name in known):
+        raise ValueError(f"{owner}: {_check.unknown('coordinate', name, known)}")
+    return known[name or next(iter(known))]
+
+
+def describe_joint(joint: AbstractJoint) -> str:
+    """A joint in messages."""
+    return f"joint {joint.name!r}" if joint.name is not None else f"joint {type(joint).__name__}"
+
+
+def with_axis(owner: str, joint: AbstractJoint, *motions: FreeMotion) -> AbstractAxialJoint:
+    """The joint. Raises unless it has an axis, and leaves one of the motions free if some are named."""
+    if isinstance(joint, AbstractAxialJoint):
+        if not motions or joint.free_motions.intersection(motions):
+            return joint
+        what = f"leaves no {' or '.join(motions)} free along its axis"
+    else:
+        what = "has no axis"
+    wanted = motions or ("rotation", "translation")
+    able = ", ".join(kind.__name__ for kind in JOINTS if kind.free_motions.intersection(wanted))
+    raise ValueError(f"{owner}: {describe_joint(joint)} {what}; take one of the joints {able}")
+
+
+def about_or_along(owner: str, joint: AbstractJoint, turns: bool) -> Coordinate:
+    """The angle about the axis of a joint, if it `turns`, or the displacement along it. Raises for joints without."""
+    axial = with_axis(owner, joint, "rotation" if turns else "translation")
+    return axial.angle_about_axis() if turns else axial.displacement_along_axis()
+
+
+def _load(value: Load | None, motor: Any = None, field: Any = None) -> TimeFunction | MotionLaw | None:
+    """A torque or force, if it is given, along a coordinate of its kind."""
+    if value is None:
+        return None
+    owner, turns = motor._owner, field.name == "torque"
+    of = motor.chosen(turns)
+    if of.unit != ("rad" if turns else "m"):
+        other = "force" if turns else "torque"
+        raise ValueError(f"{owner}: along {motor.coordinate!r}, in {of.unit}, there is a {other}; give {other}=")
+    return load(owner, field.name, value, near(of, motor.bodies), (of.name, "rate"), motor.inputs)
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class Motor(AbstractJointForce):
+    """Torque about, or force along, the axis or another coordinate of a joint: on its `b`, and the opposite on `a`.
+
+    Parameters
+    ----------
+    joint : AbstractAxialJoint
+        With a free rotation about an axis (revolute, cylindrical, planar) for a torque, with a free translation along
+        one (prismatic, cylindrical) for a force.
+    torque : float, Input or callable
+        N m: a number, an input of the system, a function (t), or a law (t, angle, rate) of the joint's angle (rad) and
+        its rate (rad/s), such as ``lambda t, angle, rate: -2.0 * rate + sin(angle)``; plain Python, or compiled by
+        numba.
+    force : float, Input or callable
+        N, as the torque, of the joint's displacement (m) and its rate (m/s). Exactly one of the two.
+    inputs : mapping, optional
+        Names and inputs of the system that the law reads: with ``inputs={"gain": system.add_input("gain")}`` the law is
+        one of (t, angle, rate, u), such as ``lambda t, angle, rate, u: -u.gain * rate``.
+    coordinate : str, optional
+        The name of the coordinate on which it acts, if that is not about or along the axis: "x" or "y" of a planar
+        joint (force), "angle_a" or "angle_b" of a universal one (torque).
+    name : str, by default "motor-1" and so on
+
+    Notes
+    -----
+    A law of the motion is recorded or called, with exact derivatives (`rbdae.laws`); for one that makes floats of its
+    arguments see `rbdae.forces.CalledBack`. The angle counts full turns: a law that depends on it has an internal
+    state, the winding, by the name "motor-1.phi", as that of `rbdae.forces.TorsionalSpringDamper`.
+    """
+
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
+    coordinate: str | None = attrs.field(default=None, kw_only=True)
+    torque: TimeFunction | MotionLaw | None = attrs.field(default=None, converter=_load, kw_only=True)
+    force: TimeFunction | MotionLaw | None = attrs.field(default=None, converter=_load, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.torque is None) == (self.force is None):
+            raise ValueError(f"{self._owner}: give either torque= (about the axis) or force= (along it)")
+
+    def chosen(self, turns: bool) -> Coordinate:
+        """The coordinate that is named, or that about or along the axis."""
+        if self.coordinate is not None:
+            return coordinate_of(self._owner, self.joint, self.coordinate)
+        return about_or_along(self._owner, self.joint, turns)
+
+    def acts_along(self) -> tuple[Coordinate]:
+        """The coordinate on which it acts."""
+        return (self.chosen(self.force is None),)
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """A turn about the axis, or an arrow between the points of the joint; none of other coordinates."""
+        if self.coordinate is not None:
+            return None
+        joint = with_axis(self._owner, self.joint)
+        points = ((joint.a, joint.at_a), (joint.b, joint.at_b))
+        if self.force is not None:
+            return Symbol("arrow", points)
+        return Symbol("turn", points[:1], axis=joint.axis_a)
+
+    def elements(self) -> tuple[AnyElement, ...]:
+        """One element."""
+        return (along(*self.acts_along(), u=self.torque or self.force or NONE),)
+
+
+def _joint_with_motion(joint: AbstractAxialJoint, force: Any = None, field: Any = None) -> AbstractAxialJoint:
+    """The joint, which has an axis and leaves the motion free."""
+    return with_axis(describe_force(type(force).__name__, joint, force.name), joint, force.motion)
+
+
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class AbstractAxisSpring(AbstractJointForce):
+    """A spring, a damper and a load along a free motion of a joint about or along its axis."""
+
+    motion: ClassVar[FreeMotion]
+
+    joint: AbstractAxialJoint = attrs.field(converter=_joint_with_motion)
+    inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
+    stiffness: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+    damping: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
+
+    def acts_along(self) -> tuple[Coordinate]:
+        """The angle about the axis, or the displacement along it."""
+        return (about_or_along(self._owner, self.joint, self.motion == "rotation"),)
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class TorsionalSpringDamper(AbstractAxisSpring):
+    """Torsional spring and damper about the axis of a joint.
+
+    With phi the angle from the joint's `normal_a` to its `normal_b` about its axis, the torque on `b` about the axis is
+
+        -stiffness (phi - angle) - damping phidot + torque(t),
+
+    and the opposite one acts on `a`. The potential is stiffness (phi - angle)^2 / 2. With a stiffness full turns count.
+
+    Parameters
+    ----------
+    joint : AbstractAxialJoint
+        With a free rotation about an axis: revolute, cylindrical, planar.
+    stiffness, damping : float
+        N m/rad and N m s/rad.
+    angle : float
+        Of rest, rad.
+    torque : float, Input or callable, optional
+        N m: a number, a function (t), or a law (t, angle, rate) as that of `rbdae.forces.Motor`.
+    inputs : mapping, optional
+        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
+    name : str, by default "torsion-1" and so on
+
+    Notes
+    -----
+    If the stiffness is not zero, or the law depends on the angle, the force has an internal state, the winding, an
+    unknown of the problem by the name "torsion-1.phi". Its rate is that of the angle: the relative angular velocity
+    about the axis. It selects the branch alone: the angle in the torque is that of the position, plus the full turns
+    that bring it next to the winding. So the torque has no drift, and a state is everything that the next steps depend
+    on.
+
+    The winding starts as the angle in (-pi, pi]. For a spring that has been wound up by n turns at the start, lower
+    `angle` by 2 pi n.
+    """
+
+    motion: ClassVar[FreeMotion] = "rotation"
+
+    angle: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
+    torque: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
+
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "torsion"
+
+    @property
+    def symbol(self) -> Symbol:
+        """A coil about the axis."""
+        return Symbol("coil", ((self.joint.a, self.joint.at_a),), axis=self.joint.axis_a)
+
+    def elements(self) -> tuple[AnyElement, ...]:
+        """One element."""
+        return (along(*self.acts_along(), self.stiffness, self.damping, self.angle, self.torque),)
+
+
+@final
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class TranslationalSpringDamper(AbstractAxisSpring):
+    """Spring and damper along the axis of a joint.
+
+    With u = axis . (P_b - P_a), the displacement of the joint's point on `b` from that on `a`, the force on `b` along
+    the axis is
+
+        -stiffness (u - displacement) - damping udot + force(t),
+
+    and the opposite one acts on `a`. The potential is stiffness (u - displacement)^2 / 2, minus force u if that is
+    constant.
+
+    Parameters
+    ----------
+    joint : AbstractAxialJoint
+        With a free translation along an axis: prismatic, cylindrical.
+    stiffness, damping : float
+        N/m and N s/m.
+    displacement : float
+        Of rest, m.
+    force : float, Input or callable, optional
+        N: a number, a function (t), or a law (t, displacement, rate) as that of `rbdae.forces.Motor`.
+    inputs : mapping, optional
+        Names and inputs of the system that the law reads, as those of `rbdae.forces.Motor`.
+    name : str, by default "slide-1" and so on
+    """
+
+    motion: ClassVar[FreeMotion] = "translation"
+
+    displacement: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
+    force: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
+
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "slide"
+
+    @property
+    def symbol(self) -> Symbol:
+        """A spring between the points of the joint."""
+        return Symbol("spring", ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b)))
+
+    def elements(self) -> tuple[AnyElement, ...]:
+        """One element."""
+        return (along(*self.acts_along(), self.stiffness, self.damping, self.displacement, self.force),)

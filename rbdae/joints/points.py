@@ -1,0 +1,102 @@
+"""A point of one body stays on a line, or in a plane, of the other."""
+
+from __future__ import annotations
+
+from typing import final
+
+import attrs
+
+from rbdae import _check
+from rbdae._arrays import Mat, Vec, cross
+from rbdae.joints import frames
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.primitives import Dot2
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Named
+
+
+@attrs.frozen(eq=False, field_transformer=_check.of_parts)
+class AbstractPointJoint(AbstractAxialJoint):
+    """A point of `b` stays on a line or plane of `a`; `axis_b` and `normal_b` are those of `a` at the start."""
+
+    axis_b: Vec = attrs.field(default=None, converter=frames.axis_b, init=False)
+    normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
+    normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, init=False)
+
+
+@final
+class PointOnLine(AbstractPointJoint):
+    """The point at_b of `b` stays on the line of `a` through at_a along axis_a; two equations.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        A point of the line in the frame of `a`, and the point that stays on it in that of `b`.
+    axis_a : (3,) array_like
+        The line; in the frame of `a`, of any length.
+    name : str, by default "pointonline-1" and so on
+    normal_a : (3,) array_like, optional
+        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
+    """
+
+    __slots__ = ()
+
+    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    rate = Named("Its rate, m/s.")
+    acceleration = Named("Its second derivative, m/s^2.")
+    force = Named("What drives exert along the axis on b, N.")
+    power = Named("Power of the force, W.")
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The displacement along the line."""
+        return (self.displacement_along_axis(),)
+
+    def velocity_rows(self) -> tuple[Mat, None]:
+        """The rows of the body with the line: the slide along it, and all turns."""
+        return self._rows(0, "u", "nmu"), None
+
+    def primitives(self) -> tuple[Dot2, Dot2]:
+        """Two distances from planes through the line."""
+        across = cross(self.axis_a, self.normal_a)
+        return Dot2(self.normal_a, self.at_a, self.at_b), Dot2(across, self.at_a, self.at_b)
+
+
+@final
+class PointOnPlane(AbstractPointJoint):
+    """The point at_b of `b` stays in the plane of `a` through at_a with the normal axis_a; one equation.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        A point of the plane in the frame of `a`, and the point that stays in it in that of `b`.
+    axis_a : (3,) array_like
+        The plane's normal; in the frame of `a`, of any length.
+    name : str, by default "pointonplane-1" and so on
+    normal_a : (3,) array_like, optional
+        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
+    """
+
+    __slots__ = ()
+
+    x = Named("How far at_b is from at_a along normal_a, m.")
+    y = Named("How far at_b is from at_a along axis_a x normal_a, m.")
+    x_rate = Named("Its rate, m/s.")
+    x_acceleration = Named("Its second derivative, m/s^2.")
+    y_rate = Named("Its rate, m/s.")
+    y_acceleration = Named("Its second derivative, m/s^2.")
+
+    def coordinates(self) -> tuple[Coordinate, Coordinate]:
+        """The displacements x along normal_a and y along axis_a x normal_a."""
+        return self.displacements_across_axis()
+
+    def velocity_rows(self) -> tuple[Mat, None]:
+        """The rows of the body with the plane: two slides in it, and all turns."""
+        return self._rows(0, "nm", "nmu"), None
+
+    def primitives(self) -> tuple[Dot2]:
+        """The distance from the plane."""
+        return (Dot2(self.axis_a, self.at_a, self.at_b),)
