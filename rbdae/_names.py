@@ -32,7 +32,7 @@ SolverName: TypeAlias = Literal[
     "scikits.odes:ida", "scikits.odes:cvode", "scikits.odes:ddaspk",
     "sksundae:ida", "sksundae:cvode", "sundials:ida", "sundials:cvode", "solve_dae:Radau", "solve_dae:BDF",
     "assimulo:Radau5DAE", "assimulo:ODASSL", "assimulo:Radau5ODE", "assimulo:RodasODE", "assimulo:Dopri5",
-    "assimulo:LSODAR", "assimulo:ExplicitEuler", "assimulo:ImplicitEuler",
+    "assimulo:LSODAR",
 ]  # fmt: skip
 """A solver of the adapters of this distribution; other distributions have more."""
 

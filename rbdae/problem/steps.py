@@ -31,8 +31,7 @@ IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
 class StepFunctions:
     """``newton``, ``advance`` and ``predict`` of a scheme, and all of a `step` in one function where there is one, see
     `rbdae.machine.loops.fixed_stages`; a step has `n_unknowns`,
-    of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there; `turns` are the
-    bodies with the places of their increments b."""
+    of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there."""
 
     scheme: str
     newton: MachineFunction
@@ -42,7 +41,6 @@ class StepFunctions:
     n_unknowns: int
     n_rows: int
     code: HowMade
-    turns: tuple[tuple[str, int], ...]
 
     def check(self) -> None:
         """Raise what a Python function behind one of them has raised."""
@@ -78,7 +76,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     codes: set[HowMade] = {"generic" if one is None else workspace.memory.name for one in own.values()}
     code = codes.pop() if len(codes) == 1 else "mixed"
     step = _step(workspace, found, n, own["newton"], own["advance"])
-    return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code, _turns(workspace))
+    return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code)
 
 
 def work_function(workspace: Workspace, steps: StepFunctions, tally: Tally) -> MachineFunction:
@@ -116,13 +114,6 @@ def _step(
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
     found = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, scheme.newton))
     return None if found is None else found.bare()
-
-
-def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:
-    """The bodies, and where the three numbers b of their increments begin in the unknowns of a step."""
-    arrays, names = workspace.arrays, workspace.model.names
-    places = [int(u) + int(n) for u, n in zip(arrays["newton_bodies"]["unknown"], arrays["bodies"]["nt"], strict=False)]
-    return tuple((names[k], place) for k, place in zip(workspace.layout.order, places, strict=False))
 
 
 def _warn_of_indefinite_masses(workspace: Workspace) -> None:

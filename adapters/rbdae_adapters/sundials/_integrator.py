@@ -8,15 +8,15 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Vec
 from rbdae.adapter import Request, Solvable, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
-from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
+from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.loops.correction import INFO
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
 from rbdae_adapters.sundials._shims import MESSAGE_BYTES, Words, shims
+from rbdae_adapters.toolkit.loops import machine
 
-_ADAMS, _BDF = 1, 2
 _SETTERS = (
     ("first_step", "SetInitStep", REAL),
     ("max_step", "SetMaxStep", REAL),
@@ -30,33 +30,8 @@ _SETTERS = (
 """Options that are SUNDIALS' own, which checks them."""
 
 
-def machine(problem: Solvable, name: str) -> MachineFunction:
-    """A callback as a machine function, in the problem's own time; of problems that have none, its Python function, in
-    the time of the run."""
-    made = getattr(problem.callbacks, "machine", None)
-    if made is not None:
-        found: MachineFunction = made(name)
-        return found
-    n, call = problem.n, getattr(problem.callbacks, name)
-
-    def called(*arguments: Any) -> None:
-        *given, out = arguments
-        result = np.array(out)
-        with np.errstate(all="ignore"):  # what is not finite is seen, and told with its time
-            call(*(np.array(x) if isinstance(x, np.ndarray) else x for x in given), result)
-        out[...] = result  # a user may keep what he is given; SUNDIALS' memory ends with the run
-
-    signs, shape = {
-        "residual": ("tyyo", (problem.n_equations,)),
-        "jacobian_data": ("tyyto", (problem.sparsity.nnz,)) if name == "jacobian_data" else ("", (0,)),
-        "rhs": ("tyo", (n,)),
-        "rhs_jacobian": ("tyM", (n, n)),
-    }[name]
-    return trampoline(called, signs, {"y": (n,), "yd": (n,), "out": shape})
-
-
-def factors_of(problem: Solvable, of: str = "residual") -> Factors:
-    """The factors of a problem's callbacks, or, of problems that have none, made here.
+def factors_of(problem: Solvable, of: str, direction: float) -> Factors:
+    """The factors of a problem's callbacks, or, of problems that have none, made here, in the problem's own time.
 
     Raises `Unsupported` where c I - df/dy is wanted, and the residual is not y' - f.
     """
@@ -69,15 +44,14 @@ def factors_of(problem: Solvable, of: str = "residual") -> Factors:
         return found
     if of == "rates":
         raise Unsupported("sundials:cvode has factors where callbacks have them; take linsolver='dense'")
-    pattern = problem.sparsity
-    return Factors(
-        problem.n,
-        pattern.indices,
-        pattern.indptr,
-        machine(problem, "jacobian_data"),
-        problem.callbacks.jacobian_data,
-        (problem.t0, problem.y0, problem.yd0),
-    )
+    pattern, fill = problem.sparsity, problem.callbacks.jacobian_data
+
+    def data(t: float, y: Vec, yd: Vec, c: float, out: Vec) -> None:
+        fill(direction * t, y, direction * yd, direction * c, out)
+
+    start = (direction * problem.t0, problem.y0, direction * np.asarray(problem.yd0))
+    function = machine(problem, "jacobian_data", direction)
+    return Factors(problem.n, pattern.indices, pattern.indptr, function, data, start)
 
 
 def _array(address: int, n: int) -> Vec:
@@ -128,9 +102,8 @@ class Integrator:
         self._projects = correction is not None
         self._looked = 0  # Jacobians for pivots, in this run
         self._errors: list[BaseException] = []
-        # Python functions of a mirrored problem are mirrored already
-        self._direction = request.direction if hasattr(problem.callbacks, "machine") else 1.0
-        function = self._held(machine(problem, "residual" if implicit else "rhs"))
+        self._direction = request.direction
+        function = self._held(machine(problem, "residual" if implicit else "rhs", self._direction))
         self._functions: list[MachineFunction] = [function]
         self._scratch = np.zeros(problem.n)
         w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
@@ -148,16 +121,18 @@ class Integrator:
     ) -> None:
         """SUNDIALS' objects, told everything, and its functions for the function of a step."""
         objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
-        self._silence()
+        # SUNDIALS' words go to `said`
+        library.call("SUNContext_ClearErrHandlers", INT, objects.context)
+        said, words = POINTER(self._code.address("said")), POINTER(self._message.ctypes.data)
+        library.call("SUNContext_PushErrHandler", INT, objects.context, said, words)
         self._y, state = objects.vector(y0)
         self._yp, _ = objects.vector(np.asarray(self._problem.yd0, dtype=float))
         further, _ = objects.vector(np.zeros(self._problem.n))
         if self._implicit:
-            self._memory = objects.integrator("IDACreate", "IDAFree", objects.context)
+            self._memory = objects.made("IDACreate", "IDAFree", objects.context, by_address=True)
         else:
-            lmm = _BDF if options.get("lmm") == "bdf" else _ADAMS
-            self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
-        self._silence_old()
+            lmm = INT(2 if options.get("lmm") == "bdf" else 1)
+            self._memory = objects.made("CVodeCreate", "CVodeFree", lmm, objects.context, by_address=True)
         if request.projector is not None and correction is None:
             w.history = self._history(request.t0, state)
         else:
@@ -191,30 +166,12 @@ class Integrator:
         return what
 
     def _call(self, name: str, *arguments: Any) -> None:
-        """A function of the integrator; its words are raised if it fails."""
+        """Call a function of the integrator; its words are raised if it fails."""
         status = self.library.call(self._prefix + name, INT, self._memory, *arguments)
         if status < 0:
             raise Unsupported(f"{self._prefix}{name} has said {status}: {self.said() or 'no more'}")
 
-    def _has(self, name: str) -> bool:
-        return self.library.has(self._prefix + name)
-
     # ------------------------------------------------------------ making
-
-    def _silence(self) -> None:
-        """SUNDIALS' words go to `said`: of 7, which has handlers in its context."""
-        library, context = self.library, self._objects.context
-        if not library.has("SUNContext_PushErrHandler"):
-            return
-        library.call("SUNContext_ClearErrHandlers", INT, context)
-        said = POINTER(self._code.address("said"))
-        library.call("SUNContext_PushErrHandler", INT, context, said, POINTER(self._message.ctypes.data))
-
-    def _silence_old(self) -> None:
-        """The same of 6, whose integrators have handlers."""
-        if not self.library.has("SUNContext_PushErrHandler") and self._has("SetErrHandlerFn"):
-            said = POINTER(self._code.address("saidby6"))
-            self._call("SetErrHandlerFn", said, POINTER(self._message.ctypes.data))
 
     def _start(self, name: str, t0: float) -> None:
         function = (POINTER(self._code.address("residual" if self._implicit else "rates")),) if name == "Init" else ()
@@ -248,7 +205,7 @@ class Integrator:
         state[:] = y0
         self._start("ReInit", t0)
         if len(found) != 1:
-            raise Unsupported(f"the history of library={library.name!r} was not found; leave projection= out")
+            raise Unsupported(f"the history of {library.files[0]!r} was not found; leave projection= out")
         return int(found[0])
 
     def _settings(self, options: Mapping[str, Any]) -> None:
@@ -260,8 +217,6 @@ class Integrator:
             nothing = {"max_step": np.inf, "min_step": 0.0}.get(name)
             if value is None or value == nothing:
                 continue
-            if not self._has(setter):
-                raise Unsupported(f"this SUNDIALS has no {self._prefix}{setter}; leave {name} out")
             try:
                 number = kind(value)
             except TypeError as error:
@@ -277,7 +232,7 @@ class Integrator:
     def _factors(self) -> None:
         """The problem's factors, and what chooses pivots again for this run."""
         known = getattr(self._problem.callbacks, "factors", None) is not None
-        found = factors_of(self._problem, "residual" if self._implicit else "rates")
+        found = factors_of(self._problem, "residual" if self._implicit else "rates", self._direction)
         self._looked += 0 if known else found.looked
         self._serve(found)
         n = self._problem.n
@@ -317,7 +272,7 @@ class Integrator:
         except ArithmeticError:  # no pivots at the start: SUNDIALS looks for its own at each state
             self._dense()
             return
-        one = self._objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
+        one = self._objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
         solve = self._code.address("solve" if self._implicit else "ratessolve")
         solver = self._objects.linear_solver(self._code.address("setup"), solve)
         content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
@@ -328,29 +283,24 @@ class Integrator:
         else:
             self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
 
-    def _entries(self) -> tuple[Ints, Ints]:
-        """Rows, columns of the Jacobian's entries; its function is noted."""
-        w, n = self.words, self._problem.n
+    def _dense(self) -> None:
+        """SUNDIALS' dense solver, for the Jacobian's entries at their places."""
+        library, objects, w, n = self.library, self._objects, self.words, self._problem.n
         if self._implicit:
-            function = self._held(machine(self._problem, "jacobian_data"))
+            function = machine(self._problem, "jacobian_data", self._direction)
             pattern = self._problem.sparsity
             rows, columns = np.asarray(pattern.indices), np.repeat(np.arange(n), np.diff(pattern.indptr))
         else:
-            function = self._held(machine(self._problem, "rhs_jacobian"))
+            function = machine(self._problem, "rhs_jacobian", self._direction)
             rows, columns = (x.ravel() for x in np.mgrid[:n, :n])
+        places, values = (columns * n + rows).astype(np.int64), np.zeros(len(rows))
+        self._held((function, places, values))
         self._functions.append(function)
-        values = self._held(np.zeros(len(rows)))
         w.jacobian, w.jacobian_context = function.address, function.context
-        w.values, w.entries = values.ctypes.data, len(rows)
-        return rows.astype(np.int64), columns.astype(np.int64)
-
-    def _dense(self) -> None:
-        library, objects, n = self.library, self._objects, self._problem.n
-        rows, columns = self._entries()
-        matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
-        places = self._held(columns * n + rows)
-        self.words.places, self.words.matrix_data = places.ctypes.data, library.address("SUNDenseMatrix_Data")
-        solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
+        w.values, w.entries, w.places = values.ctypes.data, len(rows), places.ctypes.data
+        w.matrix_data = library.address("SUNDenseMatrix_Data")
+        matrix = objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
+        solver = objects.made("SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
         self._call("SetLinearSolver", solver, matrix)
         self._call("SetJacFn", POINTER(self._code.address("scatter" if self._implicit else "scatterrates")))
 
@@ -391,32 +341,28 @@ class Integrator:
         """The last time at which something was not finite."""
         return self.words.bad_t if self.words.bad else None
 
-    def _count(self, name: str) -> int:
-        out, full = LONG(), f"{self._prefix}Get{name}"
-        if not self.library.has(full):
-            return -1
-        status = self.library.call(full, INT, self._memory, POINTER(ctypes.addressof(out)))
-        return int(out.value) if status >= 0 else -1
-
     def counts(self) -> dict[str, int]:
         """Evaluations, Jacobians, factorisations, rejected steps and projections; those of the end, if it has come."""
-        if self._last is not None:
-            return self._last
-        fails = [self._count("NumErrTestFails"), self._count("NumNonlinSolvConvFails")]
-        return {
-            "evaluations": self._count("NumResEvals" if self._implicit else "NumRhsEvals"),
-            "jacobians": self._count("NumJacEvals") + self._looked,
-            "factorisations": self._count("NumLinSolvSetups"),
-            "rejected": sum(fails) if min(fails) >= 0 else -1,
-            "projections": max(self._count("NumProjEvals"), 0) if self._projects else 0,
-        }
-
-    def finished(self) -> dict[str, int]:
-        """The counts at the end, which stay."""
-        self._last = self.counts()
+        if self._last is None:
+            names = ["NumResEvals" if self._implicit else "NumRhsEvals", "NumJacEvals", "NumLinSolvSetups"]
+            evaluations, jacobians, factorisations = map(self._count, names)
+            rejected = self._count("NumErrTestFails") + self._count("NumNonlinSolvConvFails")
+            projections = self._count("NumProjEvals") if self._projects else 0
+            return {
+                "evaluations": evaluations,
+                "jacobians": jacobians + self._looked,
+                "factorisations": factorisations,
+                "rejected": rejected,
+                "projections": projections,
+            }
         return self._last
 
+    def _count(self, name: str) -> int:
+        out = LONG()
+        self._call(f"Get{name}", POINTER(ctypes.addressof(out)))
+        return int(out.value)
+
     def close(self) -> None:
-        """Free everything of SUNDIALS."""
-        self.finished()
+        """Free everything of SUNDIALS; the counts stay."""
+        self._last = self.counts()
         self._objects.close()
