@@ -12,20 +12,20 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._check import NoSolution
-from rbdae._frozen import changed, refuse_copies
+from rbdae._frozen import changed
 from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.loops import fixed_memory, memory
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
-from rbdae.machine.loops.host import USUAL, Controls, Loop
+from rbdae.machine.loops.host import USUAL, Controls
 from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
@@ -176,7 +176,7 @@ class LoopsAdapter(AbstractAdapter):
 
         return loops.run(make, problem, request, options.get("max_steps"))
 
-    def stepper(self, problem: Solvable, method: Method, request: Request) -> LoopStepper | None:
+    def stepper(self, problem: Solvable, method: Method, request: Request) -> OneStepRun | None:
         """A run of a method with a tableau, or of ODEX, that its owner continues; None for methods of fixed step size,
         and where a projection or a switch is asked in Python."""
         if method.name in SCHEMES or request.events or request.watch is not None:
@@ -186,7 +186,9 @@ class LoopsAdapter(AbstractAdapter):
         if within is None:
             return None
         run = OneStepRun(scheme, machine(problem, "rhs"), request, within.y0, options, within)
-        return LoopStepper(run, within.y0, options.get("max_step", math.inf), keeps=request.keep_steps)
+        run._keeps, run.loop.s.budget = request.keep_steps, _BUDGET
+        run.loop.y[:] = within.y0  # the end of a step that is none yet
+        return run
 
     def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
         """A method and its options, checked."""
@@ -221,13 +223,16 @@ class LoopsAdapter(AbstractAdapter):
 # ---------------------------------------------------------------- methods with an error estimate
 
 
+_BUDGET = 1 << 16
+"""Evaluations between two pauses of a run that its owner continues, in which Python sees signals."""
+
 NEAR = 1e-8
 """Relative distance of times: what was not finite there is the reason of an end here."""
 
 
 @final
 class OneStepRun(LoopRun):
-    """A run of a method with an error estimate."""
+    """A run of a method with an error estimate; a `rbdae.adapter.Stepper`, too."""
 
     continues = True
 
@@ -246,6 +251,7 @@ class OneStepRun(LoopRun):
         controls = Controls(**given) if given else USUAL
         loop = loop_of(method, function, request, y0, within, controls=controls)
         super().__init__(loop, function.check, request, within)
+        self._max_step = options.get("max_step", math.inf)
 
     def failed(self, status: int) -> None:
         """Raise the exception behind a status, or make the loop reject its last attempt, or raise `GaveUp`."""
@@ -277,46 +283,22 @@ class OneStepRun(LoopRun):
         stats.jacobians = stats.factorisations = 0
         self.count_projections(stats)
 
-
-_BUDGET = 1 << 16
-"""Evaluations between two pauses, in which Python sees signals."""
-
-
-@final
-class LoopStepper:
-    """A `rbdae.adapter.Stepper`.
-
-    Parameters
-    ----------
-    run : begins where this does, at y0
-    max_step : the longest step, infinity for the whole of each call
-    keeps : whether accepted steps are kept
-    """
-
-    def __init__(self, run: OneStepRun, y0: Vec, max_step: float, *, keeps: bool) -> None:
-        self._run, self._max_step, self._keeps = run, max_step, keeps
-        self._loop: Loop
-        self._loop = loop = run.loop
-        loop.s.budget = _BUDGET
-        loop.y[:] = y0  # the end of a step that is none yet
-        self._began = time.perf_counter()
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    # ------------------------------------------------------------ continued by its owner
 
     @property
     def t(self) -> float:
         """The time that it has reached."""
-        return self._loop.t
+        return float(self.loop.t)
 
     @property
     def y(self) -> Vec:
         """The state there; a copy."""
-        return self._loop.y.copy()
+        y: Vec = self.loop.y
+        return y.copy()
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
         """Continue to a later time."""
-        loop, s = self._loop, self._loop.s
+        loop, s = self.loop, self.loop.s
         s.t_end = t_end
         s.h_max = min(self._max_step, t_end - s.t_new)
         try:
@@ -326,7 +308,7 @@ class LoopStepper:
                 elif status == memory.PAUSED:
                     s.budget = _BUDGET
                 else:
-                    self._run.failed(status)
+                    self.failed(status)
         except GaveUp as end:
             return end.reason, end.detail if end.t is None else f"{end.detail} at t = {end.t:.9g}"
         except NoSolution as error:
@@ -335,11 +317,11 @@ class LoopStepper:
 
     def mark(self) -> tuple[float, Vec, int]:
         """Where it stands: the time, the state, and the steps so far."""
-        return self.t, self.y, self._loop.s.rows
+        return self.t, self.y, self.loop.s.rows
 
     def back(self, mark: tuple[float, Vec, int]) -> None:
         """Stand again where `mark` was made; the size of the next step is chosen as at a start."""
-        loop, s = self._loop, self._loop.s
+        loop, s = self.loop, self.loop.s
         s.t_new, y, rows = mark
         s.rows = rows if self._keeps else 1
         loop.restart(y)
@@ -348,19 +330,19 @@ class LoopStepper:
 
     def disturbed(self) -> None:
         """Evaluate the right-hand side again at the present state."""
-        self._loop.s.stale = 1
+        self.loop.s.stale = 1
 
     def steps(self) -> Steps:
         """The start and all accepted steps; copies, since the rows grow in place. None if they are not kept."""
-        t, y = self._loop.steps()
+        t, y = self.loop.steps()
         if not self._keeps:
             return Steps(t[:0].copy(), y[:0].copy())
         return Steps(t.copy(), y.copy())
 
     def stats(self) -> Stats:
         """The cost so far."""
-        out = Stats(steps=self._loop.s.steps, seconds=time.perf_counter() - self._began)
-        self._run.finish(out)
+        out = Stats(steps=self.loop.s.steps, seconds=time.perf_counter() - self._began)
+        self.finish(out)
         return out
 
 
