@@ -14,7 +14,6 @@ import numpy as np
 from rbdae import _check, _show
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
-from rbdae._names import FrameName
 from rbdae._show import ByName, brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
@@ -29,7 +28,7 @@ from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.files import read_run, write_run
-from rbdae.solving.frames import frame
+from rbdae.solving.frames import FrameName, frame
 from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import passages, singular_times

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae._signals import Pending
+from rbdae._process import Pending
 from rbdae.adapter import Reason
 from rbdae.solving.watch import Watch, WatchedProblem
 
