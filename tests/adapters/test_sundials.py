@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 
 import numpy as np
 import pytest
 import toy
-from inside import sundials_library, unload
+from inside import sundials_library
 from toy_runs import error, solve
 
 import rbdae
@@ -45,12 +44,18 @@ def test_a_library_that_is_not_as_its_headers_say(monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl"])
-def test_dense_factors_give_the_bits_of_the_package(linked, form):
+def test_dense_factors_give_the_bits_of_the_package_and_ours_its_motion(linked, form):
     """The same version of the same library: the same steps, and every number of every state."""
     one = run(linked[form], "sksundae:ida")
     other = run(linked[form], "sundials:ida", linsolver="dense")
     assert np.array_equal(one.t, other.t) and np.array_equal(one.y, other.y)
     assert one.stats.evaluations == other.stats.evaluations and one.stats.jacobians == other.stats.jacobians
+    ours = run(linked[form], "sundials:ida", linsolver="factors")
+    assert ours.success, ours.message
+    # a chaotic motion: what rounds otherwise differs by up to 1.1e-4 at index 3, and by 1.6e-5
+    apart = np.abs(ours.y[-1] - one.y[-1])[linked[form].layout.q].max()
+    assert apart < (1e-3 if form == "index-3" else 1e-4)
+    assert sundials_library.alive() == 0
 
 
 @pytest.mark.parametrize("lmm", ["adams", "bdf"])
@@ -58,17 +63,6 @@ def test_cvode_gives_the_bits_of_the_package(lmm):
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
     one, other = (run(problem, f"{package}:cvode", lmm=lmm, linsolver="dense") for package in ("sksundae", "sundials"))
     assert np.array_equal(one.t, other.t) and np.array_equal(one.y, other.y)
-
-
-@pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl"])
-def test_factors_give_the_motion_of_the_package(linked, form):
-    found = run(linked[form], "sundials:ida", linsolver="factors")
-    wanted = run(linked[form], "sksundae:ida")
-    assert found.success, found.message
-    q = linked[form].layout.q
-    # a chaotic motion: what rounds otherwise differs by up to 1.1e-4 at index 3, and by 1.6e-5
-    assert np.abs(found.y[-1] - wanted.y[-1])[q].max() < (1e-3 if form == "index-3" else 1e-4)
-    assert sundials_library.alive() == 0
 
 
 @pytest.mark.parametrize(
@@ -140,33 +134,19 @@ def test_a_library_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch)
     assert sundials_library.alive() == 0
 
 
-def test_a_library_that_somebody_else_unloads_stays():
-    """Whoever has opened it himself may close it: a run has a handle of its own."""
-    problem = toy.Pendulum("index-2")
-    before = run(problem, "sundials:ida")
-    for file in sundials_library.library().files:
-        unload(file)
-    assert np.array_equal(run(toy.Pendulum("index-2"), "sundials:ida").y, before.y)
-
-
-class Trouble(Exception):
-    pass
-
-
 @pytest.mark.parametrize("linsolver", LINEAR)
-@pytest.mark.parametrize("where", ["residual", "jacobian_data"])
-def test_what_a_callback_raises_comes_out_as_itself(linsolver, where):
+def test_what_a_jacobian_raises_comes_out_as_itself(linsolver):
     problem = toy.Pendulum("index-2")
-    inner, count = getattr(problem.callbacks, where), [0]
+    inner, count = problem.callbacks.jacobian_data, [0]
 
     def raising(*arguments):
         count[0] += 1
         if count[0] > 5:
-            raise Trouble("five times")
+            raise LookupError("five times")
         inner(*arguments)
 
-    setattr(problem.callbacks, where, raising)
-    with pytest.raises(Trouble, match="five times"):
+    problem.callbacks.jacobian_data = raising
+    with pytest.raises(LookupError, match="five times"):
         solve(problem, "sundials:ida", linsolver=linsolver)
     gc.collect()
     assert sundials_library.alive() == 0
@@ -184,29 +164,9 @@ def test_singular_factors_end_a_run_with_the_reason():
     assert not solution.success and "return code" in solution.message and solution.t[-1] > 0.1
 
 
-def test_runs_on_threads_have_the_same_bits(linked):
-    """Eight runs at once, each with a problem of its own, as alone."""
-    system = rbdae.models.linked_bodies()
-    problems = [rbdae.formulate(system, "index-2") for _ in range(8)]
-    alone = run(problems[0], "sundials:ida", t_end=0.05)
-    found = {}
-
-    def work(k):
-        found[k] = run(problems[k], "sundials:ida", t_end=0.05)
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    assert all(np.array_equal(one.y, alone.y) for one in found.values())
-    assert sundials_library.alive() == 0
-
-
 def test_many_runs_leave_nothing():
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2")
-    for _ in range(200):
+    for _ in range(20):
         run(problem, "sundials:ida", t_end=0.01)
         assert sundials_library.alive() == 0
 
@@ -248,7 +208,8 @@ def test_a_progress_function_that_need_not_see_each_step_leaves_runs_in_machine_
 @pytest.mark.parametrize(
     "solver, form, linsolver",
     [
-        *(("sundials:ida", form, linsolver) for form in ("index-3", "index-2") for linsolver in ("factors", "dense")),
+        ("sundials:ida", "index-2", "factors"),
+        ("sundials:ida", "index-3", "dense"),
         ("sundials:cvode", "index-0", "dense"),
     ],
 )
