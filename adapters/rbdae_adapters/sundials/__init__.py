@@ -6,7 +6,7 @@ run stays in machine code from its start to its end. It comes back where an even
 may be due; a progress function is called after every step. The steps are the same in all cases.
 
 A projected state goes back without a restart: within the steps of CVODE's BDF, by its own function for this; with the
-others into the zeroth column of their history, which moves the recent history along (`_integrator`).
+others into the zeroth column of their history, which moves the recent history along (`_run`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,12 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae._check import count, show
-from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Request, Solvable, Stats
-from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.host import USUAL, Controls
-from rbdae.machine.loops.methods import MULTISTEP
-from rbdae_adapters._sundials import MAX_STEPS, REASONS, first_step, gave_up, least_tolerance, tolerances
+from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Solvable
+from rbdae_adapters._sundials import MAX_STEPS, first_step, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
-from rbdae_adapters.sundials._integrator import Integrator
-from rbdae_adapters.toolkit import GaveUp, loops, take_options, usable
-from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
+from rbdae_adapters.sundials._run import MultistepRun
+from rbdae_adapters.toolkit import loops, take_options, usable
+from rbdae_adapters.toolkit.loops import Inside, machine
 
 _COMMON = (
     "library", "linsolver", "first_step", "min_step", "max_step", "max_order", "max_num_steps", "max_nonlin_iters",
@@ -35,9 +32,6 @@ _COMMON = (
 )  # fmt: skip
 _OPTIONS = {"ida": (*_COMMON, "suppress_alg"), "cvode": (*_COMMON, "lmm")}
 _CHOICES = {"linsolver": ("factors", "dense"), "lmm": ("adams", "bdf"), "suppress_alg": (True, False)}
-
-_MARGIN = 1e-12
-"""Relative distance of times."""
 
 
 def _options(given: Mapping[str, Any], method: str) -> dict[str, Any]:
@@ -56,7 +50,7 @@ def _prepared(
     """The library, SUNDIALS' tolerances, and the options with those that have values of ours."""
     given = _options(options, method)
     library = _library.library(given.pop("library", None))
-    given.setdefault("max_num_steps", MAX_STEPS)
+    given["max_num_steps"] = count("sundials", "max_num_steps", given.get("max_num_steps", MAX_STEPS))
     if method == "ida":
         given.setdefault("first_step", first_step(problem, rtol))
         rtol, atol = tolerances(problem, rtol, atol)
@@ -134,66 +128,19 @@ class SundialsAdapter(AbstractAdapter):
         implicit = method.name == "ida"
         request = usable(problem, request, least_tolerance(problem))
         library, rtol, atol, options = _prepared(problem, method.name, request.rtol, request.atol, request.options)
-        max_steps = count("sundials", "max_num_steps", options.pop("max_num_steps"))
-        made: list[Integrator] = []
+        made: list[MultistepRun] = []
 
         def make(y0: Vec, within: Inside | None) -> MultistepRun:
-            # BDF of CVODE projects its states within its steps; those of the others are projected between them
-            bdf = within is not None and not implicit and options.get("lmm") == "bdf"
-            correction = within.correction if bdf and within is not None else None
-            one = Integrator(library, problem, request, y0, implicit, rtol, atol, options, correction)
-            made.append(one)
-            if within is not None and bdf and request.t_eval is None:
-                within = within._replace(correction=None)  # ends of steps are projected, states between them are not
-            return MultistepRun(one, request, y0, max_steps, within, takes_back=not bdf)
+            made.append(MultistepRun(library, problem, request, y0, implicit, rtol, atol, options, within))
+            return made[-1]
 
         try:
-            return loops.run(make, problem, request, max_steps)
+            return loops.run(make, problem, request, options["max_num_steps"])
         finally:
             for each in made:
                 each.close()
 
 
-@final
-class MultistepRun(LoopRun):
-    """A run of IDA or CVODE; `takes_back` says whether states that were changed between steps go into its history."""
-
-    def __init__(
-        self,
-        integrator: Integrator,
-        request: Request,
-        y0: Vec,
-        max_steps: int,
-        within: Inside | None,
-        *,
-        takes_back: bool,
-    ) -> None:
-        self._integrator = integrator
-        controls = USUAL if within is None else Controls(max_steps=max_steps)
-        loop = loop_of(MULTISTEP, integrator, request, y0, within, atol=0.0, controls=controls)
-        super().__init__(loop, integrator.check, request, within)
-        loop.s.takes_back = int(takes_back)
-
-    def failed(self, status: int) -> None:
-        """Raise what a function has left, or `GaveUp`."""
-        loop, integrator = self.loop, self._integrator
-        t, bad, what = loop.t, integrator.bad, f"{integrator.what} is not finite"
-        is_bad = bad is not None and bad >= t - _MARGIN * max(1.0, abs(t))  # in the steps that were tried from here on
-        if status == at.GAVE_UP:
-            integrator.check()
-            end = gave_up(REASONS, loop.s.code, integrator.said())
-            raise GaveUp(Reason.NOT_FINITE, f"{end.detail}; {what}", bad) if is_bad else end
-        if status == at.STANDS_STILL and is_bad:
-            raise GaveUp(Reason.NOT_FINITE, what, bad)
-        if status == at.STATE_NOT_FINITE:
-            raise GaveUp(Reason.NOT_FINITE, "the state is not finite", t)
-        raise self.ended(status) or GaveUp(Reason.NOT_FINITE, "the dense output is not finite before the step", t)
-
-    def finish(self, stats: Stats) -> None:
-        counts = self._integrator.counts()
-        stats.evaluations, stats.jacobians = counts["evaluations"], counts["jacobians"]
-        stats.factorisations, stats.rejected = counts["factorisations"], counts["rejected"]
-        self.count_projections(stats, counts["projections"])
-
-
 ADAPTER = SundialsAdapter()
+
+__all__ = ["ADAPTER", "SundialsAdapter"]

@@ -1,4 +1,4 @@
-"""IDA and CVODE for one run: SUNDIALS' objects, what they call, and what they have counted."""
+"""A run of IDA or CVODE: SUNDIALS' objects, what they call, and what they have counted."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.adapter import Request, Solvable, Unsupported
+from rbdae.adapter import Reason, Request, Solvable, Stats, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction
+from rbdae.machine.loops import memory
 from rbdae.machine.loops.correction import INFO
+from rbdae.machine.loops.host import USUAL, Controls
+from rbdae.machine.loops.methods import MULTISTEP
+from rbdae_adapters._sundials import REASONS, gave_up
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
 from rbdae_adapters.sundials._shims import MESSAGE_BYTES, Words, shims
-from rbdae_adapters.toolkit.loops import machine
+from rbdae_adapters.toolkit import GaveUp
+from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
+
+_NEAR = 1e-12
+"""Relative distance of times."""
 
 _SETTERS = (
     ("first_step", "SetInitStep", REAL),
@@ -30,30 +38,6 @@ _SETTERS = (
 """Options that are SUNDIALS' own, which checks them."""
 
 
-def factors_of(problem: Solvable, of: str, direction: float) -> Factors:
-    """The factors of a problem's callbacks, or, of problems that have none, made here, in the problem's own time.
-
-    Raises `Unsupported` where c I - df/dy is wanted, and the residual is not y' - f.
-    """
-    made = getattr(problem.callbacks, "factors", None)
-    if made is not None:
-        try:
-            found: Factors = made(of)
-        except ValueError as error:
-            raise Unsupported(f"{error}; take linsolver='dense'") from None
-        return found
-    if of == "rates":
-        raise Unsupported("sundials:cvode has factors where callbacks have them; take linsolver='dense'")
-    pattern, fill = problem.sparsity, problem.callbacks.jacobian_data
-
-    def data(t: float, y: Vec, yd: Vec, c: float, out: Vec) -> None:
-        fill(direction * t, y, direction * yd, direction * c, out)
-
-    start = (direction * problem.t0, problem.y0, direction * np.asarray(problem.yd0))
-    function = machine(problem, "jacobian_data", direction)
-    return Factors(problem.n, pattern.indices, pattern.indptr, function, data, start)
-
-
 def _array(address: int, n: int) -> Vec:
     """The numbers at an address."""
     memory: Any = (REAL * n).from_address(address)
@@ -61,21 +45,19 @@ def _array(address: int, n: int) -> Vec:
 
 
 @final
-class Integrator:
-    """One of the two, ready for its first step.
+class MultistepRun(LoopRun):
+    """A run of one of the two, whose steps are the loop of `rbdae.machine.loops.multistep`.
 
     Parameters
     ----------
     implicit : IDA, else CVODE
     rtol, atol : SUNDIALS' own, which may differ from those of the request
     options : those of the adapter, checked
-    correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`; None if states are corrected
-        between steps, or not at all
 
     Attributes
     ----------
     words : what its functions are handed through
-    address, context : of the function of a step, for `rbdae.machine.loops.multistep`
+    address, context : of the function of a step
     """
 
     def __init__(
@@ -88,7 +70,7 @@ class Integrator:
         rtol: float,
         atol: float | Vec,
         options: Mapping[str, Any],
-        correction: Any = None,
+        within: Inside | None,
     ) -> None:
         self.library, self._problem, self._implicit = library, problem, implicit
         self._prefix = "IDA" if implicit else "CVode"
@@ -98,41 +80,45 @@ class Integrator:
         self.words = w = Words.of(self._memory_of_words)
         self._alive: list[Any] = []
         self._message = np.zeros(MESSAGE_BYTES, dtype=np.uint8)
-        self._last: dict[str, int] | None = None
-        self._projects = correction is not None
-        self._looked = 0  # Jacobians for pivots, in this run
+        self._last: tuple[int, ...] | None = None
+        self._looked = 0  # Jacobians for pivots
         self._errors: list[BaseException] = []
         self._direction = request.direction
         function = self._held(machine(problem, "residual" if implicit else "rhs", self._direction))
         self._functions: list[MachineFunction] = [function]
-        self._scratch = np.zeros(problem.n)
+        scratch = self._held(np.zeros(problem.n))
         w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
-        w.n, w.scratch, w.direction = problem.n, self._scratch.ctypes.data, self._direction
+        w.n, w.scratch, w.direction = problem.n, scratch.ctypes.data, self._direction
         self.address = self._code.address("ida" if implicit else "cvode")
         self.context = self._memory_of_words.ctypes.data
+        # BDF of CVODE projects its states within its steps; those of the others are projected between them
+        self._projects = within is not None and not implicit and options.get("lmm") == "bdf"
+        correction = within.correction if within is not None and self._projects else None
         try:
             self._make(request, y0, rtol, atol, options, correction)
         except BaseException:
             objects.close()
             raise
+        if within is not None and self._projects and request.t_eval is None:
+            within = within._replace(correction=None)  # ends of steps are projected, states between them are not
+        controls = USUAL if within is None else Controls(max_steps=options["max_num_steps"])
+        loop = loop_of(MULTISTEP, self, request, y0, within, atol=0.0, controls=controls)
+        super().__init__(loop, self._raise, request, within)
+        loop.s.takes_back = int(not self._projects)  # states that were changed between steps go into the history
 
     def _make(
         self, request: Request, y0: Vec, rtol: float, atol: float | Vec, options: Mapping[str, Any], correction: Any
     ) -> None:
-        """SUNDIALS' objects, told everything, and its functions for the function of a step."""
+        """Make SUNDIALS' objects, tell them everything, and note its functions for the function of a step."""
         objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
-        # SUNDIALS' words go to `said`
-        library.call("SUNContext_ClearErrHandlers", INT, objects.context)
+        library.call("SUNContext_ClearErrHandlers", INT, objects.context)  # its words go to `_said`
         said, words = POINTER(self._code.address("said")), POINTER(self._message.ctypes.data)
         library.call("SUNContext_PushErrHandler", INT, objects.context, said, words)
         self._y, state = objects.vector(y0)
         self._yp, _ = objects.vector(np.asarray(self._problem.yd0, dtype=float))
         further, _ = objects.vector(np.zeros(self._problem.n))
-        if self._implicit:
-            self._memory = objects.made("IDACreate", "IDAFree", objects.context, by_address=True)
-        else:
-            lmm = INT(2 if options.get("lmm") == "bdf" else 1)
-            self._memory = objects.made("CVodeCreate", "CVodeFree", lmm, objects.context, by_address=True)
+        lmm = () if self._implicit else (INT(2 if options.get("lmm") == "bdf" else 1),)
+        self._memory = objects.made(f"{prefix}Create", f"{prefix}Free", *lmm, objects.context, by_address=True)
         if request.projector is not None and correction is None:
             w.history = self._history(request.t0, state)
         else:
@@ -147,12 +133,7 @@ class Integrator:
         if options.get("linsolver") == "dense":
             self._dense()
         else:
-            try:
-                self._own()
-            except Unsupported:
-                if "linsolver" in options:
-                    raise
-                self._dense()
+            self._own("linsolver" in options)
         if correction is not None:
             self._project(correction)
         self._call("SetStopTime", REAL(request.t_end))
@@ -169,7 +150,7 @@ class Integrator:
         """Call a function of the integrator; its words are raised if it fails."""
         status = self.library.call(self._prefix + name, INT, self._memory, *arguments)
         if status < 0:
-            raise Unsupported(f"{self._prefix}{name} has said {status}: {self.said() or 'no more'}")
+            raise Unsupported(f"{self._prefix}{name} has said {status}: {self._said() or 'no more'}")
 
     # ------------------------------------------------------------ making
 
@@ -229,12 +210,19 @@ class Integrator:
 
     # ------------------------------------------------------------ linear solvers
 
-    def _factors(self) -> None:
-        """The problem's factors, and what chooses pivots again for this run."""
-        known = getattr(self._problem.callbacks, "factors", None) is not None
-        found = factors_of(self._problem, "residual" if self._implicit else "rates", self._direction)
-        self._looked += 0 if known else found.looked
-        self._serve(found)
+    def _own(self, wanted: bool) -> None:
+        """The problem's factors, and what chooses pivots again for this run; SUNDIALS' dense solver where there are no
+        factors, unless they are wanted, and where there are no pivots at the start: it looks for them at each state."""
+        make = getattr(self._problem.callbacks, "factors", None)
+        try:
+            if make is None:
+                raise ValueError(f"{self._problem.formulation} has no factors of its own")
+            self._serve(make("residual" if self._implicit else "rates"))
+        except (ArithmeticError, ValueError) as error:
+            if wanted and isinstance(error, ValueError):
+                raise Unsupported(f"{error}; take linsolver='dense'") from None
+            self._dense()
+            return
         n = self._problem.n
 
         def repair(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
@@ -255,23 +243,6 @@ class Integrator:
 
         function = self._held(PROTOTYPE(repair))
         self.words.repair = ctypes.cast(function, POINTER).value or 0
-
-    def _serve(self, factors: Factors) -> None:
-        """Use these from here on."""
-        self._now = self._held(factors)
-        self._factor_memory = np.zeros(factors.size)
-        w = self.words
-        w.factors, w.factors_context = factors.factors.address, factors.factors.context
-        w.factors_memory = self._factor_memory.ctypes.data
-        w.solve, w.solve_context = factors.solve.address, factors.solve.context
-        self._functions.append(factors.factors)
-
-    def _own(self) -> None:
-        try:
-            self._factors()
-        except ArithmeticError:  # no pivots at the start: SUNDIALS looks for its own at each state
-            self._dense()
-            return
         one = self._objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
         solve = self._code.address("solve" if self._implicit else "ratessolve")
         solver = self._objects.linear_solver(self._code.address("setup"), solve)
@@ -282,6 +253,16 @@ class Integrator:
             self._call("SetJacFn", POINTER(self._code.address("factors")))
         else:
             self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
+
+    def _serve(self, factors: Factors) -> None:
+        """Use these from here on."""
+        self._now = self._held(factors)
+        self._factor_memory = np.zeros(factors.size)
+        w = self.words
+        w.factors, w.factors_context = factors.factors.address, factors.factors.context
+        w.factors_memory = self._factor_memory.ctypes.data
+        w.solve, w.solve_context = factors.solve.address, factors.solve.context
+        self._functions.append(factors.factors)
 
     def _dense(self) -> None:
         """SUNDIALS' dense solver, for the Jacobian's entries at their places."""
@@ -317,52 +298,57 @@ class Integrator:
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
 
-    # ------------------------------------------------------------ of a run
+    # ------------------------------------------------------------ its end
 
-    def said(self) -> str:
+    def failed(self, status: int) -> None:
+        """Raise what a function has left, or `GaveUp`."""
+        t, w = self.loop.t, self.words
+        what = f"{'the residual' if self._implicit else 'the right-hand side'} is not finite"
+        bad = w.bad and w.bad_t >= t - _NEAR * max(1.0, abs(t))  # in the steps that were tried from here on
+        if status == memory.GAVE_UP:
+            self._raise()
+            end = gave_up(REASONS, self.loop.s.code, self._said())
+            raise GaveUp(Reason.NOT_FINITE, f"{end.detail}; {what}", w.bad_t) if bad else end
+        if status == memory.STANDS_STILL and bad:
+            raise GaveUp(Reason.NOT_FINITE, what, w.bad_t)
+        if status == memory.STATE_NOT_FINITE:
+            raise GaveUp(Reason.NOT_FINITE, "the state is not finite", t)
+        raise self.ended(status) or GaveUp(Reason.NOT_FINITE, "the dense output is not finite before the step", t)
+
+    def _said(self) -> str:
         """SUNDIALS' last words."""
         text = bytes(self._message).partition(b"\0")[0].decode(errors="replace")
         return " ".join(text.split())
 
-    def check(self) -> None:
+    def _raise(self) -> None:
         """Raise what a function of the user has raised."""
         if self._errors:
             raise self._errors.pop()
         for function in self._functions:
             function.check()
 
-    @property
-    def what(self) -> str:
-        """The function that may be not finite, for messages."""
-        return "the residual" if self._implicit else "the right-hand side"
+    def finish(self, stats: Stats) -> None:
+        counts = self._last or self._counts()
+        stats.evaluations, stats.jacobians, stats.factorisations, stats.rejected, projections = counts
+        self.count_projections(stats, projections)
 
-    @property
-    def bad(self) -> float | None:
-        """The last time at which something was not finite."""
-        return self.words.bad_t if self.words.bad else None
+    def _counts(self) -> tuple[int, ...]:
+        """Evaluations, Jacobians, factorisations, rejected steps and projections."""
 
-    def counts(self) -> dict[str, int]:
-        """Evaluations, Jacobians, factorisations, rejected steps and projections; those of the end, if it has come."""
-        if self._last is None:
-            names = ["NumResEvals" if self._implicit else "NumRhsEvals", "NumJacEvals", "NumLinSolvSetups"]
-            evaluations, jacobians, factorisations = map(self._count, names)
-            rejected = self._count("NumErrTestFails") + self._count("NumNonlinSolvConvFails")
-            projections = self._count("NumProjEvals") if self._projects else 0
-            return {
-                "evaluations": evaluations,
-                "jacobians": jacobians + self._looked,
-                "factorisations": factorisations,
-                "rejected": rejected,
-                "projections": projections,
-            }
-        return self._last
+        def count(name: str) -> int:
+            out = LONG()
+            self._call(f"Get{name}", POINTER(ctypes.addressof(out)))
+            return int(out.value)
 
-    def _count(self, name: str) -> int:
-        out = LONG()
-        self._call(f"Get{name}", POINTER(ctypes.addressof(out)))
-        return int(out.value)
+        return (
+            count("NumResEvals" if self._implicit else "NumRhsEvals"),
+            count("NumJacEvals") + self._looked,
+            count("NumLinSolvSetups"),
+            count("NumErrTestFails") + count("NumNonlinSolvConvFails"),
+            count("NumProjEvals") if self.words.near else 0,
+        )
 
     def close(self) -> None:
         """Free everything of SUNDIALS; the counts stay."""
-        self._last = self.counts()
+        self._last = self._counts()
         self._objects.close()
