@@ -124,6 +124,7 @@ class AssimuloAdapter(AbstractAdapter):
         known = _NATIVE_OPTIONS.get(method, _OPTIONS[method])
         given = take_options(options, known, f"the native form of assimulo:{method}")
         functions = Functions(problem)
+        usual: dict[str, Any] = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
         if method == "Radau5DAE":
             if problem.index == 3:
                 raise Unsupported(
@@ -131,17 +132,14 @@ class AssimuloAdapter(AbstractAdapter):
                     "or rbdae.solve, which calls RADAU5 in another way"
                 )
             native = implicit_problem(problem, functions, "Implicit_Problem")
-            usual = {"inith": first_step(problem, rtol), "maxsteps": _MAX_STEPS}
             usual |= _CONSTRAINED if _Stacked(problem, functions).constrained else {}
         elif method == "ODASSL":
             native = implicit_problem(problem, functions, "Overdetermined_Problem")
-            usual = {"inith": first_step(problem, rtol)}
         else:
             native = explicit_problem(problem, functions)
-            all_usual = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
-            usual = {name: value for name, value in all_usual.items() if name in known}
         atol = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
-        native.options = usual | given | {"rtol": rtol, "atol": atol}
+        native.options = {name: value for name, value in usual.items() if name in known}
+        native.options |= given | {"rtol": rtol, "atol": atol}
         return native
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
@@ -611,27 +609,6 @@ def _reporting(name: str) -> type:
     return ReportingDopri5
 
 
-def _solver(
-    problem: Solvable, native: Any, method: Method, request: Request, recorder: Recorder, options: dict[str, Any]
-) -> Any:
-    """Assimulo's class for `native`, with everything that was asked for."""
-    name, known = method.name, _OPTIONS[method.name]
-    solver: Any = _reporting(name)(native)
-    solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
-    if name == "LSODAR":  # it counts its own limit in each step from zero
-        recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
-    elif name == "RodasODE":
-        options.setdefault("maxsteps", _MAX_STEPS)
-    if "usejac" in known:
-        options.setdefault("usejac", True)
-    if "inith" in known and request.first_step is not None:
-        # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
-        options.setdefault("inith", request.first_step)
-    solver.rtol, solver.atol = request.rtol, atol_vector(problem, request)
-    configure(solver, name, options)
-    return solver
-
-
 def _run_class(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     """Run one of Assimulo's classes."""
     name, functions = method.name, Functions(problem)
@@ -657,7 +634,18 @@ def _run_class(problem: Solvable, method: Method, request: Request, options: dic
     native = module("problem").Explicit_Problem(fun, recorder.y0.copy(), problem.t0)
     native.jac, native.name, native.handle_event = jac, problem.formulation, handle_event
     native.handle_result = lambda solver, t, y: None
-    solver = _solver(problem, native, method, request, recorder, options)
+    solver: Any = _reporting(name)(native)
+    solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
+    solver.rtol, solver.atol = request.rtol, atol_vector(problem, request)
+    usual: dict[str, Any] = {"usejac": True}
+    if name == "LSODAR":  # it counts its own limit in each step from zero
+        recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
+    else:
+        usual["maxsteps"] = _MAX_STEPS
+    if request.first_step is not None:
+        # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
+        usual["inith"] = request.first_step
+    configure(solver, name, {key: value for key, value in usual.items() if key in _OPTIONS[name]} | options)
     try:
         solver.simulate(request.t_end)
     except Exception as error:
