@@ -14,7 +14,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
-from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
+from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import memory, watching
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
@@ -349,27 +349,16 @@ class EventWatch:
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
         """All measures: events that are one machine function as they are, others by Python."""
-        theirs = None if self._base is None else self._base.measure
-        together = _together(request)
-        if together is not None:
-            # the switch comes last: where its measures cannot be had, it is asked, and the events are there
-            base: Any = [] if theirs is None else [(theirs, None, None, 0)]
-            return in_turn([(together, None, None, self._first), *base])
-        first, direction, n_events = self._first, request.direction, self.n_events
-        call = None if theirs is None else PROTOTYPE(theirs.address)
-        none = np.zeros(1)
 
-        def measured(t: float, y: Vec, out: Vec) -> None:
-            if call is not None and theirs is not None:
-                own, result = np.array(y), np.zeros(first)
-                if call(theirs.context, t, own.ctypes.data, none.ctypes.data, 0.0, result.ctypes.data) != 0:
-                    result[:] = np.nan  # the switch is to be asked
-                out[:first] = result
-            for k, event in enumerate(self.events.each, first):
-                out[k] = event.number(direction * t, y)
-                out[k + n_events] = out[k] if event.reach is None else event.reach()
+        def asked(t: float, y: Vec, out: Vec) -> None:
+            values = [event.number(request.direction * t, y) for event in self.events.each]
+            reaches = [e.reach() if e.reach else value for e, value in zip(self.events.each, values, strict=True)]
+            out[:] = values + reaches
 
-        return trampoline(measured, "tyo", {"y": (n,), "out": (self.n_measured,)})
+        together = _together(request) or trampoline(asked, "tyo", {"y": (n,), "out": (2 * self.n_events,)})
+        # the switch comes last: where its measures cannot be had, it is asked, and the events are there
+        base: Any = [] if self._base is None else [(self._base.measure, None, None, 0)]
+        return in_turn([(together, None, None, self._first), *base])
 
     def _bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
