@@ -1,19 +1,15 @@
 """What the operating system does to a process at work: signals, and forks.
 
-**Ctrl-C during a run is kept until our own code can raise it.** Python runs the handler of a signal between any two
-instructions of the main thread. An exception that it raises there vanishes ("Exception ignored in ...") where compiled
-code has just called back. During a run in the main thread SIGINT therefore has a handler of ours, which calls the
-previous one immediately and keeps what that one raises. Callbacks and steps raise it (`rbdae.solving.watch`), long work
-raises it between its parts (`check`), and the end of the run raises the rest.
-
-A second exception while the first is still kept (a callback takes long) is raised on the spot. Other threads, which
-Python hands no signals, are not touched, nor are other signals: a time limit that must not vanish calls
+An exception that a signal's handler raises vanishes ("Exception ignored in ...") where compiled code has just called
+back. During a run in the main thread SIGINT therefore has a handler of ours, which calls the previous one immediately
+and keeps what that one raises. Callbacks and steps raise it (`rbdae.solving.watch`), long work raises it between its
+parts (`check`), and the end of the run raises the rest. A second exception while the first is still kept (a callback
+takes long) is raised on the spot. Other signals are not touched: a time limit that must not vanish calls
 ``signal.raise_signal(signal.SIGINT)`` in its handler.
 
-**A child of a fork has one thread**, and would wait for ever for locks that other threads have held. Before a fork the
-locks of this package and of the compiler are taken, so that no other thread is at work under one of them; they are
-released on both sides. Should one not come free within `PATIENCE` seconds (a user's function that never returns), the
-process is forked all the same, and the child makes the lock new.
+The child of a fork has one thread, and would wait for ever for locks that others have held. Before a fork the locks of
+this package and of the compiler are taken; they are released on both sides. Should one not come free within `PATIENCE`
+seconds (a user's function that never returns), the process is forked all the same, and the child makes the lock new.
 """
 
 from __future__ import annotations
