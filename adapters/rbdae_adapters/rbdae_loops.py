@@ -67,49 +67,28 @@ _HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiat
 """Momenta as unknowns, and no further multipliers: the schemes take their state, and no equation of theirs."""
 
 
-def _with_error_estimate(method: OneStep | Extrapolation) -> Method:
-    if isinstance(method, Extrapolation):
-        return Method("odex", frozenset({"ode"}), one_step=True, summary=f"{ODEX.summary}, its loop in machine code")
-    summary = f"{method.tableau.summary}, explicit, its loop in machine code"
-    return Method(method.name, frozenset({"ode"}), one_step=True, summary=summary)
-
-
-def _fixed(name: str, summary: str, pairings: Iterable[tuple[str, str, str]], *kinds: str) -> Method:
-    return Method(
+_BOTH, _QUATERNION = ("quaternion", "directors"), ("quaternion",)
+_FIXED = tuple(
+    Method(
         name,
-        frozenset(kinds),
-        indices=frozenset({1, 2, 3} if "dae" in kinds else ()),
+        frozenset({"ode", "dae"} if velocity == "momentum" else {"ode"}),
+        indices=frozenset({1, 2, 3} if velocity == "momentum" else ()),
         one_step=True,
         fixed_step=True,
         summary=f"{summary}; order 2",
-        pairings=frozenset(pairings),
+        pairings=frozenset((form, rotation, velocity) for form in forms for rotation in rotations),
     )
-
-
-_ANGULAR = [("index-0", "quaternion", "angular")]
-_FIXED = (
-    _fixed(
-        "energy-momentum",
-        "keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM",
-        [(f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")],
-        "ode",
-        "dae",
-    ),
-    _fixed(
-        "variational",
-        "keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight",
-        [(form, "quaternion", "momentum") for form in _HAMILTONIAN],
-        "ode",
-        "dae",
-    ),
-    _fixed("simo-wong", "keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy", _ANGULAR, "ode"),
-    _fixed(
-        "midpoint",
-        "mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings",
-        _ANGULAR,
-        "ode",
-    ),
-)
+    for name, forms, rotations, velocity, summary in (
+        ("energy-momentum", _HAMILTONIAN, _BOTH, "momentum",
+         "keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM"),
+        ("variational", _HAMILTONIAN, _QUATERNION, "momentum",
+         "keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight"),
+        ("simo-wong", ("index-0",), _QUATERNION, "angular",
+         "keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy"),
+        ("midpoint", ("index-0",), _QUATERNION, "angular",
+         "mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings"),
+    )
+)  # fmt: skip
 """Methods of fixed step size."""
 
 
@@ -144,7 +123,11 @@ class LoopsAdapter(AbstractAdapter):
     @property
     def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
         """The methods that have a tableau, also those of other packages, and those of fixed step size."""
-        return (*map(_with_error_estimate, METHODS.values()), _with_error_estimate(ODEX), *_FIXED)
+        adaptive = {name: f"{method.tableau.summary}, explicit" for name, method in METHODS.items()}
+        summaries = (adaptive | {ODEX.name: ODEX.summary}).items()
+        loop = "its loop in machine code"
+        ode = frozenset({"ode"})
+        return (*(Method(name, ode, one_step=True, summary=f"{said}, {loop}") for name, said in summaries), *_FIXED)
 
     def version(self) -> str | None:
         """The version of rbdae."""
