@@ -126,5 +126,5 @@ def test_events_between_and_at_the_ends_of_steps():
 
 
 def test_the_examples_in_the_docstrings_are_true():
-    found = doctest.testmod(import_module("rbdae_adapters.toolkit.options"))
+    found = doctest.testmod(import_module("rbdae_adapters.toolkit.arguments"))
     assert found.attempted and not found.failed

@@ -19,18 +19,18 @@ duties of such an adapter. ``tests/support/toy_adapter`` in the repository is a 
 its own.
 """
 
-from rbdae_adapters.toolkit.events import Dense, Event
-from rbdae_adapters.toolkit.functions import Functions
-from rbdae_adapters.toolkit.options import take_options
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
-from rbdae_adapters.toolkit.tolerances import (
+from rbdae_adapters.toolkit.arguments import (
+    Functions,
     atol_vector,
     first_step,
     leaves_error_test,
     loosened,
     multipliers,
+    take_options,
     usable,
 )
+from rbdae_adapters.toolkit.events import Dense, Event
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
 
 __all__ = [
     "MAX_STALLED",
