@@ -12,7 +12,6 @@ from inside import sundials_library
 from toy_runs import error, solve
 
 import rbdae
-from rbdae import solving
 from rbdae.adapter import MissingSolver, Reason
 
 if not os.environ.get("CI"):
@@ -172,14 +171,6 @@ def test_options_are_suns_own():
     low, high = (run(problem, "sundials:ida", 1.0, 1e-5, **more) for more in ({"max_order": 1}, {}))
     assert low.stats.steps > 3 * high.stats.steps  # every digit costs ten times the steps
     assert solve(problem, "sundials:ida", suppress_alg=True).success
-
-
-def test_native_objects_are_those_of_a_run():
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
-    native = solving.adapter("sundials").native(problem, "ida", rtol=1e-8, atol=1e-8)
-    assert native.function.address and native.jacobian.address
-    assert native.options["first_step"] > 0 and native.options["max_num_steps"] >= 1_000_000
-    assert native.library.address("IDASolve") and np.shape(native.atol) == (problem.n,)
 
 
 @pytest.mark.parametrize("solver", ["sundials:ida", "rbdae:dop853"])
