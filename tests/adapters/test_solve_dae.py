@@ -33,7 +33,7 @@ def test_radau_does_not_stagnate_on_a_fast_top():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("rotation, tol", [("directors", 1e-6), ("directors", 1e-8), ("quaternion", 1e-10)])
+@pytest.mark.parametrize("rotation, tol", [("directors", 1e-8), ("quaternion", 1e-10)])
 def test_a_top_of_500_radians_a_second_in_momenta_with_both_constraints(method, rotation, tol):
     """It stopped at its first step, of 1.9e-254 s: at every tolerance with directors, at 1e-10 with quaternions."""
     system = rbdae.models.heavy_top(angular_velocity=(0.0, 0.0, 500.0))
