@@ -283,17 +283,6 @@ def principal(matrix: Mat, scale: float) -> list[float]:
     return values
 
 
-def semidefinite(owner: str, what: str, value: object) -> Mat:
-    """A symmetric positive semidefinite (3, 3) matrix from one number, its diagonal or itself."""
-    out = symmetric(owner, what, value, (), (3,), (3, 3))
-    if principal(out, largest(out) or 1.0)[0] < -ROUNDING:
-        raise ValueError(
-            f"{owner}: {what} must not be negative (positive semidefinite as a matrix), got {show(value)}; "
-            "check its sign"
-        )
-    return out
-
-
 def of_parts(_: type, fields: list[Any]) -> list[Any]:
     """The `field_transformer` of joints and forces: their converters are functions (value, part, field).
 
@@ -330,11 +319,6 @@ def size(value: float, part: Any = None, field: Any = None) -> float:
 def optional_size(value: float | None, part: Any = None, field: Any = None) -> float | None:
     """A field with a finite number above zero, or None."""
     return None if value is None else size(value, part, field)
-
-
-def tensor(value: ArrayLike, part: Any = None, field: Any = None) -> Mat:
-    """A field with a symmetric positive semidefinite (3, 3) matrix."""
-    return semidefinite(part._owner, field.name, value)
 
 
 ORIGIN = frozen(np.zeros(3))

@@ -1,4 +1,7 @@
-"""Files that a user names, written beside their place and renamed: a failure leaves the old file as it was."""
+"""Files that a user names, written beside their place and renamed: a failure leaves the old file as it was.
+
+The version is here, which files on disk carry.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from rbdae import _check
+
+__version__ = "0.1.0"
 
 T = TypeVar("T")
 

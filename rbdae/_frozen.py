@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NoReturn, TypeVar, final
 
-import numpy as np
-
 T = TypeVar("T")
 
 
@@ -53,14 +51,6 @@ def by_fields(value: Any) -> tuple[Any, tuple[Any, ...]]:
     """The result of `__reduce__` of a dataclass, so that copies and pickles are made of its fields alone: what has been
     computed from them is computed again."""
     return type(value), tuple(getattr(value, name) for name in field_names(type(value)))
-
-
-def freeze(value: Any) -> None:
-    """Make the arrays in the fields of a frozen value read-only again, which copies and pickles forget."""
-    for name in field_names(type(value)):
-        content = getattr(value, name)
-        if isinstance(content, np.ndarray):
-            content.flags.writeable = False
 
 
 @final

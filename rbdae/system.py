@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
+import numpy as np
+
 from rbdae import _check, _show
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import freeze, twin
+from rbdae._frozen import field_names, twin
 from rbdae.actuators.block import Block, sort_of
 from rbdae.actuators.sampled import Sampled
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
@@ -92,7 +94,9 @@ class System:
             setattr(self, name, value)
         self._gravity.flags.writeable = False
         for part in (*self._bodies.values(), *self._joints.values(), *self._forces.values()):
-            freeze(part)
+            for content in (getattr(part, name) for name in field_names(type(part))):
+                if isinstance(content, np.ndarray):  # copies and pickles forget it
+                    content.flags.writeable = False
 
     @property
     def gravity(self) -> Vec:

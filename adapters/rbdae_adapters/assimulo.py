@@ -1,7 +1,7 @@
-"""Assimulo: Hairer and Wanner's Fortran codes, ODASSL for overdetermined systems, LSODAR and the Euler methods.
+"""Assimulo: Hairer and Wanner's Fortran codes, ODASSL for overdetermined systems, and LSODAR.
 
-- Radau5ODE, Dopri5, RodasODE, LSODAR and the Euler methods run through Assimulo's classes and loop (`_run_class`). Our
-  Jacobian is called by Radau5ODE, RodasODE, LSODAR and ImplicitEuler.
+- Radau5ODE, Dopri5, RodasODE and LSODAR run through Assimulo's classes and loop (`_run_class`). Our Jacobian is called
+  by all of them but Dopri5.
 - Radau5DAE: Assimulo's class drops the user's Jacobian and doubles all unknowns, (y, y'), with index classes 1 and 2;
   so it gives up at index 3, and at index 2 with tight tolerances. Here the same compiled RADAU5 gets the equations in
   another form (`_Stacked`). Options keep Assimulo's names.
@@ -15,7 +15,7 @@ history, which moves the recent history along, as CVODE's own projection does. W
 of those without projection on the average; at one tolerance they may be larger (docs/decisions.md, "Projection with
 multistep codes").
 
-Not offered: RungeKutta34, which rejects no steps, GLIMDA, and Assimulo's SUNDIALS solvers (see scikits.odes).
+Not offered: the Euler methods, RungeKutta34, which rejects no steps, GLIMDA, and Assimulo's SUNDIALS solvers.
 """
 
 from __future__ import annotations
@@ -55,8 +55,6 @@ _OPTIONS = {
     "Dopri5": ("inith", "safe", "fac1", "fac2", "maxh", "maxsteps", "beta"),
     "RodasODE": ("inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"),
     "LSODAR": ("maxh", "maxordn", "maxords", "maxsteps", "usejac"),
-    "ExplicitEuler": (),
-    "ImplicitEuler": ("newt", "usejac"),
 }
 """Assimulo's classes take any attribute, and check the values of these."""
 _NATIVE_OPTIONS = {"ODASSL": ("inith", "maxh")}
@@ -66,7 +64,7 @@ _MAX_STEPS = 100_000
 """Assimulo's default for Radau5 and Dopri5, for the others too."""
 
 
-def _ode(name: str, summary: str, shared: str = "", **more: Any) -> Method:
+def _ode(name: str, summary: str, shared: str, **more: Any) -> Method:
     return Method(name, frozenset({"ode"}), summary=summary, shared_state=shared, **({"one_step": True} | more))
 
 
@@ -99,8 +97,6 @@ class AssimuloAdapter(AbstractAdapter):
         _ode("RodasODE", "RODAS (Rosenbrock, order 4), analytic Jacobian", "rodas"),
         _ode("Dopri5", "DOPRI5 (Dormand-Prince 5(4)), explicit", "dopri5"),
         _ode("LSODAR", "Adams or BDF, chosen by itself, analytic Jacobian", "odepack", one_step=False),
-        _ode("ExplicitEuler", "explicit Euler, fixed step, for comparison", fixed_step=True),
-        _ode("ImplicitEuler", "implicit Euler, fixed step, analytic Jacobian, for comparison", fixed_step=True),
     )
 
     def version(self) -> str | None:
@@ -128,6 +124,7 @@ class AssimuloAdapter(AbstractAdapter):
         known = _NATIVE_OPTIONS.get(method, _OPTIONS[method])
         given = take_options(options, known, f"the native form of assimulo:{method}")
         functions = Functions(problem)
+        usual: dict[str, Any] = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
         if method == "Radau5DAE":
             if problem.index == 3:
                 raise Unsupported(
@@ -135,18 +132,14 @@ class AssimuloAdapter(AbstractAdapter):
                     "or rbdae.solve, which calls RADAU5 in another way"
                 )
             native = implicit_problem(problem, functions, "Implicit_Problem")
-            usual = {"inith": first_step(problem, rtol), "maxsteps": _MAX_STEPS}
             usual |= _CONSTRAINED if _Stacked(problem, functions).constrained else {}
         elif method == "ODASSL":
             native = implicit_problem(problem, functions, "Overdetermined_Problem")
-            usual = {"inith": first_step(problem, rtol)}
         else:
             native = explicit_problem(problem, functions)
-            all_usual = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
-            usual = {name: value for name, value in all_usual.items() if name in known}
-        if method != "ExplicitEuler":
-            given |= {"rtol": rtol, "atol": np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)}
-        native.options = usual | given
+        atol = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
+        native.options = {name: value for name, value in usual.items() if name in known}
+        native.options |= given | {"rtol": rtol, "atol": atol}
         return native
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
@@ -164,41 +157,37 @@ class AssimuloAdapter(AbstractAdapter):
 # ---------------------------------------------------------------- the package
 
 
-Codes = dict[int, tuple[Reason, str]]
-
-HAIRER: Codes = {
-    -2: (Reason.TOO_MANY_STEPS, "larger nmax is needed"),
-    -3: (Reason.STEP_TOO_SMALL, "step size becomes too small"),
-    -4: (Reason.SINGULAR, "matrix is repeatedly singular"),
-    -5: (Reason.NOT_FINITE, "the equations are not finite beyond this time"),  # the only case that we report
-}
-LSODAR: Codes = {
-    -1: (Reason.TOO_MANY_STEPS, "excess work done"),
-    -2: (Reason.STEP_TOO_SMALL, "excess accuracy requested"),
-    -4: (Reason.ERROR_TEST, "repeated error test failures"),
-    -5: (Reason.NOT_CONVERGED, "repeated convergence failures"),
-}
-ODASSL: Codes = {
-    -1: (Reason.TOO_MANY_STEPS, "a large amount of work has been expended"),
-    -2: (Reason.STEP_TOO_SMALL, "the error tolerances are too stringent"),
-    -6: (Reason.ERROR_TEST, "repeated error test failures on the last attempted step"),
-    -7: (Reason.NOT_CONVERGED, "the corrector could not converge"),
-    -8: (Reason.SINGULAR, "the matrix of partial derivatives is singular"),
-    -9: (Reason.NOT_CONVERGED, "the corrector could not converge, with repeated error test failures"),
-    -10: (Reason.NOT_CONVERGED, "the corrector could not converge because ires was -1"),
+_HAIRER = {
+    -2: Reason.TOO_MANY_STEPS,
+    -3: Reason.STEP_TOO_SMALL,
+    -4: Reason.SINGULAR,
+    -5: Reason.NOT_FINITE,  # the only case of repeated rejections that we report
 }
 _CODES = {
-    "ODASSL": ODASSL,
-    "LSODAR": LSODAR,
-    "Dopri5": HAIRER | {-4: (Reason.STEP_TOO_SMALL, "problem is probably stiff (interrupted)")},
+    "Dopri5": _HAIRER | {-4: Reason.STEP_TOO_SMALL},  # "probably stiff"
+    "LSODAR": {
+        -1: Reason.TOO_MANY_STEPS,
+        -2: Reason.STEP_TOO_SMALL,
+        -4: Reason.ERROR_TEST,
+        -5: Reason.NOT_CONVERGED,
+    },
+    "ODASSL": {
+        -1: Reason.TOO_MANY_STEPS,
+        -2: Reason.STEP_TOO_SMALL,
+        -6: Reason.ERROR_TEST,
+        -7: Reason.NOT_CONVERGED,
+        -8: Reason.SINGULAR,
+        -9: Reason.NOT_CONVERGED,
+        -10: Reason.NOT_CONVERGED,
+    },
 }
-"""Of the methods; `HAIRER` for the others."""
+"""Of return codes; `_HAIRER` for the other methods."""
 
-RADAU5_SAYS = {
+_RADAU5_SAYS = {
     "Maximal number of steps": Reason.TOO_MANY_STEPS,
     "Stepsize too small": Reason.STEP_TOO_SMALL,
     "Matrix is repeatedly singular": Reason.SINGULAR,
-    "Repeated unexpected step rejections": Reason.NOT_FINITE,  # the only case that we report
+    "Repeated unexpected step rejections": Reason.NOT_FINITE,
 }
 """Messages of Radau5ODE from Assimulo 3.3 on, which has return codes of its own."""
 
@@ -214,21 +203,17 @@ def finite(values: Vec) -> bool:
     return bool(values.dot(values) < np.inf) or bool(np.isfinite(values).all())
 
 
-def surrender(code: int, codes: Codes, *, name: str) -> GaveUp:
-    """The reason behind a return code, which Fortran calls `name`."""
-    reason, meaning = codes.get(code, (Reason.SOLVER, "no reason known"))
-    return GaveUp(reason, f"{meaning} ({name} {code})")
+def surrender(name: str, code: int) -> GaveUp:
+    """The reason behind a return code."""
+    return GaveUp(_CODES.get(name, _HAIRER).get(code, Reason.SOLVER), f"return code {code}")
 
 
-def surrender_of_class(error: Exception, codes: Codes) -> GaveUp:
-    """The reason behind one of Assimulo's exceptions, most of which tell a flag only."""
+def surrender_of_class(name: str, error: Exception) -> GaveUp:
+    """The reason behind one of Assimulo's exceptions, most of which tell a return code only."""
     text = str(error) or type(error).__name__
-    said = [reason for words, reason in RADAU5_SAYS.items() if words in text]
-    numbers = re.findall(r"-\d+", str(getattr(error, "value", text)))
-    reason, meaning = codes.get(int(numbers[-1]), (Reason.SOLVER, "")) if numbers else (Reason.SOLVER, "")
-    if said or not meaning or meaning in text:
-        return GaveUp((said or [reason])[0], text)
-    return GaveUp(reason, f"{text} ({meaning})")
+    codes = re.findall(r"-\d+", str(getattr(error, "value", text)))
+    by_code = _CODES.get(name, _HAIRER).get(int(codes[-1]), Reason.SOLVER) if codes else Reason.SOLVER
+    return GaveUp(next((reason for words, reason in _RADAU5_SAYS.items() if words in text), by_code), text)
 
 
 def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
@@ -463,7 +448,7 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
         *_work_arrays(known, stacked),
     )
     if flag < 0:
-        end = surrender(flag, HAIRER, name="flag")
+        end = surrender(method.name, flag)
         recorder.fail(end.reason, end.detail)
     stats = recorder.stats
     stats.rejected, stats.factorisations = int(whole[17]), int(whole[18])
@@ -555,7 +540,7 @@ class _Odassl(AbstractStepper):
         )
         self._y = z - self._shift
         if flag < 0:
-            raise surrender(flag, ODASSL, name="idid")
+            raise surrender("ODASSL", flag)
         return self._t, self._y
 
     def interpolant(self) -> Dense:
@@ -584,9 +569,6 @@ class _Odassl(AbstractStepper):
 # ---------------------------------------------------------------- Assimulo's classes
 
 
-_ALMOST = 1e-9
-"""A last step of fixed size that ends nearer to the end of the run than this part of a step ends there."""
-
 _LSODAR_LATEST = 20
 """LSODAR's real array holds the latest state from here on, the zeroth difference of its history."""
 
@@ -603,9 +585,6 @@ def _reporting(name: str) -> type:
             """Called after each accepted step; returns whether to leave the solver."""
             recorder = self.recorder
             self.altered = False
-            step, left = recorder.request.step, recorder.request.t_end - t
-            if step is not None and 0.0 < left < _ALMOST * step:
-                t += left  # rounding of the sum of steps
             self.t, self.y = t, np.array(y)
             back = recorder.accept(t, self.y, lambda: self.interpolate)
             if recorder.done:
@@ -628,30 +607,6 @@ def _reporting(name: str) -> type:
             return 2 if self.altered and flag >= 0 else flag
 
     return ReportingDopri5
-
-
-def _solver(
-    problem: Solvable, native: Any, method: Method, request: Request, recorder: Recorder, options: dict[str, Any]
-) -> Any:
-    """Assimulo's class for `native`, with everything that was asked for."""
-    name, known = method.name, _OPTIONS[method.name]
-    solver: Any = _reporting(name)(native)
-    solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
-    if name == "LSODAR":  # it counts its own limit in each step from zero
-        recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
-    elif name == "RodasODE":
-        options.setdefault("maxsteps", _MAX_STEPS)
-    if "usejac" in known:
-        options.setdefault("usejac", True)
-    if "inith" in known and request.first_step is not None:
-        # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
-        options.setdefault("inith", request.first_step)
-    if method.fixed_step:
-        solver.h = request.step
-    if name != "ExplicitEuler":
-        solver.rtol, solver.atol = request.rtol, atol_vector(problem, request)
-    configure(solver, name, options)
-    return solver
 
 
 def _run_class(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
@@ -679,14 +634,25 @@ def _run_class(problem: Solvable, method: Method, request: Request, options: dic
     native = module("problem").Explicit_Problem(fun, recorder.y0.copy(), problem.t0)
     native.jac, native.name, native.handle_event = jac, problem.formulation, handle_event
     native.handle_result = lambda solver, t, y: None
-    solver = _solver(problem, native, method, request, recorder, options)
+    solver: Any = _reporting(name)(native)
+    solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
+    solver.rtol, solver.atol = request.rtol, atol_vector(problem, request)
+    usual: dict[str, Any] = {"usejac": True}
+    if name == "LSODAR":  # it counts its own limit in each step from zero
+        recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
+    else:
+        usual["maxsteps"] = _MAX_STEPS
+    if request.first_step is not None:
+        # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
+        usual["inith"] = request.first_step
+    configure(solver, name, {key: value for key, value in usual.items() if key in _OPTIONS[name]} | options)
     try:
         solver.simulate(request.t_end)
     except Exception as error:
         own = isinstance(error, (module("exception").AssimuloException, FloatingPointError)) or type(error) is Exception
         if not own:
             raise
-        end = surrender_of_class(error, _CODES.get(name, HAIRER))
+        end = surrender_of_class(name, error)
         recorder.fail(end.reason, end.detail)
         stats.rejected = -1  # its counts are lost when it gives up
     else:

@@ -1,8 +1,8 @@
 """Solvers of this package itself: one-step methods whose loops are machine code.
 
 A run in which nothing is asked of Python stays in machine code from its start to its end, with projection, switches and
-events of quantities where there is code of the model for them (`toolkit.loops.free`). All else is asked after every
-accepted step (`toolkit.loops.stepwise`), by the tools that all adapters share. Both take the same steps.
+events of quantities where there is code of the model for them (`toolkit.loops.LoopRun.free`). All else is asked after
+every accepted step, by the tools that all adapters share. Both take the same steps.
 """
 
 from __future__ import annotations
@@ -12,25 +12,24 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._check import NoSolution
-from rbdae._frozen import changed, refuse_copies
-from rbdae._version import __version__
+from rbdae._files import __version__
+from rbdae._frozen import changed
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
-from rbdae.machine.function import trampoline
 from rbdae.machine.loops import fixed_memory, memory
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
-from rbdae.machine.loops.host import USUAL, Controls, Loop
+from rbdae.machine.loops.host import USUAL, Controls
 from rbdae.machine.loops.methods import METHODS, ODEX, Extrapolation, OneStep
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import Dense, GaveUp, loops, take_options
-from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of
+from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
 
 _ADAPTIVE = ("first_step", "max_step", "max_steps", "safety", "shrink", "grow", "beta")
 _FIXED_STEP = ("variant", "order", "composition", "tolerance", "max_iterations", "max_steps")
@@ -68,49 +67,28 @@ _HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiat
 """Momenta as unknowns, and no further multipliers: the schemes take their state, and no equation of theirs."""
 
 
-def _with_error_estimate(method: OneStep | Extrapolation) -> Method:
-    if isinstance(method, Extrapolation):
-        return Method("odex", frozenset({"ode"}), one_step=True, summary=f"{ODEX.summary}, its loop in machine code")
-    summary = f"{method.tableau.summary}, explicit, its loop in machine code"
-    return Method(method.name, frozenset({"ode"}), one_step=True, summary=summary)
-
-
-def _fixed(name: str, summary: str, pairings: Iterable[tuple[str, str, str]], *kinds: str) -> Method:
-    return Method(
+_BOTH, _QUATERNION = ("quaternion", "directors"), ("quaternion",)
+_FIXED = tuple(
+    Method(
         name,
-        frozenset(kinds),
-        indices=frozenset({1, 2, 3} if "dae" in kinds else ()),
+        frozenset({"ode", "dae"} if velocity == "momentum" else {"ode"}),
+        indices=frozenset({1, 2, 3} if velocity == "momentum" else ()),
         one_step=True,
         fixed_step=True,
         summary=f"{summary}; order 2",
-        pairings=frozenset(pairings),
+        pairings=frozenset((form, rotation, velocity) for form in forms for rotation in rotations),
     )
-
-
-_ANGULAR = [("index-0", "quaternion", "angular")]
-_FIXED = (
-    _fixed(
-        "energy-momentum",
-        "keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM",
-        [(f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")],
-        "ode",
-        "dae",
-    ),
-    _fixed(
-        "variational",
-        "keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight",
-        [(form, "quaternion", "momentum") for form in _HAMILTONIAN],
-        "ode",
-        "dae",
-    ),
-    _fixed("simo-wong", "keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy", _ANGULAR, "ode"),
-    _fixed(
-        "midpoint",
-        "mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings",
-        _ANGULAR,
-        "ode",
-    ),
-)
+    for name, forms, rotations, velocity, summary in (
+        ("energy-momentum", _HAMILTONIAN, _BOTH, "momentum",
+         "keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM"),
+        ("variational", _HAMILTONIAN, _QUATERNION, "momentum",
+         "keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight"),
+        ("simo-wong", ("index-0",), _QUATERNION, "angular",
+         "keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy"),
+        ("midpoint", ("index-0",), _QUATERNION, "angular",
+         "mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings"),
+    )
+)  # fmt: skip
 """Methods of fixed step size."""
 
 
@@ -145,7 +123,11 @@ class LoopsAdapter(AbstractAdapter):
     @property
     def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
         """The methods that have a tableau, also those of other packages, and those of fixed step size."""
-        return (*map(_with_error_estimate, METHODS.values()), _with_error_estimate(ODEX), *_FIXED)
+        adaptive = {name: f"{method.tableau.summary}, explicit" for name, method in METHODS.items()}
+        summaries = (adaptive | {ODEX.name: ODEX.summary}).items()
+        loop = "its loop in machine code"
+        ode = frozenset({"ode"})
+        return (*(Method(name, ode, one_step=True, summary=f"{said}, {loop}") for name, said in summaries), *_FIXED)
 
     def version(self) -> str | None:
         """The version of rbdae."""
@@ -163,21 +145,21 @@ class LoopsAdapter(AbstractAdapter):
         if method in SCHEMES:
             scheme = next(iter(SCHEMES[method].values()))
             return NativeProblem(functions_of(problem, scheme, method), problem.t0, problem.y0.copy(), method)
-        return NativeProblem(right_hand_side(problem), problem.t0, problem.y0.copy(), method)
+        return NativeProblem(machine(problem, "rhs"), problem.t0, problem.y0.copy(), method)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the methods."""
         if method.name in SCHEMES:
             return _run_fixed(problem, method.name, request)
         scheme, options = self._scheme(method, request)
-        function = right_hand_side(problem, request.direction)
+        function = machine(problem, "rhs", request.direction)
 
         def make(y0: Vec, within: Inside | None) -> OneStepRun:
             return OneStepRun(scheme, function, request, y0, options, within)
 
         return loops.run(make, problem, request, options.get("max_steps"))
 
-    def stepper(self, problem: Solvable, method: Method, request: Request) -> LoopStepper | None:
+    def stepper(self, problem: Solvable, method: Method, request: Request) -> OneStepRun | None:
         """A run of a method with a tableau, or of ODEX, that its owner continues; None for methods of fixed step size,
         and where a projection or a switch is asked in Python."""
         if method.name in SCHEMES or request.events or request.watch is not None:
@@ -186,8 +168,10 @@ class LoopsAdapter(AbstractAdapter):
         within = loops.inside(problem, changed(request, each_step=False))
         if within is None:
             return None
-        run = OneStepRun(scheme, right_hand_side(problem), request, within.y0, options, within)
-        return LoopStepper(run, within.y0, options.get("max_step", math.inf), keeps=request.keep_steps)
+        run = OneStepRun(scheme, machine(problem, "rhs"), request, within.y0, options, within)
+        run._keeps, run.loop.s.budget = request.keep_steps, _BUDGET
+        run.loop.y[:] = within.y0  # the end of a step that is none yet
+        return run
 
     def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
         """A method and its options, checked."""
@@ -195,49 +179,43 @@ class LoopsAdapter(AbstractAdapter):
         known = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
         return scheme, request.options and _options(request.options, known, f"rbdae:{method.name}")
 
-    def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
+    def work(self, problem: Any, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
         """The work of the steps of methods with a fixed step size: forces times increments, multipliers times what
-        drives prescribe. For schemes that keep energy it is what the energy changes by."""
-        return _work(problem, method, options, steps, times) if method in SCHEMES else None
+        drives prescribe. For schemes that keep energy it is what the energy changes by.
 
-
-# ---------------------------------------------------------------- the right-hand side as a machine function
-
-
-def right_hand_side(problem: Solvable, direction: float = 1.0) -> CompiledFunction:
-    """The machine function of a problem, in its own time, or its Python function as one, of which `direction` says what
-    time it has."""
-    machine: Any = getattr(problem.callbacks, "machine", None)
-    if machine is not None:
-        made: CompiledFunction = machine("rhs")
-        return made
-    rhs, n = problem.callbacks.rhs, problem.n
-
-    def own(t: float, y: Vec, out: Vec) -> None:
-        rates = np.empty(n)
-        rhs(direction * t, y.copy(), rates)  # a user may keep what he is given
-        np.multiply(direction, rates, out=out)
-
-    return trampoline(own, "tyo", {"y": (n,), "out": (n,)})
+        The unknowns of the steps are found again as in the run. None if a step has no solution: then these are not the
+        states of a run.
+        """
+        if method not in SCHEMES:
+            return None
+        given = {name: ast.literal_eval(options[name]) for name in _FIXED_STEP if name in options}
+        step = ast.literal_eval(options["step"])
+        direction = -1.0 if steps.t[-1] < steps.t[0] else 1.0
+        own = direction * steps.t
+        span = float(own[0]), float(own[-1])
+        scheme, loop = _fixed_loop(problem, method, span, steps.y[0], step, given, stepwise=True, direction=direction)
+        sizes = np.diff(own)
+        sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
+        function = problem.callbacks.work_of_steps(scheme)
+        status, out = loop.works(function, own, steps.y, sizes, direction * times)
+        loop.functions.check()
+        function.check()
+        return out if status == fixed_memory.FINISHED else None
 
 
 # ---------------------------------------------------------------- methods with an error estimate
 
 
+_BUDGET = 1 << 16
+"""Evaluations between two pauses of a run that its owner continues, in which Python sees signals."""
+
 NEAR = 1e-8
 """Relative distance of times: what was not finite there is the reason of an end here."""
 
 
-def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
-    """How steps are chosen, from the options of the user."""
-    if request.first_step is not None:
-        return Controls(**dict(options) | {"first_step": request.first_step})
-    return Controls(**options) if options else USUAL
-
-
 @final
 class OneStepRun(LoopRun):
-    """A run of a method with an error estimate."""
+    """A run of a method with an error estimate; a `rbdae.adapter.Stepper`, too."""
 
     def __init__(
         self,
@@ -248,10 +226,13 @@ class OneStepRun(LoopRun):
         options: Mapping[str, Any],
         within: Inside | None,
     ) -> None:
-        if within is None:  # the recorder has the limit
-            options = {name: value for name, value in options.items() if name != "max_steps"}
-        loop = loop_of(method, function, request, y0, within, controls=controls_of(request, options))
+        given = {name: value for name, value in options.items() if within is not None or name != "max_steps"}
+        if request.first_step is not None:
+            given["first_step"] = request.first_step
+        controls = Controls(**given) if given else USUAL
+        loop = loop_of(method, function, request, y0, within, controls=controls)
         super().__init__(loop, function.check, request, within)
+        self._max_step = options.get("max_step", math.inf)
 
     def failed(self, status: int) -> None:
         """Raise the exception behind a status, or make the loop reject its last attempt, or raise `GaveUp`."""
@@ -283,46 +264,22 @@ class OneStepRun(LoopRun):
         stats.jacobians = stats.factorisations = 0
         self.count_projections(stats)
 
-
-_BUDGET = 1 << 16
-"""Evaluations between two pauses, in which Python sees signals."""
-
-
-@final
-class LoopStepper:
-    """A `rbdae.adapter.Stepper`.
-
-    Parameters
-    ----------
-    run : begins where this does, at y0
-    max_step : the longest step, infinity for the whole of each call
-    keeps : whether accepted steps are kept
-    """
-
-    def __init__(self, run: OneStepRun, y0: Vec, max_step: float, *, keeps: bool) -> None:
-        self._run, self._max_step, self._keeps = run, max_step, keeps
-        self._loop: Loop
-        self._loop = loop = run.loop
-        loop.s.budget = _BUDGET
-        loop.y[:] = y0  # the end of a step that is none yet
-        self._began = time.perf_counter()
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
+    # ------------------------------------------------------------ continued by its owner
 
     @property
     def t(self) -> float:
         """The time that it has reached."""
-        return self._loop.t
+        return float(self.loop.t)
 
     @property
     def y(self) -> Vec:
         """The state there; a copy."""
-        return self._loop.y.copy()
+        y: Vec = self.loop.y
+        return y.copy()
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
         """Continue to a later time."""
-        loop, s = self._loop, self._loop.s
+        loop, s = self.loop, self.loop.s
         s.t_end = t_end
         s.h_max = min(self._max_step, t_end - s.t_new)
         try:
@@ -332,7 +289,7 @@ class LoopStepper:
                 elif status == memory.PAUSED:
                     s.budget = _BUDGET
                 else:
-                    self._run.failed(status)
+                    self.failed(status)
         except GaveUp as end:
             return end.reason, end.detail if end.t is None else f"{end.detail} at t = {end.t:.9g}"
         except NoSolution as error:
@@ -341,11 +298,11 @@ class LoopStepper:
 
     def mark(self) -> tuple[float, Vec, int]:
         """Where it stands: the time, the state, and the steps so far."""
-        return self.t, self.y, self._loop.s.rows
+        return self.t, self.y, self.loop.s.rows
 
     def back(self, mark: tuple[float, Vec, int]) -> None:
         """Stand again where `mark` was made; the size of the next step is chosen as at a start."""
-        loop, s = self._loop, self._loop.s
+        loop, s = self.loop, self.loop.s
         s.t_new, y, rows = mark
         s.rows = rows if self._keeps else 1
         loop.restart(y)
@@ -354,19 +311,19 @@ class LoopStepper:
 
     def disturbed(self) -> None:
         """Evaluate the right-hand side again at the present state."""
-        self._loop.s.stale = 1
+        self.loop.s.stale = 1
 
     def steps(self) -> Steps:
         """The start and all accepted steps; copies, since the rows grow in place. None if they are not kept."""
-        t, y = self._loop.steps()
+        t, y = self.loop.steps()
         if not self._keeps:
             return Steps(t[:0].copy(), y[:0].copy())
         return Steps(t.copy(), y.copy())
 
     def stats(self) -> Stats:
         """The cost so far."""
-        out = Stats(steps=self._loop.s.steps, seconds=time.perf_counter() - self._began)
-        self._run.finish(out)
+        out = Stats(steps=self.loop.s.steps, seconds=time.perf_counter() - self._began)
+        self.finish(out)
         return out
 
 
@@ -378,9 +335,6 @@ TOLERANCE = 1e-8
 
 MOST = 30
 """Iterations in one step."""
-
-HALF_A_TURN = 1e50
-"""Of the loop's last size: what a step gets that turns a body by half a turn (`rbdae.kernels.conserving.steps`)."""
 
 SCHEMES: Mapping[str, Mapping[str, str]] = {
     "energy-momentum": {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"},
@@ -395,14 +349,8 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """The schemes of a method by the names of its variants; the first one is the default."""
 
-_SPINS = "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond step * Omega = 1; "
-"""Why a step of `variational` may have no solution."""
-
 SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
 """Schemes whose composition has order six, without joints; the last two have the steps of the first ones."""
-
-DIRECTORS = "DIR.EM"
-"""The scheme in director momenta."""
 
 NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
 """Schemes whose steps of the size -h do not undo those of the size h."""
@@ -470,26 +418,15 @@ class FixedRun(LoopRun):
         number = s.steps + int(s.t == s.t_new)  # else a state within the last one has no solution
         if status == fixed_memory.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
-        where = f"step {number} of {self.step_size:.3g} s: "
-        remedy = (_SPINS if self.method == "variational" else "") + "take a smaller step="
-        if status == fixed_memory.NOT_CONVERGED:
-            if s.correction > HALF_A_TURN:
-                said = f"body {self._fastest()!r} comes to half a turn, where the scheme has no step"
-            else:
-                said = (
-                    f"after {s.most} iterations a correction is still {s.correction:.2g} of the increment, or "
-                    "a balance of momentum lacks as much"
-                )
-            raise GaveUp(Reason.NOT_CONVERGED, f"{where}{said}; {remedy}")
+        where, remedy = f"step {number} of {self.step_size:.3g} s: ", "take a smaller step="
         if status == fixed_memory.NOT_FINITE:
             raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
-        raise RuntimeError(f"the loop came back with {status}, which nobody knows")
-
-    def _fastest(self) -> str:
-        """The body that turns most in the unknowns of the last step or its stages."""
-        stages = self.loop.unknowns()
-        turns: tuple[tuple[str, int], ...] = self.loop.functions.turns
-        return max(turns, key=lambda turn: float(np.abs(stages[:, turn[1] : turn[1] + 3]).max()))[0]
+        if status != fixed_memory.NOT_CONVERGED:
+            raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+        said = f"after {s.most} iterations its equations do not hold, as where a body comes to half a turn in a step"
+        if self.method == "variational":
+            said = "it turns a spin Omega by theta, sin(theta) = step * Omega: there is none beyond step * Omega = 1"
+        raise GaveUp(Reason.NOT_CONVERGED, f"{where}{said}; {remedy}")
 
     def interpolant(self) -> Dense:
         """`GaveUp` where the step to a state within the last one has no solution."""
@@ -518,16 +455,12 @@ def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple
             f"rbdae:{method}: order={order} is composed of steps that lead back with the opposite size, and those of "
             f"{scheme} do not; choose another variant="
         )
-    if order > 4:
-        reason = ""
-        if scheme == DIRECTORS:
-            reason = "in directors momenta off the tangent space change their sign in every step"
-        elif scheme not in SIXTH:
-            reason = f"it is verified for the steps of QUAT.EM and QUAT.EM-R alone, not for those of {scheme}"
-        elif functions.n_rows:
-            reason = "with joints velocities off the tangent space change their sign in every step"
-        if reason:
-            raise Unsupported(f"rbdae:{method} has no order=6 here: {reason}; take order=4")
+    if order > 4 and (scheme not in SIXTH or functions.n_rows):
+        # in directors and with joints, momenta off the tangent space change their sign in every step
+        raise Unsupported(
+            f"rbdae:{method} has no order=6 here: it is that of QUAT.EM, QUAT.EM-R and MIDPOINT without joints, not "
+            f"of {scheme} in directors or with joints; take order=4"
+        )
     return weights(options.get("composition", COMPOSITIONS[0]), order)
 
 
@@ -562,24 +495,6 @@ def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
         return FixedRun(problem, method, request, y0, options, within)
 
     return loops.run(make, problem, request, options.get("max_steps"), watches=False)
-
-
-def _work(problem: Any, method: str, said: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
-    """The work of what has no potential in the steps of a run, at times within it, see `rbdae.adapter`. The unknowns of
-    the steps are found again as in the run. None if a step has no solution: then these are not the states of a run."""
-    options = {name: ast.literal_eval(said[name]) for name in _FIXED_STEP if name in said}
-    step = ast.literal_eval(said["step"])
-    direction = -1.0 if steps.t[-1] < steps.t[0] else 1.0
-    own = direction * steps.t
-    span = float(own[0]), float(own[-1])
-    scheme, loop = _fixed_loop(problem, method, span, steps.y[0], step, options, stepwise=True, direction=direction)
-    sizes = np.diff(own)
-    sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
-    function = problem.callbacks.work_of_steps(scheme)
-    status, out = loop.works(function, own, steps.y, sizes, direction * times)
-    loop.functions.check()
-    function.check()
-    return out if status == fixed_memory.FINISHED else None
 
 
 ADAPTER = LoopsAdapter()

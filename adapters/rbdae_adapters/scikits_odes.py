@@ -7,7 +7,7 @@ quicker, and has sparse factors.
   fails when IDA calls a preconditioner.
 - Options are the package's own, which refuses others. Fractions that version 3.0 would cut to integers, such as a
   `nonlin_conv_coef`, are refused here.
-- Exceptions of callbacks are stored and raised after the step, because IDA's wrapper would drop them.
+- Exceptions of callbacks become return codes: IDA's wrapper would drop them, and `rbdae.solve` raises them.
 
 DASPK reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. Negative times are its switch for
 single steps: it runs on a shifted clock if the interval begins before 0. It keeps state in Fortran variables, so that
@@ -172,7 +172,6 @@ def _ddaspk(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str
 class _Stepper(InternalSteps):
     def __init__(self, problem: Solvable, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
         super().__init__(native, recorder)
-        self._failed: list[BaseException] = []
         self._calls = Counter[str]()
         self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last start
         self._interpolating = False
@@ -196,17 +195,13 @@ class _Stepper(InternalSteps):
         self._said = message.decode(errors="replace").strip()
 
     def _contained(self, function: Callable[..., None], name: str) -> Callable[..., int]:
-        """`function`, counted; stores an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
-        failed, calls = self._failed, self._calls
+        """`function`, counted; an exception stops SUNDIALS."""
 
         def contained(*args: Any) -> int:
-            if failed:
-                return -1
-            calls[name] += 1
+            self._calls[name] += 1
             try:
                 function(*args)
-            except BaseException as error:
-                failed.append(error)
+            except BaseException:  # kept by `rbdae.solve`
                 return -1
             return 0
 
@@ -222,9 +217,7 @@ class _Stepper(InternalSteps):
         self._begin(self._solver.reinit_IC)
 
     def _check(self, flag: int, message: str) -> None:
-        """Raise the exception of a callback, or `GaveUp`."""
-        if self._failed:
-            raise self._failed[0]
+        """Raise `GaveUp` for a return code that says so."""
         if flag < 0:
             raise gave_up(REASONS, int(flag), self._said or message)
 

@@ -28,7 +28,7 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any, TypeVar, final
 
-from rbdae import _signals
+from rbdae import _process
 from rbdae.compiler.declared import Declared, Features, Inlined, Machine, Twins, declare, declared, needed
 from rbdae.compiler.options import COMPILING, ENABLED, collector_off
 from rbdae.compiler.plain import plain
@@ -137,7 +137,7 @@ class Entry(Declared):
             for stage in needed(self.function, features):
                 assert isinstance(stage, Stage)
                 stage.ensure()
-                _signals.check()
+                _process.check()
             if self._compiled is None:
                 from rbdae.compiler.linking import compiled_entry  # a slow import
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rbdae import _forks
+from rbdae import _process
 
 ENABLED: bool = os.environ.get("RBDAE_PLAIN", "0") in ("", "0")
 """Whether kernels are compiled: ``RBDAE_PLAIN=1`` says that all are to be plain Python."""
@@ -16,7 +16,7 @@ ENABLED: bool = os.environ.get("RBDAE_PLAIN", "0") in ("", "0")
 COMPILING = threading.RLock()
 """One thread at a time compiles: the collector and the links belong to the process."""
 
-_forks.protect(lambda: COMPILING, 10)
+_process.protect(lambda: COMPILING, 10)
 
 
 _switched_off: set[int] = set()
@@ -30,7 +30,7 @@ def _in_child() -> None:
         gc.enable()
 
 
-_forks.in_child(_in_child)
+_process.in_child(_in_child)
 
 
 @contextmanager

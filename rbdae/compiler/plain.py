@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import CellType, FunctionType, ModuleType
 from typing import Any, final
 
-from rbdae import _forks
+from rbdae import _process
 from rbdae.compiler.declared import Features, declared, names
 
 # no kernels in there
@@ -81,7 +81,7 @@ class PlainTwins:
 
 
 _MAKING = threading.RLock()
-_forks.protect(lambda: _MAKING, 30)
+_process.protect(lambda: _MAKING, 30)
 _TWINS: dict[Features | None, PlainTwins] = {}
 
 

@@ -23,6 +23,17 @@ def _rest(value: ArrayLike | Rotation | None, force: Any = None, field: Any = No
     return None if value is None else checked_orientation(force._owner, value, "rest")
 
 
+def _tensor(value: ArrayLike, force: Any = None, field: Any = None) -> Mat:
+    """A symmetric positive semidefinite matrix from one number, its diagonal or itself."""
+    out = _check.symmetric(force._owner, field.name, value, (), (3,), (3, 3))
+    if _check.principal(out, _check.largest(out) or 1.0)[0] < -_check.ROUNDING:
+        raise ValueError(
+            f"{force._owner}: {field.name} must not be negative (positive semidefinite as a matrix), got "
+            f"{_check.show(value)}; check its sign"
+        )
+    return out
+
+
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Bushing(AbstractPairForce):
@@ -61,10 +72,10 @@ class Bushing(AbstractPairForce):
     name : str, by default "bushing-1" and so on
     """
 
-    stiffness: Mat = attrs.field(converter=_check.tensor, kw_only=True)
-    damping: Mat = attrs.field(default=0.0, converter=_check.tensor, kw_only=True)
-    rotational_stiffness: Mat = attrs.field(default=0.0, converter=_check.tensor, kw_only=True)
-    rotational_damping: Mat = attrs.field(default=0.0, converter=_check.tensor, kw_only=True)
+    stiffness: Mat = attrs.field(converter=_tensor, kw_only=True)
+    damping: Mat = attrs.field(default=0.0, converter=_tensor, kw_only=True)
+    rotational_stiffness: Mat = attrs.field(default=0.0, converter=_tensor, kw_only=True)
+    rotational_damping: Mat = attrs.field(default=0.0, converter=_tensor, kw_only=True)
     rest: Vec | None = attrs.field(default=None, converter=_rest, kw_only=True)
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)

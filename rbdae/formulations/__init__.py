@@ -3,8 +3,6 @@
 `rbdae.formulate` takes a name, or a value with its options: ``Baumgarte(alpha=10.0, beta=25.0)``.
 """
 
-from rbdae._names import FormulationName as FormulationName
-from rbdae._names import VelocityName as VelocityName
 from rbdae.formulations.absolute import Index1 as Index1
 from rbdae.formulations.absolute import Index2 as Index2
 from rbdae.formulations.absolute import Index3 as Index3
@@ -31,6 +29,8 @@ from rbdae.formulations.stabilised import GGL as GGL
 from rbdae.formulations.stabilised import HillerAnantharaman as HillerAnantharaman
 from rbdae.formulations.table import FORMULATIONS as FORMULATIONS
 from rbdae.formulations.table import SPELLINGS as SPELLINGS
+from rbdae.formulations.table import FormulationName as FormulationName
+from rbdae.formulations.table import VelocityName as VelocityName
 
 __all__ = [
     "FORMULATIONS",

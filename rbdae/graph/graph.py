@@ -32,7 +32,7 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeAlias, final
 
-from rbdae import _signals
+from rbdae import _process
 from rbdae.graph.loaded import Loaded
 
 Node: TypeAlias = tuple[Any, ...]
@@ -119,7 +119,7 @@ class Graph:
             k = numbers[node] = len(self.nodes)
             self.nodes.append(node)
             if not k % _LOOK:
-                _signals.check()
+                _process.check()
         return k
 
     def const(self, x: Constant) -> int:

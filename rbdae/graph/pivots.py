@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import _signals
+from rbdae import _process
 from rbdae._arrays import Ints, Vec
 
 SOUND = 1e6
@@ -70,7 +70,7 @@ def plan(n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
     least, worse = np.inf, None
     for name in _ORDERS if n <= _SMALL else _ORDERS[:1]:
         for own in values:
-            _signals.check()
+            _process.check()
             order = _order(n, rows, columns, own, name)
             if order is None:
                 continue

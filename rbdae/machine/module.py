@@ -20,16 +20,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from rbdae import _forks, _signals
+from rbdae import _process
+from rbdae._files import __version__
 from rbdae._frozen import refuse_copies
-from rbdae._version import __version__
 from rbdae.machine import entries_on_disk as entries
 
 _LOCK = threading.RLock()
 """LLVM's parser and engines are used by one thread at a time."""
 
-_forks.protect(lambda: _LOCK, 40)
-_forks.protect(lambda: _lock_of_llvmlite(), 90)
+_process.protect(lambda: _LOCK, 40)
+_process.protect(lambda: _lock_of_llvmlite(), 90)
 
 _LEAST = (0, 45)
 """The first version of llvmlite that reads our text: LLVM 20, where pointers have no type."""
@@ -209,7 +209,7 @@ def as_it_comes() -> bool:
 
 def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
     """The machine code of a text, and what is kept beside it; from the cache if it is there, and the text is not
-    written then. `made_of` says all that the text depends on. What a signal has left (`rbdae._signals`) is raised
+    written then. `made_of` says all that the text depends on. What a signal has left (`rbdae._process`) is raised
     between the parts of the work.
 
     Raises
@@ -225,12 +225,12 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
         if found is not None:
             return _linked(found[1]), found[0]
     written = write()  # other threads may compile meanwhile
-    _signals.check()
+    _process.check()
     with _LOCK:
         level, pairing, loops = (0, False, False) if quick else (written.level, written.pairing, written.loops)
         code = _optimised(written.text, level, pairing=pairing, loops=loops)
         entries.write(key, written.beside, code)
-        _signals.check()
+        _process.check()
         return _linked(code), written.beside
 
 

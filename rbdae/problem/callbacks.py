@@ -281,9 +281,8 @@ IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunctions:
     """``newton``, ``advance`` and ``predict`` of a scheme, and all of a `step` in one function where there is one, see
-    `rbdae.machine.loops.fixed_stages`; a step has `n_unknowns`,
-    of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there; `turns` are the
-    bodies with the places of their increments b."""
+    `rbdae.machine.loops.fixed_stages`; a step has `n_unknowns`, of which `n_rows` belong to joints; `scheme` is its
+    name, in directors that of what it is there."""
 
     scheme: str
     newton: MachineFunction
@@ -293,7 +292,6 @@ class StepFunctions:
     n_unknowns: int
     n_rows: int
     code: HowMade
-    turns: tuple[tuple[str, int], ...]
 
     def check(self) -> None:
         """Raise what a Python function behind one of them has raised."""
@@ -325,7 +323,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     codes: set[HowMade] = {"generic" if own is None else workspace.memory.name for _, own in made}
     code = codes.pop() if len(codes) == 1 else "mixed"
     step = _step(workspace, found, n, own_newton, own_advance)
-    return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code, _turns(workspace))
+    return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code)
 
 
 def _made(
@@ -354,13 +352,6 @@ def _step(
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
     found = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, scheme.newton))
     return None if found is None else found.bare()
-
-
-def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:
-    """The bodies, and where the three numbers b of their increments begin in the unknowns of a step."""
-    arrays, names = workspace.arrays, workspace.model.names
-    places = [int(u) + int(n) for u, n in zip(arrays["newton_bodies"]["unknown"], arrays["bodies"]["nt"], strict=False)]
-    return tuple((names[k], place) for k, place in zip(workspace.layout.order, places, strict=False))
 
 
 def _refused(workspace: Workspace, scheme: Scheme) -> str:

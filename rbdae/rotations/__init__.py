@@ -8,11 +8,11 @@ The file of a chart has functions for users, with the same names in each (`Chart
 
 from __future__ import annotations
 
-from rbdae._names import RotationName as RotationName
 from rbdae.rotations import quaternions as quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
 from rbdae.rotations.chart import Chart as Chart
+from rbdae.rotations.chart import RotationName as RotationName
 from rbdae.rotations.chart import register as register
 from rbdae.rotations.conformal import CONFORMAL
 from rbdae.rotations.directors import DIRECTORS

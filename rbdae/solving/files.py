@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from rbdae.show.plane import Plane, PlaneChoice
+
+FrameName: TypeAlias = Literal[
+    "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces",
+]  # fmt: skip
+"""A quantity of `Solution.to_pandas`; observables that are registered are further ones."""
 
 _FORMAT = 3
 _SIGNATURE = ("formulation", "rotation", "velocity", "labels")

@@ -15,7 +15,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae._frozen import changed, refuse_copies
-from rbdae._signals import Pending
+from rbdae._process import Pending
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats, Steps
 from rbdae.machine.loops import watching as at
 from rbdae.machine.quantity_events import in_turn

@@ -19,7 +19,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import changed, refuse_copies
-from rbdae._signals import Deferred
+from rbdae._process import Deferred
 from rbdae.adapter import Reason, Stats, Stepper, Steps
 from rbdae.inputs import values_of
 from rbdae.multibody.workspace import Workspace

@@ -14,7 +14,6 @@ import numpy as np
 from rbdae import _show
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
-from rbdae._names import FrameName
 from rbdae._show import brief_repr
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
@@ -29,7 +28,7 @@ from rbdae.quantities.quantity import Quantity
 from rbdae.solving.along import EnergyOfRun, along_run, energy_of_run, passages, quantity_along, singular_times
 from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.files import frame, read_run, write_run
+from rbdae.solving.files import FrameName, frame, read_run, write_run
 from rbdae.solving.registry import package_version
 
 if TYPE_CHECKING:

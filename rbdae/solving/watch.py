@@ -4,7 +4,7 @@ Packages swallow exceptions of callbacks, or replace them; with values that are 
 raise. Therefore an adapter gets the problem with other callbacks (`WatchedProblem`), and
 
 - the first exception of a callback, an event or the progress function is raised by the run, whatever became of it;
-- what Ctrl-C has left (`rbdae._signals`) is raised by the next call, and the run is handed back as far as it went;
+- what Ctrl-C has left (`rbdae._process`) is raised by the next call, and the run is handed back as far as it went;
 - a run that ends otherwise than it should, and had evaluations that were not finite since its last accepted step or
   within `NEAR` of its end, ends with `Reason.NOT_FINITE`, whatever its package says or raises; so does one that
   evaluates `PATIENCE` times without a number or a step.
@@ -26,11 +26,11 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import _forks
+from rbdae import _process
 from rbdae._arrays import Vec
 from rbdae._check import NoSolution
 from rbdae._frozen import changed
-from rbdae._signals import Pending
+from rbdae._process import Pending
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable
 
@@ -358,7 +358,7 @@ def _in_child() -> None:
     _inside.intersection_update({(me, state) for state in mine})
 
 
-_forks.in_child(_in_child)
+_process.in_child(_in_child)
 
 
 def run_once(

@@ -33,30 +33,6 @@ def test_finite_differences_can_be_asked_for():
     assert errors(solution)[-1] < 1e-8
 
 
-@pytest.mark.parametrize("method", ["ExplicitEuler", "ImplicitEuler"])
-def test_the_euler_methods_have_order_one(method):
-    coarse, fine = (solve(toy.Pendulum(), method, t_end=1.0, step=h) for h in (2e-3, 1e-3))
-    ratio = errors(coarse)[-1] / errors(fine)[-1]
-    assert 1.7 < ratio < 2.3 and errors(fine)[-1] < 0.05
-    assert np.diff(fine.t).max() == pytest.approx(1e-3)
-    held = solve(toy.Pendulum(), method, t_end=1.0, step=1e-3, projection=toy.Options())
-    assert held.drift.position.max() < 1e-14
-    with pytest.raises(ValueError, match=r"step="):
-        solve(toy.Pendulum(), method)
-
-
-@pytest.mark.parametrize("method", ["ExplicitEuler", "ImplicitEuler"])
-@pytest.mark.parametrize("n", [40, 60])
-def test_fixed_steps_end_with_the_run(method, n):
-    """Seen: sums of steps stay below the end by rounding, a step of that size follows, and ImplicitEuler failed in it
-    (t = 0.49999999999999484 of 0.5, with switches)."""
-    step = 0.002
-    end = sum([step] * n) * (1.0 + 4e-16)
-    assert sum([step] * n) < end
-    run = solve(toy.Pendulum(), method, t_end=end, step=step)
-    assert run.t[-1] == end and len(run.t) == n + 1
-
-
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
 def test_multipliers_as_derivatives_do_not_fail_at_the_start(tolerance):
     """They are of class 2, as those of `ggl`; in class 1 Newton's iteration asked more than rounding allows."""

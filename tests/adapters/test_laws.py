@@ -58,48 +58,43 @@ def implicit(solver: str) -> bool:
     return solver.partition(":")[2] in ("ida", "cvode", "ddaspk", "BDF", "Radau", "Radau5DAE", "Radau5ODE", "RodasODE")
 
 
-@pytest.mark.parametrize("at", ["steps", "samples"])
 @every_form
-def test_follows_the_exact_motion(solver, form, at, capfd):
-    """Also its multipliers; what is counted is what was called, and the package says nothing."""
-    problem = toy.Pendulum(form)
-    times = None if at == "steps" else np.linspace(0.0, 2.0, 33)
-    tol = 1e-8 if solver == "scipy:RK23" else 1e-10  # many steps
-    run = solve(problem, solver, tol=tol, t_eval=times)
+def test_follows_the_exact_motion(solver, form, capfd):
+    """At the steps and between them, its multipliers, too; errors follow tolerances, what is counted is what was
+    called, and the package says nothing."""
+    problem, times = toy.Pendulum(form), np.linspace(0.0, 2.0, 33)
+    slow = solver == "scipy:RK23"  # many steps
+    run = solve(problem, solver, tol=1e-8 if slow else 1e-10, t_eval=times)
     assert run.success and "It said" not in run.message, run.message
-    assert run.t[-1] == 2.0 and (times is None or np.array_equal(run.t, times))
-    level = LEVEL | (ONE_STEP_LEVEL if INFOS[solver].one_step else {})
-    assert error(run) < (1e-6 if solver == "scipy:RK23" else level[form])
+    assert np.array_equal(run.t, times) and run.steps.t[-1] == 2.0
+    level = 1e-6 if slow else (LEVEL | (ONE_STEP_LEVEL if INFOS[solver].one_step else {}))[form]
+    at_steps = float(np.abs(run.steps.y[:, :6] - toy.exact(run.steps.t)[:, :6]).max())
+    assert max(error(run), at_steps) < level
     stats, calls = run.stats, problem.calls
+    assert stats.steps == len(run.steps.t) - 1
     assert stats.seconds > 0.0 and stats.restarts == stats.projections == 0
     assert stats.rejected >= -1 and stats.factorisations >= -1
     assert calls["rhs"] + calls["residual"] - stats.evaluations in (0, 1)  # no differences of residuals beside
-    if at == "steps":
-        assert stats.steps == len(run.t) - 1
     ours = calls["jacobian"] + calls["jacobian_data"] + calls["rhs_jacobian"]
     pairs = 2 if solver.startswith("solve_dae") or solver == "assimulo:Radau5DAE" else 1
     if implicit(solver):
         assert ours == pairs * stats.jacobians > 0
     elif solver == "assimulo:ODASSL":
         assert ours == 0 < stats.jacobians
-    if form != "index-0" and at == "samples":
+    if form != "index-0":
         late = run.t >= 0.5
         assert np.abs(run.y[late, 6] - toy.exact(run.t[late])[:, 6]).max() < MULTIPLIERS[form]
+    coarse = solve(toy.Pendulum(form), solver, tol=1e-5)
+    assert coarse.success and coarse.stats.steps == len(coarse.t) - 1
+    assert error(run) < 0.01 * error(coarse)
     assert capfd.readouterr() == ("", "")
 
 
 @every_form
-def test_error_follows_the_tolerance(solver, form):
-    coarse, fine = (solve(toy.Pendulum(form), solver, tol=tol) for tol in (1e-5, 1e-8))
-    assert coarse.success and fine.success
-    assert error(fine) < 0.05 * error(coarse)
-
-
-@every_form
 def test_projection_leaves_no_drift_and_costs_no_accuracy(solver, form):
-    # of multistep methods long enough for the drift of index 1 to be ten times what a restart is made for, 1e-7
+    # of multistep methods long enough for the drift of index 1 to be some times what a restart is made for, 1e-7
     drifts = form in ("index-0", "index-1") and not INFOS[solver].one_step
-    t_end = 20.0 if drifts and solver in BDF else 2.0
+    t_end = 14.0 if drifts and solver in BDF else 2.0
     plain, projected = (solve(toy.Pendulum(form), solver, t_end, projection=p) for p in (None, toy.Options()))
     assert plain.success and projected.success
     assert max(plain.drift.position.max(), plain.drift.velocity.max()) > 1e-12
@@ -141,26 +136,20 @@ def test_our_jacobian_is_the_one_that_is_used(solver, form):
     assert not misled.success or misled.stats.evaluations > 1.3 * right.stats.evaluations
 
 
-class Mine(Exception):
-    pass
-
-
-@pytest.mark.parametrize("where", ["equations", "event"])
 @every_form
-def test_an_exception_comes_out_as_itself(solver, form, where):
+def test_an_exception_comes_out_as_itself(solver, form):
     """Assimulo takes a ZeroDivisionError for a recoverable one."""
 
     def trouble(t: float, y: Any) -> float:
         if t > 0.5:
-            raise (ZeroDivisionError if where == "equations" else Mine)("at half a second")
+            raise ZeroDivisionError("at half a second")
         return 1.0
 
-    if where == "equations":
-        problem, more = toy.Pendulum(form, trouble=trouble), {}
-    else:
-        problem, more = toy.Pendulum(form), {"events": trouble}
-    with pytest.raises((ZeroDivisionError, Mine), match="half a second"):
-        solve(problem, solver, tol=1e-6, **more)
+    with pytest.raises(ZeroDivisionError, match="half a second"):
+        solve(toy.Pendulum(form, trouble=trouble), solver, tol=1e-6)
+    if form == LAST[solver]:
+        with pytest.raises(ZeroDivisionError, match="half a second"):
+            solve(toy.Pendulum(form), solver, tol=1e-6, events=trouble)
 
 
 @pytest.mark.parametrize("solver", BDF)
@@ -196,10 +185,9 @@ def test_the_time_of_failure_is_told_when_output_times_end_before_it():
     assert "stopped at t = 0." in run.message and "t = 0.1 " not in run.message
 
 
-@pytest.mark.parametrize("projected", ["plain", "projected"])
-@pytest.mark.parametrize("at", ["steps", "samples"])
+@pytest.mark.parametrize("at", ["steps", "samples of a projected run"])
 @every_form
-def test_events(solver, form, at, projected):
+def test_events(solver, form, at):
     """Those of one direction, and those that end the run the second time; with their states."""
 
     def lowest(t, y):
@@ -210,7 +198,7 @@ def test_events(solver, form, at, projected):
 
     lowest.direction, turning.terminal = -1.0, 2
     times = None if at == "steps" else np.linspace(0.0, 4.0, 33)
-    options = toy.Options() if projected == "projected" else None
+    options = None if at == "steps" else toy.Options()
     run = solve(toy.Pendulum(form), solver, 4.0, 1e-9, events=[lowest, turning], projection=options, t_eval=times)
     assert run.success and run.reason is Reason.EVENT
     level = 5e-6 if form == "index-3" or solver == "scipy:RK23" else 1e-6
@@ -222,10 +210,10 @@ def test_events(solver, form, at, projected):
     assert error(run) < level
 
 
-@pytest.mark.parametrize("start", [-3.0, -1.0, 2.0])
-@every_form
-def test_the_clock_may_start_anywhere(solver, form, start):
-    problem = toy.Pendulum(form)
+@pytest.mark.parametrize("start", [-3.0, -1.0])
+@every_solver
+def test_the_clock_may_start_before_zero(solver, start):
+    problem = toy.Pendulum(LAST[solver])
     problem.t0 = start
     need(solver)
     times = np.linspace(start, start + 2.0, 9)

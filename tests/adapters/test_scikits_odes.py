@@ -71,11 +71,3 @@ def test_linear_solvers_that_drop_our_jacobian_are_refused(method, linsolver):
 def test_fractions_that_the_package_would_cut_are_refused(method):
     with pytest.raises(Unsupported, match=r"nonlin_conv_coef=0\.01"):
         solve(toy.Pendulum(), f"scikits.odes:{method}", nonlin_conv_coef=0.01)
-
-
-def test_options_reach_the_package():
-    for method, name in (("ida", "max_step_size"), ("ddaspk", "max_step_size"), ("cvode", "max_step")):
-        with pytest.raises(ValueError, match="max_stepp"):  # the package's own, and ours for DASPK
-            solve(toy.Pendulum(), f"scikits.odes:{method}", max_stepp=0.004)
-        solution = solve(toy.Pendulum(), f"scikits.odes:{method}", tol=1e-6, **{name: 0.004})
-        assert np.diff(solution.t).max() <= 0.004 + 1e-8

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 
 import numpy as np
 import pytest
 import toy
-from inside import sundials_library, unload
+from inside import sundials_library
 from toy_runs import error, solve
 
 import rbdae
-from rbdae import solving
 from rbdae.adapter import MissingSolver, Reason
 
 if not os.environ.get("CI"):
     pytest.importorskip("sksundae")
-
-
-def _there(name: str) -> bool:
-    try:
-        sundials_library.library(name)
-    except MissingSolver:
-        return False
-    return True
-
-
-THERE = [name for name in sundials_library.NAMES if _there(name)]
-LINEAR = ["factors", "dense"]
 
 
 def run(problem, solver, t_end=0.2, tol=1e-7, **options):
@@ -43,32 +29,29 @@ def linked():
     }
 
 
-@pytest.mark.parametrize("name", THERE)
-def test_what_is_asked_of_a_library(name):
-    found = sundials_library.library(name)
-    assert found.version >= (6, 0, 0)
-    assert found is sundials_library.library(name)
-
-
 def test_a_library_that_is_not_as_its_headers_say(monkeypatch):
     """One whose operations are in other places is refused before anything is written there."""
     there = sundials_library.library()
-    monkeypatch.setattr(sundials_library, "PLACES", (((6, 0), (there.places[0], there.places[1] - 1)),))
+    monkeypatch.setattr(sundials_library, "PLACES", (((7, 0), (there.places[0], there.places[1] - 1)),))
     with pytest.raises(MissingSolver, match="headers"):
-        sundials_library.Library(there.name, there.files)
+        sundials_library.Library(there.files)
     gc.collect()
-    assert sundials_library.alive() == {}
+    assert sundials_library.alive() == 0
 
 
 @pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl"])
-def test_dense_factors_give_the_bits_of_the_package(linked, form):
+def test_dense_factors_give_the_bits_of_the_package_and_ours_its_motion(linked, form):
     """The same version of the same library: the same steps, and every number of every state."""
-    if sundials_library.library("scikit-sundae").version[0] != 7:
-        pytest.skip("scikit-sundae has another SUNDIALS")
     one = run(linked[form], "sksundae:ida")
-    other = run(linked[form], "sundials:ida", linsolver="dense", library="scikit-sundae")
+    other = run(linked[form], "sundials:ida", linsolver="dense")
     assert np.array_equal(one.t, other.t) and np.array_equal(one.y, other.y)
     assert one.stats.evaluations == other.stats.evaluations and one.stats.jacobians == other.stats.jacobians
+    ours = run(linked[form], "sundials:ida", linsolver="factors")
+    assert ours.success, ours.message
+    # a chaotic motion: what rounds otherwise differs by up to 1.1e-4 at index 3, and by 1.6e-5
+    apart = np.abs(ours.y[-1] - one.y[-1])[linked[form].layout.q].max()
+    assert apart < (1e-3 if form == "index-3" else 1e-4)
+    assert sundials_library.alive() == 0
 
 
 @pytest.mark.parametrize("lmm", ["adams", "bdf"])
@@ -76,19 +59,6 @@ def test_cvode_gives_the_bits_of_the_package(lmm):
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
     one, other = (run(problem, f"{package}:cvode", lmm=lmm, linsolver="dense") for package in ("sksundae", "sundials"))
     assert np.array_equal(one.t, other.t) and np.array_equal(one.y, other.y)
-
-
-@pytest.mark.parametrize("linsolver", LINEAR)
-@pytest.mark.parametrize("name", THERE)
-@pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl"])
-def test_every_linear_solver_of_every_library(linked, name, linsolver, form):
-    found = run(linked[form], "sundials:ida", library=name, linsolver=linsolver)
-    wanted = run(linked[form], "sksundae:ida")
-    assert found.success, found.message
-    q = linked[form].layout.q
-    # a chaotic motion: what rounds otherwise differs by up to 1.1e-4 at index 3, and by 1.6e-5
-    assert np.abs(found.y[-1] - wanted.y[-1])[q].max() < (1e-3 if form == "index-3" else 1e-4)
-    assert sundials_library.alive() == {}
 
 
 @pytest.mark.parametrize(
@@ -143,53 +113,38 @@ def test_bdf_is_projected_in_its_steps():
 
 
 def test_a_library_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch):
-    """It is not there, no path, no library, or too old."""
-    other = tmp_path / "libm.so"
-    other.write_bytes(b"no library")
-    folder = os.path.dirname(sundials_library.library("scikit-sundae").files[0])
+    """It is not there, no path, no library, or too old; the one of a folder is taken."""
+    (tmp_path / "libsundials_ida.so").write_bytes(b"no library")
+    folder = os.path.dirname(sundials_library.library().files[0])
+    assert run(toy.Pendulum("index-2"), "sundials:ida", library=folder).success
     for library, kind, words in (
-        ("/nowhere", MissingSolver, "there is no SUNDIALS at '/nowhere'"),
+        ("/nowhere", MissingSolver, "/nowhere"),
         (3, TypeError, "library must be .* got 3"),
-        (str(other), MissingSolver, "cannot be used"),
-        (os.path.join(folder, "."), MissingSolver, "later is needed"),
+        (tmp_path, MissingSolver, "cannot be used"),
+        (os.path.join(folder, "."), MissingSolver, r"7\.0 or later"),
     ):
-        if words.startswith("later"):
+        if words.startswith("7"):
             monkeypatch.setattr(sundials_library, "OLDEST", (99, 0))
         with pytest.raises(kind, match=words):
             run(toy.Pendulum("index-2"), "sundials:ida", library=library)
-    assert sundials_library.alive() == {}
+    assert sundials_library.alive() == 0
 
 
-def test_a_library_that_somebody_else_unloads_stays():
-    """Whoever has opened it himself may close it: a run has a handle of its own."""
+def test_what_a_jacobian_raises_comes_out_as_itself():
     problem = toy.Pendulum("index-2")
-    before = run(problem, "sundials:ida")
-    for file in sundials_library.library().files:
-        unload(file)
-    assert np.array_equal(run(toy.Pendulum("index-2"), "sundials:ida").y, before.y)
-
-
-class Trouble(Exception):
-    pass
-
-
-@pytest.mark.parametrize("linsolver", LINEAR)
-@pytest.mark.parametrize("where", ["residual", "jacobian_data"])
-def test_what_a_callback_raises_comes_out_as_itself(linsolver, where):
-    problem = toy.Pendulum("index-2")
-    inner, count = getattr(problem.callbacks, where), [0]
+    inner, count = problem.callbacks.jacobian_data, [0]
 
     def raising(*arguments):
         count[0] += 1
         if count[0] > 5:
-            raise Trouble("five times")
+            raise LookupError("five times")
         inner(*arguments)
 
-    setattr(problem.callbacks, where, raising)
-    with pytest.raises(Trouble, match="five times"):
-        solve(problem, "sundials:ida", linsolver=linsolver)
+    problem.callbacks.jacobian_data = raising
+    with pytest.raises(LookupError, match="five times"):
+        solve(problem, "sundials:ida")
     gc.collect()
-    assert sundials_library.alive() == {}
+    assert sundials_library.alive() == 0
 
 
 def test_singular_factors_end_a_run_with_the_reason():
@@ -204,31 +159,11 @@ def test_singular_factors_end_a_run_with_the_reason():
     assert not solution.success and "return code" in solution.message and solution.t[-1] > 0.1
 
 
-def test_runs_on_threads_have_the_same_bits(linked):
-    """Eight runs at once, each with a problem of its own, as alone."""
-    system = rbdae.models.linked_bodies()
-    problems = [rbdae.formulate(system, "index-2") for _ in range(8)]
-    alone = run(problems[0], "sundials:ida", t_end=0.05)
-    found = {}
-
-    def work(k):
-        found[k] = run(problems[k], "sundials:ida", t_end=0.05)
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    assert all(np.array_equal(one.y, alone.y) for one in found.values())
-    assert sundials_library.alive() == {}
-
-
 def test_many_runs_leave_nothing():
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2")
-    for _ in range(200):
+    for _ in range(20):
         run(problem, "sundials:ida", t_end=0.01)
-        assert sundials_library.alive() == {}
+        assert sundials_library.alive() == 0
 
 
 def test_options_are_suns_own():
@@ -236,14 +171,6 @@ def test_options_are_suns_own():
     low, high = (run(problem, "sundials:ida", 1.0, 1e-5, **more) for more in ({"max_order": 1}, {}))
     assert low.stats.steps > 3 * high.stats.steps  # every digit costs ten times the steps
     assert solve(problem, "sundials:ida", suppress_alg=True).success
-
-
-def test_native_objects_are_those_of_a_run():
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
-    native = solving.adapter("sundials").native(problem, "ida", rtol=1e-8, atol=1e-8)
-    assert native.function.address and native.jacobian.address
-    assert native.options["first_step"] > 0 and native.options["max_num_steps"] >= 1_000_000
-    assert native.library.address("IDASolve") and np.shape(native.atol) == (problem.n,)
 
 
 @pytest.mark.parametrize("solver", ["sundials:ida", "rbdae:dop853"])
@@ -265,17 +192,11 @@ def test_a_progress_function_that_need_not_see_each_step_leaves_runs_in_machine_
     assert called[True] >= solution.stats.steps > 10 * called[False]
 
 
-@pytest.mark.parametrize(
-    "solver, form, linsolver",
-    [
-        *(("sundials:ida", form, linsolver) for form in ("index-3", "index-2") for linsolver in ("factors", "dense")),
-        ("sundials:cvode", "index-0", "dense"),
-    ],
-)
-def test_problems_without_machine_functions_run_back_in_time(solver, form, linsolver):
+@pytest.mark.parametrize("solver, form", [("sundials:ida", "index-3"), ("sundials:cvode", "index-0")])
+def test_problems_without_machine_functions_run_back_in_time(solver, form):
     """Their Python functions are mirrored by the run, and were mirrored once more: another motion, without a word."""
     problem = toy.Pendulum(form)
-    solution = rbdae.solve(problem, (0.0, -1.0), solver=solver, rtol=1e-8, atol=1e-8, linsolver=linsolver)
+    solution = rbdae.solve(problem, (0.0, -1.0), solver=solver, rtol=1e-8, atol=1e-8)
     assert solution.success and solution.t[-1] == -1.0
     assert error(solution) < 1e-4
 

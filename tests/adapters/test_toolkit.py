@@ -16,7 +16,6 @@ from rbdae_adapters.toolkit import (
     GaveUp,
     Recorder,
     drive,
-    leaves_error_test,
 )
 
 
@@ -126,11 +125,6 @@ def test_events_between_and_at_the_ends_of_steps():
     assert np.allclose(outcome.y_events[0], toy.exact(np.array([0.3]))[:, :6])
 
 
-def test_tolerances_by_index():
-    problem = toy.Pendulum("index-3")
-    assert list(leaves_error_test(problem)) == [False] * 3 + [True] * 4
-
-
 def test_the_examples_in_the_docstrings_are_true():
-    found = doctest.testmod(import_module("rbdae_adapters.toolkit.options"))
+    found = doctest.testmod(import_module("rbdae_adapters.toolkit.arguments"))
     assert found.attempted and not found.failed

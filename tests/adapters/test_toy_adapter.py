@@ -70,19 +70,6 @@ except Mine:
     pass
 else:
     raise AssertionError
-problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="quaternion")
-times = np.linspace(0.0, 0.2, 9)
-def level(t, y):
-    return problem.states(t, y)["top"].angular_velocity[2] - 20.0
-arguments = dict(t_eval=times, projection=True, events=level)
-solution = rbdae.solve(problem, (0.0, 0.2), solver="toy:rk4", step=2e-3, **arguments)
-reference = rbdae.solve(problem, (0.0, 0.2), solver="scipy:DOP853", rtol=1e-11, atol=1e-11, **arguments)
-assert solution.success and solution.stats.steps == 100
-assert np.array_equal(solution.t, times)
-assert np.abs(solution.y - reference.y).max() < 1e-6, np.abs(solution.y - reference.y).max()
-assert len(solution.events[0].t) == len(reference.events[0].t) > 0
-assert np.abs(solution.events[0].t - reference.events[0].t).max() < 1e-6
-assert solution.drift.position.max() < 1e-13 and solution.stats.projections > 0
 """
 
 

@@ -6,7 +6,6 @@ this file changes and no test does. `tests/house/test_public_names_only.py` hold
 
 from __future__ import annotations
 
-import _ctypes
 import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
@@ -19,7 +18,6 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
@@ -505,11 +503,6 @@ def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> N
         return written(*arguments)
 
     monkeypatch.setattr(code_of_kernels, "_written", interrupted)
-
-
-def unload(file: str) -> None:
-    """Open a shared library and close it again."""
-    _ctypes.dlclose(ctypes.CDLL(file)._handle)
 
 
 def number_of(k: int) -> float:

@@ -44,9 +44,8 @@ def said(line: object) -> None:
 
 def run(solver: Any, one: Any) -> dict[str, Any]:
     """What becomes of a run."""
-    more = {"step": 1e-4} if solver.name.endswith("Euler") else {}
     try:
-        solution = rbdae.solve(one, (0.0, T_END), solver=solver.name, rtol=1e-8, atol=1e-8, **more)
+        solution = rbdae.solve(one, (0.0, T_END), solver=solver.name, rtol=1e-8, atol=1e-8)
     except KeyboardInterrupt as error:
         partial = getattr(error, "solution", None)  # none in the first instructions of solve
         if partial is None:

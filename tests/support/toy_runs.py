@@ -9,7 +9,6 @@ import toy
 
 import rbdae
 
-FORMS = ("index-0", "index-1", "index-2", "index-3")
 FINAL = {"index-0": 1e-7, "index-1": 2e-7, "index-2": 2e-7, "index-3": 5e-6}
 """Error at t = 2 with rtol = atol = 1e-10. At index 3 the velocities are differences of positions: of 25 first steps
 that differ by a thousandth, 24 end at 3e-8 to 1e-7, and one at 1e-6, with any linear solver."""

@@ -1,16 +1,146 @@
 """SUNDIALS' IDA and CVODE without Python between their steps.
 
-The shared libraries are those that are there: of scikit-sundae's wheel, or of the system (`_library`).
-Callbacks are machine functions (`_shims`), IDA's linear solver is our factors (`rbdae.machine.factors`), the loop is
-that of `rbdae.machine.loops`. A run stays in machine code from its start to its end. It comes back where an event
-changes its sign and where a switch may be due; a progress function is called after every step. The steps are the same
-in all cases.
+The shared libraries are those of scikit-sundae's wheel, or of a folder (`_library`). Callbacks are machine functions
+(`_shims`), IDA's linear solver is our factors (`rbdae.machine.factors`), the loop is `rbdae.machine.loops.multistep`. A
+run stays in machine code from its start to its end. It comes back where an event changes its sign and where a switch
+may be due; a progress function is called after every step. The steps are the same in all cases.
 
 A projected state goes back without a restart: within the steps of CVODE's BDF, by its own function for this; with the
-others into the zeroth column of their history, which moves the recent history along (`_integrator`).
+others into the zeroth column of their history, which moves the recent history along (`_run`).
 """
 
-from rbdae_adapters.sundials._adapter import ADAPTER as ADAPTER
-from rbdae_adapters.sundials._adapter import SundialsAdapter as SundialsAdapter
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae._check import count, show
+from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Solvable
+from rbdae_adapters._sundials import MAX_STEPS, first_step, least_tolerance, tolerances
+from rbdae_adapters.sundials import _library
+from rbdae_adapters.sundials._run import MultistepRun
+from rbdae_adapters.toolkit import loops, take_options, usable
+from rbdae_adapters.toolkit.loops import Inside, machine
+
+_COMMON = (
+    "library", "linsolver", "first_step", "min_step", "max_step", "max_order", "max_num_steps", "max_nonlin_iters",
+    "max_conv_fails", "max_err_test_fails", "nonlin_conv_coef",
+)  # fmt: skip
+_OPTIONS = {"ida": (*_COMMON, "suppress_alg"), "cvode": (*_COMMON, "lmm")}
+_CHOICES = {"linsolver": ("factors", "dense"), "lmm": ("adams", "bdf"), "suppress_alg": (True, False)}
+
+
+def _options(given: Mapping[str, Any], method: str) -> dict[str, Any]:
+    """The user's options; numbers are checked by SUNDIALS, which is told them."""
+    out = take_options(given, _OPTIONS[method], f"sundials:{method}")
+    for name, known in _CHOICES.items():
+        if name in out and out[name] not in known:
+            listed = ", ".join(map(repr, known))
+            raise ValueError(f"sundials:{method}: {name} must be one of {listed}, got {show(out[name])}; choose one")
+    return out
+
+
+def _prepared(
+    problem: Solvable, method: str, rtol: float, atol: float | Vec, options: Mapping[str, Any]
+) -> tuple[_library.Library, float, float | Vec, dict[str, Any]]:
+    """The library, SUNDIALS' tolerances, and the options with those that have values of ours."""
+    given = _options(options, method)
+    library = _library.library(given.pop("library", None))
+    given["max_num_steps"] = count("sundials", "max_num_steps", given.get("max_num_steps", MAX_STEPS))
+    if method == "ida":
+        given.setdefault("first_step", first_step(problem, rtol))
+        rtol, atol = tolerances(problem, rtol, atol)
+    return library, rtol, atol, given
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NativeProblem:
+    """The functions and values that a SUNDIALS loop of one's own needs: see ``examples/sundials_by_hand.py``.
+
+    Parameters
+    ----------
+    function, jacobian : machine functions, see `rbdae.machine.function`: residual and the data of its Jacobian, or
+        right-hand side and its Jacobian, row after row
+    y0, yd0 : consistent initial values, shape (n,)
+    t0 : initial time
+    rtol, atol : SUNDIALS' tolerances, by the class of each unknown
+    options : ``max_num_steps``, IDA's ``first_step``, and what was given
+    library : the SUNDIALS that a run would take: ``library.call(name, result, *arguments)`` calls a function of it with
+        values of ctypes, ``library.address(name)`` says where it begins, ``library.has(name)`` whether it is there
+    """
+
+    function: Any
+    jacobian: Any
+    y0: Vec
+    yd0: Vec
+    t0: float
+    rtol: float
+    atol: float | Vec
+    options: Mapping[str, Any]
+    library: _library.Library
+
+
+@final
+class SundialsAdapter(AbstractAdapter):
+    """IDA and CVODE of the SUNDIALS that is there, see the package `rbdae_adapters.sundials`."""
+
+    package = "sundials"
+    install = "pip install scikit-sundae"
+    methods = (
+        Method(
+            "ida",
+            frozenset({"ode", "dae"}),
+            frozenset({1, 2, 3}),
+            summary="BDF of order 1 to 5 for F(t, y, y') = 0, its callbacks, factors and loop in machine code",
+            untested=frozenset({1}),
+        ),
+        Method(
+            "cvode",
+            frozenset({"ode"}),
+            summary="Adams (default) or BDF, projected in its steps, its callbacks and loop in machine code",
+        ),
+    )
+
+    def version(self) -> str | None:
+        """The version of the library that comes with scikit-sundae."""
+        try:
+            return ".".join(map(str, _library.library().version))
+        except MissingSolver:
+            return None
+
+    def native(
+        self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+    ) -> NativeProblem:
+        """Machine functions, consistent values and SUNDIALS' tolerances; `options` are those of a run."""
+        library, rtol, atol, given = _prepared(problem, method, rtol, atol, options)
+        names = ("residual", "jacobian_data") if method == "ida" else ("rhs", "rhs_jacobian")
+        functions = [machine(problem, name) for name in names]
+        y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
+        return NativeProblem(functions[0], functions[1], y0, yd0, problem.t0, rtol, atol, given, library)
+
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
+        """Run one of the two."""
+        implicit = method.name == "ida"
+        request = usable(problem, request, least_tolerance(problem))
+        library, rtol, atol, options = _prepared(problem, method.name, request.rtol, request.atol, request.options)
+        made: list[MultistepRun] = []
+
+        def make(y0: Vec, within: Inside | None) -> MultistepRun:
+            made.append(MultistepRun(library, problem, request, y0, implicit, rtol, atol, options, within))
+            return made[-1]
+
+        try:
+            return loops.run(make, problem, request, options["max_num_steps"])
+        finally:
+            for each in made:
+                each.close()
+
+
+ADAPTER = SundialsAdapter()
 
 __all__ = ["ADAPTER", "SundialsAdapter"]

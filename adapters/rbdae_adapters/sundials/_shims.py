@@ -260,11 +260,6 @@ define void @said(i32 %line, ptr %function, ptr %file, ptr %words, i32 %code, pt
   %r = call ptr @strncpy(ptr %data, ptr %words, i64 {MESSAGE_BYTES - 1})
   ret void
 }}
-
-define void @saidby6(i32 %code, ptr %module, ptr %function, ptr %words, ptr %data) nounwind {{
-  %r = call ptr @strncpy(ptr %data, ptr %words, i64 {MESSAGE_BYTES - 1})
-  ret void
-}}
 """
 
 

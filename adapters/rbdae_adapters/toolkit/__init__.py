@@ -17,34 +17,20 @@ first one, and its callbacks raise it again.
 A package that keeps its own loop and calls back after each step gets ``recorder.accept`` there; `Recorder` has the
 duties of such an adapter. ``tests/support/toy_adapter`` in the repository is a complete adapter in a distribution of
 its own.
-
-======================== ==============================================================================
-`Recorder`               projection, events, output and statistics after each accepted step
-`AbstractStepper`        a solver that takes one step at a time; `GaveUp` ends its run
-`drive`                  the loop over steps
-`Functions`              callbacks that return new arrays, and count their calls
-`take_options`           the package's own options; unknown ones are refused by name
-`atol_vector`            absolute tolerances of all unknowns
-`first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
-`leaves_error_test`      unknowns that a multistep code cannot test
-`multipliers`            unknowns without a rate that no equation of a force determines
-`usable`, `loosened`     tolerances, none tighter than the tightest that a method can use
-`Event`, `Dense`         an event function; dense output
-======================== ==============================================================================
 """
 
-from rbdae_adapters.toolkit.events import Dense, Event
-from rbdae_adapters.toolkit.functions import Functions
-from rbdae_adapters.toolkit.options import take_options
-from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
-from rbdae_adapters.toolkit.tolerances import (
+from rbdae_adapters.toolkit.arguments import (
+    Functions,
     atol_vector,
     first_step,
     leaves_error_test,
     loosened,
     multipliers,
+    take_options,
     usable,
 )
+from rbdae_adapters.toolkit.events import Dense, Event
+from rbdae_adapters.toolkit.recorder import MAX_STALLED, RESTART_FACTOR, AbstractStepper, GaveUp, Recorder, drive
 
 __all__ = [
     "MAX_STALLED",

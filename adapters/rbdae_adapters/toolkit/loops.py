@@ -14,7 +14,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
-from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
+from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import memory, watching
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
@@ -26,8 +26,29 @@ _LEAST = 5e-324
 """The smallest number above zero: with it as a bound, zero is out of bounds."""
 
 
+def machine(problem: Solvable, name: str, direction: float = 1.0) -> MachineFunction:
+    """A callback as a machine function, in the problem's own time; of problems that have none, their Python function,
+    which has the time of a run in this direction."""
+    made = getattr(problem.callbacks, "machine", None)
+    if made is not None:
+        found: MachineFunction = made(name)
+        return found
+    n, call, rates = problem.n, getattr(problem.callbacks, name), name.startswith("rhs")
+
+    def called(t: float, y: Vec, *given: Any) -> None:
+        *others, out = given
+        result = np.array(out)
+        with np.errstate(all="ignore"):  # what is not finite is seen, and told with its time
+            call(direction * t, y.copy(), *(direction * x for x in others), result)
+        out[...] = direction * result if rates else result  # a user may keep what he is given
+
+    signs = {"residual": "tyyo", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}[name]
+    shape = {"residual": (problem.n_equations,), "rhs": (n,), "rhs_jacobian": (n, n)}.get(name)
+    return trampoline(called, signs, {"y": (n,), "yd": (n,), "out": shape or (problem.sparsity.nnz,)})
+
+
 class LoopRun(AbstractStepper):
-    """A loop, the end of it, and one step of it at a time where Python is asked after each.
+    """A loop and the end of it: from start to end by `free`, or step by step where Python is asked after each.
 
     Parameters
     ----------
@@ -40,29 +61,31 @@ class LoopRun(AbstractStepper):
     def __init__(self, loop: Any, check: Callable[[], None], request: Request, within: Inside | None) -> None:
         self.loop, self.check, self._request = loop, check, request
         self._correction = None if within is None else within.correction
-        self._work = (time.perf_counter(), 0)
+        self._events = within.watch if within is not None and isinstance(within.watch, EventWatch) else None
+        self._began = time.perf_counter()
+        self._work = (self._began, 0)
+        self._keeps = request.keep_steps or request.t_eval is None
+        self._ended: Outcome | None = None
 
     @abstractmethod
     def failed(self, status: int) -> None:
         """Raise the exception behind a word of the loop, or `GaveUp`, or make the loop try again."""
 
+    # ------------------------------------------------------------ step by step
+
     def step(self) -> tuple[float, Vec]:
-        loop, advance = self.loop, self._request.advance
+        loop = self.loop
         loop.s.rows = 0
         while True:
             status = loop.run()
             if loop.s.rows:
                 return loop.t, loop.y
-            if status == memory.PAUSED:
-                self.pause()
-                if advance is not None and not loop.s.bad:
-                    advance(loop.t)
-            else:
+            if status != memory.PAUSED:
                 self.failed(status)
-
-    def pause(self) -> None:
-        """Give the loop its next budget."""
-        self._work = self.loop.paused(self._work)
+                continue
+            self._work = loop.paused(self._work)
+            if not loop.s.bad:
+                self._advance(loop.t)
 
     def interpolant(self) -> Dense:
         if status := self.loop.prepare():
@@ -74,8 +97,76 @@ class LoopRun(AbstractStepper):
     def replace(self, t: float, y: Vec) -> None:
         self.loop.replace(y)
 
+    # ------------------------------------------------------------ from start to end
+
+    def free(self) -> Outcome:
+        """Run to the end, with pauses in which signals are seen."""
+        loop = self.loop
+        if self._request.begun is not None:
+            self._request.begun(self.outcome)
+        try:
+            while (status := loop.run()) != memory.FINISHED:
+                if status == memory.FULL:
+                    loop.grow(keep=self._keeps)
+                elif status == memory.PAUSED:
+                    self._work = loop.paused(self._work)
+                    self._advance(loop.t)
+                elif status != memory.ASKED:
+                    self.failed(status)
+                elif (reason := self._asked()) is not None:
+                    return self._end(reason)
+            # the loop may not have asked about an event at its end
+            event = self._events is not None and loop.s.steps > 0 and self._events.end(self)
+            return self._end(Reason.EVENT if event else Reason.FINISHED)
+        except GaveUp as end:
+            return self._end(end.reason, end.detail, end.t)
+
+    def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
+        """Everything so far, or at the end."""
+        if self._ended is not None:
+            return self._ended  # Ctrl-C has come after the end
+        loop, request, watch = self.loop, self._request, self._events
+        stats = Stats(steps=loop.s.steps, seconds=time.perf_counter() - self._began)
+        self.finish(stats)
+        asked = request.t_eval is not None
+        steps = loop.steps() if self._keeps else loop.outputs()
+        t, y = loop.outputs() if asked else steps
+        events = {} if watch is None else watch.events.collected()
+        stopped = loop.t if watch is None or watch.stopped is None else watch.stopped
+        return Outcome(
+            t, y, reason, stats, detail,
+            **events, stopped=stopped, rtol=request.rtol, atol=request.atol,
+            steps=Steps(*steps) if asked and self._keeps else None, next_step=loop.s.h, detail_time=at,
+        )  # fmt: skip
+
+    def _end(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
+        """The outcome, which stays; the memory is handed back."""
+        self._ended = self.outcome(reason, detail, at)
+        self.loop.release()
+        return self._ended
+
+    def _asked(self) -> Reason | None:
+        """Look at the last state, as the loop has asked: why the run ends there, or None if it continues."""
+        loop, request = self.loop, self._request
+        if self._events is not None and self._events.end(self):
+            self._advance(self._events.stopped)
+            return Reason.EVENT
+        t, y = loop.t, loop.y.copy()
+        if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
+            return None  # limits come before switches
+        if request.watch is None or not request.watch(t, y):
+            return None
+        return Reason.INTERRUPTED
+
+    def _advance(self, t: float | None) -> None:
+        """Say where the run is."""
+        if self._request.advance is not None and t is not None:
+            self._request.advance(t)
+
+    # ------------------------------------------------------------ for both
+
     def count_projections(self, stats: Stats, own: int = 0) -> None:
-        """The projections of the loop, or the solver's own."""
+        """Count the projections of the loop, or the solver's own."""
         projector = self._request.projector
         if self._correction is not None:
             self._correction.collect()
@@ -154,7 +245,7 @@ def run(
     asks = not watches and bool(request.events or request.watch is not None)
     within = None if asks else inside(problem, request)
     if within is not None:
-        return _free(make(within.y0, within), request, within.events)
+        return make(within.y0, within).free()
     recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
     one = make(recorder.y0, None)
     outcome = drive(one, recorder)
@@ -162,7 +253,7 @@ def run(
     return outcome
 
 
-# ---------------------------------------------------------------- from start to end in machine code
+# ---------------------------------------------------------------- what is done in machine code after steps
 
 
 class Inside(NamedTuple):
@@ -171,11 +262,6 @@ class Inside(NamedTuple):
     y0: Vec
     correction: CompiledProjection | None
     watch: CompiledWatch | EventWatch | None
-
-    @property
-    def events(self) -> EventWatch | None:
-        """The watch, if there are events."""
-        return self.watch if isinstance(self.watch, EventWatch) else None
 
 
 def inside(problem: Solvable, request: Request) -> Inside | None:
@@ -250,27 +336,16 @@ class EventWatch:
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
         """All measures: events that are one machine function as they are, others by Python."""
-        theirs = None if self._base is None else self._base.measure
-        together = _together(request)
-        if together is not None:
-            # the switch comes last: where its measures cannot be had, it is asked, and the events are there
-            base: Any = [] if theirs is None else [(theirs, None, None, 0)]
-            return in_turn([(together, None, None, self._first), *base])
-        first, direction, n_events = self._first, request.direction, self.n_events
-        call = None if theirs is None else PROTOTYPE(theirs.address)
-        none = np.zeros(1)
 
-        def measured(t: float, y: Vec, out: Vec) -> None:
-            if call is not None and theirs is not None:
-                own, result = np.array(y), np.zeros(first)
-                if call(theirs.context, t, own.ctypes.data, none.ctypes.data, 0.0, result.ctypes.data) != 0:
-                    result[:] = np.nan  # the switch is to be asked
-                out[:first] = result
-            for k, event in enumerate(self.events.each, first):
-                out[k] = event.number(direction * t, y)
-                out[k + n_events] = out[k] if event.reach is None else event.reach()
+        def asked(t: float, y: Vec, out: Vec) -> None:
+            values = [event.number(request.direction * t, y) for event in self.events.each]
+            reaches = [e.reach() if e.reach else value for e, value in zip(self.events.each, values, strict=True)]
+            out[:] = values + reaches
 
-        return trampoline(measured, "tyo", {"y": (n,), "out": (self.n_measured,)})
+        together = _together(request) or trampoline(asked, "tyo", {"y": (n,), "out": (2 * self.n_events,)})
+        # the switch comes last: where its measures cannot be had, it is asked, and the events are there
+        base: Any = [] if self._base is None else [(self._base.measure, None, None, 0)]
+        return in_turn([(together, None, None, self._first), *base])
 
     def _bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
@@ -333,86 +408,3 @@ def _together(request: Request) -> MachineFunction | None:
         return None
     machine: MachineFunction | None = group.machine
     return machine
-
-
-@final
-class _FreeRun:
-    """What was collected of a run, and what it asks on the way."""
-
-    def __init__(self, one: LoopRun, request: Request, watch: EventWatch | None) -> None:
-        self.one, self.request, self.watch = one, request, watch
-        self.keeps = request.keep_steps or request.t_eval is None
-        self._began = time.perf_counter()
-        self._last: Outcome | None = None
-
-    def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
-        """Everything so far, or at the end."""
-        if self._last is not None:
-            return self._last  # Ctrl-C has come after the end
-        loop, request, watch = self.one.loop, self.request, self.watch
-        stats = Stats(steps=loop.s.steps, seconds=time.perf_counter() - self._began)
-        self.one.finish(stats)
-        asked = request.t_eval is not None
-        steps = loop.steps() if self.keeps else loop.outputs()
-        t, y = loop.outputs() if asked else steps
-        found = {} if watch is None else watch.events.collected()
-        stopped = loop.t if watch is None or watch.stopped is None else watch.stopped
-        return Outcome(
-            t, y, reason, stats, detail,
-            **found, stopped=stopped, rtol=request.rtol, atol=request.atol,
-            steps=Steps(*steps) if asked and self.keeps else None, next_step=loop.s.h, detail_time=at,
-        )  # fmt: skip
-
-    def ended(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
-        """The outcome, which stays; the memory is handed back."""
-        self._last = self.outcome(reason, detail, at)
-        self.one.loop.release()
-        return self._last
-
-    def asked(self) -> Reason | None:
-        """Look at the last state, as the loop has asked: why the run ends there, or None if it continues."""
-        one, request, loop = self.one, self.request, self.one.loop
-        if self.watch is not None and self.watch.end(one):
-            self.advance(self.watch.stopped)
-            return Reason.EVENT
-        t, y = loop.t, loop.y.copy()
-        if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
-            return None  # limits come before switches
-        if request.watch is None or not request.watch(t, y):
-            return None
-        return Reason.INTERRUPTED
-
-    def finished(self) -> Reason:
-        """Why the run ends at its end: an event there, which the loop may not have asked about, or the end itself."""
-        ends = self.watch is not None and self.one.loop.s.steps > 0 and self.watch.end(self.one)
-        return Reason.EVENT if ends else Reason.FINISHED
-
-    def advance(self, t: float | None) -> None:
-        """Say where the run is."""
-        if self.request.advance is not None and t is not None:
-            self.request.advance(t)
-
-
-def _free(one: LoopRun, request: Request, watch: EventWatch | None) -> Outcome:
-    """Run to the end, with pauses in which signals are seen."""
-    loop, this = one.loop, _FreeRun(one, request, watch)
-    if request.begun is not None:
-        request.begun(this.outcome)
-    try:
-        while True:
-            status = loop.run()
-            if status == memory.FINISHED:
-                return this.ended(this.finished())
-            if status == memory.FULL:
-                loop.grow(keep=this.keeps)
-            elif status == memory.PAUSED:
-                one.pause()
-                this.advance(loop.t)
-            elif status == memory.ASKED:
-                reason = this.asked()
-                if reason is not None:
-                    return this.ended(reason)
-            else:
-                one.failed(status)
-    except GaveUp as end:
-        return this.ended(end.reason, end.detail, end.t)

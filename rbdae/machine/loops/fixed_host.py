@@ -199,7 +199,3 @@ class FixedLoop:
         r = (t - self.s.t) / self.s.h_done
         self.within = self._within(self._memory.ctypes.data, r, out.ctypes.data)
         return out
-
-    def unknowns(self) -> Mat:
-        """The unknowns of all stages of the last step, and of a state within it, (stages + 1, m)."""
-        return self._vectors[at.U :]

@@ -1,4 +1,4 @@
-"""IDA and CVODE for one run: SUNDIALS' objects, what they call, and what they have counted."""
+"""A run of IDA or CVODE: SUNDIALS' objects, what they call, and what they have counted."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
-from rbdae.adapter import Request, Solvable, Unsupported
+from rbdae._arrays import Vec
+from rbdae.adapter import Reason, Request, Solvable, Stats, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
-from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
+from rbdae.machine.function import PROTOTYPE, MachineFunction
+from rbdae.machine.loops import memory
 from rbdae.machine.loops.correction import INFO
+from rbdae.machine.loops.host import USUAL, Controls
+from rbdae.machine.loops.methods import MULTISTEP
+from rbdae_adapters._sundials import REASONS, gave_up
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
 from rbdae_adapters.sundials._shims import MESSAGE_BYTES, Words, shims
+from rbdae_adapters.toolkit import GaveUp
+from rbdae_adapters.toolkit.loops import Inside, LoopRun, loop_of, machine
 
-_ADAMS, _BDF = 1, 2
+_NEAR = 1e-12
+"""Relative distance of times."""
+
 _SETTERS = (
     ("first_step", "SetInitStep", REAL),
     ("max_step", "SetMaxStep", REAL),
@@ -30,56 +38,6 @@ _SETTERS = (
 """Options that are SUNDIALS' own, which checks them."""
 
 
-def machine(problem: Solvable, name: str) -> MachineFunction:
-    """A callback as a machine function, in the problem's own time; of problems that have none, its Python function, in
-    the time of the run."""
-    made = getattr(problem.callbacks, "machine", None)
-    if made is not None:
-        found: MachineFunction = made(name)
-        return found
-    n, call = problem.n, getattr(problem.callbacks, name)
-
-    def called(*arguments: Any) -> None:
-        *given, out = arguments
-        result = np.array(out)
-        with np.errstate(all="ignore"):  # what is not finite is seen, and told with its time
-            call(*(np.array(x) if isinstance(x, np.ndarray) else x for x in given), result)
-        out[...] = result  # a user may keep what he is given; SUNDIALS' memory ends with the run
-
-    signs, shape = {
-        "residual": ("tyyo", (problem.n_equations,)),
-        "jacobian_data": ("tyyto", (problem.sparsity.nnz,)) if name == "jacobian_data" else ("", (0,)),
-        "rhs": ("tyo", (n,)),
-        "rhs_jacobian": ("tyM", (n, n)),
-    }[name]
-    return trampoline(called, signs, {"y": (n,), "yd": (n,), "out": shape})
-
-
-def factors_of(problem: Solvable, of: str = "residual") -> Factors:
-    """The factors of a problem's callbacks, or, of problems that have none, made here.
-
-    Raises `Unsupported` where c I - df/dy is wanted, and the residual is not y' - f.
-    """
-    made = getattr(problem.callbacks, "factors", None)
-    if made is not None:
-        try:
-            found: Factors = made(of)
-        except ValueError as error:
-            raise Unsupported(f"{error}; take linsolver='dense'") from None
-        return found
-    if of == "rates":
-        raise Unsupported("sundials:cvode has factors where callbacks have them; take linsolver='dense'")
-    pattern = problem.sparsity
-    return Factors(
-        problem.n,
-        pattern.indices,
-        pattern.indptr,
-        machine(problem, "jacobian_data"),
-        problem.callbacks.jacobian_data,
-        (problem.t0, problem.y0, problem.yd0),
-    )
-
-
 def _array(address: int, n: int) -> Vec:
     """The numbers at an address."""
     memory: Any = (REAL * n).from_address(address)
@@ -87,21 +45,19 @@ def _array(address: int, n: int) -> Vec:
 
 
 @final
-class Integrator:
-    """One of the two, ready for its first step.
+class MultistepRun(LoopRun):
+    """A run of one of the two, whose steps are the loop of `rbdae.machine.loops.multistep`.
 
     Parameters
     ----------
     implicit : IDA, else CVODE
     rtol, atol : SUNDIALS' own, which may differ from those of the request
     options : those of the adapter, checked
-    correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`; None if states are corrected
-        between steps, or not at all
 
     Attributes
     ----------
     words : what its functions are handed through
-    address, context : of the function of a step, for `rbdae.machine.loops.multistep`
+    address, context : of the function of a step
     """
 
     def __init__(
@@ -114,7 +70,7 @@ class Integrator:
         rtol: float,
         atol: float | Vec,
         options: Mapping[str, Any],
-        correction: Any = None,
+        within: Inside | None,
     ) -> None:
         self.library, self._problem, self._implicit = library, problem, implicit
         self._prefix = "IDA" if implicit else "CVode"
@@ -124,40 +80,45 @@ class Integrator:
         self.words = w = Words.of(self._memory_of_words)
         self._alive: list[Any] = []
         self._message = np.zeros(MESSAGE_BYTES, dtype=np.uint8)
-        self._last: dict[str, int] | None = None
-        self._projects = correction is not None
-        self._looked = 0  # Jacobians for pivots, in this run
+        self._last: tuple[int, ...] | None = None
+        self._looked = 0  # Jacobians for pivots
         self._errors: list[BaseException] = []
-        # Python functions of a mirrored problem are mirrored already
-        self._direction = request.direction if hasattr(problem.callbacks, "machine") else 1.0
-        function = self._held(machine(problem, "residual" if implicit else "rhs"))
+        self._direction = request.direction
+        function = self._held(machine(problem, "residual" if implicit else "rhs", self._direction))
         self._functions: list[MachineFunction] = [function]
-        self._scratch = np.zeros(problem.n)
+        scratch = self._held(np.zeros(problem.n))
         w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
-        w.n, w.scratch, w.direction = problem.n, self._scratch.ctypes.data, self._direction
+        w.n, w.scratch, w.direction = problem.n, scratch.ctypes.data, self._direction
         self.address = self._code.address("ida" if implicit else "cvode")
         self.context = self._memory_of_words.ctypes.data
+        # BDF of CVODE projects its states within its steps; those of the others are projected between them
+        self._projects = within is not None and not implicit and options.get("lmm") == "bdf"
+        correction = within.correction if within is not None and self._projects else None
         try:
             self._make(request, y0, rtol, atol, options, correction)
         except BaseException:
             objects.close()
             raise
+        if within is not None and self._projects and request.t_eval is None:
+            within = within._replace(correction=None)  # ends of steps are projected, states between them are not
+        controls = USUAL if within is None else Controls(max_steps=options["max_num_steps"])
+        loop = loop_of(MULTISTEP, self, request, y0, within, atol=0.0, controls=controls)
+        super().__init__(loop, self._raise, request, within)
+        loop.s.takes_back = int(not self._projects)  # states that were changed between steps go into the history
 
     def _make(
         self, request: Request, y0: Vec, rtol: float, atol: float | Vec, options: Mapping[str, Any], correction: Any
     ) -> None:
-        """SUNDIALS' objects, told everything, and its functions for the function of a step."""
+        """Make SUNDIALS' objects, tell them everything, and note its functions for the function of a step."""
         objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
-        self._silence()
+        library.call("SUNContext_ClearErrHandlers", INT, objects.context)  # its words go to `_said`
+        said, words = POINTER(self._code.address("said")), POINTER(self._message.ctypes.data)
+        library.call("SUNContext_PushErrHandler", INT, objects.context, said, words)
         self._y, state = objects.vector(y0)
         self._yp, _ = objects.vector(np.asarray(self._problem.yd0, dtype=float))
         further, _ = objects.vector(np.zeros(self._problem.n))
-        if self._implicit:
-            self._memory = objects.integrator("IDACreate", "IDAFree", objects.context)
-        else:
-            lmm = _BDF if options.get("lmm") == "bdf" else _ADAMS
-            self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
-        self._silence_old()
+        lmm = () if self._implicit else (INT(2 if options.get("lmm") == "bdf" else 1),)
+        self._memory = objects.made(f"{prefix}Create", f"{prefix}Free", *lmm, objects.context, by_address=True)
         if request.projector is not None and correction is None:
             w.history = self._history(request.t0, state)
         else:
@@ -172,12 +133,7 @@ class Integrator:
         if options.get("linsolver") == "dense":
             self._dense()
         else:
-            try:
-                self._own()
-            except Unsupported:
-                if "linsolver" in options:
-                    raise
-                self._dense()
+            self._own("linsolver" in options)
         if correction is not None:
             self._project(correction)
         self._call("SetStopTime", REAL(request.t_end))
@@ -191,30 +147,12 @@ class Integrator:
         return what
 
     def _call(self, name: str, *arguments: Any) -> None:
-        """A function of the integrator; its words are raised if it fails."""
+        """Call a function of the integrator; its words are raised if it fails."""
         status = self.library.call(self._prefix + name, INT, self._memory, *arguments)
         if status < 0:
-            raise Unsupported(f"{self._prefix}{name} has said {status}: {self.said() or 'no more'}")
-
-    def _has(self, name: str) -> bool:
-        return self.library.has(self._prefix + name)
+            raise Unsupported(f"{self._prefix}{name} has said {status}: {self._said() or 'no more'}")
 
     # ------------------------------------------------------------ making
-
-    def _silence(self) -> None:
-        """SUNDIALS' words go to `said`: of 7, which has handlers in its context."""
-        library, context = self.library, self._objects.context
-        if not library.has("SUNContext_PushErrHandler"):
-            return
-        library.call("SUNContext_ClearErrHandlers", INT, context)
-        said = POINTER(self._code.address("said"))
-        library.call("SUNContext_PushErrHandler", INT, context, said, POINTER(self._message.ctypes.data))
-
-    def _silence_old(self) -> None:
-        """The same of 6, whose integrators have handlers."""
-        if not self.library.has("SUNContext_PushErrHandler") and self._has("SetErrHandlerFn"):
-            said = POINTER(self._code.address("saidby6"))
-            self._call("SetErrHandlerFn", said, POINTER(self._message.ctypes.data))
 
     def _start(self, name: str, t0: float) -> None:
         function = (POINTER(self._code.address("residual" if self._implicit else "rates")),) if name == "Init" else ()
@@ -248,7 +186,7 @@ class Integrator:
         state[:] = y0
         self._start("ReInit", t0)
         if len(found) != 1:
-            raise Unsupported(f"the history of library={library.name!r} was not found; leave projection= out")
+            raise Unsupported(f"the history of {library.files[0]!r} was not found; leave projection= out")
         return int(found[0])
 
     def _settings(self, options: Mapping[str, Any]) -> None:
@@ -260,8 +198,6 @@ class Integrator:
             nothing = {"max_step": np.inf, "min_step": 0.0}.get(name)
             if value is None or value == nothing:
                 continue
-            if not self._has(setter):
-                raise Unsupported(f"this SUNDIALS has no {self._prefix}{setter}; leave {name} out")
             try:
                 number = kind(value)
             except TypeError as error:
@@ -274,12 +210,19 @@ class Integrator:
 
     # ------------------------------------------------------------ linear solvers
 
-    def _factors(self) -> None:
-        """The problem's factors, and what chooses pivots again for this run."""
-        known = getattr(self._problem.callbacks, "factors", None) is not None
-        found = factors_of(self._problem, "residual" if self._implicit else "rates")
-        self._looked += 0 if known else found.looked
-        self._serve(found)
+    def _own(self, wanted: bool) -> None:
+        """The problem's factors, and what chooses pivots again for this run; SUNDIALS' dense solver where there are no
+        factors, unless they are wanted, and where there are no pivots at the start: it looks for them at each state."""
+        make = getattr(self._problem.callbacks, "factors", None)
+        try:
+            if make is None:
+                raise ValueError(f"{self._problem.formulation} has no factors of its own")
+            self._serve(make("residual" if self._implicit else "rates"))
+        except (ArithmeticError, ValueError) as error:
+            if wanted and isinstance(error, ValueError):
+                raise Unsupported(f"{error}; take linsolver='dense'") from None
+            self._dense()
+            return
         n = self._problem.n
 
         def repair(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
@@ -300,6 +243,16 @@ class Integrator:
 
         function = self._held(PROTOTYPE(repair))
         self.words.repair = ctypes.cast(function, POINTER).value or 0
+        one = self._objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
+        solve = self._code.address("solve" if self._implicit else "ratessolve")
+        solver = self._objects.linear_solver(self._code.address("setup"), solve)
+        content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
+        content.value = self.context
+        self._call("SetLinearSolver", solver, one)
+        if self._implicit:
+            self._call("SetJacFn", POINTER(self._code.address("factors")))
+        else:
+            self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
 
     def _serve(self, factors: Factors) -> None:
         """Use these from here on."""
@@ -311,46 +264,24 @@ class Integrator:
         w.solve, w.solve_context = factors.solve.address, factors.solve.context
         self._functions.append(factors.factors)
 
-    def _own(self) -> None:
-        try:
-            self._factors()
-        except ArithmeticError:  # no pivots at the start: SUNDIALS looks for its own at each state
-            self._dense()
-            return
-        one = self._objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
-        solve = self._code.address("solve" if self._implicit else "ratessolve")
-        solver = self._objects.linear_solver(self._code.address("setup"), solve)
-        content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
-        content.value = self.context
-        self._call("SetLinearSolver", solver, one)
+    def _dense(self) -> None:
+        """SUNDIALS' dense solver, for the Jacobian's entries at their places."""
+        library, objects, w, n = self.library, self._objects, self.words, self._problem.n
         if self._implicit:
-            self._call("SetJacFn", POINTER(self._code.address("factors")))
-        else:
-            self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
-
-    def _entries(self) -> tuple[Ints, Ints]:
-        """Rows, columns of the Jacobian's entries; its function is noted."""
-        w, n = self.words, self._problem.n
-        if self._implicit:
-            function = self._held(machine(self._problem, "jacobian_data"))
+            function = machine(self._problem, "jacobian_data", self._direction)
             pattern = self._problem.sparsity
             rows, columns = np.asarray(pattern.indices), np.repeat(np.arange(n), np.diff(pattern.indptr))
         else:
-            function = self._held(machine(self._problem, "rhs_jacobian"))
+            function = machine(self._problem, "rhs_jacobian", self._direction)
             rows, columns = (x.ravel() for x in np.mgrid[:n, :n])
+        places, values = (columns * n + rows).astype(np.int64), np.zeros(len(rows))
+        self._held((function, places, values))
         self._functions.append(function)
-        values = self._held(np.zeros(len(rows)))
         w.jacobian, w.jacobian_context = function.address, function.context
-        w.values, w.entries = values.ctypes.data, len(rows)
-        return rows.astype(np.int64), columns.astype(np.int64)
-
-    def _dense(self) -> None:
-        library, objects, n = self.library, self._objects, self._problem.n
-        rows, columns = self._entries()
-        matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
-        places = self._held(columns * n + rows)
-        self.words.places, self.words.matrix_data = places.ctypes.data, library.address("SUNDenseMatrix_Data")
-        solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
+        w.values, w.entries, w.places = values.ctypes.data, len(rows), places.ctypes.data
+        w.matrix_data = library.address("SUNDenseMatrix_Data")
+        matrix = objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(n), INDEX(n), objects.context)
+        solver = objects.made("SUNLinSol_Dense", "SUNLinSolFree", self._y, matrix, objects.context)
         self._call("SetLinearSolver", solver, matrix)
         self._call("SetJacFn", POINTER(self._code.address("scatter" if self._implicit else "scatterrates")))
 
@@ -367,56 +298,57 @@ class Integrator:
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
 
-    # ------------------------------------------------------------ of a run
+    # ------------------------------------------------------------ its end
 
-    def said(self) -> str:
+    def failed(self, status: int) -> None:
+        """Raise what a function has left, or `GaveUp`."""
+        t, w = self.loop.t, self.words
+        what = f"{'the residual' if self._implicit else 'the right-hand side'} is not finite"
+        bad = w.bad and w.bad_t >= t - _NEAR * max(1.0, abs(t))  # in the steps that were tried from here on
+        if status == memory.GAVE_UP:
+            self._raise()
+            end = gave_up(REASONS, self.loop.s.code, self._said())
+            raise GaveUp(Reason.NOT_FINITE, f"{end.detail}; {what}", w.bad_t) if bad else end
+        if status == memory.STANDS_STILL and bad:
+            raise GaveUp(Reason.NOT_FINITE, what, w.bad_t)
+        if status == memory.STATE_NOT_FINITE:
+            raise GaveUp(Reason.NOT_FINITE, "the state is not finite", t)
+        raise self.ended(status) or GaveUp(Reason.NOT_FINITE, "the dense output is not finite before the step", t)
+
+    def _said(self) -> str:
         """SUNDIALS' last words."""
         text = bytes(self._message).partition(b"\0")[0].decode(errors="replace")
         return " ".join(text.split())
 
-    def check(self) -> None:
+    def _raise(self) -> None:
         """Raise what a function of the user has raised."""
         if self._errors:
             raise self._errors.pop()
         for function in self._functions:
             function.check()
 
-    @property
-    def what(self) -> str:
-        """The function that may be not finite, for messages."""
-        return "the residual" if self._implicit else "the right-hand side"
+    def finish(self, stats: Stats) -> None:
+        counts = self._last or self._counts()
+        stats.evaluations, stats.jacobians, stats.factorisations, stats.rejected, projections = counts
+        self.count_projections(stats, projections)
 
-    @property
-    def bad(self) -> float | None:
-        """The last time at which something was not finite."""
-        return self.words.bad_t if self.words.bad else None
+    def _counts(self) -> tuple[int, ...]:
+        """Evaluations, Jacobians, factorisations, rejected steps and projections."""
 
-    def _count(self, name: str) -> int:
-        out, full = LONG(), f"{self._prefix}Get{name}"
-        if not self.library.has(full):
-            return -1
-        status = self.library.call(full, INT, self._memory, POINTER(ctypes.addressof(out)))
-        return int(out.value) if status >= 0 else -1
+        def count(name: str) -> int:
+            out = LONG()
+            self._call(f"Get{name}", POINTER(ctypes.addressof(out)))
+            return int(out.value)
 
-    def counts(self) -> dict[str, int]:
-        """Evaluations, Jacobians, factorisations, rejected steps and projections; those of the end, if it has come."""
-        if self._last is not None:
-            return self._last
-        fails = [self._count("NumErrTestFails"), self._count("NumNonlinSolvConvFails")]
-        return {
-            "evaluations": self._count("NumResEvals" if self._implicit else "NumRhsEvals"),
-            "jacobians": self._count("NumJacEvals") + self._looked,
-            "factorisations": self._count("NumLinSolvSetups"),
-            "rejected": sum(fails) if min(fails) >= 0 else -1,
-            "projections": max(self._count("NumProjEvals"), 0) if self._projects else 0,
-        }
-
-    def finished(self) -> dict[str, int]:
-        """The counts at the end, which stay."""
-        self._last = self.counts()
-        return self._last
+        return (
+            count("NumResEvals" if self._implicit else "NumRhsEvals"),
+            count("NumJacEvals") + self._looked,
+            count("NumLinSolvSetups"),
+            count("NumErrTestFails") + count("NumNonlinSolvConvFails"),
+            count("NumProjEvals") if self.words.near else 0,
+        )
 
     def close(self) -> None:
-        """Free everything of SUNDIALS."""
-        self.finished()
+        """Free everything of SUNDIALS; the counts stay."""
+        self._last = self._counts()
         self._objects.close()

@@ -1,0 +1,177 @@
+"""What a package is given: callbacks in the signatures of packages that keep references to what they get, the user's
+options, absolute tolerances and first steps.
+
+Known options are passed on, unknown ones are refused. Packages check their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Bools, Mat, Vec
+from rbdae._check import nearest
+from rbdae.adapter import Request, Solvable, Unsupported
+
+
+@final
+class Functions:
+    """The callbacks of a problem; each call returns a new array, and is counted.
+
+    Attributes
+    ----------
+    evaluations, jacobians : how many calls there were; the two parts of a Jacobian are one
+    """
+
+    def __init__(self, problem: Solvable) -> None:
+        self._problem = problem
+        self.evaluations = self.jacobians = 0
+
+    @cached_property  # asking for a callback may compile it
+    def _rhs(self) -> Any:
+        return self._problem.callbacks.rhs
+
+    @cached_property
+    def _residual(self) -> Any:
+        return self._problem.callbacks.residual
+
+    def rhs(self, t: float, y: Vec) -> Vec:
+        """f(t, y), (n,)."""
+        self.evaluations += 1
+        out = np.empty(self._problem.n)
+        self._rhs(t, y, out)
+        return out
+
+    def rhs_jacobian(self, t: float, y: Vec) -> Mat:
+        """df/dy, (n, n), in the order of Fortran."""
+        self.jacobians += 1
+        out = np.empty((self._problem.n, self._problem.n), order="F")
+        self._problem.callbacks.rhs_jacobian(t, y, out)
+        return out
+
+    def residual(self, t: float, y: Vec, yd: Vec) -> Vec:
+        """F(t, y, yd), (n_equations,)."""
+        self.evaluations += 1
+        out = np.empty(self._problem.n_equations)
+        self._residual(t, y, yd, out)
+        return out
+
+    def jacobian(self, t: float, y: Vec, yd: Vec, c: float) -> Mat:
+        """dF/dy + c dF/dyd, (n_equations, n)."""
+        self.jacobians += 1
+        out = np.empty((self._problem.n_equations, self._problem.n))
+        self._problem.callbacks.jacobian(t, y, yd, c, out)
+        return out
+
+    def jacobians_of(self, t: float, y: Vec, yd: Vec) -> tuple[Mat, Mat]:
+        """dF/dy and dF/dyd: the Jacobian for c = 0, and its difference to the one for c = 1."""
+        by_y, by_yd = self.jacobian(t, y, yd, 0.0), self.jacobian(t, y, yd, 1.0)
+        self.jacobians -= 1
+        by_yd -= by_y
+        return by_y, by_yd
+
+    def sparse_jacobians_of(self, t: float, y: Vec, yd: Vec) -> tuple[Any, Any]:
+        """The same as CSC matrices."""
+        from scipy.sparse import csc_matrix  # a slow import, not needed with dense Jacobians
+
+        self.jacobians += 1
+        pattern, fill = self._problem.sparsity, self._problem.callbacks.jacobian_data
+        by_y, by_yd = np.empty(pattern.nnz), np.empty(pattern.nnz)
+        fill(t, y, yd, 0.0, by_y)
+        fill(t, y, yd, 1.0, by_yd)
+        by_yd -= by_y
+        return tuple(csc_matrix((data, pattern.indices, pattern.indptr), pattern.shape) for data in (by_y, by_yd))
+
+
+_MAX_STEP = ("max_step", "maxh", "max_step_size")
+"""Names that packages have for the longest step; each of them takes the first one."""
+
+
+def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: str) -> dict[str, Any]:
+    """The user's options but those that are None; raises `Unsupported` for one that `who` does not have.
+
+    `allowed` is None for a package that refuses unknown names itself. Negative numbers are refused: most packages take
+    them for no number, scipy's first step has no end with one.
+
+    >>> take_options({"max_stepp": 1}, ["max_step"], "scipy:RK45")
+    Traceback (most recent call last):
+        ...
+    rbdae.adapter.Unsupported: scipy:RK45 has no option 'max_stepp'; did you mean 'max_step'? Its options: max_step
+    >>> take_options({"max_step": 0.1, "inith": None}, ["inith", "maxh"], "assimulo:Dopri5")
+    {'maxh': 0.1}
+    """
+    out = {name: value for name, value in given.items() if value is not None}
+    if allowed is not None:
+        known = sorted(allowed)
+        longest = next((name for name in _MAX_STEP if name in known), "max_step")
+        out = {longest if name == "max_step" else name: value for name, value in out.items()}
+        for name in out:
+            if name not in known:
+                hint = nearest(name, known)
+                have = f"Its options: {', '.join(known)}" if known else "It has no options"
+                raise Unsupported(f"{who} has no option {name!r}{(hint and '; ' + hint) or '.'} {have}")
+    for name, value in out.items():
+        if isinstance(value, (int, float)) and value < 0:
+            raise ValueError(f"{who}: {name} must not be negative, got {value!r}; leave it out")
+    return out
+
+
+def atol_vector(problem: Solvable, request: Request) -> Vec:
+    """Absolute tolerances of all unknowns, shape (n,)."""
+    return np.array(np.broadcast_to(request.atol, (problem.n,)), dtype=float)
+
+
+def leaves_error_test(problem: Solvable) -> Bools:
+    """Unknowns that a BDF code cannot test: index-2 multipliers, index-3 velocities and multipliers.
+
+    Their error estimates do not vanish with the step size ([HW96] section VII.3).
+    """
+    return np.asarray(problem.variable_index >= 2)
+
+
+def multipliers(problem: Solvable) -> Bools:
+    """Unknowns without a rate that are no algebraic unknowns of forces: no equation needs more of them than Newton's
+    method of the others leaves, but those of forces are solutions of equations of their own."""
+    own = getattr(problem, "algebraic", None)
+    without_rate = ~np.asarray(problem.differential)
+    return without_rate if own is None else without_rate & ~np.asarray(own)
+
+
+def loosened(problem: Solvable, rtol: float, atol: float | Vec, least: float) -> tuple[float, float | Vec]:
+    """The tolerances, none of them tighter than the tightest that a method can use.
+
+    Absolute tolerances of single unknowns keep their proportions: `least` is for the largest among the unknowns that
+    every method tests, because those of small momenta are small for a reason.
+    """
+    if rtol >= least and np.ndim(atol) == 0 and (atol >= least or atol == 0.0):
+        return rtol, atol
+    tested = np.asarray(problem.differential) & (np.asarray(problem.variable_index) <= 1)
+    largest = float(np.max(np.broadcast_to(atol, (problem.n,)), where=tested, initial=0.0))
+    factor = least / largest if 0.0 < largest < least else 1.0
+    return max(rtol, least), atol if factor == 1.0 else least if np.ndim(atol) == 0 else factor * np.asarray(atol)
+
+
+def usable(problem: Solvable, request: Request, least: float) -> Request:
+    """The request with tolerances that are `loosened`: a `Recorder` made with it reports them."""
+    rtol, atol = loosened(problem, request.rtol, request.atol, least)
+    if rtol == request.rtol and atol is request.atol:
+        return request
+    return replace(request, rtol=rtol, atol=atol)
+
+
+def first_step(problem: Solvable, rtol: float, order: int = 1) -> float:
+    """A first step of an order: changes the tested unknowns by about ``0.1 rtol^(1 / (order + 1))``, relative to 1.
+
+    With constraints it does not become smaller below rtol = 1e-10: the multipliers would be noise. The error test
+    shortens it if it must.
+    """
+    if problem.kind == "dae":
+        rtol = max(rtol, 1e-10)
+    tested = ~leaves_error_test(problem) & np.asarray(problem.differential)
+    y, yd = np.asarray(problem.y0)[tested], np.asarray(problem.yd0)[tested]
+    rate = float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0))
+    return float(0.1 * rtol ** (1.0 / (order + 1)) / max(rate, 1.0))
