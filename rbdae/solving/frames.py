@@ -15,8 +15,6 @@ from rbdae.problem.problem import Problem
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from rbdae.show.plane import Plane, PlaneChoice
-
 _Columns = Iterator[tuple[str, Vec]]
 
 _VELOCITIES: Final = {
@@ -26,7 +24,7 @@ _VELOCITIES: Final = {
 }
 
 
-def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False) -> DataFrame:
+def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
     """A data frame with the columns of some quantities, in the order of their names.
 
     Raises
@@ -44,12 +42,9 @@ def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False)
         import pandas
     except ImportError:
         raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
-    from rbdae.show.plane import plane_of
-
     if run.problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
-    flat = plane_of(run, plane, "to_pandas")
-    listed = [column for name in wanted for column in columns(run, name, flat)]
+    listed = [column for name in wanted for column in columns(run, name)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
     if any(values.dtype == bool for _, values in listed):
@@ -60,18 +55,16 @@ def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False)
     )
 
 
-def columns(run: Any, name: str, plane: Plane | None = None) -> _Columns:
-    """The columns of the unknowns, or of an observable, in a plane if there is one."""
+def columns(run: Any, name: str) -> _Columns:
+    """The columns of the unknowns, or of an observable."""
     if name == "unknowns":
         known = units(run.problem) if isinstance(run.problem, Problem) else ("",) * run.y.shape[1]
         yield from zip(map(with_unit, run.problem.labels, known), run.y.T, strict=True)
         return
     value = getattr(run, name)
-    if name == "reactions" and plane is not None and not plane.holds(value, run.problem.model.scales.length):
-        plane = None
-    yield from (TABLE if plane is None else plane.table(run.t))[name].columns(value)
+    yield from TABLE[name].columns(value)
     if name == "reactions":
-        yield from _uniqueness(run, plane)
+        yield from _uniqueness(run)
 
 
 def units(problem: Problem) -> tuple[str, ...]:
@@ -98,16 +91,12 @@ def _velocity_unit(name: str) -> str:
     return _VELOCITIES.get(name, "1/s")
 
 
-def _uniqueness(run: Any, plane: Plane | None) -> _Columns:
-    """Columns that only redundant systems have; in a plane, for its forces and torque."""
+def _uniqueness(run: Any) -> _Columns:
+    """Columns that only redundant systems have."""
     for joint, of_bodies in run.reactions.items():
         for body, reaction in of_bodies.items():
             if not reaction.unique:
-                if plane is None:
-                    sure = np.concatenate([reaction.unique_force_in_space, reaction.unique_torque_in_space])
-                    each = [f"{what}.{s}" for what in ("force", "torque") for s in "xyz"]
-                else:
-                    sure = plane.unique(reaction)
-                    each = [*(f"force.{s}" for s in plane.letters[:2]), "torque"]
+                sure = np.concatenate([reaction.unique_force_in_space, reaction.unique_torque_in_space])
+                each = [f"{what}.{s}" for what in ("force", "torque") for s in "xyz"]
                 names = [f"{joint} on {body}.{part} is unique" for part in each]
                 yield from zip(names, np.repeat(sure[:, None], len(run.t), axis=1), strict=True)

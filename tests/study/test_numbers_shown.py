@@ -188,7 +188,7 @@ WORDS = {"quaternion": "orientation", "centre of mass": "center_of_mass"}
 def page(run: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("plotly", "jinja2", "itables"):
         pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
-    return run.report(tmp_path_factory.mktemp("page") / "run.html", plane=False)
+    return run.report(tmp_path_factory.mktemp("page") / "run.html")
 
 
 def test_every_curve_of_a_page_is_that_of_the_run(run, at, page):

@@ -63,7 +63,7 @@ def solution() -> rbdae.Solution:
 
 @pytest.fixture(scope="module")
 def report(solution: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return solution.report(tmp_path_factory.mktemp("reports") / "run.html", plane=False)
+    return solution.report(tmp_path_factory.mktemp("reports") / "run.html")
 
 
 def comparison() -> study.Comparison:

@@ -114,7 +114,7 @@ def test_pictures_draw_it(run):
 def test_reports_show_it(run, tmp_path):
     for package in ("plotly", "jinja2", "itables"):
         pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
-    page = run.report(tmp_path / "run.html", plane=False)
+    page = run.report(tmp_path / "run.html")
     assert "<h2>Observables</h2>" in page.read_text("utf-8")
     assert toy_observable.lagrangian.__doc__ in page.read_text("utf-8")
     drawn = page_parts.curves(page)
