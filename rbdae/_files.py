@@ -1,4 +1,5 @@
-"""Files that a user names, written beside their place and renamed: a failure leaves the old file as it was."""
+"""Files that a user names, written beside their place and renamed: a failure leaves the old file as it was. The version
+of rbdae, which files carry."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from rbdae import _check
+
+__version__ = "0.1.0"
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from rbdae import _check, _show
+from rbdae import _check, _frozen
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze, twin
 from rbdae.actuators.block import Block, sort_of
@@ -361,9 +361,8 @@ class System:
             )
         sorts = [(force, *sort_of(force)) for force in self.forces]
         kinds += [(force.name or "", f"{what} {type(force).__name__}", details) for force, what, details in sorts]
-        counts = [("body", self.bodies), ("joint", self.joints), ("force", self.forces)]
-        heading = "System: " + ", ".join(_show.counted(len(those), one) for one, those in counts)
-        return _show.block(f"{heading}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", _show.table(("", "", ""), kinds))
+        counts = f"bodies: {len(self.bodies)}, joints: {len(self.joints)}, forces: {len(self.forces)}"
+        return _frozen.notebook(f"System; {counts}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", kinds)
 
     def __repr__(self) -> str:
         parts = {"bodies": list(self._bodies)[1:], "joints": list(self._joints), "forces": list(self._forces)}

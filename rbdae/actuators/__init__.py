@@ -1,4 +1,5 @@
-"""Actuators, controllers and other equations beside those of a mechanism."""
+"""Actuators, controllers and other equations of a system, as values with parameters; what one writes oneself begins with
+`rbdae.Actuator`, `rbdae.Block`, `rbdae.block` or `rbdae.Sampled`."""
 
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
@@ -15,4 +16,14 @@ from rbdae.actuators.library import MaxwellElement as MaxwellElement
 from rbdae.actuators.library import Source as Source
 from rbdae.actuators.sampled import Sampled as Sampled
 
-__all__ = [*(name for name in list(vars()) if name[0].isupper()), "block"]
+__all__ = [
+    "PD",
+    "PI",
+    "PID",
+    "DCMotor",
+    "FirstOrderValve",
+    "FunctionBlock",
+    "HydraulicCylinder",
+    "MaxwellElement",
+    "Source",
+]

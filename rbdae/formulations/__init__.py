@@ -3,8 +3,6 @@
 `rbdae.formulate` takes a name, or a value with its options: ``Baumgarte(alpha=10.0, beta=25.0)``.
 """
 
-from rbdae._names import FormulationName as FormulationName
-from rbdae._names import VelocityName as VelocityName
 from rbdae.formulations.absolute import Index1 as Index1
 from rbdae.formulations.absolute import Index2 as Index2
 from rbdae.formulations.absolute import Index3 as Index3
@@ -23,25 +21,21 @@ from rbdae.formulations.null_space import NullSpaceOverdetermined as NullSpaceOv
 from rbdae.formulations.null_space_ggl import NullSpaceGGL as NullSpaceGGL
 from rbdae.formulations.overdetermined import Overdetermined as Overdetermined
 from rbdae.formulations.overdetermined import Overdetermined1 as Overdetermined1
-from rbdae.formulations.pairing import pairings as pairings
 from rbdae.formulations.projected import Projected0 as Projected0
 from rbdae.formulations.projected import Projected1 as Projected1
 from rbdae.formulations.projected import Projected2 as Projected2
 from rbdae.formulations.stabilised import GGL as GGL
 from rbdae.formulations.stabilised import HillerAnantharaman as HillerAnantharaman
 from rbdae.formulations.table import FORMULATIONS as FORMULATIONS
-from rbdae.formulations.table import SPELLINGS as SPELLINGS
 
 __all__ = [
     "FORMULATIONS",
     "GGL",
-    "SPELLINGS",
     "AbsoluteFormulation",
     "Baumgarte",
     "BaumgarteODE",
     "Explicit",
     "Formulation",
-    "FormulationName",
     "Hamiltonian",
     "HillerAnantharaman",
     "Implicit",
@@ -57,8 +51,6 @@ __all__ = [
     "Projected0",
     "Projected1",
     "Projected2",
-    "VelocityName",
     "WithMultipliers",
-    "pairings",
     "parameter",
 ]

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import cast
 
 from rbdae import _check
-from rbdae._names import FormulationName, RotationName, VelocityName
 from rbdae.formulations.base import Formulation
-from rbdae.formulations.table import FORMULATIONS
+from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName
 from rbdae.rotations import CHARTS, Chart
+from rbdae.rotations.chart import RotationName
 from rbdae.rotations.velocities import QUATERNION_RATE
 
 _WITH_NORM = "the quaternion equations with the multiplier of the unit norm ([SNS15])"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from dataclasses import replace
-from typing import get_args
+from typing import Literal, TypeAlias, get_args
 
 from rbdae import _check
 from rbdae.formulations.absolute import Index1, Index2, Index3
@@ -51,6 +51,18 @@ SPELLINGS: dict[str, str] = {
     "ovstab1": "overdetermined-1",
     "ovstab2": "overdetermined",
 }
+
+FormulationName: TypeAlias = Literal[
+    "index-3", "index-2", "index-1", "index-0", "ggl", "hiller-anantharaman", "baumgarte", "baumgarte-ode",
+    "overdetermined", "overdetermined-1", "projected-2", "projected-1", "projected-0", "null-space",
+    "null-space-overdetermined", "null-space-ggl", "hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiated",
+    "hamiltonian-eliminated", "hamiltonian-ggl", "hamiltonian-overdetermined",
+    "ind3", "ind2", "ind1", "ind0", "ggl2", "ovstab1", "ovstab2",
+]  # fmt: skip
+"""A formulation, or Assimulo's spelling of it; one of a user's own is given as a value."""
+
+VelocityName: TypeAlias = Literal["angular", "spatial", "coordinate", "momentum"]
+"""Velocities; ``"momentum"`` and ``"coordinate"`` are the same for forms in momenta."""
 
 
 def named(name: object) -> Formulation:

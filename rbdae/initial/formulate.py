@@ -14,11 +14,10 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae._names import FormulationName, RotationName, VelocityName
 from rbdae.compiler.options import ENABLED
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.pairing import chosen_velocity, misfit
-from rbdae.formulations.table import FORMULATIONS, named
+from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName, named
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
 from rbdae.initial.start import REMEDY, ConsistentState, consistent_state
@@ -47,6 +46,7 @@ from rbdae.problem.start import Start, consistent_start
 from rbdae.problem.switches.friction import refuse_friction
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import CHARTS, Chart
+from rbdae.rotations.chart import RotationName
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 

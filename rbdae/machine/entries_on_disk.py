@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from rbdae._version import __version__
+from rbdae._files import __version__
 from rbdae.machine import cache_folder
 
 _DIGEST = 32

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from rbdae import _forks, _signals
+from rbdae._files import __version__
 from rbdae._frozen import refuse_copies
-from rbdae._version import __version__
 from rbdae.machine import entries_on_disk as entries
 
 _LOCK = threading.RLock()

@@ -71,7 +71,6 @@ MODELS: Final[dict[str, Entry]] = {
 
 __all__ = [
     "MODELS",
-    "Entry",
     "andrews",
     "bricard",
     "bruels_cardona_top",

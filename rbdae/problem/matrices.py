@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae._show import brief_repr
+from rbdae._frozen import brief_repr
 from rbdae.compiler.jit import Entry
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels

@@ -8,7 +8,6 @@ The file of a chart has functions for users, with the same names in each (`Chart
 
 from __future__ import annotations
 
-from rbdae._names import RotationName as RotationName
 from rbdae.rotations import quaternions as quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
@@ -35,4 +34,4 @@ register(CONFORMAL)
 register(LINEAR)
 register(QUATERNION_VECTOR)
 
-__all__ = ["CHARTS", "Chart", "ChartFunctions", "RotationName", "orthonormalised", "quaternions", "register"]
+__all__ = ["CHARTS", "Chart", "ChartFunctions", "orthonormalised", "quaternions", "register"]

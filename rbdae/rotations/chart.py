@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -21,6 +21,12 @@ from rbdae.compiler.jit import add_member, family, jit
 from rbdae.compiler.plain import plain
 
 Kernel = Callable[..., Any]
+
+RotationName: TypeAlias = Literal[
+    "quaternion", "directors", "euler-313", "bryant-321", "rotation-vector", "rodrigues", "conformal", "linear",
+    "quaternion-vector",
+]  # fmt: skip
+"""A chart. Type checkers do not know one that a user has registered: ``typing.cast(RotationName, "my-chart")``."""
 
 NEAR_SINGULAR = 1e-6
 """A chart refuses parameters at which K(a) is larger than the inverse of this: six digits are lost."""

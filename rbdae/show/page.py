@@ -20,8 +20,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae._files import replacing
-from rbdae._version import __version__
+from rbdae._files import __version__, replacing
 from rbdae.show.figures import COLOURS, thinned, writable
 from rbdae.show.panels import Curve, Panel
 

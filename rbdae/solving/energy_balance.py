@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae._show import brief
+from rbdae._frozen import brief
 from rbdae.adapter import Steps
 from rbdae.kernels.records import ANGLE, USER
 from rbdae.multibody.joint_values import potentials

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from rbdae.problem.problem import Problem
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+FrameName: TypeAlias = Literal[
+    "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces",
+]  # fmt: skip
+"""A quantity of `Solution.to_pandas`; observables that are registered are further ones."""
 
 _Columns = Iterator[tuple[str, Vec]]
 

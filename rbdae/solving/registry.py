@@ -8,12 +8,23 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from typing import Final, final
+from typing import Final, Literal, TypeAlias, final
 
 from rbdae import _check
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
 from rbdae.problem.contract import Solvable
 from rbdae.solving.checks import check_problem
+
+SolverName: TypeAlias = Literal[
+    "rbdae:dopri5", "rbdae:dop853", "rbdae:odex", "rbdae:energy-momentum", "rbdae:variational", "rbdae:simo-wong",
+    "rbdae:midpoint",
+    "scipy:RK23", "scipy:RK45", "scipy:DOP853", "scipy:Radau", "scipy:BDF", "scipy:LSODA",
+    "scikits.odes:ida", "scikits.odes:cvode", "scikits.odes:ddaspk",
+    "sksundae:ida", "sksundae:cvode", "sundials:ida", "sundials:cvode", "solve_dae:Radau", "solve_dae:BDF",
+    "assimulo:Radau5DAE", "assimulo:ODASSL", "assimulo:Radau5ODE", "assimulo:RodasODE", "assimulo:Dopri5",
+    "assimulo:LSODAR", "assimulo:ExplicitEuler", "assimulo:ImplicitEuler",
+]  # fmt: skip
+"""A solver of the adapters of this distribution; other distributions have more."""
 
 _GROUP = "rbdae.adapters"
 _HOUSE = "rbdae_adapters"

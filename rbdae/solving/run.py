@@ -14,7 +14,6 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import changed, made
-from rbdae._names import SolverName
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
@@ -30,7 +29,7 @@ from rbdae.solving import checks
 from rbdae.solving.changes import Samples, driven, sampled_of
 from rbdae.solving.checks import AnyEvent, check_events, name_of
 from rbdae.solving.dense import give_multipliers
-from rbdae.solving.registry import check_pairing, default_solver, find_method
+from rbdae.solving.registry import SolverName, check_pairing, default_solver, find_method
 from rbdae.solving.segments import Changes, Segment, Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _check, _show
+from rbdae import _check, _frozen
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
-from rbdae._frozen import by_fields
-from rbdae._names import FrameName
-from rbdae._show import ByName, brief_repr
+from rbdae._frozen import ByName, brief_repr, by_fields
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
 from rbdae.problem.observables import Observable, attach
@@ -29,7 +27,7 @@ from rbdae.solving.checks import check_problem
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.files import read_run, write_run
-from rbdae.solving.frames import frame
+from rbdae.solving.frames import FrameName, frame
 from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import passages, singular_times
@@ -130,7 +128,7 @@ class Solution:
         """HTML for notebooks: how the run went."""
         from rbdae.show import facts
 
-        return _show.block("Solution", _show.table(("", ""), facts(self)))
+        return _frozen.notebook("Solution", facts(self))
 
     @property
     def _accepted(self) -> Steps:

@@ -15,11 +15,12 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae._names import FormulationName, RotationName
+from rbdae.formulations.table import FormulationName
 from rbdae.initial.formulate import formulate
 from rbdae.initial.given import Hold
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
+from rbdae.rotations.chart import RotationName
 from rbdae.rotations.checks import to_rotation
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution

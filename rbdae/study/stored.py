@@ -18,8 +18,7 @@ from typing import Any, TypeVar, Union, final, get_args, get_origin
 
 import numpy as np
 
-from rbdae._files import checked
-from rbdae._version import __version__
+from rbdae._files import __version__, checked
 from rbdae.formulations import Formulation
 from rbdae.formulations.table import written
 from rbdae.problem.projection import Projection

@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _names as names
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
