@@ -147,15 +147,10 @@ class ByName(dict[str, T]):
         self.what = what
 
     def __missing__(self, name: object) -> NoReturn:
-        raise unknown_name(self.what, name, self)
+        raise UnknownName(str(_check.unknown(self.what, name, self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ByName, (self.what, list(self.items()))
-
-
-def unknown_name(what: str, name: object, known: Iterable[str]) -> UnknownName:
-    """The error for a name, with the nearest ones and all of them."""
-    return UnknownName(str(_check.unknown(what, name, known)))
 
 
 # ------------------------------------------------------------ HTML for notebooks

@@ -1,5 +1,7 @@
-"""Actuators, controllers and other equations of a system, as values with parameters; what one writes oneself begins with
-`rbdae.Actuator`, `rbdae.Block`, `rbdae.block` or `rbdae.Sampled`."""
+"""Actuators, controllers and other equations of a system, as values with parameters.
+
+`rbdae.Actuator`, `rbdae.Block`, `rbdae.block` and `rbdae.Sampled` are for equations of one's own.
+"""
 
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points

@@ -79,40 +79,38 @@ def report_run(
     Raises
     ------
     TypeError, ValueError
-        for bodies that there are not, and for a title that is no text or empty
+        for a run without a problem of rbdae, bodies that there are not, and a title that is no text or empty
     """
+    if not isinstance(run.problem, Problem):
+        raise ValueError(
+            f"report: the problem of this run is {_check.show(run.problem)}, without bodies; load the run with its "
+            "problem, rbdae.load(path, problem), or plot run.y over run.t"
+        )
     if title is not None and not isinstance(title, str):
         raise TypeError(f"report: title must be a string, got {_check.show(title)}; pass e.g. 'Slider crank'")
     if title is not None and not title.strip():
         raise ValueError("report: title must not be empty; pass e.g. 'Slider crank', or leave it out")
-    known = isinstance(run.problem, Problem)
-    names: tuple[str, ...] = ()
-    if known:
-        names = tuple(body.name for body in chosen(run.problem.system, bodies))
-        if bodies is None and len(names) > _BODIES:
-            names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
+    names = tuple(body.name for body in chosen(run.problem.system, bodies))
+    if bodies is None and len(names) > _BODIES:
+        names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
     run, warnings = _finite(run)
     shown = view(run, whole=True)
     sections: list[Section] = []
-    if known and len(run.t):
+    if len(run.t):
         sections += _of_mechanism(shown, names, warnings)
-    elif len(run.t):
-        sections.append(Section("Unknowns", tuple(_unknowns(run))))
     sections.append(Section("Steps", (_steps(shown),)))
     if run.events:
         sections.append(Section("Events", (_events(run),)))
-    if known:
-        sections.append(Section("Mechanism", (Text(run.problem.system._repr_html_(), "html"),)))
+    sections.append(Section("Mechanism", (Text(run.problem.system._repr_html_(), "html"),)))
     made: list[Block] = [Text("The report was written by"), Text(command(), "code")] if command() else []
     sections.append(Section("How it was made", (*made, Facts(tuple(versions(packages).items())))))
     summary: list[Block] = [Text(f"{run.message}.", "plain" if run.success else "failure")]
     summary += [Items(tuple(warnings), "warning")] if warnings else []
     sections.insert(0, Section("Summary", (*summary, Facts(tuple(facts(run))))))
     under = f"{len(run.t)} times" + (f", t = {run.t[0]:g} to {run.t[-1]:g} s" if len(run.t) else "")
-    if known:
-        every = [body.name for body in run.problem.system.bodies]
-        under = f"{len(every)} {'body' if len(every) == 1 else 'bodies'} ({_listed(every)}); {under}"
-    form = f"{getattr(run.problem, 'formulation', 'a run')} by {run.solver}"
+    every = [body.name for body in run.problem.system.bodies]
+    under = f"{len(every)} {'body' if len(every) == 1 else 'bodies'} ({_listed(every)}); {under}"
+    form = f"{run.problem.formulation} by {run.solver}"
     verdict = "reached its end" if run.success else "did not reach its end"
     under = under if title is None else f"{form}; {under}"
     return write(Page(title or form, under, verdict, "good" if run.success else "failure", tuple(sections)), target)
@@ -167,7 +165,7 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
-    """The sections that only a problem of rbdae can give, because it knows its unknowns."""
+    """The sections that a run without a time has not."""
     run, smooth = shown.run, shown.smooth
     sizes = {joint: largest(of[moving_side(smooth, joint)].force) for joint, of in smooth.reactions.items()}
     most = sorted(sizes, key=lambda joint: sizes[joint], reverse=True)[:_BODIES]
@@ -336,21 +334,6 @@ def _steps(shown: View) -> Block:
         said += f" The run continued {len(times)} times with other unknowns, equations or held inputs."
     panel = replace(panel, marks=times if len(times) <= _MARKS else ())
     return diagram("step-sizes", [panel], legend=False, caption=said)
-
-
-def _unknowns(run: Any) -> Iterator[Block]:
-    """The unknowns of a run that cannot say what they mean."""
-    if run.problem is None:
-        yield Text(
-            "This solution was loaded without its problem, so its unknowns have no names, and there are no bodies to "
-            "show: rbdae.load(path, problem) gives it its problem.",
-            "warning",
-        )
-    labels = run.problem.labels if run.problem is not None else [f"y[{k}]" for k in range(run.y.shape[1])]
-    columns = dict(zip(labels[:40], run.y.T, strict=False))
-    yield diagram("unknowns-over-time", [Panel("unknown", curves_of(run.t, columns, shown=10))])
-    rows = [(label, *_ends(column)) for label, column in zip(labels, run.y.T, strict=True)]
-    yield table("unknowns", {"unknown": "in the order of y"} | _RANGE, rows[:_ENTRIES])
 
 
 # ---------------------------------------------------------------- tables

@@ -79,14 +79,10 @@ def test_mass_matrix(radial, rng):
         wanted = np.linalg.inv(saddle)
         assert close(euler_map.tangential_inverse_mass(unit, INERTIA), wanted[:4, :4], 1e-12)
         assert close(wanted[:4, 4], unit, 1e-12)
-    assert close(
-        euler_map.mass_matrix(p, [1.0, 2.0, 3.0]), euler_map.mass_matrix(p, np.diag([1.0, 2.0, 3.0])), 1e-15
-    )
+    assert close(euler_map.mass_matrix(p, [1.0, 2.0, 3.0]), euler_map.mass_matrix(p, np.diag([1.0, 2.0, 3.0])), 1e-15)
     E = 0.5 * np.trace(INERTIA) * np.eye(3) - INERTIA  # Remark 5.3: half of the trace, of directors
     D = euler_map.euler_differential(unit)
-    assert close(
-        D.T @ np.kron(E, np.eye(3)) @ D, euler_map.mass_matrix(unit, INERTIA, 0.5 * np.trace(INERTIA)), 1e-13
-    )
+    assert close(D.T @ np.kron(E, np.eye(3)) @ D, euler_map.mass_matrix(unit, INERTIA, 0.5 * np.trace(INERTIA)), 1e-13)
     with pytest.raises(ValueError, match="radial_inertia must not be negative"):
         euler_map.mass_matrix(p, INERTIA, -1.0)
     with pytest.raises(ValueError, match="three moments"):

@@ -346,7 +346,6 @@ def test_every_record_is_that_of_its_run():
         error_position=lambda r: r.errors.position,
         error_orientation=lambda r: r.errors.orientation,
         error_velocity=lambda r: r.errors.velocity,
-        error_quantity=lambda r: r.errors.quantity,
         energy=lambda r: r.energy_error,
         drift_position=lambda r: r.position_drift,
         drift_velocity=lambda r: r.velocity_drift,
