@@ -267,12 +267,11 @@ def _target(given: argparse.Namespace) -> Target:
         found = Target(text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary)
     else:
         raise ValueError(f"{_check.unknown('model', text, MODELS, most=1)}; for your own FILE.py:FUNCTION")
-    if "t_end" in vars(given):
-        given.t_end = found.t_end if given.t_end is None else given.t_end
-        if given.t_end is None:
-            raise ValueError(f"{found.name} has no end time of its own; say --t-end, in seconds")
-        if given.t_end == 0.0:
-            raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
+    given.t_end = found.t_end if given.t_end is None else given.t_end
+    if given.t_end is None:
+        raise ValueError(f"{found.name} has no end time of its own; say --t-end, in seconds")
+    if given.t_end == 0.0:
+        raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
     return found
 
 

@@ -10,11 +10,10 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.body import describe
-from rbdae.input_motion import InputMotion, motion_of
 from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint
-from rbdae.motion import Law, Motion
+from rbdae.motion import Law, Motion, motion_of
 
 
 @attrs.frozen(eq=False, init=False, kw_only=True)
@@ -25,7 +24,7 @@ class AbstractJointDrive(AbstractJoint):
     axis_b: Vec
     normal_a: Vec
     normal_b: Vec
-    motion: Motion | InputMotion
+    motion: Motion
 
     def _drive(
         self, joint: AbstractAxialJoint, law: Law, name: str | None, inputs: Mapping[str, Input] | None
@@ -46,12 +45,12 @@ class AbstractJointDrive(AbstractJoint):
         return None, None
 
 
-def of_one(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+def of_one(law: Law, drive: Any = None, field: Any = None) -> Motion:
     """The motion of one number; `inputs` of a drive are fields before it."""
     return motion_of(drive._owner, law, 1, drive.inputs)
 
 
-def of_three(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+def of_three(law: Law, drive: Any = None, field: Any = None) -> Motion:
     """The motion of a vector."""
     return motion_of(drive._owner, law, 3, drive.inputs)
 

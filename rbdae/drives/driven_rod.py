@@ -9,7 +9,6 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.drives.base import AbstractPointDrive, of_one
-from rbdae.input_motion import InputMotion
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Distance
 from rbdae.kernels.constraints.drives import LENGTH
@@ -43,7 +42,7 @@ class DrivenRod(AbstractPointDrive):
     acceleration = Named("Its second derivative, m/s^2.")
     power = Named("Power of the force, W.")
 
-    motion: Motion | InputMotion = attrs.field(converter=of_one, alias="length")
+    motion: Motion = attrs.field(converter=of_one, alias="length")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 

@@ -9,7 +9,6 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.drives.base import AbstractPointDrive, of_three
-from rbdae.input_motion import InputMotion
 from rbdae.joints.base import ALL_ROTATIONS, FreeMotion, Rheonomic
 from rbdae.joints.primitives import Coincidence
 from rbdae.kernels.constraints.drives import OFFSET
@@ -43,7 +42,7 @@ class PointMotion(AbstractPointDrive):
     force = Named("What the drive exerts on a, in space, N.")
     power = Named("Power of the force, W.")
 
-    motion: Motion | InputMotion = attrs.field(converter=of_three, alias="vector")
+    motion: Motion = attrs.field(converter=of_three, alias="vector")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.input_motion import InputMotion
 from rbdae.kernels.constraints.drives import ANGLE
+from rbdae.motion import Motion
 from rbdae.multibody.workspace import Workspace
 
 _SAME = 1e-9
 """Of the size of a coordinate: a difference below is rounding."""
 
 
-def motions_of(workspace: Workspace) -> list[tuple[InputMotion, list[int], float]]:
+def motions_of(workspace: Workspace) -> list[tuple[Motion, list[int], float]]:
     """The laws of drives that read inputs which are numbers, the numbers of these, and the size of the coordinate."""
     model: Any = workspace.memory.filled.like
     place = {each: k for k, each in enumerate(model.forces.inputs)}
@@ -29,7 +29,7 @@ def motions_of(workspace: Workspace) -> list[tuple[InputMotion, list[int], float
 def follows_inputs(workspace: Workspace) -> bool:
     """Whether a drive has a law of inputs, whether they are numbers now or functions of the time."""
     model: Any = workspace.memory.filled.like
-    return any(isinstance(law.motion, InputMotion) for law in model.rheonomic.values())
+    return any(law.motion.of_inputs for law in model.rheonomic.values())
 
 
 def refuse_held(workspace: Workspace, values: Vec) -> None:

@@ -213,19 +213,20 @@ def _over_time(shown: View, names: tuple[str, ...]) -> Iterator[Block]:
     if len(names) < len(every):
         yield Text(f"{len(names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) draws those you choose.")
     yield Text("One colour a body; a click in the legend hides it, a double click shows it alone.")
+    parts = [part for part in observables.STATES.parts if part.anchor]
+    yield from _by_component((part.anchor, part.caption, groups(shown, part.name, names)[0]) for part in parts)
+
+
+def _by_component(figures: Iterable[tuple[str, str, Group]], before: str = "") -> Iterator[Block]:
+    """A figure for each of (name, caption, quantity), and a sentence on panels that are left out."""
     left: list[str] = []
-    for part in observables.STATES.parts:
-        if part.anchor:
-            panels, zero = groups(shown, part.name, names)[0].by_component()
-            left += zero
-            if panels:
-                yield diagram(part.anchor, panels, part.caption)
-    yield from _zero(left)
-
-
-def _zero(labels: Sequence[str]) -> list[Block]:
-    """A sentence on panels that are left out; empty for no labels."""
-    return [Text(f"Zero at all times, but for rounding: {', '.join(labels)}.")] if labels else []
+    for anchor, caption, of in figures:
+        panels, zero = of.by_component()
+        left += [f"{before}{label}" for label in zero]
+        if panels:
+            yield diagram(anchor, panels, caption)
+    if left:
+        yield Text(f"Zero at all times, but for rounding: {', '.join(left)}.")
 
 
 def _energy(shown: View) -> Iterator[Block]:
@@ -291,28 +292,23 @@ def _of_a_joint(force: Any, quantity: Quantity) -> bool:
 
 def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> Iterator[Block]:
     """Observables that have their functions in the table, a figure for each."""
-    left: list[str] = []
-    for each in observables.further(shown.run.problem):
-        (of,) = groups(shown, each.name, names if each.owner == "bodies" else joints)
-        panels, zero = _on_bodies(shown, of, each.owner).by_component()
-        left += zero
-        if panels:
-            yield diagram(each.name.replace("_", "-"), panels, each.note)
-    yield from _zero(left)
+    return _by_component(
+        (each.name.replace("_", "-"), each.note, _on_bodies(shown, of, each.owner))
+        for each in observables.further(shown.run.problem)
+        for of in groups(shown, each.name, names if each.owner == "bodies" else joints)
+    )
 
 
 def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
     """Components of force and torque, a colour for each joint, and their largest values in a table."""
-    many, left = len(shown.smooth.reactions), list[str]()
+    many = len(shown.smooth.reactions)
     some = f" {len(joints)} of {many} joints, those with the largest forces." if len(joints) < many else ""
+    figures = []
     for of in groups(shown, "reactions", joints):
         where = "" if of.part.name == "force" else ", about the joint's point on it"
         caption = f"Reaction {of.part.name}s of the joints on the body that is named{where}, in space.{some}"
-        panels, zero = _on_bodies(shown, of, "joints").by_component()
-        left += [f"reaction {label}" for label in zero]
-        if panels:
-            yield diagram(of.part.anchor, panels, caption)
-    yield from _zero(left)
+        figures.append((of.part.anchor, caption, _on_bodies(shown, of, "joints")))
+    yield from _by_component(figures, "reaction ")
     yield _table_of_reactions(shown)
 
 

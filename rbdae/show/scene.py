@@ -12,8 +12,19 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.show.figures import names
-from rbdae.show.placed import Moving, Placed, placed, placed_at
-from rbdae.show.symbols import force_lines, ground_lines, inertia_box, joint_lines, size_of, skeleton, unit
+from rbdae.show.symbols import (
+    Moving,
+    Placed,
+    force_lines,
+    ground_lines,
+    inertia_box,
+    joint_lines,
+    placed,
+    placed_at,
+    size_of,
+    skeleton,
+    unit,
+)
 from rbdae.system import System
 
 Kind: TypeAlias = Literal["body", "joint", "spring", "drive", "ground"]

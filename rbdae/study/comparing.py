@@ -162,7 +162,7 @@ def compare_cases(
     file, first = None, wanted[0]
     if resume is not None:
         about = (end, first.redundant, first.hold, first.projection)
-        file = ResultsFile(resume, fingerprint(system), exact, about)
+        file = ResultsFile(resume, content_hash(system), exact, about)
         exact = _checked_reference(file.reference, end, system) or exact
     # mistakes in the system, and warnings of its start, are said before anything runs, and once
     plain = replace(first, formulation="index-1", rotation="quaternion", velocity="angular")
@@ -254,18 +254,6 @@ def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float
 
 
 # ---------------------------------------------------------------- arguments
-
-
-def fingerprint(system: System) -> str:
-    """24 hexadecimal digits of a mechanism's content, the users' functions with their code: the same in every process
-    of one version of Python.
-
-    Raises
-    ------
-    TypeError
-        for a function or an object of the user's whose content cannot be read
-    """
-    return content_hash(system)
 
 
 def _check_system(system: System) -> None:

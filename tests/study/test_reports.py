@@ -51,7 +51,7 @@ def nasty_system() -> rbdae.System:
         rbdae.joints.Revolute(system.ground, upper, at_b=(-1, 0, 0), axis_a=axis, axis_b=axis, name=NASTY[2])
     )
     system.add_joint(rbdae.joints.Spherical(upper, lower, at_a=(1, 0, 0), at_b=(-1, 0, 0)))
-    system.add_force(rbdae.forces.SpringDamper(system.ground, lower, stiffness=20.0, damping=0.5, at_a=(2, 0, 1)))
+    system.add_force(rbdae.forces.SpringDamper(system.ground, lower, stiffness=20.0, damping=0.5, at_a=(2, 0.3, 1)))
     return system
 
 
