@@ -158,6 +158,7 @@ class Motion:
                     f"{self.owner}: input {each.name!r} is a table of {table.kind!r} values, whose rate jumps; a drive "
                     "needs two derivatives: give kind='cubic', or a function of the time"
                 )
+        assert self._fill is not None, "what numba has compiled reads no inputs"
         left = tuple(each for each in self.inputs if each not in sources)
         fill = partial(_under_functions, self._fill, len(self._users), given)
         return Motion(self.owner, self.n, (*self._users, *functions), fill, left, self.whole, of_inputs=True)

@@ -77,13 +77,6 @@ class System:
             setattr(out, name, value.copy() if isinstance(value, (dict, set)) else value)
         return out
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> System:
-        """A system with bodies, joints and forces of its own."""
-        out = object.__new__(System)
-        memo[id(self)] = out
-        out.__setstate__({name: copy.deepcopy(getattr(self, name), memo) for name in self.__slots__})
-        return out
-
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
 
