@@ -1,11 +1,18 @@
-"""Help for frozen values, of attrs or dataclasses: names of fields, unchecked copies, refusal of copies."""
+"""Help for values: fields and unchecked copies of frozen ones, of attrs or dataclasses, refusal of copies, dictionaries
+by name, short texts, and HTML for notebooks."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import html
+import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, NoReturn, TypeVar, final
+from typing import Any, Final, NoReturn, TypeVar, final
+
+import numpy as np
+
+from rbdae import _check
 
 T = TypeVar("T")
 
@@ -72,3 +79,91 @@ def refuse_copies(of: object = None) -> NoReturn:
         "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the problem, "
         "and take the callbacks of that"
     )
+
+
+# ------------------------------------------------------------ by name, and short texts
+
+_FEW = 4
+
+
+def brief(value: Any) -> str:
+    """``(1, 0, -2.5)`` for a few numbers, ``(200, 3) from -1 to 4.2`` for more, ``200 rotations`` for rotations."""
+    if hasattr(value, "as_quat"):
+        q = np.roll(np.asarray(value.as_quat()), 1, axis=-1)  # scalar first, as everywhere here
+        return f"quaternion {brief(q)}" if q.ndim == 1 else f"{len(q)} rotations"
+    if not isinstance(value, np.ndarray) and hasattr(value, "nnz"):
+        return f"{value.shape} sparse, {value.nnz} entries"
+    if value is None or isinstance(value, (bool, str)):
+        return repr(value)
+    numbers = np.asarray(value)
+    if numbers.ndim == 0:
+        return f"{numbers.item():.6g}"
+    if numbers.dtype == bool or (numbers.ndim == 1 and len(numbers) <= _FEW):
+        return f"({', '.join(str(x) if numbers.dtype == bool else f'{x:.6g}' for x in numbers.ravel().tolist())})"
+    finite = numbers[np.isfinite(numbers)]
+    if not finite.size:
+        return f"{numbers.shape}"
+    low, high = finite.min(), finite.max()
+    same = f"all {low:.6g}" if low == high else f"from {low:.6g} to {high:.6g}"
+    return f"{numbers.shape} {same}" + ("" if finite.size == numbers.size else ", not all finite")
+
+
+def brief_repr(value: Any) -> str:
+    """The `__repr__` of a dataclass: its name, and `brief` of its fields."""
+    shown = ", ".join(f"{field.name}={brief(getattr(value, field.name))}" for field in dataclasses.fields(value))
+    return f"{type(value).__name__}({shown})"
+
+
+@final
+class UnknownName(KeyError):
+    """A name that is not there; its text is a sentence, where that of `KeyError` is the name in quotation marks."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+@final
+class ByName(dict[str, T]):
+    """A dictionary by the names of bodies, joints or forces.
+
+    Parameters
+    ----------
+    what : "body", "joint" or the like, for messages
+    items : as those of `dict`
+    """
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: str, items: Iterable[tuple[str, T]] = ()) -> None:
+        super().__init__(items)
+        self.what = what
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise UnknownName(str(_check.unknown(self.what, name, self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ByName, (self.what, list(self.items()))
+
+
+# ------------------------------------------------------------ HTML for notebooks
+
+_CELL: Final = "padding: 1px 10px; text-align: left; vertical-align: top; background: none"
+_MOST_ROWS: Final = 30
+
+
+def notebook(heading: str, rows: Sequence[Sequence[str]], equations: Sequence[str] = ()) -> str:
+    """A heading, a table below it, and equations below each other for MathJax."""
+    lines = ["".join(f'<td style="{_CELL}">{_escaped(cell)}</td>' for cell in row) for row in rows[:_MOST_ROWS]]
+    more = f"<p>and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
+    body = r" \\ ".join(f"& {html.escape(line, quote=False)}" for line in equations)
+    return (
+        f'<div style="overflow-x: auto; max-width: 100%"><p style="margin: 2px 0"><b>{_escaped(heading)}</b></p>'
+        f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
+        + (rf"$$\begin{{aligned}} {body} \end{{aligned}}$$" if equations else "")
+        + "</div>"
+    )
+
+
+def _escaped(text: str) -> str:
+    """Text as HTML. Dollars and backslashes would begin mathematics in a notebook."""
+    return re.sub(r"[$\\]", r"<span>\g<0></span>", html.escape(text))

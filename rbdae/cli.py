@@ -1,4 +1,4 @@
-"""The command line: ``rbdae models``, ``solvers``, ``run``, ``compare``, ``report``, ``cache``, and commands of others.
+"""The command line: ``rbdae models``, ``solvers``, ``run``, ``compare``, ``cache``, and commands of others.
 
 An option is said once, in `_OPTIONS`; its name is the name of an argument of the function that takes it.
 """
@@ -36,7 +36,6 @@ from rbdae.models import MODELS
 from rbdae.problem.observables import further
 from rbdae.rotations import CHARTS
 from rbdae.show import check_report, facts
-from rbdae.solving.files import read_npz
 
 _MODEL = "a name from `rbdae models`, or FILE.py:FUNCTION, a function that returns a rbdae.System"
 _FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
@@ -46,8 +45,6 @@ _NUMBERS: dict[str, Any] = {"nargs": "+", "type": float}
 _MANY: dict[str, Any] = {"action": "append", "default": []}
 _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("model", "run compare", _MODEL, {"metavar": "MODEL"}),
-    ("file", "report", ".npz of `run --save`, or .json of `compare --json`", _FILE),
-    ("--model", "report", f"the mechanism of a run, for its motion and reactions: {_MODEL}", {}),
     ("--formulation", "run", f"{', '.join(FORMULATIONS)} (default: null-space)", {"default": "null-space"}),
     ("--formulations", "compare", f"default: all; {', '.join(FORMULATIONS)}", _NAMES),
     ("--rotation", "run", f"{', '.join(CHARTS)} (default: quaternion)", {"default": "quaternion"}),
@@ -66,7 +63,7 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--t-end", "run compare", "end time, s, before 0 for a run back in time (default: the model's)", {"type": float}),
     ("--reference", "run", "'start' centres rotation parameters at each body's start", {"default": "space"}),
     ("--redundant", "run compare", "'minimum-norm' leaves dependent joint equations out", {"default": "error"}),
-    ("--hold", "run compare report", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
+    ("--hold", "run compare", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
     ("--on-singularity", "run compare", "'switch' centres rotation parameters on the way", {"default": "stop"}),
     ("--projection", "run compare", "project accepted steps onto the constraints", _FLAG),
     ("--processes", "compare", "run in this number of processes", {"type": int, "default": 1}),
@@ -79,14 +76,12 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--json", "compare", "write runs, reference, versions and machine", _FILE),
     ("--report", "run compare", "write a page for a browser, .html", _FILE),
     ("--plot", "run compare", "write a picture (needs matplotlib)", _FILE),
-    ("--out", "report", "the page, .html (default: FILE with the ending .report.html)", _FILE),
-    ("--title", "report", "the title of the page of a run, such as the mechanism's name", {}),
     ("--clear", "cache", "remove it; it is made again when it is needed", _FLAG),
 ]
 """Of each option its name, the commands that take it, what it does, and its form."""
 
 _NEEDS = {"plot": "matplotlib", "csv": "pandas", "json": "cattrs", "resume": "cattrs", "progress": "tqdm"}
-_FILES = ("plot", "save", "csv", "json", "resume", "report", "out")
+_FILES = ("plot", "save", "csv", "json", "resume", "report")
 _INPUT = (ValueError, TypeError, ImportError, OSError, rbdae.ProjectionError)
 _RUN = (BrokenExecutor, RuntimeError)
 
@@ -201,7 +196,7 @@ def _check_outputs(given: argparse.Namespace) -> None:
             raise IsADirectoryError(f"--{name}: {path} is a folder; name a file")
         if path.resolve() == Path(str(getattr(given, "model", None)).rpartition(":")[0]).resolve():
             raise ValueError(f"--{name} would write over {path}, the file of the mechanism; name another file")
-        if name in ("report", "out"):
+        if name == "report":
             check_report(path)
     for name, package in _NEEDS.items():
         if getattr(given, name, None) and importlib.util.find_spec(package) is None:
@@ -272,12 +267,11 @@ def _target(given: argparse.Namespace) -> Target:
         found = Target(text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary)
     else:
         raise ValueError(f"{_check.unknown('model', text, MODELS, most=1)}; for your own FILE.py:FUNCTION")
-    if "t_end" in vars(given):
-        given.t_end = found.t_end if given.t_end is None else given.t_end
-        if given.t_end is None:
-            raise ValueError(f"{found.name} has no end time of its own; say --t-end, in seconds")
-        if given.t_end == 0.0:
-            raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
+    given.t_end = found.t_end if given.t_end is None else given.t_end
+    if given.t_end is None:
+        raise ValueError(f"{found.name} has no end time of its own; say --t-end, in seconds")
+    if given.t_end == 0.0:
+        raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
     return found
 
 
@@ -429,39 +423,6 @@ def _compare(given: argparse.Namespace) -> int:
     return 0 if reached else 1
 
 
-def _report(given: argparse.Namespace) -> int:
-    """The page of a run or of a comparison that is on disk."""
-    file: Path = given.file
-    given.out = file.with_suffix(".report.html") if given.out is None else given.out
-    _check_outputs(given)
-    if file.suffix == ".npz":
-        written = _loaded(given, file).report(given.out, title=given.title)
-    elif file.suffix == ".json" and given.title is None and given.model is None:
-        written = study.Comparison.from_json(file).report(given.out)
-    else:
-        raise ValueError(
-            f"report: {file} must end with .npz, as `rbdae run --save` writes it, or with .json, as `rbdae compare "
-            "--json` does; the page of a comparison takes no --model and no --title"
-        )
-    print(f"report written to {written}")
-    return 0
-
-
-def _loaded(given: argparse.Namespace, file: Path) -> rbdae.Solution:
-    """With a mechanism, if one is given: without, there are only the unknowns over time."""
-    if given.model is None:
-        return rbdae.load(file)
-    form = read_npz(file)[1].get("problem")
-    if form is None:
-        raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
-    # any start can be read so; the file says where the run had its centres, and which joint equations it left out
-    chart = CHARTS.get(form["rotation"])
-    how = {name: form[name] for name in ("rotation", "velocity")} | {"hold": _hold(given)}
-    how["reference"] = "start" if chart is not None and chart.centre else "space"
-    problem = rbdae.formulate(_target(given).system, form["formulation"], redundant="minimum-norm", **how)
-    return rbdae.load(file, problem)
-
-
 def _models(given: argparse.Namespace) -> int:
     width = max(map(len, MODELS))
     for name, entry in MODELS.items():
@@ -497,6 +458,5 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.Namespace], int]]] = {
     "solvers": ("list the solvers, installed or not", _solvers),
     "run": ("integrate a mechanism and print how it went", _run),
     "compare": ("run a mechanism through formulations and solvers", _compare),
-    "report": ("write a page for a browser about a run or comparison on disk", _report),
     "cache": ("show what is kept on disk between processes: compiled code", _show_cache),
 }

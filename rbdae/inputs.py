@@ -240,4 +240,4 @@ def _unknown_number(self: Any, name: str) -> Any:
     raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
 
 
-__all__ = ["Given", "Input", "Interpolation", "Table"]
+__all__ = ["Input"]

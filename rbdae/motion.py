@@ -1,9 +1,19 @@
-"""Prescribed motions: smooth functions of time with their first two derivatives."""
+"""Prescribed motions: functions of time, and of inputs, with their first two derivatives by the time.
+
+    a law s(t)          one function, recorded or called, whose derivatives `rbdae.laws` has
+    (s, s', s'')        three functions, or a spline, which has its own derivatives
+    f(t, x, out)        compiled by numba, fills out with s, s', s'' one after another (x is empty)
+    one input           s = u, which holds still while u is a number
+    (u, u', u'')        three inputs, which the user keeps consistent: they are taken as they are
+    a law (t, u)        plain Python, run on symbols, whose derivatives by t at constant inputs are exact
+
+An input that is a function of the time is a part of the law: then its derivatives count, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
@@ -12,11 +22,10 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.declared import is_dispatcher
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.inputs import Input
-from rbdae.laws.arrays import numbers
+from rbdae.inputs import Input, Sources, Table, named_numbers, read_inputs, under_sources
+from rbdae.kernels.records import MOST_INPUTS
+from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
-from rbdae.laws.law import Maker
-from rbdae.laws.numbers import Number
 from rbdae.laws.recorded import Recorded, as_it_is, of_time
 
 
@@ -32,9 +41,7 @@ class Spline(Protocol):
 
 
 Law: TypeAlias = Sequence[Any] | Spline | Callable[..., Any] | Input
-"""What a drive takes: one function s(t), whose derivatives `rbdae.laws` has; or
-(s, s', s''), three functions of t; or a spline; or a numba function f(t, x, out) that fills out with s, s', s'' one
-after another (x is empty); or inputs (`rbdae.input_motion`)."""
+"""What a drive takes, see above."""
 
 _LAWS = ("s", "s'", "s''")
 _ROOM = 64
@@ -47,38 +54,64 @@ _WAYS = (
 
 @final
 class Motion:
-    """A checked law with `n` components."""
+    """A checked law with `n` components.
 
-    def __init__(self, owner: str, law: Law, n: int) -> None:
-        self.owner = owner
-        self.n = n
-        self.inputs: tuple[Input, ...] = ()
-        self.whole = True
-        self._law = law
-        users: Sequence[Any] = (law,)
-        fill: Maker = as_it_is
-        if is_dispatcher(law):
-            _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
-        else:
-            users, fill = _three(owner, law, n), partial(of_time, n, partial(_values, owner, n))
-        function = Recorded(f"{owner}: the law", users, fill, 0, 3 * n)
-        self.user_function = UserFunction(function, 0, 3 * n)
-        self._function = function
+    Parameters
+    ----------
+    owner : the name of its drive in messages
+    n : number of components
+    users : the user's functions
+    fill : makes f(t, x, out) of them, where x are the inputs; out has n numbers, or s, s', s'' if `whole`
+    inputs : those that it reads
+    whole : whether the derivatives are given, too
+    of_inputs : whether it reads inputs, or has functions of the time in their places
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        n: int,
+        users: tuple[Callable[..., Any], ...],
+        fill: Maker,
+        inputs: tuple[Input, ...] = (),
+        whole: bool = True,
+        of_inputs: bool = False,
+    ) -> None:
+        self.owner, self.n, self.inputs, self.whole = owner, n, inputs, whole
+        self.of_inputs = of_inputs or bool(inputs)
+        self._users, self._fill = users, fill
+        self._function = self._recorded()
+        self.user_function = UserFunction(self._function, len(inputs), 3 * n)
+
+    def _recorded(self) -> Recorded | _WithRates:
+        n_out = 3 * self.n if self.whole else self.n
+        out = Recorded(f"{self.owner}: the law", self._users, self._fill, len(self.inputs), n_out, _WAYS)
+        if self.of_inputs and out.law is None:
+            raise TypeError(
+                f"{self.owner}: a law of inputs that cannot be differentiated: {out.why}; write it so that it can be "
+                "run on symbols, or give the motion and its derivatives as three inputs (s, s', s'')"
+            )
+        return out if self.whole else _WithRates(out)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a user function of their own: its address is good in one process."""
-        return Motion, (self.owner, self._law, self.n)
-
-    @property
-    def functions(self) -> tuple[object, ...]:
-        """The user's functions."""
-        return tuple(self._law) if isinstance(self._law, (tuple, list)) else (self._law,)
+        return Motion, (self.owner, self.n, self._users, self._fill, self.inputs, self.whole, self.of_inputs)
 
     def __call__(self, t: float, u: Vec | None = None) -> tuple[Vec, Vec, Vec]:
-        """(s, s', s'') at a time, each (n,); there are no inputs u."""
+        """(s, s', s'') at a time, each (n,), under these inputs, or those that they are without others."""
         out = np.full(3 * self.n, np.nan)
-        self._function(t, np.empty(0), out)
+        values = np.array([each.value for each in self.inputs]) if u is None else u
+        self._function(t, np.asarray(values[: len(self.inputs)]), out)
         return out[: self.n], out[self.n : 2 * self.n], out[2 * self.n :]
+
+    def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
+        """Refuse a law that is not finite, or whose derivatives contradict it, near t0; see `check_rates`."""
+        if self._fill is as_it_is:
+            self._refuse_writes_beyond(t0)
+        if self.whole and self.inputs:
+            for values in self(t0)[1:]:
+                self.refuse_held(values)
+        check_rates(self.owner, self, t0, time, size)
 
     def _refuse_writes_beyond(self, t: float) -> None:
         """A compiled law that writes more than it has would write into other memory."""
@@ -90,14 +123,40 @@ class Motion:
                 f"{self.n} each"
             )
 
-    def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
-        """Refuse a law that is not finite, or whose derivatives contradict it, near t0; see `check_rates`."""
-        self._refuse_writes_beyond(t0)
-        check_rates(self.owner, self, t0, time, size)
+    def refuse_held(self, rates: Vec) -> None:
+        """Refuse derivatives beside a number that holds still. Raises ValueError."""
+        if np.any(rates != 0.0):
+            raise ValueError(
+                f"{self.owner}: input {self.inputs[0].name!r} is a number, which holds still, and its derivatives are "
+                f"{_check.show(rates.tolist())}; for a run give all three as functions of the time, or the drive a law "
+                "(t, u) with inputs="
+            )
 
-    def under(self, _: object) -> Motion:
-        """The motion itself: it reads no inputs."""
-        return self
+    def under(self, sources: Sources) -> Motion:
+        """The law with functions of the time in the places of some inputs.
+
+        Raises
+        ------
+        ValueError
+            for tables that are not smooth enough, and for some of three inputs without the others
+        """
+        given = tuple(each in sources for each in self.inputs)
+        if not any(given):
+            return self
+        if self.whole and not all(given):
+            missing = [each.name for each, timed in zip(self.inputs, given, strict=True) if not timed]
+            raise ValueError(
+                f"{self.owner}: a function of the time has derivatives; give input {missing[0]!r} as a function, too"
+            )
+        for each in self.inputs:
+            table = sources.get(each)
+            if isinstance(table, Table) and table.kind != "cubic" and not self.whole:
+                raise ValueError(
+                    f"{self.owner}: input {each.name!r} is a table of {table.kind!r} values, whose rate jumps; a drive "
+                    "needs two derivatives: give kind='cubic', or a function of the time"
+                )
+        users, fill, left = under_sources(self._users, self._fill, self.inputs, sources)
+        return Motion(self.owner, self.n, users, fill, left, self.whole, of_inputs=True)
 
 
 Rates: TypeAlias = Callable[[float], tuple[Vec, Vec, Vec]]
@@ -141,46 +200,55 @@ def _show(values: Vec) -> str:
 
 
 @final
-class _Rate:
-    """The derivative of a law by the time, as a function of the time."""
+class _WithRates:
+    """A law with its derivatives by the time: recorded, or at each time those of a call."""
 
-    def __init__(self, of: Recorded, order: int, n: int) -> None:
-        self._of, self._order, self._n = of, order, n
+    def __init__(self, base: Recorded) -> None:
+        self._base = base
+        self.law = None if base.law is None else _with_rates(base.law)
+        self.owner, self.why = base.owner, base.why
 
-    def _by_time(self, law: RecordedLaw) -> RecordedLaw:
-        for _ in range(self._order):
-            law = law.by([("t", 0)])
-        return law
-
-    @cached_property
-    def _law(self) -> RecordedLaw | None:
-        return None if self._of.law is None else self._by_time(self._of.law)
-
-    def __call__(self, t: Any) -> Any:
-        if isinstance(t, Number):
-            if self._law is None:
-                t.tape.refuse(self._of.why)
-            tape = t.tape
-            found = [tape.result(node) for node in self._law.inlined(tape.graph, t.node, ())[0]]
-            return found[0] if self._n == 1 else numbers(found)
-        nothing = np.empty(0)
-        out, regular = (None, False) if self._law is None else self._law.at(t, nothing)
-        if out is None or not regular:
-            out = self._by_time(self._of.at(t, nothing, by_time=True)).at(t, nothing)[0]
-        return float(out[0]) if self._n == 1 else out
+    def __call__(self, t: float, x: Vec, out: Vec) -> None:
+        values, regular = (None, False) if self.law is None else self.law.at(t, x)
+        out[:] = values if regular else _with_rates(self._base.at(t, x, by_time=True)).at(t, x)[0]
 
 
-def _derived(owner: str, law: Any, n: int) -> tuple[Callable[[float], Any], ...]:
-    """A law and its derivatives."""
-    try:
-        _check.takes(owner, "the law", law, "t")
-    except TypeError as error:
-        raise TypeError(f"{error}; {_WAYS}") from None
-    recorded = Recorded(owner, [law], partial(of_time, n, partial(_values, owner, n)), 0, n, _WAYS)
-    return law, _Rate(recorded, 1, n), _Rate(recorded, 2, n)
+def _with_rates(law: RecordedLaw) -> RecordedLaw:
+    """s, s', s'' by the time, of one law."""
+    rate = law.by([("t", 0)])
+    outputs = [*law.outputs, *rate.outputs, *rate.by([("t", 0)]).outputs]
+    return RecordedLaw(law.graph, outputs, law.regular, law.n_in)
 
 
-def _three(owner: str, law: Law, n: int) -> tuple[Callable[[float], Any], ...]:
+def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) -> Motion:
+    """The motion of what a user gives: a law of the time, an input, n of them, three or 3 n for s, s', s'', or a law
+    (t, u) of `inputs`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for anything else
+    """
+    if inputs is not None:
+        named = read_inputs(owner, inputs, MOST_INPUTS, "")
+        _check.takes(owner, "the law", law, "t", "u")
+        fill = partial(_by_name, n, tuple(named))
+        return Motion(owner, n, (law,), fill, tuple(named.values()), whole=False)
+    if read := _listed(law):
+        if len(read) not in (n, 3 * n):
+            raise ValueError(
+                f"{owner}: it takes {n} input{'s' * (n > 1)}, or {3 * n} for s, s', s'', got {len(read)}; give as many"
+            )
+        return Motion(owner, n, (), _as_they_are, read, whole=len(read) != n)
+    if is_dispatcher(law):
+        _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
+        return Motion(owner, n, (law,), as_it_is)
+    users = _of_time(owner, law)
+    return Motion(owner, n, users, partial(of_time, n, partial(_values, owner, n)), whole=len(users) == 3)
+
+
+def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:
+    """s, s', s'', or s only."""
     if isinstance(law, (tuple, list)):
         if len(law) != 3 or not all(callable(f) for f in law):
             raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
@@ -190,9 +258,13 @@ def _three(owner: str, law: Law, n: int) -> tuple[Callable[[float], Any], ...]:
     if isinstance(law, Spline):
         first = law.derivative()
         return law, first, first.derivative()
-    if callable(law):
-        return _derived(owner, law, n)
-    raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
+    if not callable(law):
+        raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
+    try:
+        _check.takes(owner, "the law", law, "t")
+    except TypeError as error:
+        raise TypeError(f"{error}; {_WAYS}") from None
+    return (law,)
 
 
 def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
@@ -209,3 +281,36 @@ def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
             "return as many"
         )
     return np.asarray(raw, dtype=np.float64)
+
+
+def _listed(law: Any) -> tuple[Input, ...]:
+    """The inputs in what is given, in a sequence or a sequence of sequences; none if there is anything else."""
+    flat = [law] if not isinstance(law, (tuple, list)) else law
+    flat = [each for part in flat for each in (part if isinstance(part, (tuple, list)) else [part])]
+    return tuple(flat) if all(isinstance(each, Input) for each in flat) else ()
+
+
+def _as_they_are(users: Sequence[Callable[..., Any]]) -> Filling:
+    """Inputs as the motion, or with its derivatives."""
+
+    def fill(t: float, x: Vec, out: Vec) -> None:
+        for k in range(len(out)):
+            out[k] = x[k]
+
+    return fill
+
+
+def _by_name(n: int, names: tuple[str, ...], users: Sequence[Callable[..., Any]]) -> Filling:
+    """A law (t, u)."""
+    (law,) = users
+    numbers = named_numbers(names)
+
+    def fill(t: float, x: Vec, out: Vec) -> None:
+        value = law(t, numbers(*x))
+        values = [value] if n == 1 and not hasattr(value, "__len__") else list(value)
+        if len(values) != n:
+            raise ValueError(f"a law of {n} number{'s' * (n > 1)} gives {len(values)}; correct what it returns")
+        for k in range(n):
+            out[k] = values[k]
+
+    return fill

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
-from rbdae import _check, _show
+from rbdae import _check, _frozen
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import field_names, twin
 from rbdae.actuators.block import Block, sort_of
@@ -77,13 +77,6 @@ class System:
         for name in self.__slots__:
             value = getattr(self, name)
             setattr(out, name, value.copy() if isinstance(value, (dict, set)) else value)
-        return out
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> System:
-        """A system with bodies, joints and forces of its own."""
-        out = object.__new__(System)
-        memo[id(self)] = out
-        out.__setstate__({name: copy.deepcopy(getattr(self, name), memo) for name in self.__slots__})
         return out
 
     def __getstate__(self) -> dict[str, Any]:
@@ -365,9 +358,8 @@ class System:
             )
         sorts = [(force, *sort_of(force)) for force in self.forces]
         kinds += [(force.name or "", f"{what} {type(force).__name__}", details) for force, what, details in sorts]
-        counts = [("body", self.bodies), ("joint", self.joints), ("force", self.forces)]
-        heading = "System: " + ", ".join(_show.counted(len(those), one) for one, those in counts)
-        return _show.block(f"{heading}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", _show.table(("", "", ""), kinds))
+        counts = f"bodies: {len(self.bodies)}, joints: {len(self.joints)}, forces: {len(self.forces)}"
+        return _frozen.notebook(f"System; {counts}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", kinds)
 
     def __repr__(self) -> str:
         parts = {"bodies": list(self._bodies)[1:], "joints": list(self._joints), "forces": list(self._forces)}

@@ -1,4 +1,7 @@
-"""Actuators, controllers and other equations beside those of a mechanism."""
+"""Actuators, controllers and other equations of a system, as values with parameters.
+
+`rbdae.Actuator`, `rbdae.Block`, `rbdae.block` and `rbdae.Sampled` are for equations of one's own.
+"""
 
 from rbdae.actuators.actuator import Actuator as Actuator
 from rbdae.actuators.actuator import Points as Points
@@ -12,4 +15,14 @@ from rbdae.actuators.library import DCMotor as DCMotor
 from rbdae.actuators.library import Source as Source
 from rbdae.actuators.sampled import Sampled as Sampled
 
-__all__ = [*(name for name in list(vars()) if name[0].isupper()), "block"]
+__all__ = [
+    "PD",
+    "PI",
+    "PID",
+    "DCMotor",
+    "FirstOrderValve",
+    "FunctionBlock",
+    "HydraulicCylinder",
+    "MaxwellElement",
+    "Source",
+]

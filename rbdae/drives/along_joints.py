@@ -10,7 +10,6 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Vec, cross
 from rbdae.body import describe
-from rbdae.input_motion import InputMotion, motion_of
 from rbdae.inputs import Input
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, Rheonomic
@@ -29,7 +28,7 @@ class AbstractJointDrive(AbstractJoint):
     axis_b: Vec
     normal_a: Vec
     normal_b: Vec
-    motion: Motion | InputMotion
+    motion: Motion
 
     def _drive(
         self, joint: AbstractAxialJoint, law: Law, name: str | None, inputs: Mapping[str, Input] | None

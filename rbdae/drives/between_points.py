@@ -9,7 +9,6 @@ import attrs
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.input_motion import InputMotion, motion_of
 from rbdae.inputs import Input
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
 from rbdae.joints.primitives import Coincidence, Distance
@@ -19,12 +18,12 @@ from rbdae.quantities.coordinate import Coordinate, distance
 from rbdae.quantities.quantity import Named, Quantity
 
 
-def _of_one(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+def _of_one(law: Law, drive: Any = None, field: Any = None) -> Motion:
     """The motion of one number; `inputs` of a drive are fields before it."""
     return motion_of(drive._owner, law, 1, drive.inputs)
 
 
-def _of_three(law: Law, drive: Any = None, field: Any = None) -> Motion | InputMotion:
+def _of_three(law: Law, drive: Any = None, field: Any = None) -> Motion:
     """The motion of a vector."""
     return motion_of(drive._owner, law, 3, drive.inputs)
 
@@ -60,7 +59,7 @@ class DrivenRod(AbstractPointDrive):
     acceleration = Named("Its second derivative, m/s^2.")
     power = Named("Power of the force, W.")
 
-    motion: Motion | InputMotion = attrs.field(converter=_of_one, alias="length")
+    motion: Motion = attrs.field(converter=_of_one, alias="length")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 
@@ -106,7 +105,7 @@ class PointMotion(AbstractPointDrive):
     force = Named("What the drive exerts on a, in space, N.")
     power = Named("Power of the force, W.")
 
-    motion: Motion | InputMotion = attrs.field(converter=_of_three, alias="vector")
+    motion: Motion = attrs.field(converter=_of_three, alias="vector")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 

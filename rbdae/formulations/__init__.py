@@ -21,27 +21,21 @@ from rbdae.formulations.null_space import NullSpaceOverdetermined as NullSpaceOv
 from rbdae.formulations.null_space_ggl import NullSpaceGGL as NullSpaceGGL
 from rbdae.formulations.overdetermined import Overdetermined as Overdetermined
 from rbdae.formulations.overdetermined import Overdetermined1 as Overdetermined1
-from rbdae.formulations.pairing import pairings as pairings
 from rbdae.formulations.projected import Projected0 as Projected0
 from rbdae.formulations.projected import Projected1 as Projected1
 from rbdae.formulations.projected import Projected2 as Projected2
 from rbdae.formulations.stabilised import GGL as GGL
 from rbdae.formulations.stabilised import HillerAnantharaman as HillerAnantharaman
 from rbdae.formulations.table import FORMULATIONS as FORMULATIONS
-from rbdae.formulations.table import SPELLINGS as SPELLINGS
-from rbdae.formulations.table import FormulationName as FormulationName
-from rbdae.formulations.table import VelocityName as VelocityName
 
 __all__ = [
     "FORMULATIONS",
     "GGL",
-    "SPELLINGS",
     "AbsoluteFormulation",
     "Baumgarte",
     "BaumgarteODE",
     "Explicit",
     "Formulation",
-    "FormulationName",
     "Hamiltonian",
     "HillerAnantharaman",
     "Implicit",
@@ -57,8 +51,6 @@ __all__ = [
     "Projected0",
     "Projected1",
     "Projected2",
-    "VelocityName",
     "WithMultipliers",
-    "pairings",
     "parameter",
 ]

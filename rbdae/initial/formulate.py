@@ -43,7 +43,8 @@ from rbdae.problem.problem import Problem
 from rbdae.problem.start import Assembly, InitialValuesWarning, Start, consistent_start, listed
 from rbdae.problem.switches.friction import refuse_friction
 from rbdae.problem.switches.rows import with_pivot_floor
-from rbdae.rotations import CHARTS, Chart, RotationName
+from rbdae.rotations import CHARTS, Chart
+from rbdae.rotations.chart import RotationName
 from rbdae.system import System
 
 CODES: Final = ("auto", "folded", "generic", "traced")

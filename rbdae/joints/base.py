@@ -13,7 +13,6 @@ from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import twin
 from rbdae.body import Body, caption, describe
-from rbdae.input_motion import InputMotion
 from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
 from rbdae.quantities.coordinate import Coordinate
@@ -34,7 +33,7 @@ class Rheonomic:
     its first direction turns (`rbdae.kernels.constraints.drives` has the kinds)."""
 
     kind: int
-    motion: Motion | InputMotion
+    motion: Motion
     e1: Vec | None = None
     e2: Vec | None = None
 

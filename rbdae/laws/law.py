@@ -113,15 +113,6 @@ class Law:
             outputs[place] = self.outputs[here]
         return Law(self.graph, outputs, self.regular, self.n_in)
 
-    def joined(self, *others: Law) -> Law:
-        """One law with the results of several that share a graph."""
-        graph, regular = self.graph, self.regular
-        outputs = list(self.outputs)
-        for other in others:
-            outputs += other.outputs
-            regular = graph.select(regular, other.regular, graph.const(0.0))
-        return Law(graph, outputs, regular, self.n_in)
-
 
 def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
     """Run a law on symbols, twice: one that does something else then has a state.

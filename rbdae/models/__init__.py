@@ -69,4 +69,4 @@ MODELS: Final[dict[str, Entry]] = {
     "chain": Entry(chain, 0.5, "ten links on ball joints from the horizontal"),
 }
 
-__all__ = ["MODELS", "Entry", *MODELS]
+__all__ = ["MODELS", *MODELS]

@@ -21,7 +21,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, of_scalars
-from rbdae._show import ByName
+from rbdae._frozen import ByName
 from rbdae.compiler.plain import plain
 from rbdae.forces.element import AnyElement, StateElement, UserElement
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian

@@ -11,7 +11,6 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.formulations.base import Derivative, Explicit
-from rbdae.input_motion import InputMotion
 from rbdae.inputs import Given, Input, Table, given
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.machine.function import Shapes
@@ -87,7 +86,7 @@ _SAME = 1e-9
 """Of the size of a coordinate: a difference below is rounding."""
 
 
-def motions_of(workspace: Workspace) -> list[tuple[InputMotion, list[int], float]]:
+def motions_of(workspace: Workspace) -> list[tuple[Motion, list[int], float]]:
     """The laws of drives that read inputs which are numbers, the numbers of these, and the size of the coordinate."""
     model: Any = workspace.memory.filled.like
     place = {each: k for k, each in enumerate(model.forces.inputs)}
@@ -101,7 +100,7 @@ def motions_of(workspace: Workspace) -> list[tuple[InputMotion, list[int], float
 def follows_inputs(workspace: Workspace) -> bool:
     """Whether a drive has a law of inputs, whether they are numbers now or functions of the time."""
     model: Any = workspace.memory.filled.like
-    return any(isinstance(law.motion, InputMotion) for law in model.rheonomic.values())
+    return any(law.motion.of_inputs for law in model.rheonomic.values())
 
 
 def refuse_held(workspace: Workspace, values: Vec) -> None:

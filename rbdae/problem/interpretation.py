@@ -10,8 +10,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
-from rbdae._frozen import by_fields
-from rbdae._show import ByName
+from rbdae._frozen import ByName, by_fields
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs

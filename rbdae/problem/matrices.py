@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, final
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae._show import brief_repr
+from rbdae._frozen import brief_repr
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels
 from rbdae.multibody.bound import bound

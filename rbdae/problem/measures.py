@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
-from rbdae._show import ByName
+from rbdae._frozen import ByName
 from rbdae.actuators.block import Block
 from rbdae.actuators.network import Network
 from rbdae.actuators.sampled import Sampled

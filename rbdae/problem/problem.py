@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 
-from rbdae import _check, _show
+from rbdae import _check, _frozen
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.latex import equations
@@ -110,7 +110,7 @@ class Problem(Equations):
         ]
         if self.redundant:
             facts.append(("redundant, left out", ", ".join(self.redundant)))
-        return _show.block("Problem", _show.table(("", ""), facts), _show.mathematics(equations(form, self.velocity)))
+        return _frozen.notebook("Problem", facts, equations(form, self.velocity))
 
     # ------------------------------------------------------------ facts
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae._frozen import by_fields
-from rbdae._show import brief_repr
+from rbdae._frozen import brief_repr, by_fields
 from rbdae.machine.reading import motion
 from rbdae.machine.reading.host import call
 from rbdae.multibody.model import Model

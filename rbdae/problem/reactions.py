@@ -9,8 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae._frozen import refuse_copies
-from rbdae._show import ByName, brief
+from rbdae._frozen import ByName, brief, refuse_copies
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels.joint_outputs import joint_forces
 from rbdae.kernels.joint_rows import least_norm

@@ -16,7 +16,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
-from rbdae._show import ByName
+from rbdae._frozen import ByName
 from rbdae.problem.quantities import BodyState, Measured, lazy_state
 
 

@@ -1,8 +1,6 @@
 """Quantities: numbers of a mechanism that a user can name, such as ``pin.angle``."""
 
 from rbdae.quantities.coordinate import Coordinate as Coordinate
-from rbdae.quantities.quantity import Aspect as Aspect
-from rbdae.quantities.quantity import Named as Named
 from rbdae.quantities.quantity import Quantity as Quantity
 
 __all__ = [name for name in list(vars()) if name[0].isupper()]

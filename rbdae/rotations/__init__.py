@@ -35,4 +35,4 @@ register(CONFORMAL)
 register(LINEAR)
 register(QUATERNION_VECTOR)
 
-__all__ = ["CHARTS", "Chart", "ChartFunctions", "RotationName", "orthonormalised", "quaternions", "register"]
+__all__ = ["CHARTS", "Chart", "ChartFunctions", "orthonormalised", "quaternions", "register"]

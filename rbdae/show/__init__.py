@@ -5,7 +5,6 @@ from rbdae.show.animation import animate as animate
 from rbdae.show.page import check_report as check_report
 from rbdae.show.panels import QUANTITIES as QUANTITIES
 from rbdae.show.pictures import plot_solution as plot_solution
-from rbdae.show.plane import PlaneChoice as PlaneChoice
 from rbdae.show.report import facts as facts
 from rbdae.show.report import report_run as report_run
 from rbdae.show.scene import Line as Line

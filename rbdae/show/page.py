@@ -22,7 +22,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae._files import __version__, replacing
 from rbdae.show.figures import COLOURS, thinned, writable
-from rbdae.show.panels import TIME, Abscissa, Curve, Panel
+from rbdae.show.panels import Curve, Panel
 
 Tone: TypeAlias = Literal["plain", "good", "warning", "failure", "code", "html"]
 Value: TypeAlias = str | int | float | None
@@ -176,11 +176,10 @@ def table(
 def diagram(
     name: str,
     panels: Sequence[Panel],
-    over: Abscissa = TIME,
     caption: str = "",
     legend: bool = True,
 ) -> Figure:
-    """Panels over one another with one axis, and one entry of the legend for each name."""
+    """Panels over one another with one axis of time, and one entry of the legend for each name."""
     most = int(np.clip(_POINTS // max(sum(len(panel.curves) for panel in panels), 1), 300, MOST))
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
@@ -190,7 +189,7 @@ def diagram(
         suffix = "" if row == 0 else str(row + 1)
         for curve in panel.curves:
             place = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": curve.name not in seen}
-            data.append(_scatter(curve, panel.logarithmic, most, over) | place)
+            data.append(_scatter(curve, panel.logarithmic, most) | place)
             seen.add(curve.name)
         last = row == len(panels) - 1
         top = 1.0 - row / len(panels)
@@ -198,12 +197,12 @@ def diagram(
         label, bracket, unit = panel.label.rpartition(" [")  # beside a panel there is no room for a long one
         label = f"{label}\n[{unit}" if bracket and len(label) > _LONG else panel.label
         axes[f"yaxis{suffix}"] = axis(label, panel.logarithmic, domain=domain, anchor=f"x{suffix}")
-        axes[f"xaxis{suffix}"] = axis(over.label if last else "", anchor=f"y{suffix}", showticklabels=last)
+        axes[f"xaxis{suffix}"] = axis("t [s]" if last else "", anchor=f"y{suffix}", showticklabels=last)
         axes[f"xaxis{suffix}"] |= {"matches": "x"} if row else {}
         shapes += [
             {"type": "line", "xref": f"x{suffix}", "yref": f"y{suffix} domain", "x0": x, "x1": x, "y0": 0, "y1": 1,
              "line": {"color": "#8a949e", "width": 1, "dash": "dot"}}
-            for x in (over.at(np.array(panel.marks)).tolist() if panel.marks else ())
+            for x in panel.marks
         ]  # fmt: skip
     own = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend, which may be longer than the panels
     height = max(own if len(panels) > 1 else 300, ENTRY * len(seen) + _FRAME)
@@ -211,11 +210,11 @@ def diagram(
     return Figure(name, as_json(spec), height, caption)
 
 
-def _scatter(curve: Curve, logarithmic: bool, most: int, over: Abscissa) -> dict[str, Any]:
+def _scatter(curve: Curve, logarithmic: bool, most: int) -> dict[str, Any]:
     y = np.asarray(curve.y, dtype=float)
     y = np.where(y > 0.0, y, np.nan) if logarithmic else y
     here = thinned(y, most)
-    x, look = np.asarray(over.at(np.asarray(curve.t, dtype=float)))[here], style(curve.number)
+    x, look = np.asarray(curve.t, dtype=float)[here], style(curve.number)
     return {
         "type": "scatter",
         "x": numbers(x, "f8"),  # times are told apart by more than seven digits
@@ -226,8 +225,7 @@ def _scatter(curve: Curve, logarithmic: bool, most: int, over: Abscissa) -> dict
         "mode": "lines" if len(x) > _FEW else "lines+markers",
         "line": {**look, "width": 1.6, "simplify": False},
         "marker": {"color": look["color"], "size": 4},
-        "hovertemplate": f"{escaped(over.name)} = %{{x:.6g}} {over.unit}<br>%{{y:.6g}}"
-        "<extra>%{fullData.name}</extra>",
+        "hovertemplate": "t = %{x:.6g} s<br>%{y:.6g}<extra>%{fullData.name}</extra>",
     }
 
 

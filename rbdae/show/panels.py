@@ -2,74 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import Mat, Vec, sense
 from rbdae.adapter import Steps
-from rbdae.problem.observables import TABLE, Observable, Part, with_unit
+from rbdae.problem.observables import TABLE, Observable, Part
 from rbdae.problem.problem import Problem
-from rbdae.quantities.quantity import Quantity
-from rbdae.show.plane import Plane, PlaneChoice, largest, plane_of, reaction_floors
 
 ROUNDING: Final = 1e-15
 """Of the largest value of a figure: a curve that is smaller is zero."""
 
 _NOISE = 1e-6  # of the largest value: less is drawn as a constant
+_ROUNDING_OF_FORCES = 1e-9  # of the largest force, and of this force on an arm of the size of the mechanism
 _SMOOTH = 300  # times of a curve that looks smooth
 _CHANGE = "total \N{MINUS SIGN} total(t\N{SUBSCRIPT ZERO})"
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Abscissa:
-    """A horizontal axis: the time, or a quantity such as the angle of a crank.
-
-    Attributes
-    ----------
-    name, unit : what it says
-    at : its values at times (m,)
-    """
-
-    name: str
-    unit: str
-    at: Callable[[Vec], Vec]
-
-    @property
-    def label(self) -> str:
-        """The name with its unit."""
-        return with_unit(self.name, self.unit)
-
-
-TIME: Final = Abscissa("t", "s", lambda t: t)
-
-
-def abscissa(run: Any, over: Quantity | str | None, owner: str) -> Abscissa:
-    """The axis that was asked for: None for the time, or a quantity of a joint or force with one component."""
-    if over is None:
-        return TIME
-    problem = getattr(run, "problem", None)
-    if not isinstance(problem, Problem):
-        raise ValueError(f"{owner}: over={_check.show(over)} needs a run of a rbdae.Problem; leave it out")
-    if not isinstance(over, (str, Quantity)):
-        raise TypeError(f"{owner}: over must be a quantity or its label, got {_check.show(over)}")
-    try:
-        known, quantity = problem.interpretation.owners.find(over)
-    except ValueError as error:
-        raise ValueError(f"{owner}: over: {error}") from None
-    name = f"{known.name}.{quantity.name}"
-    if quantity.components:
-        raise ValueError(f"{owner}: over must have one component, got {name}; choose e.g. an angle")
-
-    def at(t: Vec) -> Vec:
-        recorded = len(t) == len(run.t) and np.array_equal(t, run.t)
-        return np.asarray(run.quantity(over) if recorded else run.quantity(over, t), dtype=float)
-
-    return Abscissa(name, quantity.unit, at)
+def largest(values: Any) -> float:
+    """The largest magnitude of the finite values; reactions are not finite in singular positions."""
+    return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
 
 
 @final
@@ -120,64 +75,32 @@ class Panel:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A run as its diagrams show it.
-
-    Attributes
-    ----------
-    run, smooth : the run, and the same at more times if it has few
-    plane : that the motion stays in; None for space
-    over : the horizontal axis
-    every : whether panels of zeros are shown, too
-    """
+    """A run as its diagrams show it: itself, and the same at more times if it has few."""
 
     run: Any
     smooth: Any
-    plane: Plane | None
-    over: Abscissa
-    every: bool = False
 
     @property
-    def table(self) -> Mapping[str, Observable]:
-        """The observables as they are shown, at the times of smooth curves."""
-        return TABLE if self.plane is None else self.plane.table(self.smooth.t)
+    def reaction_floors(self) -> tuple[float, float]:
+        """The largest force, N, and torque, N m, that count as zero beside the largest force of all reactions."""
+        reactions = [reaction for sides in self.smooth.reactions.values() for reaction in sides.values()]
+        force = _ROUNDING_OF_FORCES * max((largest(reaction.force) for reaction in reactions), default=0.0)
+        return force, force * self._size
 
     @property
-    def plane_of_reactions(self) -> Plane | None:
-        """The plane, if no reaction has components across it."""
-        if self.plane is None or not self.plane.holds(self.smooth.reactions, self.size):
-            return None
-        return self.plane
-
-    @property
-    def reaction_parts(self) -> tuple[Part, ...]:
-        """Forces and torques, in the plane or in space."""
-        return (TABLE if self.plane_of_reactions is None else self.table)["reactions"].parts
-
-    @property
-    def size(self) -> float:
+    def _size(self) -> float:
         """The size of the mechanism, m; of a run without its problem the extent of the paths."""
         if isinstance(problem := getattr(self.run, "problem", None), Problem):
             return float(problem.model.scales.length)
         points = np.concatenate([np.asarray(state.center_of_mass) for state in self.run.states.values()])
         return float(np.linalg.norm(np.ptp(points, axis=0)))
 
-    def reaction_floor(self, part: Part) -> float:
-        """The force or torque that counts as zero."""
-        return 0.0 if self.every else reaction_floors(self.smooth.reactions, self.size)[part.name == "torque"]
 
-
-def view(run: Any, plane: PlaneChoice, over: Quantity | str | None, owner: str, *, whole: bool = False) -> View:
-    """The view of a run; `whole` of a run with output times over all its steps.
-
-    Raises
-    ------
-    TypeError, ValueError
-        for a plane that the motion leaves, and for what is no quantity
-    """
-    axis, flat, smooth = abscissa(run, over, owner), plane_of(run, plane, owner), run
-    if isinstance(getattr(run, "problem", None), Problem) and len(run.t):
-        smooth = refined(run, run.t if run.steps is None or not whole else run.steps.t)
-    return View(run, smooth, flat, axis, plane is False)
+def view(run: Any, *, whole: bool = False) -> View:
+    """The view of a run; `whole` of a run with output times over all its steps."""
+    if not isinstance(getattr(run, "problem", None), Problem) or not len(run.t):
+        return View(run, run)
+    return View(run, refined(run, run.steps.t if whole and run.steps is not None else run.t))
 
 
 def refined(run: Any, over: Vec) -> Any:
@@ -225,15 +148,15 @@ class Group:
             out[owner] = Panel(label, curves_of(self.t, dict(zip(names, y.T, strict=True))), limits=limits)
         return out
 
-    def by_component(self, *, every: bool) -> tuple[list[Panel], list[str]]:
+    def by_component(self) -> tuple[list[Panel], list[str]]:
         """A panel for each component, with a curve for each owner, and the labels of those that are left out because
-        they are zero, unless every one is wanted."""
+        they are zero."""
         floor = ROUNDING * max(map(largest, self.values.values()), default=0.0)
         panels = [
             Panel(label, curves_of(self.t, {owner: y[:, k] for owner, y in self.values.items()}))
             for k, label in enumerate(self.part.labels(self.part.said, " "))
         ]
-        full = [panel for panel in panels if every or not panel.is_zero(floor)]
+        full = [panel for panel in panels if not panel.is_zero(floor)]
         return full, [panel.label for panel in panels if panel not in full]
 
 
@@ -255,16 +178,15 @@ def group(part: Part, t: Vec, values: Mapping[str, Any], floor: float = 0.0) -> 
 def groups(shown: View, quantity: str, names: Iterable[str] = ()) -> list[Group]:
     """The parts of a quantity of the system, of these bodies, or of these joints on the last of their bodies that
     moves."""
-    line, parts = quantities(shown.table)[quantity]
+    line, parts = quantities()[quantity]
     run = shown.smooth
     values = getattr(run, line.name)
     if line.owner == "joints":
         values = {name: values[name][moving_side(run, name)] for name in names}
     else:
         values = {quantity: values} if line.owner == "system" else {name: values[name] for name in names}
-    if quantity != "reactions":
-        return [group(part, run.t, values) for part in parts]
-    return [group(part, run.t, values, shown.reaction_floor(part)) for part in shown.reaction_parts]
+    floors = shown.reaction_floors if quantity == "reactions" else (0.0,) * len(parts)
+    return [group(part, run.t, values, floor) for part, floor in zip(parts, floors, strict=True)]
 
 
 def moving_side(run: Any, joint: str) -> str:
@@ -273,11 +195,9 @@ def moving_side(run: Any, joint: str) -> str:
     return next((body for body in reversed(sides) if body in run.states), sides[-1])
 
 
-def unique_components(reaction: Any, plane: Plane | None = None, suffix: str = "") -> list[str]:
+def unique_components(reaction: Any, suffix: str = "") -> list[str]:
     """The components of a reaction that are unique, from "Fx" to "Mz": in the joint's frame, with the suffix
-    "_in_space" in space; or those in a plane and about its normal."""
-    if plane is not None:
-        return [name for name, each in zip(plane.reaction_names, plane.unique(reaction), strict=True) if each]
+    "_in_space" in space."""
     out = []
     for letter, what in (("F", "force"), ("M", "torque")):
         sure = getattr(reaction, f"unique_{what}{suffix}", np.full(3, bool(reaction.unique)))
@@ -285,20 +205,15 @@ def unique_components(reaction: Any, plane: Plane | None = None, suffix: str = "
     return out
 
 
-def is_unique(reaction: Any, plane: Plane | None) -> bool:
-    """Whether a reaction is unique, in a plane its forces there and its torque about the normal."""
-    return bool(reaction.unique or (plane is not None and plane.unique(reaction).all()))
-
-
 # ---------------------------------------------------------------- the whole system
 
 
-def quantities(table: Mapping[str, Observable] = TABLE) -> dict[str, tuple[Observable, tuple[Part, ...]]]:
+def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
     """All names that `plot_solution` takes, with the observable and the part of it that is drawn: of states one by
     one."""
-    states = table["states"]
+    states = TABLE["states"]
     out: dict[str, tuple[Observable, tuple[Part, ...]]] = {part.name: (states, (part,)) for part in states.parts}
-    lines = (*table.values(), Observable("steps", ()))
+    lines = (*TABLE.values(), Observable("steps", ()))
     return out | {each.name: (each, each.parts) for each in lines if each is not states}
 
 

@@ -10,23 +10,19 @@ import numpy as np
 
 from rbdae._arrays import Vec, sense
 from rbdae.problem.observables import TABLE
-from rbdae.quantities.quantity import Quantity
 from rbdae.show.figures import names as known_names
 from rbdae.show.figures import need_matplotlib, new_figure, plain, style, thinned
 from rbdae.show.panels import (
-    Abscissa,
     Panel,
     View,
     group,
     groups,
-    is_unique,
     moving_side,
     of_system,
     quantities,
     unique_components,
     view,
 )
-from rbdae.show.plane import PlaneChoice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,8 +51,6 @@ def plot_solution(
     quantities: Iterable[str] | None = None,
     joints: Iterable[str] | None = None,
     title: str | None = None,
-    plane: PlaneChoice = None,
-    over: Quantity | str | None = None,
 ) -> Figure:
     """Small multiples over time: a row for each body or joint, a column for each of its quantities, and below them what
     belongs to the whole system. Events of the run are marked by dotted lines.
@@ -73,10 +67,6 @@ def plot_solution(
         center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
     joints : names of those whose quantities and reactions are drawn; None for all, the first 12 of more
     title : above all; None for the solver
-    plane : a mechanism that moves in a plane of two axes is drawn in it: two components of vectors, an angle in place
-        of the quaternion. None for such a plane if there is one; "xy", "yz", "zx" or their reverse for one by its axes,
-        False for none
-    over : the horizontal axis in place of the time: a quantity with one component, such as ``crank.angle`` or its label
 
     Returns
     -------
@@ -89,15 +79,14 @@ def plot_solution(
     ImportError
         without matplotlib
     ValueError, TypeError
-        for unknown names, for a run without a time, for a plane that the motion leaves, and where the run has nothing
-        of what is to be drawn
+        for unknown names, for a run without a time, and where the run has nothing of what is to be drawn
     """
     need_matplotlib("plot")
     wanted = _chosen_quantities(quantities, joints)
     heading = plain(solution.solver) if title is None else title
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
-    shown = view(solution, plane, over, "plot")
+    shown = view(solution)
     blocks, notes = _blocks(shown, wanted, bodies, joints, every=quantities is not None)
     lone = [panel for name in _of("system", wanted) for panel in of_system(shown, name)]
     if not blocks and not lone:
@@ -106,8 +95,8 @@ def plot_solution(
         )
     marks = [float(t) for event in getattr(solution, "events", ()) for t in event.t]
     marks.sort(reverse=sense(solution.t) < 0)
-    figure = _draw(blocks, lone, shown.over.at(np.array(marks)).tolist() if marks else [], shown.over)
-    lines = [heading, *([] if shown.plane is None else [shown.plane.said]), *notes]
+    figure = _draw(blocks, lone, marks)
+    lines = [heading, *notes]
     if marks:
         lines.append("dotted: events" if len(marks) <= MARKS else f"dotted: the first {MARKS} of {len(marks)} events")
     figure.suptitle("\n".join(lines), fontsize="medium")
@@ -155,9 +144,7 @@ def _blocks(
     if of_joints := _of("joints", wanted):
         names = _chosen("joints", "joint", joints, smooth.reactions, notes)
         columns = [each.by_owner() for quantity in of_joints for each in groups(shown, quantity, names)]
-        full, zero = (columns, []) if shown.plane is None else _full(columns)
-        blocks.append([(_on(name, shown), [column[name] for column in full]) for name in names])
-        notes += [f"Zero but for rounding: {', '.join(zero)}."] if zero else []
+        blocks.append([(_on(name, shown), [column[name] for column in columns]) for name in names])
     return [block for block in blocks if block and block[0][1]], notes
 
 
@@ -202,10 +189,10 @@ def _chosen(
 def _on(joint: str, shown: View) -> str:
     """The name of a row, with the components of the reaction that are unique, if not all are."""
     body = moving_side(shown.smooth, joint)
-    reaction, plane = shown.smooth.reactions[joint][body], shown.plane_of_reactions
-    if is_unique(reaction, plane):
+    reaction = shown.smooth.reactions[joint][body]
+    if reaction.unique:
         return f"{joint}\non {body}"
-    sure = unique_components(reaction, plane, "_in_space")
+    sure = unique_components(reaction, "_in_space")
     return f"{joint}\non {body}\n" + (f"(unique: {', '.join(sure)})" if sure else "(not unique)")
 
 
@@ -220,9 +207,8 @@ class _Cell(NamedTuple):
     headed: bool
 
 
-def _draw(blocks: list[Block], lone: list[Panel], marks: Sequence[float], over: Abscissa) -> Figure:
-    """Blocks of rows above each other, then the panels of the system, as many in a row as the widest block has; `marks`
-    are values of the axis."""
+def _draw(blocks: list[Block], lone: list[Panel], marks: Sequence[float]) -> Figure:
+    """Blocks of rows above each other, then the panels of the system, as many in a row as the widest block has."""
     widths = [(len(block), max(len(panels) for _, panels in block)) for block in blocks]
     width = max([min(wide, _COLUMNS) if rows == 1 else wide for rows, wide in widths], default=0)
     width = width or (2 if len(lone) > 1 else 1)
@@ -241,12 +227,12 @@ def _draw(blocks: list[Block], lone: list[Panel], marks: Sequence[float], over: 
             if cell.panel is not None:
                 axis = figure.add_subplot(grid[row, column], sharex=first)
                 first = axis if first is None else first
-                _fill(axis, cell.panel, cell, marks, over)
+                _fill(axis, cell.panel, cell, marks)
                 axis.tick_params(labelbottom=False)
                 lowest[column] = axis
     for axis in lowest.values():
         axis.tick_params(labelbottom=True)
-        axis.set_xlabel(plain(over.label))
+        axis.set_xlabel("t [s]")
     return figure
 
 
@@ -271,15 +257,15 @@ def _lines(block: Block, width: int) -> list[tuple[float, list[_Cell]]]:
     return [(height + 0.35 * (k == 0 or alone), cells) for k, cells in enumerate(rows)]
 
 
-def _fill(axis: Axes, panel: Panel, cell: _Cell, marks: Sequence[float], over: Abscissa) -> None:
+def _fill(axis: Axes, panel: Panel, cell: _Cell, marks: Sequence[float]) -> None:
     for curve in panel.curves:
         y = _visible(curve.y) if panel.logarithmic else curve.y
         if panel.logarithmic and len(y) and not np.isfinite(y).any():
             axis.plot([], [], label=f"{curve.name}: 0", **style(curve.number))
             continue
         keep, marker = thinned(y), "o" if len(y) == 1 else None
-        x = over.at(curve.t)[keep]
-        axis.plot(x, y[keep], label=curve.name, linewidth=1.2, marker=marker, markersize=4, **style(curve.number))
+        look = style(curve.number) | {"linewidth": 1.2, "marker": marker, "markersize": 4}
+        axis.plot(curve.t[keep], y[keep], label=curve.name, **look)
     if panel.logarithmic and any(np.any(_visible(curve.y) > 0.0) for curve in panel.curves):
         axis.set_yscale("log")
     else:

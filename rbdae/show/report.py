@@ -44,13 +44,12 @@ from rbdae.show.panels import (
     energy,
     group,
     groups,
-    is_unique,
+    largest,
     moving_side,
     steps,
     unique_components,
     view,
 )
-from rbdae.show.plane import PlaneChoice, largest, reaction_floors
 from rbdae.show.scene import chosen, scene
 
 _BODIES = 12  # in the diagrams, if none are chosen, and joints: more curves cannot be told apart
@@ -66,8 +65,6 @@ def report_run(
     packages: Mapping[str, str],
     bodies: Iterable[str] | None = None,
     title: str | None = None,
-    plane: PlaneChoice = None,
-    over: Quantity | str | None = None,
 ) -> Path:
     """Write the report of a run.
 
@@ -78,45 +75,42 @@ def report_run(
     packages : versions of solver packages by their names
     bodies : names of those that the diagrams show; None for all, or twelve of them if there are more
     title : of the page; None for form and solver
-    plane, over : as `rbdae.show.plot_solution` takes them
 
     Raises
     ------
     TypeError, ValueError
-        for bodies that there are not, for what is no quantity, and for a title that is no text or empty
+        for a run without a problem of rbdae, bodies that there are not, and a title that is no text or empty
     """
+    if not isinstance(run.problem, Problem):
+        raise ValueError(
+            f"report: the problem of this run is {_check.show(run.problem)}, without bodies; load the run with its "
+            "problem, rbdae.load(path, problem), or plot run.y over run.t"
+        )
     if title is not None and not isinstance(title, str):
         raise TypeError(f"report: title must be a string, got {_check.show(title)}; pass e.g. 'Slider crank'")
     if title is not None and not title.strip():
         raise ValueError("report: title must not be empty; pass e.g. 'Slider crank', or leave it out")
-    known = isinstance(run.problem, Problem)
-    names: tuple[str, ...] = ()
-    if known:
-        names = tuple(body.name for body in chosen(run.problem.system, bodies))
-        if bodies is None and len(names) > _BODIES:
-            names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
+    names = tuple(body.name for body in chosen(run.problem.system, bodies))
+    if bodies is None and len(names) > _BODIES:
+        names = tuple(names[k] for k in np.linspace(0, len(names) - 1, _BODIES).round().astype(int))
     run, warnings = _finite(run)
-    shown = view(run, plane if known or plane else False, over, "report", whole=True)
+    shown = view(run, whole=True)
     sections: list[Section] = []
-    if known and len(run.t):
+    if len(run.t):
         sections += _of_mechanism(shown, names, warnings)
-    elif len(run.t):
-        sections.append(Section("Unknowns", tuple(_unknowns(run))))
     sections.append(Section("Steps", (_steps(shown),)))
     if run.events:
         sections.append(Section("Events", (_events(run),)))
-    if known:
-        sections.append(Section("Mechanism", (Text(run.problem.system._repr_html_(), "html"),)))
+    sections.append(Section("Mechanism", (Text(run.problem.system._repr_html_(), "html"),)))
     made: list[Block] = [Text("The report was written by"), Text(command(), "code")] if command() else []
     sections.append(Section("How it was made", (*made, Facts(tuple(versions(packages).items())))))
     summary: list[Block] = [Text(f"{run.message}.", "plain" if run.success else "failure")]
     summary += [Items(tuple(warnings), "warning")] if warnings else []
     sections.insert(0, Section("Summary", (*summary, Facts(tuple(facts(run))))))
     under = f"{len(run.t)} times" + (f", t = {run.t[0]:g} to {run.t[-1]:g} s" if len(run.t) else "")
-    if known:
-        every = [body.name for body in run.problem.system.bodies]
-        under = f"{len(every)} {'body' if len(every) == 1 else 'bodies'} ({_listed(every)}); {under}"
-    form = f"{getattr(run.problem, 'formulation', 'a run')} by {run.solver}"
+    every = [body.name for body in run.problem.system.bodies]
+    under = f"{len(every)} {'body' if len(every) == 1 else 'bodies'} ({_listed(every)}); {under}"
+    form = f"{run.problem.formulation} by {run.solver}"
     verdict = "reached its end" if run.success else "did not reach its end"
     under = under if title is None else f"{form}; {under}"
     return write(Page(title or form, under, verdict, "good" if run.success else "failure", tuple(sections)), target)
@@ -171,7 +165,7 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
-    """The sections that only a problem of rbdae can give, because it knows its unknowns."""
+    """The sections that a run without a time has not."""
     run, smooth = shown.run, shown.smooth
     sizes = {joint: largest(of[moving_side(smooth, joint)].force) for joint, of in smooth.reactions.items()}
     most = sorted(sizes, key=lambda joint: sizes[joint], reverse=True)[:_BODIES]
@@ -186,8 +180,7 @@ def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> I
     if observables.further():
         yield Section("Observables", tuple(_further(shown, names, joints)))
     if reactions := run.reactions:
-        flat = shown.plane_of_reactions
-        loose = [joint for joint, of in reactions.items() if not all(is_unique(each, flat) for each in of.values())]
+        loose = [joint for joint, of in reactions.items() if not all(each.unique for each in of.values())]
         if loose:
             warnings.append(
                 f"The reactions of {_listed(loose)} are not unique: redundant joint equations share the load. Those of "
@@ -207,8 +200,6 @@ def _motion(shown: View) -> Figure:
     if len(ends) and len(times) > 1:
         times = np.linspace(ends[0], ends[-1], MOMENTS)
     drawn = scene(run, moments(scene(run, times[:1]), times))
-    if shown.every:
-        drawn = replace(drawn, plane=None)
     caption = (
         f"{len(drawn.t)} moments. Bodies are lines between the points where joints and forces act on them, or boxes "
         "with their inertia."
@@ -221,22 +212,21 @@ def _over_time(shown: View, names: tuple[str, ...]) -> Iterator[Block]:
     every = shown.smooth.states
     if len(names) < len(every):
         yield Text(f"{len(names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) draws those you choose.")
-    if shown.plane is not None:
-        yield Text(shown.plane.said)
     yield Text("One colour a body; a click in the legend hides it, a double click shows it alone.")
+    parts = [part for part in observables.STATES.parts if part.anchor]
+    yield from _by_component((part.anchor, part.caption, groups(shown, part.name, names)[0]) for part in parts)
+
+
+def _by_component(figures: Iterable[tuple[str, str, Group]], before: str = "") -> Iterator[Block]:
+    """A figure for each of (name, caption, quantity), and a sentence on panels that are left out."""
     left: list[str] = []
-    for part in shown.table["states"].parts:
-        if part.anchor:
-            panels, zero = groups(shown, part.name, names)[0].by_component(every=shown.every)
-            left += zero
-            if panels:
-                yield diagram(part.anchor, panels, shown.over, part.caption)
-    yield from _zero(left)
-
-
-def _zero(labels: Sequence[str]) -> list[Block]:
-    """A sentence on panels that are left out; empty for no labels."""
-    return [Text(f"Zero at all times, but for rounding: {', '.join(labels)}.")] if labels else []
+    for anchor, caption, of in figures:
+        panels, zero = of.by_component()
+        left += [f"{before}{label}" for label in zero]
+        if panels:
+            yield diagram(anchor, panels, caption)
+    if left:
+        yield Text(f"Zero at all times, but for rounding: {', '.join(left)}.")
 
 
 def _energy(shown: View) -> Iterator[Block]:
@@ -246,7 +236,7 @@ def _energy(shown: View) -> Iterator[Block]:
         "Work is that of drives, motors, dampers and loads since the first time. The balance is the change of the "
         "total energy minus this work: zero in the exact motion."
     )
-    yield diagram("energy", energy(shown), shown.over, caption)
+    yield diagram("energy", energy(shown), caption)
 
 
 def _drift(shown: View) -> Block:
@@ -269,7 +259,7 @@ def _named(shown: View) -> list[Block]:
         for name, each in getattr(smooth, kind).items():
             for quantity, (unit, components) in each.units.items():
                 twice = kind == "forces" and _of_a_joint(forces[name], owners[name].quantities[quantity])
-                if name not in blocks and not unit.endswith("/s^2") and (shown.every or not twice):
+                if name not in blocks and not unit.endswith("/s^2") and not twice:
                     sorts.setdefault((quantity, unit, components), {})[name] = each
         anchors: set[str] = set()
         for (name, unit, components), of in sorts.items():
@@ -280,16 +270,16 @@ def _named(shown: View) -> list[Block]:
                 if anchor in anchors:  # the same name with another unit
                     anchor += "-" + re.sub("[^a-z]+", "-", unit.lower()).strip("-")
                 anchors.add(anchor)
-                panels, _ = group(part, smooth.t, some).by_component(every=shown.every)
-                figures.append(diagram(anchor, panels, shown.over))
+                panels, _ = group(part, smooth.t, some).by_component()
+                figures.append(diagram(anchor, panels))
     for k, name in enumerate(blocks[:_BODIES], 1):  # a panel for each unit, a curve for each quantity
         units: dict[str, dict[str, Vec]] = {}
         for quantity, (unit, _) in smooth.forces[name].units.items():
             values = np.asarray(getattr(smooth.forces[name], quantity))
-            if shown.every or largest(values) > 0.0:
+            if largest(values) > 0.0:
                 units.setdefault(unit, {})[quantity] = values
         panels = [Panel(with_unit(name, unit), curves_of(smooth.t, of)) for unit, of in units.items()]
-        figures += [diagram(f"block-{k}", panels, shown.over)] if panels else []
+        figures += [diagram(f"block-{k}", panels)] if panels else []
     said = "A curve for each joint, force or actuator; blocks have figures of their own. Zeros are left out."
     return [Text(said), *figures] if figures else []
 
@@ -302,28 +292,23 @@ def _of_a_joint(force: Any, quantity: Quantity) -> bool:
 
 def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> Iterator[Block]:
     """Observables that have their functions in the table, a figure for each."""
-    left: list[str] = []
-    for each in observables.further():
-        (of,) = groups(shown, each.name, names if each.owner == "bodies" else joints)
-        panels, zero = _on_bodies(shown, of, each.owner).by_component(every=shown.every)
-        left += zero
-        if panels:
-            yield diagram(each.name.replace("_", "-"), panels, shown.over, each.note)
-    yield from _zero(left)
+    return _by_component(
+        (each.name.replace("_", "-"), each.note, _on_bodies(shown, of, each.owner))
+        for each in observables.further()
+        for of in groups(shown, each.name, names if each.owner == "bodies" else joints)
+    )
 
 
 def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
     """Components of force and torque, a colour for each joint, and their largest values in a table."""
-    many, left = len(shown.smooth.reactions), list[str]()
+    many = len(shown.smooth.reactions)
     some = f" {len(joints)} of {many} joints, those with the largest forces." if len(joints) < many else ""
+    figures = []
     for of in groups(shown, "reactions", joints):
         where = "" if of.part.name == "force" else ", about the joint's point on it"
         caption = f"Reaction {of.part.name}s of the joints on the body that is named{where}, in space.{some}"
-        panels, zero = _on_bodies(shown, of, "joints").by_component(every=shown.every)
-        left += [f"reaction {label}" for label in zero]
-        if panels:
-            yield diagram(of.part.anchor, panels, shown.over, caption)
-    yield from _zero(left)
+        figures.append((of.part.anchor, caption, _on_bodies(shown, of, "joints")))
+    yield from _by_component(figures, "reaction ")
     yield _table_of_reactions(shown)
 
 
@@ -347,21 +332,6 @@ def _steps(shown: View) -> Block:
     return diagram("step-sizes", [panel], legend=False, caption=said)
 
 
-def _unknowns(run: Any) -> Iterator[Block]:
-    """The unknowns of a run that cannot say what they mean."""
-    if run.problem is None:
-        yield Text(
-            "This solution was loaded without its problem, so its unknowns have no names, and there are no bodies to "
-            "show: rbdae.load(path, problem) gives it its problem.",
-            "warning",
-        )
-    labels = run.problem.labels if run.problem is not None else [f"y[{k}]" for k in range(run.y.shape[1])]
-    columns = dict(zip(labels[:40], run.y.T, strict=False))
-    yield diagram("unknowns-over-time", [Panel("unknown", curves_of(run.t, columns, shown=10))])
-    rows = [(label, *_ends(column)) for label, column in zip(labels, run.y.T, strict=True)]
-    yield table("unknowns", {"unknown": "in the order of y"} | _RANGE, rows[:_ENTRIES])
-
-
 # ---------------------------------------------------------------- tables
 
 
@@ -369,7 +339,7 @@ def _states(shown: View) -> Table:
     """Ranges of the motion of all bodies at the times of smooth curves."""
     rows: list[tuple[Value, ...]] = []
     for body, state in shown.smooth.states.items():
-        for part in shown.table["states"].parts:
+        for part in observables.STATES.parts:
             columns = zip(part.components or ("",), part.values(state).T, strict=True) if part.tabled else ()
             rows += [(body, part.said, name, part.unit, *_ends(column)) for name, column in columns]
     where = "in space; of the angular velocity in the body frame"
@@ -382,8 +352,7 @@ def _ends(column: Vec) -> tuple[float, float, float, float]:
 
 def _table_of_reactions(shown: View) -> Table:
     """The largest reactions of all joints on all their bodies; rounding is zero."""
-    run, plane, rows = shown.smooth, shown.plane_of_reactions, list[tuple[Value, ...]]()
-    floors = reaction_floors(run.reactions, shown.size)
+    run, floors, rows = shown.smooth, shown.reaction_floors, list[tuple[Value, ...]]()
     for joint, of_bodies in run.reactions.items():
         for body, reaction in of_bodies.items():
             row: list[Value] = [joint, body]
@@ -391,7 +360,7 @@ def _table_of_reactions(shown: View) -> Table:
                 size = np.linalg.norm(vectors, axis=1)
                 k = int(np.argmax(np.where(np.isfinite(size), size, -1.0)))
                 row += [0.0, None] if size[k] <= floor else [float(size[k]), float(run.t[k])]
-            sure = ", ".join(unique_components(reaction, plane)) or "no"
+            sure = ", ".join(unique_components(reaction)) or "no"
             rows.append((*row, "yes" if reaction.unique else sure))
     head = {
         "joint": "",
@@ -401,7 +370,7 @@ def _table_of_reactions(shown: View) -> Table:
         "torque [N m]": "the largest magnitude, about the joint's point on the body",
         "at t [s] ": "when the torque is largest",
         "unique": "no: redundant equations share the load; or the components that the motion determines, in the "
-        "joint's frame, z along its axis, or in space if the motion is plane",
+        "joint's frame, z along its axis",
     }
     return table("reactions", head, rows[:_ENTRIES])
 

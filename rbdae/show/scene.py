@@ -12,9 +12,19 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.show.figures import names
-from rbdae.show.placed import Moving, Placed, placed, placed_at
-from rbdae.show.plane import plane_of_motion
-from rbdae.show.symbols import force_lines, ground_lines, inertia_box, joint_lines, size_of, skeleton
+from rbdae.show.symbols import (
+    Moving,
+    Placed,
+    force_lines,
+    ground_lines,
+    inertia_box,
+    joint_lines,
+    placed,
+    placed_at,
+    size_of,
+    skeleton,
+    unit,
+)
 from rbdae.system import System
 
 Kind: TypeAlias = Literal["body", "joint", "spring", "drive", "ground"]
@@ -24,6 +34,7 @@ Traces: TypeAlias = bool | Sequence[str] | Mapping[str, tuple[str, ArrayLike]]
 _SYMBOL = 0.03  # the size of a symbol, as a part of the mechanism's at the start
 _OF_BODY = 0.25  # and at most as a part of the median of the bodies'
 _SAMPLES = 100  # times by which it is judged whether the motion is plane
+_LEAVES = 1e-4  # of all motion, out of a plane
 
 
 @final
@@ -101,8 +112,7 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
     shown = chosen(system, bodies)
     size, limits = _sizes(system, placed(problem, np.array([problem.t0]), problem.y0[None]))
     rows = np.unique(np.linspace(0, len(solution.t) - 1, _SAMPLES).astype(int))
-    plane = plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size / _SYMBOL)
-    frame = None if plane is None else plane.upright(system.gravity)
+    frame = plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size / _SYMBOL)
     up = _up(system) if frame is None else frame[1]
     eye = np.cross(up, np.eye(3)[np.argmin(np.abs(up))]) if frame is None else frame[2]
     lines = [
@@ -116,6 +126,41 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
         feet = ground_lines(here.points[system.ground.name], len(t), size, -up, eye)
         lines += [Line(system.ground.name, "ground", line) for line in feet]
     return Scene(t, tuple(lines), _traces(here, shown, traces), size, frame, up)
+
+
+def plane_of_motion(here: Placed, size: float) -> Mat | None:
+    """The plane along two axes of space that holds all velocities: right, up and towards the eye, rows of (3, 3). None
+    if there is none, and at rest.
+
+    Up is against gravity, or y or z if gravity is normal. A motion along a line leaves a choice: the plane that gravity
+    is in, and then xy.
+
+    Parameters
+    ----------
+    here : at the times of a run
+    size : of the mechanism, m, by which velocities are measured against angular velocities
+    """
+    states, gravity = here.states.values(), here.system.gravity
+    turns = np.concatenate([state.orientation.apply(state.angular_velocity).reshape(-1, 3) for state in states])
+    slides = np.concatenate([np.asarray(state.velocity).reshape(-1, 3) for state in states]) / size
+    most = max(np.abs(turns).max(initial=0.0), np.abs(slides).max(initial=0.0))
+    if not 0.0 < most < np.inf:
+        return None
+    out = {}
+    for k in (2, 1, 0):  # the normal
+        across = np.delete(np.abs(turns), k, axis=1).max(initial=0.0)
+        out[k] = max(across, np.abs(slides[:, k]).max(initial=0.0)) / most
+    normal = min(out, key=lambda k: (max(out[k], 1e-7), abs(gravity[k])))
+    if out[normal] > _LEAVES:
+        return None
+    towards = np.eye(3)[normal]
+    up = -(gravity - (gravity @ towards) * towards)
+    if np.linalg.norm(up) <= 1e-3 * np.linalg.norm(gravity):
+        up = np.eye(3)[2 if normal == 1 else 1]
+    up = unit(up)
+    right = np.cross(up, towards)
+    sign = -1.0 if right[np.argmax(np.abs(right))] < 0.0 else 1.0
+    return np.stack([sign * right, up, sign * towards])
 
 
 def traces_at(

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec, sense
-from rbdae._show import ByName, brief
+from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
 from rbdae.kernels.records import ANGLE, USER
 from rbdae.multibody.joint_values import potentials

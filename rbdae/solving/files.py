@@ -25,8 +25,6 @@ from rbdae.problem.timed import Segments
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from rbdae.show.plane import Plane, PlaneChoice
-
 FrameName: TypeAlias = Literal[
     "unknowns", "states", "energy", "momentum", "drift", "reactions", "joints", "forces",
 ]  # fmt: skip
@@ -167,7 +165,7 @@ _VELOCITIES: Final = {
 }
 
 
-def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False) -> DataFrame:
+def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
     """A data frame with the columns of some quantities, in the order of their names.
 
     Raises
@@ -185,28 +183,23 @@ def frame(run: Any, quantities: str | Iterable[str], plane: PlaneChoice = False)
         import pandas
     except ImportError:
         raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
-    from rbdae.show.plane import plane_of
-
     if run.problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
     flat = plane_of(run, plane, "to_pandas")
-    listed = [column for name in wanted for column in columns(run, name, flat)]
+    listed = [column for name in wanted for column in columns(run, name)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
     values = np.stack([each for _, each in listed], axis=1) if listed else None
     return pandas.DataFrame(values, index=index, columns=names)
 
 
-def columns(run: Any, name: str, plane: Plane | None = None) -> _Columns:
-    """The columns of the unknowns, or of an observable, in a plane if there is one."""
+def columns(run: Any, name: str) -> _Columns:
+    """The columns of the unknowns, or of an observable."""
     if name == "unknowns":
         known = units(run.problem) if isinstance(run.problem, Problem) else ("",) * run.y.shape[1]
         yield from zip(map(with_unit, run.problem.labels, known), run.y.T, strict=True)
         return
-    value = getattr(run, name)
-    if name == "reactions" and plane is not None and not plane.holds(value, run.problem.model.scales.length):
-        plane = None
-    yield from (TABLE if plane is None else plane.table(run.t))[name].columns(value)
+    yield from TABLE[name].columns(getattr(run, name))
 
 
 def units(problem: Problem) -> tuple[str, ...]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _show
+from rbdae import _frozen
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
-from rbdae._frozen import by_fields
-from rbdae._show import brief_repr
+from rbdae._frozen import brief_repr, by_fields
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.machine.reading.host import slices
 from rbdae.problem.contract import StateProjector
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from rbdae.show import Animation
-    from rbdae.show.plane import PlaneChoice
 
 
 @final
@@ -126,7 +124,7 @@ class Solution:
         """HTML for notebooks: how the run went."""
         from rbdae.show import facts
 
-        return _show.block("Solution", _show.table(("", ""), facts(self)))
+        return _frozen.notebook("Solution", facts(self))
 
     @property
     def _accepted(self) -> Steps:
@@ -289,9 +287,8 @@ class Solution:
 
         Options are those of `rbdae.show.plot_solution`: `bodies`, `quantities` ("position", "orientation", "velocity",
         "angular_velocity", "center_of_mass", "joints", "forces", "reactions", "energy", "momentum", "drift", "steps",
-        further `rbdae.observables`) and `joints` choose the panels, `over` another axis, such as ``pin.angle``, and
-        `plane` whether by two components and an angle: None if the motion stays in a plane, "xy" and the like, or
-        False. If the times are few, curves follow ``solution(t)`` between them.
+        further `rbdae.observables`) and `joints` choose the panels. If the times are few, curves follow ``solution(t)``
+        between them.
         """
         from rbdae.show import plot_solution
         from rbdae.show.figures import plain
@@ -316,9 +313,7 @@ class Solution:
         stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
         return f"{what}, rtol = {self.rtol:g}{stopped}"
 
-    def to_pandas(
-        self, quantities: FrameName | str | Iterable[FrameName | str] = "unknowns", *, plane: PlaneChoice = False
-    ) -> DataFrame:
+    def to_pandas(self, quantities: FrameName | str | Iterable[FrameName | str] = "unknowns") -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.
 
         Parameters
@@ -326,29 +321,17 @@ class Solution:
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"``, ``"joints"`` and
             ``"forces"`` (their quantities), ``"reactions"`` (in space); further `rbdae.observables`
-        plane : "xy" and the like, or True for the one that the motion stays in: two components of vectors, an angle in
-            rad without jumps in place of the quaternion; of reactions Fx, Fy, Mz, and the other components if they are
-            not zero. None is True if there is such a plane
 
         Raises
         ------
         ImportError
             without pandas
         ValueError
-            for other quantities, for a solution that was loaded without its problem, and for a plane that the motion
-            leaves
+            for other quantities, and for a solution that was loaded without its problem
         """
-        return frame(self, quantities, plane)
+        return frame(self, quantities)
 
-    def report(
-        self,
-        path: str | Path,
-        *,
-        bodies: Iterable[str] | None = None,
-        title: str | None = None,
-        plane: PlaneChoice = None,
-        over: Quantity | str | None = None,
-    ) -> Path:
+    def report(self, path: str | Path, *, bodies: Iterable[str] | None = None, title: str | None = None) -> Path:
         """Write one HTML file that opens without a network: an animation of the mechanism, diagrams of motion, energy,
         drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made.
 
@@ -357,7 +340,6 @@ class Solution:
         path : ending with ``.html``
         bodies : names of those whose motion the diagrams show; None for all, or twelve of them if there are more
         title : of the page, such as the mechanism's name; None for the form and the solver
-        plane, over : as in `plot`; drift and step sizes are over the time
 
         Returns
         -------
@@ -368,11 +350,11 @@ class Solution:
         ImportError
             without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
         OSError, TypeError, ValueError
-            for a path that it cannot be written to, a plane that the motion leaves, and what is no body, text, quantity
+            for a path that it cannot be written to, and for what is no body or text
         """
         from rbdae.show import check_report, report_run
 
-        return report_run(self, check_report(path), package_version(self.solver), bodies, title, plane, over)
+        return report_run(self, check_report(path), package_version(self.solver), bodies, title)
 
 
 def load(path: str | Path, problem: Problem | None = None) -> Solution:

@@ -3,11 +3,11 @@
 The other names are for references of one's own, and for studies whose rows one makes or reads oneself.
 """
 
+from rbdae.laws.content import content_hash
 from rbdae.study.case import Case as Case
 from rbdae.study.case import cases as cases
 from rbdae.study.comparing import compare as compare
 from rbdae.study.comparing import compare_cases as compare_cases
-from rbdae.study.comparing import fingerprint as fingerprint
 from rbdae.study.comparison import COLUMNS as COLUMNS
 from rbdae.study.comparison import Comparison as Comparison
 from rbdae.study.one_run import Row as Row
@@ -21,5 +21,8 @@ from rbdae.study.references import Reference as Reference
 from rbdae.study.references import errors as errors
 from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
+
+fingerprint = content_hash
+"""A number of a system's content: results of another one are not resumed."""
 
 __all__ = ["Case", "Comparison", "compare", "compare_cases"]

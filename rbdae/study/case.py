@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae.formulations import FORMULATIONS, Formulation, pairings
-from rbdae.formulations.pairing import pairings_of
+from rbdae.formulations import FORMULATIONS, Formulation
+from rbdae.formulations.pairing import pairings, pairings_of
 from rbdae.formulations.table import named
 from rbdae.initial.given import Hold, check_hold
 from rbdae.problem.projection import Projection

@@ -20,7 +20,6 @@ from rbdae.formulations import Formulation
 from rbdae.initial.given import Hold
 from rbdae.laws.content import content_hash
 from rbdae.problem.projection import Projection
-from rbdae.quantities.quantity import Quantity
 from rbdae.show.page import versions
 from rbdae.solving.registry import adapter
 from rbdae.solving.solution import Solution
@@ -30,7 +29,7 @@ from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.references import Reference, checked_end, refuse_disagreement
 from rbdae.study.references import reference as reference_of
 from rbdae.study.stored import ResultsFile
-from rbdae.system import System, name_in
+from rbdae.system import System
 
 
 def compare(
@@ -49,7 +48,6 @@ def compare(
     options: Mapping[str, Options] | None = None,
     on_singularity: OnSingularity = "stop",
     reference: Reference | Solution | None = None,
-    quantity: Quantity | str | None = None,
     executor: Executor | None = None,
     resume: str | Path | None = None,
     progress: bool = False,
@@ -72,8 +70,6 @@ def compare(
     on_singularity : ``"switch"`` centres rotations that have a singular set at the start, and again on the way
     reference : from `rbdae.study.reference`, `rbdae.study.Reference.from_solutions`, or a `Solution` that one trusts;
         None computes it by two formulations at 1e-13
-    quantity : that whose error at the end counts, as ``pin.angle`` or ``"pin.angle"``, an angle with its turns; None
-        for the motion of all bodies
     executor : any `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` with the context "spawn", or that of a
         Dask client; None for this process
     resume : a file to which each finished run is written at once; those that it has already are not run again. Runs of
@@ -130,7 +126,6 @@ def compare(
         t_end,
         chosen,
         reference=reference,
-        quantity=quantity,
         executor=executor,
         resume=resume,
         progress=progress,
@@ -145,7 +140,6 @@ def compare_cases(
     chosen: Sequence[Case],
     *,
     reference: Reference | Solution | None = None,
-    quantity: Quantity | str | None = None,
     executor: Executor | None = None,
     resume: str | Path | None = None,
     progress: bool = False,
@@ -156,8 +150,7 @@ def compare_cases(
     first of them."""
     _check_system(system)
     end = checked_end("compare", t_end)
-    label = _label(quantity, system)
-    exact = _checked_reference(reference, end, system, label)
+    exact = _checked_reference(reference, end, system)
     wanted = list(dict.fromkeys(chosen))
     if not wanted or not all(isinstance(case, Case) for case in wanted):
         raise ValueError(f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; see rbdae.study.cases")
@@ -168,16 +161,16 @@ def compare_cases(
         raise TypeError(f"executor must be a concurrent.futures.Executor, got {_check.show(executor)}")
     file, first = None, wanted[0]
     if resume is not None:
-        about = (end, first.redundant, first.hold, first.projection, label)
-        file = ResultsFile(resume, fingerprint(system), exact, about)
-        exact = _checked_reference(file.reference, end, system, label) or exact
+        about = (end, first.redundant, first.hold, first.projection)
+        file = ResultsFile(resume, content_hash(system), exact, about)
+        exact = _checked_reference(file.reference, end, system) or exact
     # mistakes in the system, and warnings of its start, are said before anything runs, and once
     plain = replace(first, formulation="index-1", rotation="quaternion", velocity="angular")
     formulated(system, plain, silent=False)
     done = {} if file is None else file.usable_rows(seconds)
     left = [case for case in wanted if case not in done]
     if exact is None:
-        exact = _computed(system, end, wanted, seconds, label)
+        exact = _computed(system, end, wanted, seconds)
     for case in {(case.solver, case.options): case for case in left if case.options}.values():
         warm_up(system, case, end, steps=1)  # its adapter refuses by name what it does not have
     if file is not None:
@@ -250,29 +243,17 @@ def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:
     return bar
 
 
-def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float, quantity: str) -> Reference:
+def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float) -> Reference:
     """The reference of two formulations, if it is good enough for the tolerances."""
     options: dict[str, Any] = {name: getattr(wanted[0], name) for name in ("redundant", "hold", "projection")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        out = reference_of(system, t_end, **options, limit=10.0 * limit, quantity=quantity)
+        out = reference_of(system, t_end, **options, limit=10.0 * limit)
     refuse_disagreement(out, min(case.tolerance for case in wanted))
     return out
 
 
 # ---------------------------------------------------------------- arguments
-
-
-def fingerprint(system: System) -> str:
-    """24 hexadecimal digits of a mechanism's content, the users' functions with their code: the same in every process
-    of one version of Python.
-
-    Raises
-    ------
-    TypeError
-        for a function or an object of the user's whose content cannot be read
-    """
-    return content_hash(system)
 
 
 def _check_system(system: System) -> None:
@@ -283,35 +264,16 @@ def _check_system(system: System) -> None:
         raise ValueError(f"compare: system has no bodies, got {_check.show(system)}; add some with add_body")
 
 
-def _label(quantity: Quantity | str | None, system: System) -> str:
-    """The label of a quantity of the system; "" for None."""
-    if quantity is None:
-        return ""
-    label: object = quantity
-    if isinstance(quantity, Quantity):
-        label = f"{name_in(system, quantity.owner) or 'of another system'}.{quantity.name}"
-    parts: list[Any] = [*system.joints, *system.forces]
-    known = sorted(
-        f"{each.name}.{name}" for each in parts for name, one in each.quantities.items() if not one.components
-    )
-    if label not in known:
-        raise _check.unknown("quantity", label, known)
-    return str(label)
-
-
-def _checked_reference(
-    reference: Reference | Solution | None, t_end: float, system: System, quantity: str
-) -> Reference | None:
-    """A reference of the system at the end of the runs, for errors of a quantity if there is one."""
+def _checked_reference(reference: Reference | Solution | None, t_end: float, system: System) -> Reference | None:
+    """A reference of the system at the end of the runs."""
     if reference is None:
         return None
     if isinstance(reference, Solution):
-        reference = Reference.from_solutions(reference, quantity=quantity)
+        reference = Reference.from_solutions(reference)
     if not isinstance(reference, Reference):
         raise TypeError(f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}")
     for what, own, wanted in (
         ("the time t", reference.t_end, t_end),
-        ("errors of the quantity", reference.quantity, quantity),
         ("the number of bodies", len(reference.states[0].position), len(system.bodies)),
     ):
         if own != wanted:

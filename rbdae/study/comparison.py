@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 from rbdae._files import checked, harmless, replacing
 from rbdae.formulations import Formulation
 from rbdae.problem.projection import Projection
-from rbdae.study.diagrams import picture
+from rbdae.study.diagrams import picture, report_comparison
 from rbdae.study.one_run import Row
 from rbdae.study.ranking import Curve, Ranking, rank
 from rbdae.study.references import Reference
@@ -36,11 +36,10 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {  # the attribute of a row, it
     "projection": ("case.projection", "object", "fields of the Projection, JSON; empty for none"),
     "options": ("case.options", "object", "the solver's own, JSON; empty for none"),
     "on_singularity": ("case.on_singularity", "object", "as given to solve"),
-    "error": ("errors.largest", "float64", "of the study's quantity, or the largest of the three errors below"),
+    "error": ("errors.largest", "float64", "the largest of the three errors below"),
     "error_position": ("errors.position", "float64", "at the end, relative"),
     "error_orientation": ("errors.orientation", "float64", "at the end, rad"),
     "error_velocity": ("errors.velocity", "float64", "at the end, relative"),
-    "error_quantity": ("errors.quantity", "float64", "of the study's quantity, relative to its largest magnitude"),
     "below_reference": ("", "Int64", "1 if the error is below what the reference is good for, and a bound on it"),
     "energy": ("energy_error", "float64", "largest error of the energy's balance over the largest kinetic energy"),
     "drift_position": ("position_drift", "float64", "largest violation of the position constraints, SI units"),
@@ -171,8 +170,6 @@ class Comparison:
         OSError, TypeError, ValueError
             for a path that it cannot be written to
         """
-        from rbdae.study.page import report_comparison
-
         return report_comparison(self, path, preface(self.reference), COLUMNS)
 
     def to_csv(self, path: str | Path) -> Path:
@@ -242,12 +239,7 @@ def _value(row: Row, path: str) -> Any:
 def preface(exact: Reference) -> str:
     """End time, and what the errors are measured against."""
     a, end = exact.agreement, f"End time {exact.t_end:g} s."
-    if exact.quantity:
-        errors = (
-            f"The error that the summary speaks of is that of {exact.quantity},\nrelative to its largest magnitude, "
-            f"against {exact.about},\nwhich agree to {a.largest:.1e} in it; others are relative (orientation: rad)."
-        )
-    elif math.isnan(a.largest):
+    if math.isnan(a.largest):
         errors = "Errors are relative (orientation: rad), against a run of your own; how good that is is not known."
     else:
         errors = (
@@ -274,7 +266,7 @@ def _lines(found: Comparison) -> list[str]:
     shown["  solver"] = [f"  {row.case.method:{width}}" for row in rows]
     shown["tolerance"] = [f"{row.case.tolerance:.0e}" if row.case.step is None else row.case.at for row in rows]
     shown = shown[["  solver", "tolerance"]]
-    for name in ("position", "orientation", "velocity", *(["quantity"] if found.reference.quantity else [])):
+    for name in ("position", "orientation", "velocity"):
         limit = getattr(agreement, name)
         shown[f"error {name}"] = [bounded(getattr(row.errors, name), limit) for row in rows]
     for name in ("evaluations", "jacobians", "steps", "drift_position", "drift_velocity", "energy"):

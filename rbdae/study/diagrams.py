@@ -1,24 +1,44 @@
-"""Work-precision diagrams of a study: error, energy and drift over work, a curve for each form and solver.
+"""Work-precision diagrams of a study, a curve for each form and solver, and its page: ranking, diagrams and all runs.
 
-`picture` draws them for a file by matplotlib, `figures` for a page by plotly, from the same axes, curves and choice of
-the best ones. Both packages are imported when the first diagram is made.
+`picture` draws diagrams for a file by matplotlib, `report_comparison` those of a page by plotly, from the same axes,
+curves and choice of the best ones. Both packages are imported when the first diagram is made.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rbdae import _check
 from rbdae.show.figures import new_figure, plain
-from rbdae.show.page import SYMBOLS, as_json, escaped, layout, style
+from rbdae.show.page import (
+    FAR,
+    SYMBOLS,
+    Block,
+    Cell,
+    Facts,
+    Items,
+    Page,
+    Section,
+    Text,
+    Value,
+    as_json,
+    check_report,
+    command,
+    escaped,
+    layout,
+    style,
+    table,
+    write,
+)
 from rbdae.show.page import Figure as PageFigure
 from rbdae.show.page import axis as page_axis
 from rbdae.show.page import number as shown
 from rbdae.study.one_run import Row
-from rbdae.study.ranking import Curve, curves_of, error_of
+from rbdae.study.ranking import Curve, Ranking, curves_of, error_of, runs_of
 from rbdae.study.references import Reference
 
 if TYPE_CHECKING:
@@ -31,7 +51,7 @@ _Axis: TypeAlias = tuple[str, Callable[[Row], float]]
 MOST = 10
 """Curves that can be told apart in one picture."""
 
-EVALUATIONS: _Axis = ("evaluations of residual or right-hand side", lambda row: float(row.stats.evaluations))
+EVALUATIONS: _Axis = ("evaluations", lambda row: float(row.stats.evaluations))
 SECONDS: _Axis = ("seconds of the processor", lambda row: row.stats.seconds)
 ENERGY: _Axis = ("error of energy, relative", lambda row: row.energy_error)
 DRIFT: _Axis = ("position drift [SI]", lambda row: row.position_drift)
@@ -45,6 +65,19 @@ _COLORS = (
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 _STYLES = ("-", "--", "-.", ":")
 _HEIGHT, _GAP = 760, 0.2  # of a figure of a page, px; between its panels
+
+
+_FIRST = ("formulation", "rotation", "velocity", "solver", "tolerance", "error", "evaluations", "seconds", "steps")
+_TARGETS = {
+    "error": "of the end state, relative",
+    "form": "formulation, rotation, velocity",
+    "solver": "",
+    "seconds": "of the processor, interpolated between the tolerances whose errors enclose this one",
+    "evaluations": "interpolated likewise",
+    "energy": "largest error of the balance of its loosest run that is so exact, relative",
+    "position drift": "of that run",
+    "tolerance": "of that run; of a fixed-step method its step, s",
+}
 
 
 def best_curves(every: _Curves) -> list[Curve]:
@@ -227,3 +260,96 @@ def _told(row: Row) -> str:
             f"energy {shown(row.energy_error, 2)}, drift {shown(row.position_drift, 2)}",
         ]
     )
+
+
+def report_comparison(found: Any, path: str | Path, preface: str, columns: Mapping[str, str]) -> Path:
+    """Write the page of a `Comparison` with a preface, and what its columns are; see `Comparison.report`."""
+    target = check_report(path)
+    rows, ranking = found.rows, found.ranking()
+    failed = sum(bool(row.failure) for row in rows)
+    curves, precision, costs = figures(rows, found.reference)
+    summary = [*_paragraphs(str(Ranking(ranking.targets)))]
+    if failed:
+        summary.append(Text(f"{failed} of {len(rows)} runs failed: see Failures.", "warning"))
+    failures = [(len(of), reason, "; ".join(runs_of(of))) for reason, of in ranking.failures.items()]
+    head = {"runs": "", "reason": "without times and numbers", "which": ""}
+    blocks: dict[str, Sequence[Block]] = {
+        "Summary": [*summary, Text(preface)],
+        "Work and precision": [precision] if curves else [],
+        "Energy and drift": [costs] if curves else [],
+        "Cost of an error": _targets(ranking),
+        "Runs": [*_runs(found, curves, columns)],
+        "Failures": [table("failures", head, failures)] if failures else [],
+        "How it was made": [Text(command() or "rbdae.compare(...)", "code"), Facts(tuple(found.made.items()))],
+    }
+    forms, solvers = ({getattr(row.case, what) for row in rows} for what in ("form", "method"))
+    page = Page(
+        f"Comparison of {len(rows)} runs",
+        f"{len(forms)} forms, {len(solvers)} solvers, to t = {found.reference.t_end:g} s",
+        f"{failed} failed" if failed else "all reached the end",
+        "good" if not failed else "failure" if failed == len(rows) else "warning",
+        tuple(Section(heading, tuple(inside)) for heading, inside in blocks.items() if inside),
+    )
+    return write(page, target)
+
+
+def _paragraphs(text: str) -> Iterator[Block]:
+    """Sentences, and lists of the indented ones below them."""
+    items: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith(" "):
+            items.append(line.strip())
+            continue
+        if items:
+            yield Items(tuple(items))
+            items = []
+        if line:
+            yield Text(line)
+
+
+def _targets(ranking: Ranking) -> list[Block]:
+    """The work that every form and solver takes to an error, interpolated."""
+    rows: list[tuple[Value, ...]] = [
+        (
+            target.error,
+            *place.curve,
+            place.seconds,
+            round(place.evaluations) if place.evaluations == place.evaluations else None,
+            place.energy,
+            place.drift,
+            place.tolerance if place.step is None else f"step {place.step:g}",
+        )
+        for target in ranking.targets
+        for place in target.places
+    ]
+    return [table("targets", _TARGETS, rows, 3)] if rows else []
+
+
+def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> Iterator[Block]:
+    """All runs, with those columns in which they differ."""
+    agreement = found.reference.agreement
+    frame = found.frame.astype(object).where(found.frame.notna(), None)
+    order = [*_FIRST, *(name for name in columns if name not in (*_FIRST, "failure", "reason")), "failure"]
+    values = {name: {*frame[name]} for name in order}
+    alike = [name for name in order[len(_FIRST) : -1] if len(values[name]) == 1 and not values[name] & {"", None}]
+    if alike:
+        same = ", ".join(f"{name.replace('_', ' ')} = {frame[name].iloc[0]}" for name in alike)
+        yield Text(f"The same in all runs: {same}.")
+    used = [name for name in order if values[name] - {"", None} and name not in alike]
+    bounds = {f"error_{name}": getattr(agreement, name) for name in ("position", "orientation", "velocity")}
+    bounds["error"] = agreement.largest
+    cells = [[_bounded(row[name], bounds.get(name)) for name in used] for _, row in frame.iterrows()]
+    numbers = tuple(-1 if row.errors is None else curves.index(row.case.curve) for row in found.rows)
+    head = {name.replace("_", " "): columns[name] for name in used}
+    yield table("runs", head, cells, 3, curves=numbers, figure="work-precision costs" if curves else "")
+
+
+def _bounded(value: Any, bound: float | None) -> Value | Cell:
+    """The value; of an error the bound that it is below, and of a run without one that it failed."""
+    shown: Value | Cell = value
+    if bound is not None:
+        if value is None:
+            shown = Cell("failed", FAR)
+        elif isinstance(value, float) and value < bound:
+            shown = Cell(f"<{bound:.0e}", repr(value))
+    return shown

@@ -109,7 +109,7 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
     drift, energy = solution.drift, solution.energy
     reached = None
     if solution.success:
-        reached = errors(state_at_end(solution, exact.quantity), exact.against(named(case.formulation).name))
+        reached = errors(state_at_end(solution), exact.against(named(case.formulation).name))
         if not math.isfinite(reached.largest):
             raise ValueError(f"the errors at the end are not finite: {reached}")
     return Row(

@@ -15,12 +15,12 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.formulations import FormulationName
+from rbdae.formulations.table import FormulationName
 from rbdae.initial.formulate import formulate
 from rbdae.initial.given import Hold
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
-from rbdae.rotations import RotationName
+from rbdae.rotations.chart import RotationName
 from rbdae.rotations.checks import to_rotation
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
@@ -57,8 +57,6 @@ class FinalState:
     sizes : largest norms of positions, velocities and angular velocities over the run, to which errors are relative (a
         pendulum at its turning point has no velocity to relate to), but not less than those of a body that hardly
         moves; None for the norms of this state
-    quantity : value of the quantity whose error counts, such as an angle with its turns, and its largest magnitude over
-        the run; None without one
     """
 
     position: Mat
@@ -66,24 +64,22 @@ class FinalState:
     velocity: Mat
     angular_velocity: Mat
     sizes: tuple[float, float, float] | None = None
-    quantity: tuple[float, float] | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Errors:
     """Errors at the end, relative to the largest size over the run of what is measured; `orientation` is the largest
-    angle, rad; `velocity` the larger one of velocities and angular velocities; `quantity` of the study's quantity."""
+    angle, rad; `velocity` the larger one of velocities and angular velocities."""
 
     position: float
     orientation: float
     velocity: float
-    quantity: float | None = None
 
     @property
     def largest(self) -> float:
-        """The error that counts: of the quantity, or else the worst of the three."""
-        return max(self.position, self.orientation, self.velocity) if self.quantity is None else self.quantity
+        """The worst of the three."""
+        return max(self.position, self.orientation, self.velocity)
 
 
 def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
@@ -97,17 +93,13 @@ def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
     )
 
 
-def state_at_end(solution: Solution, quantity: str) -> FinalState:
-    """The last state of a run, with the value of a quantity, by its label; none for ""."""
+def state_at_end(solution: Solution) -> FinalState:
+    """The last state of a run."""
     t_end = float(solution.t[-1])
-    last = final_state(solution.problem_at(t_end), t_end, solution.y[-1])
-    if not quantity:
-        return last
-    values = np.asarray(solution.quantity(quantity), dtype=float)
-    return replace(last, quantity=(float(values[-1]), float(np.max(np.abs(values)))))
+    return final_state(solution.problem_at(t_end), t_end, solution.y[-1])
 
 
-def _exact(solution: Solution, quantity: str) -> FinalState:
+def _exact(solution: Solution) -> FinalState:
     """The last state of a run, with the sizes over the run."""
     problem, states, t = solution.problem, list(solution.states.values()), solution.t
     assert problem is not None
@@ -120,7 +112,7 @@ def _exact(solution: Solution, quantity: str) -> FinalState:
     x, v, Om = (float(np.sqrt(np.max(np.sum(np.square(values), axis=(0, -1))))) for values in moving)
     duration, length = abs(float(t[-1] - t[0])), solution.problem_at(float(t[-1])).model.scales.length
     sizes = (max(x, _REST * length), max(v, _REST * length / duration), max(Om, _REST / duration))
-    return replace(state_at_end(solution, quantity), sizes=sizes)
+    return replace(state_at_end(solution), sizes=sizes)
 
 
 def errors(state: FinalState, exact: FinalState) -> Errors:
@@ -128,16 +120,12 @@ def errors(state: FinalState, exact: FinalState) -> Errors:
     found, right = (to_rotation(s.orientation) for s in (state, exact))
     moving = (exact.position, exact.velocity, exact.angular_velocity)
     x, v, Om = exact.sizes or map(float, map(np.linalg.norm, moving))
-    quantity = None
-    if state.quantity is not None and exact.quantity is not None:
-        quantity = abs(state.quantity[0] - exact.quantity[0]) / (exact.quantity[1] or 1.0)
     return Errors(
         _relative(state.position, exact.position, x),
         float(np.max((right.inv() * found).magnitude())),
         max(
             _relative(state.velocity, exact.velocity, v), _relative(state.angular_velocity, exact.angular_velocity, Om)
         ),
-        quantity,
     )
 
 
@@ -156,29 +144,26 @@ class Reference:
     states : of the two formulations of `REFERENCES`, or of runs of the user's own
     agreement : the difference of the two; errors below it mean nothing. Not a number if there is one state only
     about : where the states are from, in words
-    quantity : the label of the quantity whose error counts, such as "pin.angle"; "" for the motion of all bodies
     """
 
     t_end: float
     states: tuple[FinalState, FinalState]
     agreement: Errors
     about: str = _COMPUTED
-    quantity: str = ""
 
     @property
     def axis(self) -> str:
         """The error that counts, in words."""
-        what = f"error of {self.quantity}, relative," if self.quantity else "largest relative error"
-        return f"{what} at t = {self.t_end:g} s"
+        return f"largest relative error at t = {self.t_end:g} s"
 
     def against(self, formulation: str) -> FinalState:
         """The state that a formulation other than this one computed."""
         return self.states[1 if formulation == REFERENCES[0][0] else 0]
 
     @classmethod
-    def from_solutions(cls, first: Solution, second: Solution | None = None, *, quantity: str = "") -> Self:
+    def from_solutions(cls, first: Solution, second: Solution | None = None) -> Self:
         """Make a reference of runs that one trusts, by other formulations or solvers at tight tolerances; with a second
-        one the agreement is known. `quantity` is the label of the quantity whose error counts, "" for the motion.
+        one the agreement is known.
 
         Raises
         ------
@@ -194,14 +179,14 @@ class Reference:
             if not solution.success:
                 raise ValueError(f"a reference must have reached its end, but {solution.message}; give another run")
         times = [float(solution.t[-1]) for solution in given]
-        states = [_exact(solution, quantity) for solution in given]
+        states = [_exact(solution) for solution in given]
         sizes = [len(state.position) for state in states]
         if times[0] != times[-1] or sizes[0] != sizes[-1]:
             raise ValueError(f"runs of a reference end at {times} s with {sizes} bodies; give runs of one system")
         agreement = errors(*states) if len(states) == 2 else Errors(math.nan, math.nan, math.nan)
         ends = [(solution.problem_at(times[0]), solution) for solution in given]
         about = " and ".join(f"{p.formulation} ({p.rotation}) by {s.solver} at {s.rtol:.0e}" for p, s in ends)
-        return cls(times[0], (states[0], states[-1]), agreement, about, quantity)
+        return cls(times[0], (states[0], states[-1]), agreement, about)
 
 
 def reference(
@@ -212,7 +197,6 @@ def reference(
     hold: Hold = (),
     projection: Projection | bool | None = None,
     limit: float = 600.0,
-    quantity: str = "",
 ) -> Reference:
     """Compute final states at `t_end` by the two formulations of `REFERENCES`, at tolerances of 1e-13.
 
@@ -223,7 +207,6 @@ def reference(
     redundant, hold : as `rbdae.formulate` takes them
     projection : as `rbdae.solve` takes it
     limit : seconds after which a run is given up
-    quantity : the label of the quantity whose error counts, such as "pin.angle"
 
     Raises
     ------
@@ -242,9 +225,9 @@ def reference(
             raise RuntimeError(f"no reference: {formulation} was {error}; {_REMEDY}") from None
         if not solution.success:
             raise RuntimeError(f"no reference: {formulation} by {solution.message}; {_REMEDY}")
-        states.append(_exact(solution, quantity))
+        states.append(_exact(solution))
     first, second = states
-    return Reference(end, (first, second), errors(first, second), quantity=quantity)
+    return Reference(end, (first, second), errors(first, second))
 
 
 def refuse_disagreement(found: Reference, tightest: float) -> None:

@@ -104,6 +104,7 @@ def owner_of(name: str) -> Any:
     """A module, or a class with public methods."""
     classes = {"problem": rbdae.Problem, "matrices": matrices.Matrices}
     where = "rbdae_papers." if name in ("kinematics", "step_equations", "step_values") else "rbdae.rotations."
+    where = "rbdae_papers.null_space." if name == "euler_map" else where
     return classes.get(name) or importlib.import_module(where + name)
 
 

@@ -12,8 +12,9 @@ import pytest
 import rbdae
 from rbdae import observables
 from rbdae.adapter import Unsupported
-from rbdae.formulations import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
-from rbdae.rotations import CHARTS, RotationName
+from rbdae.formulations.table import FORMULATIONS, SPELLINGS, FormulationName, VelocityName
+from rbdae.rotations import CHARTS
+from rbdae.rotations.chart import RotationName
 from rbdae.solving.files import FrameName
 from rbdae.solving.registry import SolverName
 

@@ -189,10 +189,9 @@ def test_a_missing_package_is_told_before_the_run(mechanism, package, option, ca
 
 def test_a_run_with_redundant_joints_has_a_page(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    typed = ["run", "bricard", "--t-end", "0.01", "--hold", "rod1:position", "--save", "run.npz"]
+    typed = ["run", "bricard", "--t-end", "0.01", "--hold", "rod1:position", "--report", "run.html"]
     assert main([*typed, "--redundant", "minimum-norm"]) == 0
-    assert main(["report", "run.npz", "--model", "bricard"]) == 0  # which knows what it left out
-    assert (tmp_path / "run.report.html").is_file()
+    assert (tmp_path / "run.html").is_file()
 
 
 FEW = ["--formulations", "index-0", "--rotations", "quaternion", "--velocities", "angular", "--tolerances", "1e-4"]
@@ -234,44 +233,3 @@ def test_a_study_of_a_file_runs_in_processes(mechanism, tmp_path):
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert "1 runs, 0 failed" in ended.stdout
-
-
-def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
-    """Of a run with and without its mechanism, and of a comparison."""
-    assert main(["run", f"{mechanism}:bar", "--t-end", "0.1", "--formulation", "index-1", "--save", "run.npz"]) == 0
-    assert main(["report", "run.npz"]) == 0
-    alone = (tmp_path / "run.report.html").read_text(encoding="utf-8")
-    assert main(["report", "run.npz", "--model", f"{mechanism}:bar", "--out", "whole.html", "--title", "A bar"]) == 0
-    whole = (tmp_path / "whole.html").read_text(encoding="utf-8")
-    assert "<title>A bar</title>" in whole and "Reactions" in whole and "Reactions" not in alone
-    study.compare(
-        rbdae.models.pendulum(),
-        0.05,
-        formulations=["index-0"],
-        rotations=["quaternion"],
-        velocities=["angular"],
-        solvers=["scipy:DOP853"],
-        tolerances=[1e-6],
-        repeats=1,
-    ).to_json(tmp_path / "study.json")
-    assert main(["report", "study.json"]) == 0
-    assert "scipy:DOP853" in (tmp_path / "study.report.html").read_text(encoding="utf-8")
-    capsys.readouterr()
-
-
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["run.txt"], "must end with .npz"),
-        (["there_is_none.npz"], "there_is_none.npz"),
-        (["there_is_none.json"], "there_is_none.json"),
-        (["there_is_none.json", "--model", "pendulum"], "no --model"),
-        (["there_is_none.npz", "--out", "page.pdf"], "must end with .html"),
-        (["there_is_none.npz", "--out", "nowhere/page.html"], "there is no folder nowhere"),
-        (["there_is_none.json", "--title", "A crank"], "no --title"),
-    ],
-)
-def test_report_refuses_what_it_cannot_read_or_write(arguments, message, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(["report", *arguments]) == 2
-    assert message in capsys.readouterr().err

@@ -188,7 +188,7 @@ WORDS = {"quaternion": "orientation", "centre of mass": "center_of_mass"}
 def page(run: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("plotly", "jinja2", "itables"):
         pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
-    return run.report(tmp_path_factory.mktemp("page") / "run.html", plane=False)
+    return run.report(tmp_path_factory.mktemp("page") / "run.html")
 
 
 def test_every_curve_of_a_page_is_that_of_the_run(run, at, page):
@@ -214,6 +214,7 @@ def test_every_curve_of_a_page_is_that_of_the_run(run, at, page):
         for quantity, (unit, _) in each.units.items()
         if not unit.endswith("/s^2") and np.any(getattr(each, quantity) != 0.0)
     }
+    own -= {("friction-1", "angle"), ("friction-1", "rate")}  # the elbow has them
     shown = set()
     for curve in (curve for curve in every if curve.figure not in CURVES):
         label = curve.label.partition(" [")[0].replace(" ", "_")
@@ -346,7 +347,6 @@ def test_every_record_is_that_of_its_run():
         error_position=lambda r: r.errors.position,
         error_orientation=lambda r: r.errors.orientation,
         error_velocity=lambda r: r.errors.velocity,
-        error_quantity=lambda r: r.errors.quantity,
         energy=lambda r: r.energy_error,
         drift_position=lambda r: r.position_drift,
         drift_velocity=lambda r: r.velocity_drift,

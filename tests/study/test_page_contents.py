@@ -1,4 +1,4 @@
-"""What a page says and leaves out: quantities with their units, zeros, words, another axis, and how it looks."""
+"""What a page says and leaves out: quantities with their units, zeros, words, and how it looks."""
 
 from __future__ import annotations
 
@@ -61,42 +61,6 @@ def test_quantities_have_names_and_units(page):
     wanted = {("control", name) for name in ("integral", "out", "error", "measured", "setpoint")}
     wanted |= {("watch", "out"), ("watch [rad]", "measured"), ("watch [rad]", "setpoint"), ("watch [rad/s]", "rate")}
     assert of_blocks == wanted
-
-
-def test_diagrams_over_the_angle_of_a_joint(run, tmp_path):
-    (pin, _) = run.problem.system.joints
-    path = run.report(tmp_path / "over.html", over=pin.angle)
-    curves = {(c.figure, c.label, c.name): c for c in page_parts.curves(path)}
-    curve = curves["forces-current", "current [A]", "motor"]
-    assert curve.x.min() == pytest.approx(run.joints["pin"].angle.min(), abs=1e-3)
-    few = np.linspace(0, len(run.t) - 1, 5).astype(int)
-    for k in few:  # the run's own times are among those of a curve
-        j = np.argmin(np.abs(curve.x - run.joints["pin"].angle[k]) + np.abs(curve.y - run.forces["motor"].current[k]))
-        assert curve.y[j] == pytest.approx(run.forces["motor"].current[k], abs=1e-5)
-    figures = page_parts.figures(path)
-    assert figures["forces-current"]["layout"]["xaxis"]["title"]["text"] == "pin.angle [rad]"
-    assert figures["forces-current"]["data"][0]["hovertemplate"].startswith("pin.angle = %{x:.6g} rad<br>")
-    assert figures["drift"]["layout"]["xaxis"]["title"]["text"] == "t [s]"
-    picture = run.plot(over="pin.angle", quantities=["joints", "energy"])
-    assert "pin.angle [rad]" in {axis.get_xlabel() for axis in picture.axes}
-    drawn = next(axis for axis in picture.axes if axis.get_title(loc="left") == "angle [rad]").lines[0]
-    np.testing.assert_allclose(drawn.get_xdata(), drawn.get_ydata(), rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("over", "error", "words"),
-    [("pin.angel", ValueError, "pin.angel.*pin.angle"), (3, TypeError, "over .* 3"), ("ball.axis", ValueError, "one")],
-)
-def test_what_is_no_axis_is_refused(over, error, words, run, tmp_path):
-    if over == "ball.axis":
-        system = rbdae.System()
-        body = system.add_body("top", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, 1))
-        system.add_joint(rbdae.joints.Spherical(system.ground, body, name="ball"))
-        run = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 0.01))
-    with pytest.raises(error, match=f"plot: .*{words}"):
-        run.plot(over=over)
-    with pytest.raises(error, match=f"report: .*{words}"):
-        run.report(tmp_path / "over.html", over=over)
 
 
 def test_a_page_of_a_sampled_controller(tmp_path):

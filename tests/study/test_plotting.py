@@ -134,8 +134,6 @@ def test_rounding_is_drawn_as_a_constant():
         ({"quantities": "energy"}, TypeError, "quantities must be .*'energy'"),
         ({"quantities": ["energy"], "joints": ["hinge"]}, ValueError, "reactions"),
         ({"quantities": ["position"], "bodies": []}, ValueError, "bodies"),
-        ({"plane": True}, ValueError, "plane=True"),
-        ({"over": "pin.angle"}, ValueError, "over='pin.angle'"),
     ],
 )
 def test_wrong_choices_are_refused(options, error, message):

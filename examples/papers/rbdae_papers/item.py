@@ -72,13 +72,19 @@ class Item:
 
 
 @cache
-def _numbers(paper: str) -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / paper / "numbers.toml").read_text(encoding="utf-8"))
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+def item(name: str, run: Callable[[Settings], Finding], draw: Callable[[Finding], Figure] | None = None) -> Item:
+    """The item of a name in ``items.toml``."""
+    words = _table("items.toml")[name]
+    return Item(name=name, run=run, draw=draw, **words | {"needs": tuple(words.get("needs", ()))})
 
 
 def numbers(paper: str, name: str) -> dict[str, Any]:
     """The numbers that an item is held against: those of the paper, and those that rbdae has had."""
-    found: dict[str, Any] = _numbers(paper)[name]
+    found: dict[str, Any] = _table(f"{paper}/numbers.toml")[name]
     return found
 
 

@@ -1,8 +1,8 @@
 """Figures, tables and claims of the papers that rbdae follows, each beside what the paper says.
 
 `ITEMS` has them by name; ``rbdae papers`` runs them, and docs/papers.md lists them. A new item is a function of
-`Settings` that returns a `Finding`, an `Item` in the tuple of its paper here, and its numbers in the paper's
-numbers.toml.
+`Settings` that returns a `Finding`, an `Item` in the tuple here, its words in items.toml, and its numbers in the
+numbers.toml of its paper.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from rbdae import Problem, Solution
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Steps
 from rbdae.kernels.records import QUATERNION_RATE
-from rbdae.rotations import quaternions
 from rbdae_papers import step_equations
+from rbdae_papers.null_space.euler_map import euler_differential
 
 _PAPER, _VARIATIONAL = "rbdae:energy-momentum", "rbdae:variational"
 _SAME: Final = 1e-9
@@ -85,7 +85,7 @@ class _Body:
     @property
     def gradients(self) -> Mat:
         """The gradients of V in the middle of the steps, (k, 4), J."""
-        out: Mat = -quaternions.euler_differential(0.5 * (self.q[:-1] + self.q[1:])).swapaxes(-1, -2) @ self.weight
+        out: Mat = -euler_differential(0.5 * (self.q[:-1] + self.q[1:])).swapaxes(-1, -2) @ self.weight
         return out
 
     def momenta(self, sizes: Vec) -> tuple[Mat, Mat, Mat]:

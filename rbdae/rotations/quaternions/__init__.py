@@ -4,9 +4,7 @@ Algebra ([GR95] (209)-(217), [NS] (30), [BS09] section 2.1): `product`, `conjuga
 Matrices ([GR95] (239)-(251), [BS09] (9)-(12) and appendix A): `left_matrix` Q_l, `right_matrix` Q_r, `E`, `G`.
 Maps ([BS09] (5)-(8), [GR95] (193)-(205)): `exponential`, `logarithm`, rotation vectors, matrices, scipy's `Rotation`.
 Rates ([BS09] (3), (4), (14), (45), [NS] lemma 4.1): angular velocities of qdot and back, angular momentum.
-Euler map ([NS] sections 4, 5): `euler_map`, `euler_differential`, `euler_pseudoinverse`, the same of many bodies,
-`system_differential`, `system_pseudoinverse`; `mass_matrix`, `tangential_inverse_mass`; of plane rotations
-`from_plane`, `plane_directors`, `plane_rate`.
+The Euler map of [NS], sections 4 and 5, with mass matrices is `rbdae_papers.null_space.euler_map`.
 
 The product is Hamilton's: R(p q) = R(p) R(q), and R(q) x = q x conj(q) takes material to spatial components. Functions
 that read a rotation from a quaternion take its direction alone: q and -q, and any multiple, are one rotation.
@@ -19,16 +17,6 @@ from rbdae.rotations.quaternions.algebra import product as product
 from rbdae.rotations.quaternions.algebra import pure as pure
 from rbdae.rotations.quaternions.algebra import rotate as rotate
 from rbdae.rotations.quaternions.algebra import rotate_back as rotate_back
-from rbdae.rotations.quaternions.euler import euler_differential as euler_differential
-from rbdae.rotations.quaternions.euler import euler_map as euler_map
-from rbdae.rotations.quaternions.euler import euler_pseudoinverse as euler_pseudoinverse
-from rbdae.rotations.quaternions.euler import from_plane as from_plane
-from rbdae.rotations.quaternions.euler import mass_matrix as mass_matrix
-from rbdae.rotations.quaternions.euler import plane_directors as plane_directors
-from rbdae.rotations.quaternions.euler import plane_rate as plane_rate
-from rbdae.rotations.quaternions.euler import system_differential as system_differential
-from rbdae.rotations.quaternions.euler import system_pseudoinverse as system_pseudoinverse
-from rbdae.rotations.quaternions.euler import tangential_inverse_mass as tangential_inverse_mass
 from rbdae.rotations.quaternions.maps import exponential as exponential
 from rbdae.rotations.quaternions.maps import from_axis_angle as from_axis_angle
 from rbdae.rotations.quaternions.maps import from_matrix as from_matrix
@@ -55,25 +43,18 @@ __all__ = [
     "E",
     "G",
     "conjugate",
-    "euler_differential",
-    "euler_map",
-    "euler_pseudoinverse",
     "exponential",
     "from_axis_angle",
     "from_matrix",
-    "from_plane",
     "from_rotation",
     "from_rotation_vector",
     "half",
     "inverse",
     "left_matrix",
     "logarithm",
-    "mass_matrix",
     "material_angular_velocity",
     "momentum_map",
     "norm",
-    "plane_directors",
-    "plane_rate",
     "product",
     "pure",
     "rate_from_material",
@@ -83,9 +64,6 @@ __all__ = [
     "rotate_back",
     "second_rate",
     "spatial_angular_velocity",
-    "system_differential",
-    "system_pseudoinverse",
-    "tangential_inverse_mass",
     "to_axis_angle",
     "to_matrix",
     "to_rotation",

@@ -11,7 +11,7 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.norm_multipliers import norm_defect, norm_multipliers
 
 if TYPE_CHECKING:
@@ -216,22 +216,5 @@ def _draw_check(finding: Finding) -> Figure:
     return figure
 
 
-TABLE: Final = Item(
-    name="sns-multipliers",
-    paper="forms",
-    place="(23), (25), (29), (78)-(84), section 4.2",
-    says="All forms have the same accelerations and the same motion; the multiplier is 0, twice the kinetic energy, or "
-    "depends on the force; the Jacobian of Q_p2 does not depend on the Euler parameters.",
-    run=_run,
-    draw=_draw,
-    needs=("sksundae:ida",),
-)
-CHECK: Final = Item(
-    name="sns-check",
-    paper="forms",
-    place="Section 3, after (32)",
-    says="Knowing that lambda = 0 in (23) might be helpful to control the quality of a numerical solution.",
-    run=_run_check,
-    draw=_draw_check,
-    needs=("sksundae:ida",),
-)
+TABLE: Final = item("sns-multipliers", _run, _draw)
+CHECK: Final = item("sns-check", _run_check, _draw_check)

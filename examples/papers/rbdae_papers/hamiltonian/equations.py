@@ -13,7 +13,7 @@ from rbdae.rotations import quaternions
 from rbdae_papers import step_equations
 from rbdae_papers.finding import Cell, Comparison, Criterion, Finding, at_least, at_most, claim, expect
 from rbdae_papers.hamiltonian.schemes import INERTIA, SCHEMES, run
-from rbdae_papers.item import Item, Settings
+from rbdae_papers.item import Settings, item
 
 _STEP: Final = 0.005
 _LEVEL = 1e-13
@@ -149,33 +149,7 @@ def _run_equivariance(how: Settings) -> Finding:
     return Finding(("scheme", "largest difference"), rows, tuple(compared))
 
 
-CONSTRAINT: Final = Item(
-    name="bs-hidden",
-    paper="hamiltonian",
-    place="(40), (46), (47)",
-    says="A step of QUAT.EM satisfies the constraint q . p = 0 of the momenta, too, which it does not have.",
-    run=_run_constraint,
-)
-MULTIPLIER: Final = Item(
-    name="bs-multiplier",
-    paper="hamiltonian",
-    place="Remark 4.3",
-    says="The multiplier that is eliminated in (53) follows from both ends of a step, la = -q . grad V / (q . q) in "
-    "the middle.",
-    run=_run_multiplier,
-)
-MOMENTUM_MAP: Final = Item(
-    name="bs-momentum-map",
-    paper="hamiltonian",
-    place="Appendix E, J^-",
-    says="The variational integrator conserves the discrete momentum map J^-.",
-    run=_run_momentum_map,
-)
-EQUIVARIANCE: Final = Item(
-    name="bs-equivariance",
-    paper="hamiltonian",
-    place="Section 6",
-    says="All schemes are SO(3)-equivariant: results do not depend on the choice of coordinate frames; schemes based "
-    "on Euler angles are not, in general.",
-    run=_run_equivariance,
-)
+CONSTRAINT: Final = item("bs-hidden", _run_constraint)
+MULTIPLIER: Final = item("bs-multiplier", _run_multiplier)
+MOMENTUM_MAP: Final = item("bs-momentum-map", _run_momentum_map)
+EQUIVARIANCE: Final = item("bs-equivariance", _run_equivariance)

@@ -9,7 +9,7 @@ import numpy as np
 from rbdae_papers.finding import Cell, Comparison, Finding, at_most, claim, close, expect, near
 from rbdae_papers.hamiltonian.drawing import draw_kept_and_errors
 from rbdae_papers.hamiltonian.schemes import SCHEMES, changes, error, order, run
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,12 +72,4 @@ def _draw(finding: Finding) -> Figure:
     )
 
 
-ITEM: Final = Item(
-    name="bs-fig-1",
-    paper="hamiltonian",
-    place="Figure 1",
-    says="QUAT.EM conserves energy and angular momentum of a free body with the large step 0.05 s, and all four "
-    "schemes are of second order.",
-    run=_run,
-    draw=_draw,
-)
+ITEM: Final = item("bs-fig-1", _run, _draw)

@@ -10,7 +10,7 @@ from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
 from rbdae_papers.hamiltonian.drawing import draw_kept_and_errors
 from rbdae_papers.hamiltonian.schemes import LENGTH, changes, circle, error, look, order, run
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.panels import framed
 
 if TYPE_CHECKING:
@@ -111,28 +111,6 @@ def _draw_paths(finding: Finding, name: str) -> Figure:
     return figure
 
 
-FIGURE_3: Final = Item(
-    name="bs-fig-3",
-    paper="hamiltonian",
-    place="Figure 3",
-    says="QUAT.EM conserves the energy and the vertical momentum of the top with 0.01 s; DIR.EM exhibits the best "
-    "performance for a prescribed step size.",
-    run=_run_3,
-    draw=_draw_3,
-)
-FIGURE_4: Final = Item(
-    name="bs-fig-4",
-    paper="hamiltonian",
-    place="Figure 4",
-    says="With 0.01 s the path of DIR.EM is near the closed form, that of QUAT.EM is not.",
-    run=lambda how: _run_paths("bs-fig-4"),
-    draw=lambda finding: _draw_paths(finding, "bs-fig-4"),
-)
-FIGURE_5: Final = Item(
-    name="bs-fig-5",
-    paper="hamiltonian",
-    place="Figure 5",
-    says="QUAT.VI and ALGO.C1 with 0.007 s, to which the step had to be reduced for QUAT.VI to converge.",
-    run=lambda how: _run_paths("bs-fig-5"),
-    draw=lambda finding: _draw_paths(finding, "bs-fig-5"),
-)
+FIGURE_3: Final = item("bs-fig-3", _run_3, _draw_3)
+FIGURE_4: Final = item("bs-fig-4", lambda how: _run_paths("bs-fig-4"), lambda finding: _draw_paths(finding, "bs-fig-4"))
+FIGURE_5: Final = item("bs-fig-5", lambda how: _run_paths("bs-fig-5"), lambda finding: _draw_paths(finding, "bs-fig-5"))

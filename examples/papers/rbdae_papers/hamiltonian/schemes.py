@@ -9,7 +9,7 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat, Vec
-from rbdae.formulations import FormulationName
+from rbdae.formulations.table import FormulationName
 from rbdae.show.figures import COLOURS
 from rbdae_papers import closed_form
 from rbdae_papers.item import attempt

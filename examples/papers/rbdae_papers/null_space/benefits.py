@@ -13,7 +13,7 @@ from rbdae._arrays import ArrayLike, Mat
 from rbdae.rotations import checks
 from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect, near
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.drawing import look
 from rbdae_papers.null_space.equations import BODIES, FORMS, LEGEND, NAMES, problem
 from rbdae_papers.null_space.work import SUPERIOR
@@ -150,27 +150,7 @@ def _draw_cost(finding: Finding) -> Figure:
     return figure
 
 
-CONDITION: Final = Item(
-    name="ns-condition",
-    paper="null_space",
-    place="Benefit (v)",
-    says="The bad condition of the index-0 and index-1 systems is resolved completely by the null space.",
-    run=_run_condition,
-)
-COST: Final = Item(
-    name="ns-cost",
-    paper="null_space",
-    place="Benefit (vi)",
-    says="The right-hand side of the null space is cheaper than that of index 0.",
-    run=_run_cost,
-    draw=_draw_cost,
-)
+CONDITION: Final = item("ns-condition", _run_condition)
+COST: Final = item("ns-cost", _run_cost, _draw_cost)
 
-SPATIAL: Final = Item(
-    name="ns-spatial",
-    paper="null_space",
-    place="Remark 4.6",
-    says="With spatial angular velocities the reduced mass depends on the state, and the right-hand side is more "
-    "expensive than with material ones.",
-    run=_run_spatial,
-)
+SPATIAL: Final = item("ns-spatial", _run_spatial)

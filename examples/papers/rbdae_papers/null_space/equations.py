@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import rbdae
-from rbdae.formulations import FormulationName
+from rbdae.formulations.table import FormulationName
 
 FORMS: Final[dict[str, tuple[FormulationName, dict[str, Any]]]] = {
     "q42": ("null-space", {"rotation": "quaternion", "velocity": "angular"}),

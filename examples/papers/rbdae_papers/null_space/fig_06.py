@@ -10,7 +10,7 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_most, claim, close, expect, within_factor
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.drawing import legend, look, thinned_by_logarithm
 from rbdae_papers.null_space.equations import BODIES, LEGEND, NAMES, problem
 from rbdae_papers.panels import framed
@@ -76,15 +76,4 @@ def _draw(finding: Finding) -> Figure:
     return figure
 
 
-ITEM: Final = Item(
-    name="ns-fig-6",
-    paper="null_space",
-    place="Figure 6",
-    says="At index 0 the position drifts quadratically and the velocity linearly; with the null space the position "
-    "drifts linearly, and the velocity constraint is satisfied.",
-    run=_run,
-    draw=_draw,
-    needs=(_SOLVER,),
-    example="A",
-    any_solver=True,
-)
+ITEM: Final = item("ns-fig-6", _run, _draw)

@@ -11,7 +11,7 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect, near, within_factor
-from rbdae_papers.item import Item, Settings, missing, numbers
+from rbdae_papers.item import Settings, item, missing, numbers
 from rbdae_papers.null_space.drawing import legend, look
 from rbdae_papers.null_space.equations import BODIES, FORMS, LEGEND, problem
 from rbdae_papers.null_space.fig_12 import turnovers
@@ -162,35 +162,12 @@ def _draw_others(finding: Finding) -> Figure:
     return figure
 
 
-FIGURE_8: Final = Item(
-    name="ns-fig-8",
-    paper="null_space",
-    place="Figure 8",
-    says="Example A, DoPri5: Euler angles and both quaternion forms take larger steps than both director forms, and "
-    "the null space larger ones than index 0.",
-    run=_run_a,
-    draw=lambda finding: _draw(finding, "Example A, DoPri5 at 1e-6: step sizes, [NS] Figure 8"),
-    example="A",
-    any_solver=True,
+FIGURE_8: Final = item(
+    "ns-fig-8", _run_a, lambda finding: _draw(finding, "Example A, DoPri5 at 1e-6: step sizes, [NS] Figure 8")
 )
-FIGURE_9: Final = Item(
-    name="ns-fig-9",
-    paper="null_space",
-    place="Figure 9",
-    says="Example B, DoPri5: Euler angles and both quaternion forms take larger steps than both director forms, and "
-    "the null space larger ones than index 0.",
-    run=_run_b,
-    draw=lambda finding: _draw(
-        finding, f"{_B}: step sizes, [NS] Figure 9\ndotted: turnovers of the motion", turnovers()
-    ),
-    example="B",
-    any_solver=True,
+FIGURE_9: Final = item(
+    "ns-fig-9",
+    _run_b,
+    lambda finding: _draw(finding, f"{_B}: step sizes, [NS] Figure 9\ndotted: turnovers of the motion", turnovers()),
 )
-OTHERS: Final = Item(
-    name="ns-steps",
-    paper="null_space",
-    place="Section 7, step size histories",
-    says="Step size histories for different solvers and/or Example C look similar to those of Figures 8 and 9.",
-    run=_run_others,
-    draw=_draw_others,
-)
+OTHERS: Final = item("ns-steps", _run_others, _draw_others)

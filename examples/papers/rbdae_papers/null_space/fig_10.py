@@ -10,7 +10,7 @@ import numpy as np
 import rbdae
 from rbdae.show.figures import new_figure, thinned
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, expect, near, within_factor
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.drawing import legend, look
 from rbdae_papers.null_space.equations import FORMS, LEGEND, NAMES, PROJECTIONS, problem
 from rbdae_papers.panels import framed
@@ -96,14 +96,4 @@ def _draw(finding: Finding) -> Figure:
     return figure
 
 
-ITEM: Final = Item(
-    name="ns-fig-10",
-    paper="null_space",
-    place="Figure 10",
-    says="Both null-space forms conserve the energy much better than the absolute forms, which fail for coarse "
-    "tolerances.",
-    run=_run,
-    draw=_draw,
-    example="A",
-    any_solver=True,
-)
+ITEM: Final = item("ns-fig-10", _run, _draw)

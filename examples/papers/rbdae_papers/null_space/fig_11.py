@@ -10,7 +10,7 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.equations import problem
 from rbdae_papers.null_space.references import heavy_top
 from rbdae_papers.panels import framed
@@ -109,11 +109,4 @@ def _draw(finding: Finding) -> Figure:
     return figure
 
 
-ITEM: Final = Item(
-    name="ns-fig-11",
-    paper="null_space",
-    place="Figure 11",
-    says="The top of Example A nutates and precesses.",
-    run=_run,
-    draw=_draw,
-)
+ITEM: Final = item("ns-fig-11", _run, _draw)

@@ -12,7 +12,7 @@ from rbdae._arrays import Vec
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers import closed_form
 from rbdae_papers.finding import Cell, Comparison, Finding, at_most, claim, close, expect
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.equations import problem
 from rbdae_papers.null_space.references import tennis_racket
 from rbdae_papers.panels import framed
@@ -103,12 +103,4 @@ def _draw(finding: Finding) -> Figure:
     return figure
 
 
-ITEM: Final = Item(
-    name="ns-fig-12",
-    paper="null_space",
-    place="Figure 12",
-    says="With a disturbance of 1e-3 rad/s the body turns over at about 0.4 s and again at about 1.2 s, almost "
-    "periodically.",
-    run=_run,
-    draw=_draw,
-)
+ITEM: Final = item("ns-fig-12", _run, _draw)

@@ -10,7 +10,7 @@ import numpy as np
 import rbdae
 from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
-from rbdae_papers.item import Item, Settings, missing, numbers
+from rbdae_papers.item import Settings, item, missing, numbers
 from rbdae_papers.null_space.drawing import draw_work, legend
 from rbdae_papers.null_space.equations import FORMS, problem
 from rbdae_papers.null_space.references import Motion, heavy_top
@@ -208,14 +208,4 @@ def _draw(finding: Finding) -> Figure:
     return figure
 
 
-ITEM: Final = Item(
-    name="ns-fig-13-14",
-    paper="null_space",
-    place="Figures 13 and 14",
-    says="In Example A the null space is superior to index 0 with every solver, quaternions are better than directors, "
-    "and both null-space forms are competitive with Euler angles.",
-    run=_run,
-    draw=_draw,
-    example="A",
-    any_solver=True,
-)
+ITEM: Final = item("ns-fig-13-14", _run, _draw)

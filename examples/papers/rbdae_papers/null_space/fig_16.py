@@ -9,7 +9,7 @@ import numpy as np
 import rbdae
 from rbdae.show.figures import new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, expect, near, within_factor
-from rbdae_papers.item import Item, Settings, missing, numbers
+from rbdae_papers.item import Settings, item, missing, numbers
 from rbdae_papers.null_space.drawing import draw_work, legend
 from rbdae_papers.null_space.equations import BODIES, problem
 from rbdae_papers.null_space.fig_13_14 import SOLVERS
@@ -95,13 +95,4 @@ def _draw(finding: Finding) -> Figure:
     return figure
 
 
-ITEM: Final = Item(
-    name="ns-fig-16",
-    paper="null_space",
-    place="Figure 16",
-    says="In Example C, until T = 4 s, the null space is superior to index 0, quaternions are better than directors.",
-    run=_run,
-    draw=_draw,
-    example="C",
-    any_solver=True,
-)
+ITEM: Final = item("ns-fig-16", _run, _draw)

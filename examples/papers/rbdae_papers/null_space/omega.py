@@ -9,10 +9,10 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat
-from rbdae.formulations import FormulationName
+from rbdae.formulations.table import FormulationName
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, expect, near
-from rbdae_papers.item import Item, Settings, attempt, missing, numbers
+from rbdae_papers.item import Settings, attempt, item, missing, numbers
 from rbdae_papers.null_space.equations import FORMS, NAMES, PROJECTIONS
 from rbdae_papers.null_space.references import Motion, heavy_top
 from rbdae_papers.null_space.work import COLUMNS as WORK
@@ -199,12 +199,4 @@ def _draw(finding: Finding) -> Figure:
     return figure
 
 
-ITEM: Final = Item(
-    name="ns-omega",
-    paper="null_space",
-    place="Section 6, (63), corrected",
-    says="The projection of position (63, P) does affect the rotatory kinetic energy in both directions.",
-    run=_run,
-    draw=_draw,
-    example="A",
-)
+ITEM: Final = item("ns-omega", _run, _draw)

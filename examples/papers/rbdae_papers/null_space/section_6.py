@@ -13,7 +13,7 @@ from rbdae import rotations
 from rbdae._arrays import Mat
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, near
-from rbdae_papers.item import Item, Settings, attempt, numbers
+from rbdae_papers.item import Settings, attempt, item, numbers
 from rbdae_papers.null_space.equations import LEGEND, NAMES, PROJECTION, problem
 from rbdae_papers.null_space.references import errors, reference
 from rbdae_papers.panels import framed
@@ -204,46 +204,8 @@ def _draw_orthonormal(finding: Finding) -> Figure:
     return figure
 
 
-METRIC: Final = Item(
-    name="ns-metric",
-    paper="null_space",
-    place="Section 6, after Lemma 6.2",
-    says="Projection with the identity in place of the mass does not deteriorate the accuracy significantly.",
-    run=_run_metric,
-    draw=_draw_metric,
-    example="A",
-    any_solver=True,
-)
-MULTISTEP: Final = Item(
-    name="ns-bdf",
-    paper="null_space",
-    place="Section 6, before (62)",
-    says="Projection is easy with one-step methods; for higher order BDF methods modifications in the core solver are "
-    "necessary.",
-    run=_run_multistep,
-    needs=("scikits.odes:cvode", "sundials:cvode"),
-)
-VELOCITY: Final = Item(
-    name="ns-velocity",
-    paper="null_space",
-    place="Section 6, after (63)",
-    says="Stabilisation of velocity is much more crucial than stabilisation of position.",
-    run=_run_velocity,
-)
-NORM: Final = Item(
-    name="ns-norm",
-    paper="null_space",
-    place="(63)",
-    says="The projection of the position divides the kinetic energy by the square of the norm of p*, that of the "
-    "velocity leaves it.",
-    run=_run_norm,
-)
-ORTHONORMAL: Final = Item(
-    name="ns-orthonormal",
-    paper="null_space",
-    place="Section 6, Lemma 6.2 and Remark 6.3",
-    says="The algorithm of Spurrier and Klumpp is explicit and fast, and solves (64); Gram-Schmidt depends on the "
-    "order, the logarithm is expensive.",
-    run=_run_orthonormal,
-    draw=_draw_orthonormal,
-)
+METRIC: Final = item("ns-metric", _run_metric, _draw_metric)
+MULTISTEP: Final = item("ns-bdf", _run_multistep)
+VELOCITY: Final = item("ns-velocity", _run_velocity)
+NORM: Final = item("ns-norm", _run_norm)
+ORTHONORMAL: Final = item("ns-orthonormal", _run_orthonormal, _draw_orthonormal)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import rbdae
 from rbdae_papers.finding import Finding, claim, close
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 from rbdae_papers.null_space.equations import NAMES, problem
 
 _JOINTS: Final[dict[str, Any]] = {
@@ -44,12 +44,4 @@ def _run(how: Settings) -> Finding:
     return Finding(("of", "number", "paper", "rbdae"), rows, tuple(compared))
 
 
-ITEM: Final = Item(
-    name="ns-table-2",
-    paper="null_space",
-    place="Table 2; Table 1 and section 7, unknowns",
-    says="A pair of bodies has 3 to 5 joint constraints, 9 to 7 degrees of freedom, and 10 multipliers fewer in "
-    "quaternions than in directors; the forms have 7, 12, 8, 18 and 6 unknowns in Examples A and B, 48, 28, 33 and 23 "
-    "in C.",
-    run=_run,
-)
+ITEM: Final = item("ns-table-2", _run)

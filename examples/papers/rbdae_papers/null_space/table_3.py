@@ -6,7 +6,7 @@ from typing import Final
 
 import rbdae
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, expect
-from rbdae_papers.item import Item, Settings, missing, numbers
+from rbdae_papers.item import Settings, item, missing, numbers
 from rbdae_papers.null_space.equations import problem
 from rbdae_papers.null_space.references import errors, reference
 
@@ -39,10 +39,4 @@ def _run(how: Settings) -> Finding:
     return Finding(("code", "solver", "evaluations", "error"), rows, tuple(compared), lacking, sentence=sentence)
 
 
-ITEM: Final = Item(
-    name="ns-table-3",
-    paper="null_space",
-    place="Table 3",
-    says="DoPri5, DoP853, Odex, Radau5, Dassl/Daspk and Seulex are used, with Ode45 and Ode15s of Matlab.",
-    run=_run,
-)
+ITEM: Final = item("ns-table-3", _run)

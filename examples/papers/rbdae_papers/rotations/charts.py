@@ -9,7 +9,7 @@ import numpy as np
 import rbdae
 from rbdae import rotations
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, claim, close, expect, near
-from rbdae_papers.item import Item, Settings, attempt, numbers
+from rbdae_papers.item import Settings, attempt, item, numbers
 from rbdae_papers.null_space.references import errors, heavy_top
 from rbdae_papers.null_space.work import evaluations_for
 
@@ -77,12 +77,4 @@ def _run(how: Settings) -> Finding:
     return Finding(_COLUMNS, rows, tuple(compared), sentence=sentence)
 
 
-ITEM: Final = Item(
-    name="gr-charts",
-    paper="rotations",
-    place="Sections 1 and 5 to 10",
-    says="Euler parameters have no singularity, Rodrigues parameters one at half a turn, conformal ones none over a "
-    "full turn, linear ones at half a turn, Bryant angles at psi = pi, Euler angles at theta = 0 or pi; trigonometric "
-    "parameters are not efficient.",
-    run=_run,
-)
+ITEM: Final = item("gr-charts", _run)

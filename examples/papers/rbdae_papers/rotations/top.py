@@ -12,7 +12,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.show.figures import COLOURS, new_figure
 from rbdae_papers import closed_form, step_equations
 from rbdae_papers.finding import Cell, Comparison, Finding, at_least, at_most, claim, close, expect, within_factor
-from rbdae_papers.item import Item, Settings, numbers
+from rbdae_papers.item import Settings, item, numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,21 +176,5 @@ def _draw(case: int, finding: Finding) -> Figure:
     return figure
 
 
-FIGURE_6: Final = Item(
-    name=_NAMES[1],
-    paper="rotations",
-    place="Figure 6",
-    says="Case 1: the top is dropped, nutates and precesses; the energy is conserved, the motion stays periodic, and "
-    "the constraint drifts by 2e-7 at most.",
-    run=lambda how: _run(1, how),
-    draw=lambda finding: _draw(1, finding),
-)
-FIGURE_7: Final = Item(
-    name=_NAMES[2],
-    paper="rotations",
-    place="Figure 7",
-    says="Case 2: the top is thrown against its precession; the energy is conserved, the motion stays periodic, and "
-    "the constraint drifts by 2e-7 at most.",
-    run=lambda how: _run(2, how),
-    draw=lambda finding: _draw(2, finding),
-)
+FIGURE_6: Final = item(_NAMES[1], lambda how: _run(1, how), lambda finding: _draw(1, finding))
+FIGURE_7: Final = item(_NAMES[2], lambda how: _run(2, how), lambda finding: _draw(2, finding))

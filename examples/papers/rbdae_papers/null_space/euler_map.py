@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
@@ -124,8 +125,6 @@ def _differential(p: Vec) -> Mat:
 
 
 def _by_bodies(owner: str, p: ArrayLike, block: Callable[[ArrayLike], Mat]) -> Mat:
-    from scipy.linalg import block_diag
-
     p = checks.vectors(owner, "p", p, 4)
     if p.ndim != 2:
         raise ValueError(f"{owner}: p must have the shape (n, 4), got {p.shape}")
