@@ -213,13 +213,35 @@ def _turn(*rotvec: float) -> Rotation:
     return Rotation.from_rotvec(rotvec)
 
 
+# centre of mass, position or the pivot, rotation vector, angular velocity, velocity
+ROWS = {
+    "top": ((0.2, -0.1, 0.4), (1, 2, -0.5), (0.7, -0.4, 1.1), (1.5, -0.8, 2.5)),
+    "free": ((0.3, 0.1, -0.2), (0.5, -0.4, 0.3), (-0.3, 0.9, 0.5), (0.8, -1.1, 0.6), (0.5, 1, -0.7)),
+    "hung": ((-0.1, 0.3, 0.2), (1, 0.5, 0), (1, 0.2, -0.4), (-0.5, 0.9, 1.3)),
+    "hinged": ((0.1, -0.2, 0.3), (0.3, 0.1, 0.2), (0.4, 0.8, -0.3), (1.2, -0.4, 0.9)),
+    "child": ((-0.2, 0.1, 0.1), (1, 0.2, 0.4), (-0.6, 0.3, 0.7), (0.5, 1.4, -0.8), (0.3, 0.2, -0.1)),
+    "kite": ((0, 0, 0), (2, -1, 1.5), (0.9, -0.5, 0.2), (-1, 0.3, 1.1), (-0.4, 0.6, 0.2)),
+    "tail": ((0.1, 0.1, 0), (2.5, -1.5, 1.5), (0.2, 0.7, -0.9), (0.6, -1.2, 0.4)),
+    "tied 1": ((0.2, -0.1, 0.3), (0.1, 0.2, -0.3), (0.5, -0.3, 0.2), (0.8, 0.5, -1), (0.4, -0.2, 0.3)),
+    "tied 2": ((-0.1, 0.2, 0.1), (1.2, 0.5, -0.2), (-0.4, 0.6, 0.3), (-0.6, 0.9, 0.7), (-0.3, 0.5, 0.1)),
+    "tied 3": ((0.1, 0.1, 0.2), (2, 1, 0.5), (0.2, 0.1, 0.8), (0.3, -0.7, 1.1)),
+    "a": ((0.2, 0.3, -0.1), (1, 0.5, -0.7), (0.3, 0.6, -0.8), (1.1, -0.6, 0.9), (0.7, -0.3, 0.5)),
+    "b": ((-0.3, 0.1, 0.2), (1.8, 0.9, -0.3), (-0.5, 0.4, 1), (-0.9, 1.3, 0.2)),
+    "first": ((0.2, -0.1, 0.3), (0.6, 0.2, -0.5), (0.5, -0.4, 0.3), (0.8, 0.5, -1), (0.4, -0.2, 0.3)),
+    "second": ((-0.1, 0.2, 0.1), (1.5, 0.5, -0.2), (-0.4, 0.6, 0.5), (-0.6, 0.9, 0.7), (-0.3, 0.5, 0.1)),
+    "table": ((0.1, -0.2, 0.1), (0.3, 0.1, 0.2), (0.6, -0.3, 0.4), (0.9, 0.4, 1.8), (0, 0, 0.1)),
+    "arm": ((0.2, 0.1, -0.1), (1, 0.4, 0.5), (-0.4, 0.7, 0.2), (-0.8, 1.1, 0.5), (0.5, 1, -0.4)),
+    "turning": ((0.1, 0.2, 0.3), (1.5, -0.6, 0.1), (0.8, 0.4, -0.5), (1, -0.7, 2)),
+    "bob": ((0, 0, 0), (3, -0.1, -0.3), (0.2, 0.4, -0.1), (0.5, 0.8, -0.4)),
+}
+
+
 def add_body(
-    system: rbdae.System, name: str, mass: float, inertia: Any, *rows: Sequence[float], pivot: bool = False
+    system: rbdae.System, name: str, mass: float, inertia: Any, row: Any = None, *, pivot: bool = False, **more: Any
 ) -> Body:
-    """A body by rows of three numbers: centre of mass, position or the pivot, rotation vector, angular velocity,
-    velocity; the last ones may be left out."""
+    """A body by a row of `ROWS`, the one of its name if no other is given; velocities may be left out."""
     names = ("center_of_mass", "pivot" if pivot else "position", "orientation", "angular_velocity", "velocity")
-    given: dict[str, Any] = dict(zip(names, rows, strict=False))
+    given: dict[str, Any] = dict(zip(names, ROWS[name] if row is None else row, strict=False)) | more
     given["orientation"] = Rotation.from_rotvec(given["orientation"])
     return system.add_body(name, mass=mass, inertia=inertia, **given)
 
@@ -234,9 +256,7 @@ heavy_top, linked_bodies = rbdae.models.heavy_top, rbdae.models.linked_bodies
 def skew_top() -> rbdae.System:
     """A pivot away from the origin, a tensor off its axes and an offset centre of mass."""
     system = rbdae.System(gravity=(0.5, -1.0, -9.0))
-    add_body(
-        system, "top", 1.3, INERTIA, (0.2, -0.1, 0.4), (1, 2, -0.5), (0.7, -0.4, 1.1), (1.5, -0.8, 2.5), pivot=True
-    )
+    add_body(system, "top", 1.3, INERTIA, pivot=True)
     return system
 
 
@@ -271,28 +291,8 @@ def branched() -> rbdae.System:
 def bushed() -> rbdae.System:
     """A free body and a body with a pivot, held by anisotropic damped bushings at offset points, no joint."""
     system = rbdae.System(gravity=(0.0, 0.3, -9.81))
-    free = add_body(
-        system,
-        "free",
-        2.0,
-        INERTIA,
-        (0.3, 0.1, -0.2),
-        (0.5, -0.4, 0.3),
-        (-0.3, 0.9, 0.5),
-        (0.8, -1.1, 0.6),
-        (0.5, 1, -0.7),
-    )
-    hinged = add_body(
-        system,
-        "hinged",
-        1.5,
-        1.4 * INERTIA,
-        (-0.1, 0.3, 0.2),
-        (1, 0.5, 0),
-        (1, 0.2, -0.4),
-        (-0.5, 0.9, 1.3),
-        pivot=True,
-    )
+    free = add_body(system, "free", 2.0, INERTIA)
+    hinged = add_body(system, "hinged", 1.5, 1.4 * INERTIA, ROWS["hung"], pivot=True)
     turned = _turn(0.3, 0.5, -0.2).as_matrix()
     stiffness = turned @ np.diag((40.0, 90.0, 10.0)) @ turned.T
     damping = turned.T @ np.diag((1.0, 0.3, 2.0)) @ turned
@@ -310,28 +310,8 @@ def bushed() -> rbdae.System:
 def hinged_pair() -> rbdae.System:
     """A chain of two that begins at a pivot."""
     system = rbdae.System()
-    hinged = add_body(
-        system,
-        "hinged",
-        2.0,
-        INERTIA,
-        (0.1, -0.2, 0.3),
-        (0.3, 0.1, 0.2),
-        (0.4, 0.8, -0.3),
-        (1.2, -0.4, 0.9),
-        pivot=True,
-    )
-    child = add_body(
-        system,
-        "child",
-        1.2,
-        0.8 * INERTIA,
-        (-0.2, 0.1, 0.1),
-        (1, 0.2, 0.4),
-        (-0.6, 0.3, 0.7),
-        (0.5, 1.4, -0.8),
-        (0.3, 0.2, -0.1),
-    )
+    hinged = add_body(system, "hinged", 2.0, INERTIA, pivot=True)
+    child = add_body(system, "child", 1.2, 0.8 * INERTIA)
     # the child comes first in the joint, so trees must not lean on the order of the bodies
     system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
     return system
@@ -341,12 +321,8 @@ def mixed() -> rbdae.System:
     """The pair with a pivot, and a free pair beside it: two trees, a root of each sort."""
     system = hinged_pair()
     _, child = system.bodies
-    kite = add_body(
-        system, "kite", 0.7, 0.5 * INERTIA, (0, 0, 0), (2, -1, 1.5), (0.9, -0.5, 0.2), (-1, 0.3, 1.1), (-0.4, 0.6, 0.2)
-    )
-    tail = add_body(
-        system, "tail", 0.4, 0.3 * INERTIA, (0.1, 0.1, 0), (2.5, -1.5, 1.5), (0.2, 0.7, -0.9), (0.6, -1.2, 0.4)
-    )
+    kite = add_body(system, "kite", 0.7, 0.5 * INERTIA)
+    tail = add_body(system, "tail", 0.4, 0.3 * INERTIA)
     system.add_joint(Spherical(kite, tail, at_a=(0.4, -0.3, 0.2), at_b=(-0.2, 0.3, 0.3)))
     system.add_force(
         rbdae.forces.Bushing(child, kite, stiffness=(15, 25, 5), damping=0.4, at_a=(0.5, 0, 0.2), at_b=(0, 0.3, -0.1))
@@ -385,31 +361,9 @@ def loop() -> rbdae.System:
 def tied() -> rbdae.System:
     """All four primitives, between bodies and with the ground on either side."""
     system = rbdae.System(gravity=(0.4, 0.0, -9.81))
-    first = add_body(
-        system,
-        "first",
-        2.0,
-        INERTIA,
-        (0.2, -0.1, 0.3),
-        (0.1, 0.2, -0.3),
-        (0.5, -0.3, 0.2),
-        (0.8, 0.5, -1),
-        (0.4, -0.2, 0.3),
-    )
-    second = add_body(
-        system,
-        "second",
-        1.4,
-        0.7 * INERTIA,
-        (-0.1, 0.2, 0.1),
-        (1.2, 0.5, -0.2),
-        (-0.4, 0.6, 0.3),
-        (-0.6, 0.9, 0.7),
-        (-0.3, 0.5, 0.1),
-    )
-    third = add_body(
-        system, "third", 0.9, 0.5 * INERTIA, (0.1, 0.1, 0.2), (2, 1, 0.5), (0.2, 0.1, 0.8), (0.3, -0.7, 1.1), pivot=True
-    )
+    first = add_body(system, "first", 2.0, INERTIA, ROWS["tied 1"])
+    second = add_body(system, "second", 1.4, 0.7 * INERTIA, ROWS["tied 2"])
+    third = add_body(system, "third", 0.9, 0.5 * INERTIA, ROWS["tied 3"], pivot=True)
     ground = system.ground
     r, u, w = (0.3, -0.2, 0.4), (1.0, 0.3, -0.5), (0.2, 1.0, 0.4)
     ties = [
@@ -439,18 +393,7 @@ def _fitted(primitive: Primitive, a: Body, b: Body) -> Primitive:
 def floating() -> rbdae.System:
     """Two bodies in space with a joint and an undamped bushing between them: nothing touches the ground."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
-    a = add_body(
-        system,
-        "a",
-        2.0,
-        INERTIA,
-        (0.2, 0.3, -0.1),
-        (1, 0.5, -0.7),
-        (0.3, 0.6, -0.8),
-        (1.1, -0.6, 0.9),
-        (0.7, -0.3, 0.5),
-    )
-    b = add_body(system, "b", 1.1, 0.6 * INERTIA, (-0.3, 0.1, 0.2), (1.8, 0.9, -0.3), (-0.5, 0.4, 1), (-0.9, 1.3, 0.2))
+    a, b = add_body(system, "a", 2.0, INERTIA), add_body(system, "b", 1.1, 0.6 * INERTIA)
     system.add_joint(Spherical(a, b, at_a=(0.5, 0.2, 0.4), at_b=(-0.3, 0.4, -0.2)))
     system.add_force(rbdae.forces.Bushing(a, b, stiffness=50.0, at_a=(-0.4, 0.3, 0.1), at_b=(0.2, -0.5, 0.3)))
     return system
@@ -496,28 +439,7 @@ def matched(
 def jointed(kind: str) -> rbdae.System:
     """A chain of two bodies: ground - joint - first - joint - second, the second being body `a` of its joint."""
     system = rbdae.System(gravity=(0.4, -0.6, -9.81))
-    first = add_body(
-        system,
-        "first",
-        2.0,
-        INERTIA,
-        (0.2, -0.1, 0.3),
-        (0.6, 0.2, -0.5),
-        (0.5, -0.4, 0.3),
-        (0.8, 0.5, -1),
-        (0.4, -0.2, 0.3),
-    )
-    second = add_body(
-        system,
-        "second",
-        1.4,
-        0.7 * INERTIA,
-        (-0.1, 0.2, 0.1),
-        (1.5, 0.5, -0.2),
-        (-0.4, 0.6, 0.5),
-        (-0.6, 0.9, 0.7),
-        (-0.3, 0.5, 0.1),
-    )
+    first, second = add_body(system, "first", 2.0, INERTIA), add_body(system, "second", 1.4, 0.7 * INERTIA)
     system.add_joint(matched(kind, system.ground, first, np.array((0.2, 0.3, -0.4)), (1.0, 0.4, -0.6), "outer"))
     system.add_joint(matched(kind, second, first, np.array((-0.4, 0.1, 0.3)), (0.3, 1.0, 0.5), "inner"))
     return system
@@ -919,9 +841,7 @@ def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6
     else:
         system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D", **across))
     if pendulum:
-        bob = add_body(
-            system, "bob", 0.8, (0.2, 0.3, 0.25), (0, 0, 0), (3, -0.1, -0.3), (0.2, 0.4, -0.1), (0.5, 0.8, -0.4)
-        )
+        bob = add_body(system, "bob", 0.8, (0.2, 0.3, 0.25))
         system.add_joint(joints.Spherical(ground, bob, at_a=(3.0, 0.0, 0.0), at_b=(0.1, 0.4, 0.0), name="hook"))
     return system
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import cases
 import numpy as np
 import readings
-from cases import INERTIA, Pairing, add_body, matched
+from cases import INERTIA, ROWS, Pairing, add_body, matched
 from inside import Mat, Vec, twin
 from maximal import Solved, State, solve_maximal
 from scipy.spatial.transform import Rotation
@@ -58,31 +58,9 @@ def arm() -> rbdae.System:
     """A table on a hinge, an arm on it by a universal joint, and a top with a pivot, which a rod of prescribed length
     holds to the arm: a closed loop, internal states, windings, forces with and without a potential."""
     system = rbdae.System(gravity=(0.4, -0.6, -9.0))
-    table = add_body(
-        system,
-        "table",
-        1.6,
-        0.5 * INERTIA,
-        (0.1, -0.2, 0.1),
-        (0.3, 0.1, 0.2),
-        (0.6, -0.3, 0.4),
-        (0.9, 0.4, 1.8),
-        (0, 0, 0.1),
-    )
-    tip = add_body(
-        system,
-        "arm",
-        1.0,
-        0.3 * INERTIA,
-        (0.2, 0.1, -0.1),
-        (1, 0.4, 0.5),
-        (-0.4, 0.7, 0.2),
-        (-0.8, 1.1, 0.5),
-        (0.5, 1, -0.4),
-    )
-    top = add_body(
-        system, "top", 1.3, 0.4 * INERTIA, (0.1, 0.2, 0.3), (1.5, -0.6, 0.1), (0.8, 0.4, -0.5), (1, -0.7, 2), pivot=True
-    )
+    table = add_body(system, "table", 1.6, 0.5 * INERTIA)
+    tip = add_body(system, "arm", 1.0, 0.3 * INERTIA)
+    top = add_body(system, "top", 1.3, 0.4 * INERTIA, ROWS["turning"], pivot=True)
     hinge: Any = system.add_joint(matched("revolute", system.ground, table, np.array((0.2, 0.1, 0.0)), (0.3, 0.2, 1.0)))
     cross = matched("universal", table, tip, np.array((0.6, 0.1, 0.2)), (0.2, 1.0, 0.4))
     system.add_joint(twin(cross, at_b=cross.at_b + np.array((0.02, -0.01, 0.03))))  # placed roughly
@@ -120,20 +98,7 @@ def linkage() -> rbdae.System:
 def pair() -> rbdae.System:
     """Two bodies in space, nothing touches the ground and nothing does work: energy and momentum stay."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
-    a = add_body(
-        system,
-        "a",
-        2.0,
-        0.5 * INERTIA,
-        (0.2, 0.3, -0.1),
-        (1, 0.5, -0.7),
-        (0.3, 0.6, -0.8),
-        (1.1, -0.6, 0.9),
-        (0.7, -0.3, 0.5),
-    )
-    b = add_body(
-        system, "b", 1.1, (1.2, 0.9, 1.5), (-0.3, 0.1, 0.2), (1.8, 0.9, -0.3), (-0.5, 0.4, 1), (-0.9, 1.3, 0.2)
-    )
+    a, b = add_body(system, "a", 2.0, 0.5 * INERTIA), add_body(system, "b", 1.1, (1.2, 0.9, 1.5))
     system.add_joint(matched("spherical", a, b, np.array((0.5, 0.2, 0.4)), (0, 0, 1)))
     system.add_force(SpringDamper(a, b, stiffness=50.0, length=0.4, at_a=(-0.4, 0.3, 0.1), at_b=(0.2, -0.5, 0.3)))
     return system
