@@ -171,6 +171,11 @@ def test_rows_of_a_run_with_changes_are_read_by_the_selection_of_their_time():
     _agree_row_by_row(run.problem, run.t, run.y)
     _agree_row_by_row(run.problem, run.t[::9], run.y[::9], run.problem_at)
     _agree_row_by_row(run.problem, run.t[::-1], run.y[::-1])
+    energy, gaps = run.problem.energy(run.t, run.y), run.problem.constraints(run.t, run.y)
+    assert np.array_equal(run.energy.total, energy.kinetic + energy.potential)
+    assert np.array_equal(run.multipliers, run.problem.multipliers(run.t, run.y))
+    assert np.array_equal(run.drift.position, np.abs(gaps.position).max(axis=1, initial=0.0))
+    assert np.array_equal(run.drift.velocity, np.abs(gaps.velocity).max(axis=1, initial=0.0))
     mixed = [0, len(run.t) - 1, 1]
     with pytest.raises(ValueError, match="must rise or fall"):
         run.problem.states(run.t[mixed], run.y[mixed])

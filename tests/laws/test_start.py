@@ -154,6 +154,7 @@ def test_unknown_positions_are_found_by_moving():
     problem = rbdae.formulate(system, consistent="check")
     np.testing.assert_allclose(problem.assembly.position, [(k + 0.5, 2, 0) for k in range(3)], rtol=0, atol=1e-14)
     assert problem.assembly.turned.max() == 0.0
+    assert problem.assembly.given == 3 * ((),)
     assert problem.assembly.found == 3 * (("position", "orientation", "velocity", "angular_velocity"),)
 
 
