@@ -19,10 +19,11 @@ LAWS = {
     # problems
     _MAXIMAL: "Problem energy momentum residual system, Energy kinetic potential, Momentum angular linear, "
     "Reaction torque",
-    f"{_EQUIVALENCE}::test_all_pairings_are_one_motion": "Problem layout model natural reactions t0 y0 yd0, Energy total, "
-    "Reaction force",
+    f"{_EQUIVALENCE}::test_all_pairings_are_one_motion": "Problem layout model natural reactions t0 y0 yd0, "
+    "Energy total, Reaction force",
     f"{_EQUIVALENCE}::test_rates_and_residual_agree_off_the_manifold_too": "Problem kind n n_equations rates",
-    f"{_EQUIVALENCE}::test_newton_and_euler": "Problem states, BodyState angular_velocity center_of_mass orientation position velocity",
+    f"{_EQUIVALENCE}::test_newton_and_euler": "Problem states, BodyState angular_velocity "
+    "center_of_mass orientation position velocity",
     f"{_EQUIVALENCE}::test_constraints_are_the_primitives_and_their_rates": "Problem constraints, Constraints position "
     "velocity",
     f"{_CONSISTENCY}::test_description": "Problem differential formulation rotation velocity",
@@ -87,13 +88,14 @@ LAWS = {
     "test_pairings::test_every_pairing_ends_at_the_reference": "Solution message problem success t y",
     f"{_DENSE}::test_between_steps_the_error_is_that_of_the_steps": "Solution __call__ solver, DenseOutput __call__",
     f"{_DENSE}::test_a_projected_run_is_projected_between_steps": "Solution projected, DenseOutput steps",
-    f"{_DENSE}::test_output_times_change_nothing": "Solution dense options stats steps, DenseOutput recorded, Steps t y",
+    f"{_DENSE}::test_output_times_change_nothing": "Solution dense options stats steps, "
+    "DenseOutput recorded, Steps t y",
     f"{_DENSE}::test_a_change_of_selection_has_two_sides": "Solution problem_at",
     f"{_ALONG}::test_events_across_changes_of_selection": "Solution events, EventLog t y",
     f"{_ALONG}::test_momentum_changes_by_applied_and_ground_forces": "Solution momentum reactions states, "
     "table momentum reactions states",
-    "test_reading::test_rows_of_a_run_with_changes_are_read_by_the_selection_of_their_time": "Solution drift multipliers, "
-    "Drift position velocity, EnergyOfRun total, table drift",
+    "test_reading::test_rows_of_a_run_with_changes_are_read_by_the_selection_of_their_time": "Solution drift "
+    "multipliers, Drift position velocity, EnergyOfRun total, table drift",
     f"{_BALANCE}::test_drives_are_in_balance_in_every_form": "Solution energy, EnergyOfRun balance kinetic potential, "
     "table energy",
     f"{_BALANCE}::test_the_work_of_each_alone_is_its_power_over_time": "EnergyOfRun work",
@@ -106,8 +108,8 @@ LAWS = {
     # what runs count
     _COUNTS: "Stats evaluations factorisations jacobians rejected seconds steps wall_seconds",
     "test_traced_fallback::test_statistics_say_which_code_ran": "Stats code handed_over",
-    _PROJECTIONS: "Stats projections, Projector __call__ count drift iterations largest problem projection restart_tolerance "
-    "skipped total",
+    _PROJECTIONS: "Stats projections, Projector __call__ count drift iterations largest problem projection "
+    "restart_tolerance skipped total",
     f"{_LOOPS}::test_other_projections_come_back_to_python": "Projector machine",
     "test_drift::test_restarts_do_not_depend_on_the_size_of_velocities": "Projector reach",
     # functions, and lines of the table of observables
