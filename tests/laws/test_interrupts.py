@@ -1,6 +1,6 @@
 """Ctrl-C: no interrupt of a run is lost, whatever was at work, and the caller gets the run so far.
 
-``python test_interrupts.py SOLVER,SOLVER RUNS`` is a process that runs solvers on a pendulum and on a body with a Python
+``python test_interrupts.py SOLVER,SOLVER RUNS`` is a process that runs solvers on a pendulum and a body with a Python
 force. For each run it prints a line before, and one after with what has become of it; SIGINT comes between them.
 """
 

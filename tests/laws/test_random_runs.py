@@ -1,8 +1,8 @@
 """Random driven, looped and redundant models through DAE solvers and forms: a run reaches its end, or says that the
 position or the chart is singular where it stops.
 
-Half of the seeds are `random_system` (trees and loops with drives), half `redundant_system`, whose equations follow from
-each other.
+Half of the seeds are `random_system` (trees and loops with drives), half `redundant_system`, with equations that follow
+from others.
 """
 
 from __future__ import annotations

@@ -198,11 +198,6 @@ FORCES: dict[str, Make] = {
         Coulomb(axial(s.ground, b, "planar"), 0.2, normal=s.add_input("normal", 6.0), velocity=0.9),
     ],
 }
-# between a and b alone: their sum is zero
-INTERNAL = [
-    *("spring", "damper", "actuator", "torsion", "slide", "friction", "ball friction", "motor", "laws", "contact"),
-    *("bushing", "user"),
-]
 
 
 def system_of(kind: str, pivot: bool = False, jointed: bool = False, first: bool = False, **options: Any) -> Any:
