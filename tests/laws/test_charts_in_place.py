@@ -11,10 +11,11 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, machine_function, segment_problems, segment_times, segments
+from inside import JIT, machine_function, segment_times
 
 import rbdae
 from rbdae.adapter import Reason
+from rbdae.solving import segments
 
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
@@ -63,6 +64,11 @@ MODELS = {
 def solve(problem, t_end, solver="rbdae:dopri5", **given):
     given = {"rtol": 1e-6, "atol": 1e-7} | ALWAYS | given
     return rbdae.solve(problem, (0.0, t_end), solver=solver, **given)
+
+
+def segment_problems(solution):
+    """The problems by which the rows of a run are read, one a segment."""
+    return () if solution.segments is None else solution.segments.problems
 
 
 def everything(run):

@@ -156,7 +156,7 @@ def test_guards_hold_along_runs():
     solution = rbdae.solve(problem, (0.0, 3.0), solver="scipy:DOP853", rtol=1e-7, atol=1e-7, projection=True)
     assert solution.success and solution.segments is not None and len(solution.segments.problems) > 1
     parts = solution.segments.problems
-    handed = sum(inside.handed_over(part) for part in parts)
+    handed = sum(part.callbacks._handed_over for part in parts)
     assert handed <= 0.25 * solution.stats.evaluations
     memory = [part.workspace.memory for part in parts]
     assert all(other is memory[0] for other in memory)  # a switch compiles nothing
