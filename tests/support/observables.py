@@ -94,7 +94,7 @@ LAWS = {
     f"{_ALONG}::test_events_across_changes_of_selection": "Solution events, EventLog t y",
     f"{_ALONG}::test_momentum_changes_by_applied_and_ground_forces": "Solution momentum reactions states, "
     "table momentum reactions states",
-    "test_reading::test_rows_of_a_run_with_changes_are_read_by_the_selection_of_their_time": "Solution drift "
+    "test_reading::test_rows_of_a_run_are_what_its_problem_says": "Solution drift "
     "multipliers, Drift position velocity, EnergyOfRun total, table drift",
     f"{_BALANCE}::test_drives_are_in_balance_in_every_form": "Solution energy, EnergyOfRun balance kinetic potential, "
     "table energy",
