@@ -8,6 +8,7 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.forces import Contact, Coulomb, Limit
@@ -103,6 +104,27 @@ def test_an_end_stop_counts_turns():
     assert found.problem.labels[-1] == "limit-1.phi"
     assert found.y[-1, -1] == pytest.approx(3.0, abs=1e-8)
     assert found.states["body"].angular_velocity[-1, 2] == pytest.approx(-6.0, abs=1e-7)
+
+
+def accelerations(system: rbdae.System) -> Any:
+    """xddot, Omegadot of the body at the start."""
+    problem = rbdae.formulate(system, "index-0")
+    return problem.yd0[problem.layout.v]
+
+
+def test_a_stop_does_not_pull():
+    """Inside of it, and fast on the way out."""
+    for speed, pushes in ((-3.0, False), (-0.5, True)):
+        system = one_body(
+            lambda ground, body: (
+                Prismatic(ground, body),
+                lambda joint: Limit(joint, high=0.2, stiffness=K, damping=1.0),
+            ),
+            position=(0, 0, 0.3),
+            velocity=(0, 0, speed),
+        )
+        wanted = -K * 0.1 * 0.5 / M if pushes else 0.0
+        assert accelerations(system)[2] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
 # ---------------------------------------------------------------- restitution
@@ -217,6 +239,29 @@ def test_what_does_not_slide_creeps(form, solver):
     found = run(system, 5.0, form, solver, rtol=1e-8, atol=1e-10)
     speed = np.linalg.norm(found.states["body"].velocity[-1])
     assert speed == pytest.approx(1e-3 * math.atanh(0.2 / 0.3), rel=1e-6)
+
+
+def test_contact_by_hand():
+    """A point off the centre of a body that turns, on a sphere, moving across and inwards: force and moment."""
+    arm, v, spin = np.array((0.2, 0.1, -0.3)), np.array((0.4, -0.3, -0.7)), np.array((0.5, 0.9, -0.4))
+    turned, centre = Rotation.from_rotvec((0.3, -0.4, 0.5)), np.array((0.1, -0.2, -0.4))
+    law: dict[str, Any] = {"stiffness": 300.0, "exponent": 1.5, "damping": 0.4, "mu": 0.35, "velocity": 0.6}
+    system = one_body(
+        lambda ground, body: (None, lambda _: Contact(body, radius=0.7, at_a=arm, at_b=centre, **law)),
+        orientation=turned,
+        velocity=v,
+        angular_velocity=spin,
+    )
+    point, rate = turned.apply(arm) - centre, v + turned.apply(np.cross(spin, arm))
+    r = np.linalg.norm(point)
+    n = point / r
+    across = rate - rate @ n * n
+    size = np.linalg.norm(across)
+    pressed = 300.0 * (0.7 - r) ** 1.5 * (1.0 - 0.4 * rate @ n)
+    force = pressed * n - 0.35 * pressed * math.tanh(size / 0.6) * across / size
+    assert pressed > 10.0
+    moment = np.cross(arm, turned.inv().apply(force))
+    np.testing.assert_allclose(accelerations(system), np.concatenate([force / M, moment / J]), rtol=1e-10)
 
 
 BAD: list[tuple[Any, str]] = [
