@@ -213,6 +213,17 @@ def _turn(*rotvec: float) -> Rotation:
     return Rotation.from_rotvec(rotvec)
 
 
+def attitude(body: Body) -> Rotation:
+    """Of the body frame, as the body was added."""
+    return Rotation.from_quat(body.orientation[[1, 2, 3, 0]])
+
+
+def initial_values(body: Body) -> dict[str, Any]:
+    """As `System.add_body` takes them."""
+    names = ("position", "velocity", "angular_velocity")
+    return {"orientation": attitude(body)} | {name: getattr(body, name) for name in names}
+
+
 # centre of mass, position or the pivot, rotation vector, angular velocity, velocity
 ROWS = {
     "top": ((0.2, -0.1, 0.4), (1, 2, -0.5), (0.7, -0.4, 1.1), (1.5, -0.8, 2.5)),
@@ -346,8 +357,7 @@ def loop() -> rbdae.System:
                 angular_velocity=(0.7, 0.4 * i, -0.9),
             )
         )
-    ends = [bodies[i].orientation for i in range(3)]
-    reach = [Rotation.from_quat(ends[i][[1, 2, 3, 0]]).inv().apply(at[i + 1] - at[i]) for i in range(3)]
+    reach = [attitude(bodies[i]).inv().apply(at[i + 1] - at[i]) for i in range(3)]
     system.add_joint(Spherical(system.ground, bodies[0], at_a=at[0]))
     system.add_joint(Spherical(bodies[0], bodies[1], at_a=reach[0]))
     system.add_joint(Spherical(bodies[1], bodies[2], at_a=reach[1]))
@@ -381,7 +391,7 @@ def _fitted(primitive: Primitive, a: Body, b: Body) -> Primitive:
     """The primitive with a right-hand side that the initial positions satisfy to a digit."""
     Z = []
     for body in (a, b):
-        Z += [body.position, *Rotation.from_quat(body.orientation[[1, 2, 3, 0]]).as_matrix().T]
+        Z += [body.position, *attitude(body).as_matrix().T]
     P, Q = primitive.A @ Z, primitive.B @ Z
     value = P if primitive.kind == "linear" else np.array((primitive.scale * P @ Q, 0.0, 0.0))
     return twin(primitive, offset=np.round(value, 1))
@@ -421,7 +431,7 @@ def matched(
     """A joint that fits the bodies as they are placed: at `at_a` and along `axis` in the frame of `a`; lengths in
     multiples of `unit`."""
     cls, apart = (JOINTS | TOY_JOINTS)[kind]
-    first, second = (Rotation.from_quat(body.orientation[[1, 2, 3, 0]]) for body in (a, b))
+    first, second = attitude(a), attitude(b)
     axis = np.array(axis, float) / np.linalg.norm(axis)
     end = a.position + first.apply(at_a + apart * unit * axis)
     ends = {"at_a": at_a, "at_b": second.inv().apply(end - b.position), "name": name}
@@ -552,15 +562,10 @@ def rebuild(
     bodies = system.bodies
     for k in order if order is not None else range(len(bodies)):
         body = bodies[k]
-        values: dict[str, Any] = {
-            "position": body.position,
-            "orientation": Rotation.from_quat(body.orientation[[1, 2, 3, 0]]),
-            "velocity": body.velocity,
-            "angular_velocity": body.angular_velocity,
-        }
-        changed = initial(body) if initial else {}
         # the placement is given even where it was left out, as it has been turned and shifted
-        values = {what: values[what] for what in values if what in (*body.given, "position", "orientation")} | changed
+        given = (*body.given, "position", "orientation")
+        values = {what: value for what, value in initial_values(body).items() if what in given}
+        values |= initial(body) if initial else {}
         values["position"] = turn.apply(np.array(values["position"])) + shift
         values["orientation"] = turn * values["orientation"]
         if "velocity" in values:
@@ -575,10 +580,8 @@ def rebuild(
     def at(body: Body, point: Vec) -> Vec:
         return turn.apply(np.array(point)) + shift if body.fixed else point
 
-    joints, forces = system.joints, system.forces
-    if order is not None:
-        joints, forces = joints[::-1], forces[::-1]
-    for joint in joints:
+    way = slice(None, None, 1 if order is None else -1)
+    for joint in system.joints[way]:
         a, b = joint.bodies
         points = {"at_a": at(a, joint.at_a), "at_b": at(b, joint.at_b)}
         parts = {"parts": tuple(_moved(p, a.fixed, b.fixed, turn, shift) for p in joint.primitives())}
@@ -588,25 +591,13 @@ def rebuild(
                 if body.fixed and hasattr(joint, what):
                     more[what] = turn.apply(np.array(getattr(joint, what)))
         out.add_joint(twin(joint, a=made[a.name], b=made[b.name], **points, **more))
-    matrix = turn.as_matrix()
-    for force in forces:
+    for force in system.forces[way]:
         a, b = force.bodies
-        out.add_force(
-            rbdae.forces.Bushing(
-                made[a.name],
-                made[b.name],
-                stiffness=_symmetric(matrix @ force.stiffness @ matrix.T),
-                damping=_symmetric(matrix @ force.damping @ matrix.T),
-                at_a=at(a, force.at_a),
-                at_b=at(b, force.at_b),
-                name=force.name,
-            )
-        )
+        K, D = (turn.as_matrix() @ x @ turn.as_matrix().T for x in (force.stiffness, force.damping))
+        given: dict[str, Any] = {"stiffness": 0.5 * (K + K.T), "damping": 0.5 * (D + D.T), "name": force.name}
+        ends = {"at_a": at(a, force.at_a), "at_b": at(b, force.at_b)}
+        out.add_force(rbdae.forces.Bushing(made[a.name], made[b.name], **given, **ends))
     return out
-
-
-def _symmetric(K: Any) -> Any:
-    return 0.5 * (K + K.T)
 
 
 def _moved(primitive: Primitive, first: bool, second: bool, turn: Rotation, shift: Vec) -> Primitive:
@@ -627,9 +618,8 @@ def stirred(system: rbdae.System, rng: np.random.Generator) -> rbdae.System:
     """The system with other, inconsistent initial values nearby."""
 
     def initial(body: Body) -> dict[str, Any]:
-        here = Rotation.from_quat(body.orientation[[1, 2, 3, 0]])
         return {
-            "orientation": here * Rotation.from_rotvec(0.2 * rng.standard_normal(3)),
+            "orientation": attitude(body) * Rotation.from_rotvec(0.2 * rng.standard_normal(3)),
             "position": body.position + 0.1 * rng.standard_normal(3),
             "velocity": body.velocity + 0.5 * rng.standard_normal(3),
             "angular_velocity": body.angular_velocity + 0.5 * rng.standard_normal(3),
@@ -869,13 +859,4 @@ def turning_four_bar(closing: str = "plain", spin: float = 1.5, pendulum: bool =
     )
     values = {body.name: body for body in place.bodies}
 
-    def initial(body: Body) -> dict[str, Any]:
-        other = values[body.name]
-        return {
-            "orientation": Rotation.from_quat(other.orientation[[1, 2, 3, 0]]),
-            "position": other.position,
-            "velocity": other.velocity,
-            "angular_velocity": other.angular_velocity,
-        }
-
-    return rebuild(four_bar(closing, pendulum), initial=initial)
+    return rebuild(four_bar(closing, pendulum), initial=lambda body: initial_values(values[body.name]))
