@@ -20,9 +20,6 @@ __all__ = [
     "PI",
     "PID",
     "DCMotor",
-    "FirstOrderValve",
     "FunctionBlock",
-    "HydraulicCylinder",
-    "MaxwellElement",
     "Source",
 ]

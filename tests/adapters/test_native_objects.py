@@ -142,7 +142,7 @@ def test_the_jacobians_of_solve_dae_are_both_derivatives(sparse):
     problem = toy.Pendulum("index-1")
     native = solving.adapter("solve_dae").native(problem, "BDF", sparse=sparse)
     by_y, by_yp = (J.toarray() if sparse else J for J in native.jac(0.0, native.y0, native.yp0))
-    np.testing.assert_allclose(by_y + 3.0 * by_yp, problem.jacobian(0.0, native.y0, native.yp0, 3.0), atol=1e-12)
+    np.testing.assert_allclose(by_y + 3.0 * by_yp, problem.tangent(native.y0, native.yp0, 3.0), atol=1e-12)
     third = solving.adapter("solve_dae").native(toy.Pendulum("index-3"), "Radau")
     assert list(third.var_index) == [1] * 3 + [2] * 3 + [3]
 

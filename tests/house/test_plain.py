@@ -35,7 +35,7 @@ def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list
     n, m = problem.n, problem.n_equations
     y = problem.y0 + 0.01 * rng.standard_normal(n)
     if entry is inside.project:
-        weights = inside.violation_scales(problem).weights
+        weights = problem.callbacks._violation_scales.weights
         wanted = (1e-12, 1e-12, 50.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e-9)
         return [problem.t0, y, np.concatenate([wanted, weights])], 1
     arguments: list[Any] = []

@@ -102,13 +102,13 @@ def test_the_report_is_what_happened():
         assert done.moved[k] == pytest.approx(np.linalg.norm(done.position[k] - body.position), abs=1e-15)
         before, after = (Rotation.from_quat(q[[1, 2, 3, 0]]) for q in (body.orientation, done.orientation[k]))
         assert done.turned[k] == pytest.approx((before.inv() * after).magnitude(), abs=1e-12)
-    assert not done.velocity_change.any()
+    assert not done.velocity_change.any() and done.rate_gap == 0.0
     assert len(done.redundant) == 3
     turning = rbdae.assemble(_turning(2.0))
     assert turning.velocity_change[0] == pytest.approx(np.linalg.norm(turning.velocity[0]), abs=1e-12)
     change = np.linalg.norm(turning.angular_velocity - ((0, 0, 2.0), (0, 0, 0), (0, 0, 0)), axis=1)
     np.testing.assert_allclose(turning.spin_change, change, atol=1e-12)
-    assert turning.redundant == ()
+    assert turning.redundant == () and turning.rate_gap == pytest.approx(1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("call", [rbdae.assemble, rbdae.formulate])

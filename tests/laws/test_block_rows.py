@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 import cases
-import inside
 import numpy as np
 import pytest
 from actuator_cases import mechanism, system_of, together
 
 import rbdae
 from rbdae import actuators
+from rbdae.problem.start import solve_unknowns
 
 ROOTS = {"states": {"s": 2.0}, "algebraic": {"z": 1.0, "w": 1.0}}
 
@@ -79,7 +79,7 @@ def test_unknowns_between_the_steps(code):
         np.testing.assert_array_equal(solution(float(t[k])), y[k])
     y[7, problem.labels.index("block.s")] = 0.5
     with pytest.raises(ValueError, match=re.escape(f"block.z, block.w was found at t = {t[7]:g}")):
-        inside.solve_algebraic(problem, t, y)
+        solve_unknowns(problem.interpretation, t, y)
 
 
 def test_the_work_of_a_run_of_many_steps_has_its_balance():

@@ -1,16 +1,14 @@
-"""Composition of the conserving schemes to higher order: order, invariants, output between steps, refusals."""
+"""Composition of the conserving schemes to higher order: order, output between steps, refusals. What they keep is a law
+of test_exact_or_failed.py, that a run depends on its problem alone one of test_conserving.py."""
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
-from inside import JIT
 
 import rbdae
 from rbdae.adapter import Unsupported
@@ -158,27 +156,6 @@ def test_velocities_with_joints_are_of_order_four_on_the_constraints():
     assert math.log2(on[0] / on[1]) == pytest.approx(4.0, abs=0.1) and on[1] < 1e-8
 
 
-# ---------------------------------------------------------------- invariants
-
-
-def energy_and_momentum(found: rbdae.Solution) -> tuple[float, float]:
-    e, L = found.energy, found.momentum.angular
-    return (
-        float(np.abs(e.total - e.total[0]).max() / e.kinetic.max()),
-        float(np.abs(L - L[0]).max() / np.linalg.norm(L[0])),
-    )
-
-
-@pytest.mark.parametrize("scheme", ["QUAT.EM-R", "DIR.EM", "MIDPOINT"])
-@pytest.mark.parametrize("composition", ["suzuki", "yoshida"])
-def test_what_steps_keep_their_composition_keeps_also_between_the_steps(scheme, composition):
-    times = np.linspace(0.0, 2.0, 171)
-    for options in ({}, {"t_eval": times}):
-        found = run(pair(universal), scheme, 2.0, 0.02, composition=composition, **options)
-        assert max(energy_and_momentum(found)) < 1e-11
-        assert np.abs(found.drift.position).max() < 1e-12
-
-
 # ---------------------------------------------------------------- runs
 
 
@@ -210,26 +187,6 @@ def test_events_are_found_with_the_order_of_the_method():
         seen = run(problem, "MIDPOINT", 0.2, 2.5e-3, events=height, **options)
         found.append(np.abs(seen.events[0].t - wanted.events[0].t).max())
     assert found[1] < 1e-6 < 1e-5 < found[0]
-
-
-@pytest.mark.parametrize("scheme", SOLVERS)
-def test_a_run_depends_on_its_problem_alone(scheme):
-    """Again after a run with other steps, on copies, and on three threads at a time: the same bits and counts."""
-    order = 2 if scheme == "MIDPOINT (326)" else 4
-    code = "traced" if JIT and [*SOLVERS].index(scheme) % 2 else "generic"
-    system = rbdae.models.rotations_top() if scheme == "QUAT.VI" else pair(universal)  # it takes no spring
-    problem = rbdae.formulate(system, consistent="project", code=code, **SOLVERS[scheme][2])
-    more = {} if order == 2 else {"order": order}
-    first = run(problem, scheme, 0.04, 2e-3, **more)
-    run(problem, scheme, 0.02, 5e-3)
-    with ThreadPoolExecutor(3) as threads:
-        twins = [copy.copy(problem) for _ in range(3)]
-        beside = list(threads.map(lambda twin: run(twin, scheme, 0.04, 2e-3, **more), twins))
-    for other in (run(problem, scheme, 0.04, 2e-3, **more), *beside):
-        np.testing.assert_array_equal(other.y, first.y)
-        assert dataclasses.replace(other.stats, seconds=0.0, wall_seconds=0.0) == dataclasses.replace(
-            first.stats, seconds=0.0, wall_seconds=0.0
-        )
 
 
 def test_what_is_refused():

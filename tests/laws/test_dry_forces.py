@@ -38,12 +38,6 @@ def run(system: rbdae.System, end: float, form: str = "index-0", solver: str = "
     return out
 
 
-def accelerations(system: rbdae.System) -> Any:
-    """xddot, Omegadot of the body at the start."""
-    problem = rbdae.formulate(system, "index-0")
-    return problem.yd0[problem.layout.v]
-
-
 # ---------------------------------------------------------------- end stops
 
 K, WIDTH, SPEED = 800.0, 0.4, 1.5
@@ -110,6 +104,12 @@ def test_an_end_stop_counts_turns():
     assert found.problem.labels[-1] == "limit-1.phi"
     assert found.y[-1, -1] == pytest.approx(3.0, abs=1e-8)
     assert found.states["body"].angular_velocity[-1, 2] == pytest.approx(-6.0, abs=1e-7)
+
+
+def accelerations(system: rbdae.System) -> Any:
+    """xddot, Omegadot of the body at the start."""
+    problem = rbdae.formulate(system, "index-0")
+    return problem.yd0[problem.layout.v]
 
 
 def test_a_stop_does_not_pull():

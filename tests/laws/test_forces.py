@@ -1,4 +1,5 @@
-"""Forces: derivatives, potentials, balances of momentum, hand calculations, the user's functions, bad input."""
+"""Forces: derivatives, hand calculations, the user's functions, bad input. Their formulas are those of `textbook`, in
+random systems."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import test_derivatives as derivatives
 from cases import Pairing
-from force_cases import FORCES, INTERNAL, axial, system_of, turn, two_bodies
+from force_cases import FORCES, axial, system_of, turn, two_bodies
 from inside import JIT, Vec
 from scipy.spatial.transform import Rotation
 
@@ -23,7 +24,6 @@ from rbdae.forces import (
     Friction,
     Motor,
     SpringDamper,
-    Torque,
     TorsionalSpringDamper,
     TranslationalSpringDamper,
     UserForce,
@@ -75,74 +75,7 @@ def test_complex_steps(kind, k, rng, monkeypatch):
     check(kind, PAIRINGS[k], rng, monkeypatch, plain=True, jointed=True)
 
 
-# ---------------------------------------------------------------- balances
-
-
-def explicit(system: rbdae.System) -> rbdae.Problem:
-    return rbdae.formulate(system, "index-0", t0=T)
-
-
-def near(problem: rbdae.Problem, rng: np.random.Generator) -> Vec:
-    return problem.project(T, problem.y0 + 0.1 * rng.standard_normal(problem.n))
-
-
-def slope(problem: rbdae.Problem, y: Vec, f: Any) -> Any:
-    """Rate of f(t, y) along the motion."""
-    return cases.along(lambda z: f(T, z), y, problem.rhs(T, y), 1e-4)
-
-
-CONSERVATIVE = ["spring", "bushing", "slide", "torsion"]
-
-
-def conservative(kind: str) -> rbdae.System:
-    """All that has a potential, and nothing else."""
-    system, a, b = two_bodies()
-    joint = axial(a, b, "cylindrical")
-    made: dict[str, list[Any]] = {
-        "spring": [SpringDamper(a, b, stiffness=50.0, length=0.4, force=2.0, at_a=(0.3, 0, 0)), Force(b, (1, 2, 3))],
-        "bushing": [Bushing(a, b, stiffness=9.0, rotational_stiffness=force_cases.STIFF, at_a=(0.3, 0.1, 0.2))],
-        "slide": [TranslationalSpringDamper(joint, stiffness=30.0, displacement=0.2, force=1.5)],
-        "torsion": [TorsionalSpringDamper(joint, stiffness=30.0, angle=0.2)],
-    }
-    for force in made[kind]:
-        system.add_force(force)
-    return system
-
-
-@pytest.mark.parametrize("kind", CONSERVATIVE)
-def test_energy_is_conserved_where_there_is_a_potential(kind, rng):
-    problem = explicit(conservative(kind))
-    y = near(problem, rng)
-    moving = slope(problem, y, lambda t, z: problem.energy(t, z).kinetic)
-    assert abs(moving) > 0.1
-    assert abs(slope(problem, y, lambda t, z: problem.energy(t, z).total)) < 1e-7 * abs(moving)
-    assert problem.energy([T, T], [y, y]).potential == pytest.approx(problem.energy(T, y).potential)
-
-
-@pytest.mark.parametrize("kind", ["damper", "friction", "ball friction"])
-def test_damping_takes_energy(kind, rng):
-    problem = explicit(system_of(kind))
-    for _ in range(5):
-        y = near(problem, rng)
-        assert slope(problem, y, lambda t, z: problem.energy(t, z).total) < 0.0
-
-
-@pytest.mark.parametrize("kind", INTERNAL)
-def test_internal_forces_change_no_momentum(kind, rng):
-    if kind == "bushing":  # spatial directions of the translational one make a couple; here it has none
-        system, a, b = two_bodies(gravity=(0, 0, 0))
-        stiff, damp = force_cases.STIFF, force_cases.DAMP
-        system.add_force(Bushing(a, b, stiffness=3.0, rotational_stiffness=stiff, rotational_damping=damp))
-    else:
-        system = system_of(kind, first=True, gravity=(0, 0, 0))
-    problem = explicit(system)
-    bare = explicit(two_bodies(gravity=(0, 0, 0))[0])
-    y = near(problem, rng)
-    rates = problem.rhs(T, y)[: bare.n]  # without those of internal states, which come last
-    assert np.max(np.abs(rates - bare.rhs(T, y[: bare.n]))) > 1e-2
-    for part in ("linear", "angular"):
-        rate = slope(problem, y, lambda t, z, part=part: getattr(problem.momentum(t, z), part))
-        assert np.max(np.abs(rate)) < 1e-8
+# ---------------------------------------------------------------- by hand
 
 
 def accelerations(system: rbdae.System, t: float = 0.0) -> list[Vec]:
@@ -155,29 +88,6 @@ def one_body(**values: Any) -> tuple[rbdae.System, Any]:
     system = rbdae.System(gravity=(0, 0, 0))
     values = {"mass": 2.0, "inertia": cases.INERTIA} | values
     return system, system.add_body("a", **values)
-
-
-def test_a_force_in_space_and_in_the_body():
-    R = turn(0.3, -0.5, 0.9)
-    f, r, c = np.array((1.0, -2.0, 0.5)), np.array((0.3, 0.2, -0.4)), np.array((0.1, 0.0, 0.2))
-    for frame in ("space", "body"):
-        system, a = one_body(orientation=R, center_of_mass=c)
-        system.add_force(Force(a, f, at=r, frame=frame))
-        found = accelerations(system)[0]
-        inside = R.inv().apply(f) if frame == "space" else f
-        np.testing.assert_allclose(found[:3], R.apply(inside) / 2.0, atol=1e-14)
-        np.testing.assert_allclose(found[3:], np.linalg.solve(cases.INERTIA, np.cross(r - c, inside)), atol=1e-13)
-
-
-def test_a_torque_in_space_and_in_the_body():
-    R, tau = turn(0.3, -0.5, 0.9), np.array((1.0, -2.0, 0.5))
-    for frame in ("space", "body"):
-        system, a = one_body(orientation=R)
-        system.add_force(Torque(a, lambda t: tau * t, frame=frame))
-        found = accelerations(system, t=2.0)[0]
-        inside = R.inv().apply(tau) if frame == "space" else tau
-        np.testing.assert_allclose(found[:3], 0.0, atol=1e-14)
-        np.testing.assert_allclose(found[3:], 2.0 * np.linalg.solve(cases.INERTIA, inside), atol=1e-13)
 
 
 def test_a_spring_swings_with_its_frequency():
@@ -209,23 +119,6 @@ def test_torsion_counts_turns(spin):
 def axle(kind: type[Revolute] | type[Prismatic], a: Any, b: Any) -> Any:
     """A joint about e3 of both bodies."""
     return kind(a, b, axis_b=(0, 0, 1), normal_a=(1, 0, 0), normal_b=(1, 0, 0))
-
-
-def test_forces_along_joints_by_hand():
-    R = Rotation.from_rotvec((0, 0, 0.4))
-    values = {"inertia": (1.0, 1.0, 2.0), "orientation": R, "angular_velocity": (0, 0, 1.5), "velocity": (0, 0, 0.7)}
-    for make, torque in [
-        (lambda j: TorsionalSpringDamper(j, stiffness=3.0, damping=0.5, angle=0.1), -3.0 * 0.3 - 0.5 * 1.5),
-        (lambda j: TorsionalSpringDamper(j, torque=1.25), 1.25),
-        (lambda j: Motor(j, torque=lambda t: 2.0 + t), 2.0),
-        (lambda j: Friction(j, 0.3), -0.3 * 1.5),
-    ]:
-        system, a = one_body(**values)
-        system.add_force(make(axle(Revolute, system.ground, a)))
-        np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, torque / 2.0), atol=1e-14)
-    system, a = one_body(**values)
-    system.add_force(Friction(Spherical(system.ground, a), 0.3))
-    np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, -0.3 * 1.5 / 2.0), atol=1e-14)
 
 
 def test_a_rotational_bushing_by_hand():

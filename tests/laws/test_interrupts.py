@@ -1,4 +1,8 @@
-"""Ctrl-C: no interrupt of a run is lost, whatever was at work, and the caller gets the run so far."""
+"""Ctrl-C: no interrupt of a run is lost, whatever was at work, and the caller gets the run so far.
+
+``python test_interrupts.py SOLVER,SOLVER RUNS`` is a process that runs solvers on a pendulum and a body with a Python
+force. For each run it prints a line before, and one after with what has become of it; SIGINT comes between them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import cases
@@ -22,8 +25,6 @@ from cases import NIGHTLY, count
 
 import rbdae
 from rbdae.adapter import Reason
-
-CHILD = Path(__file__).parents[1] / "support" / "interrupted_runs.py"
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +46,7 @@ def test_every_interrupt_at_a_random_time_reaches_the_caller(code, rng):
     if not NIGHTLY:
         first = {name.partition(":")[0]: name for name in reversed(solvers)}
         solvers = [name for package, name in first.items() if code == "generic" or package in ("rbdae", "sksundae")]
-    command = [sys.executable, str(CHILD), ",".join(solvers), str(runs)]
+    command = [sys.executable, __file__, ",".join(solvers), str(runs)]
     found: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as child:
         watchdog = threading.Timer(60.0 + 5.0 * runs * len(solvers), child.kill)
@@ -215,3 +216,59 @@ def test_own_loops_answer_within_little_processor_time(solver):
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before)
+
+
+# ---------------------------------------------------------------- the process that is interrupted
+
+
+def _problem(compiled: bool, kinds: Any) -> Any:
+    """A toy, or a mechanism whose force is called by ctypes."""
+    form = "index-0" if "ode" in kinds else "overdetermined"
+    if not compiled:
+        return toy.Pendulum(form)
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    body = system.add_body("b", mass=1.0, inertia=(1.0, 2.0, 2.5))
+
+    def force(t: float, x: Any, out: Any) -> None:
+        out[:] = 0.0
+        out[0] = np.sin(20.0 * t)
+
+    called = rbdae.forces.CalledBack(force)  # recorded, the run would end before the signal comes
+    system.add_force(rbdae.forces.UserForce(body, called, difference_step=1e-6))
+    return rbdae.formulate(system, form)
+
+
+def _ended(solver: str, one: Any) -> dict[str, Any]:
+    """What becomes of a run, long enough that the signal comes before its end."""
+    try:
+        solution = rbdae.solve(one, (0.0, 2000.0), solver=solver, rtol=1e-8, atol=1e-8)
+    except KeyboardInterrupt as error:
+        partial = getattr(error, "solution", None)  # none in the first instructions of solve
+        if partial is None:
+            return {"ended": "no solution"}
+        good = partial.reason is Reason.KEYBOARD and np.isfinite(partial.y).all() and partial.y.shape[1] == one.n
+        rising = not len(partial.t) or (partial.t[0] == 0.0 and (np.diff(partial.t) > 0.0).all())
+        return {"ended": "interrupted", "good": bool(good and rising and len(partial.t) == len(partial.y))}
+    except BaseException as error:
+        return {"ended": f"{type(error).__name__}: {error}"}
+    return {"ended": f"lost: {solution.message}"}
+
+
+def main(names: str, runs: int) -> None:
+    # what a shell starts in the background ignores Ctrl-C, and so do its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in names.split(","):
+        problems = [_problem(compiled, cases.ALL_INFOS[name].kinds) for compiled in (False, True)]
+        for one in problems:  # compiled before the clock runs
+            rbdae.solve(one, (0.0, 0.01), solver=name)
+        for k in range(runs):
+            try:
+                print(json.dumps({"solver": name}), flush=True)
+                outcome = _ended(name, problems[k % 2])
+            except KeyboardInterrupt:  # before the run, or after it
+                outcome = {"ended": "outside"}
+            print(json.dumps(outcome), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

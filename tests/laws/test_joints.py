@@ -206,11 +206,6 @@ def test_newton_and_euler(system, seed):
 
 
 @pytest.mark.parametrize("system, pairing", JOINT_PAIRS, ids=JOINT_IDS)
-def test_action_is_reaction(system, pairing):
-    equivalence.test_action_is_reaction(system, pairing, 0)
-
-
-@pytest.mark.parametrize("system, pairing", JOINT_PAIRS, ids=JOINT_IDS)
 def test_velocity_constraint_is_the_rate_of_the_position_constraint(system, pairing, rng):
     problem = cases.problem(system, pairing)
     n = problem.layout.v.stop

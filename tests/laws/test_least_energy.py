@@ -15,7 +15,6 @@ import pytest
 from random_systems import random_system
 
 import rbdae
-from rbdae.body import INITIAL_VALUES
 
 GIVEN = ("velocity", "angular_velocity")
 
@@ -141,13 +140,3 @@ def _on_a_table(**options: Any) -> rbdae.Problem:
 def test_held_bodies_keep_still_where_the_joints_allow_it():
     """Though the least energy would have them turn."""
     np.testing.assert_allclose(_velocities(_on_a_table(hold=["a"])), (1, 0, 0, 0, 0, 0), atol=1e-14)
-
-
-def test_all_unknown_is_rest():
-    problem = _formulated(random_system(3))
-    assert set(problem.system.bodies[0].given) <= set(INITIAL_VALUES)
-    system = rbdae.System()
-    a = _body(system, "a", center_of_mass=(0, 0.5, 0))
-    system.add_joint(rbdae.joints.Spherical(system.ground, a, at_b=(0, 1, 0)))
-    problem = _formulated(system)
-    assert problem.energy(0.0, problem.y0).kinetic == 0.0

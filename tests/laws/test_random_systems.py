@@ -46,6 +46,7 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
     largest = _size(*(w for pair in forces.values() for w in pair.values()))
     power = _size(own.kinetic_rate, own.potential_power)
     energy = problem.energy(problem.t0, problem.y0)
+    momentum = problem.momentum(problem.t0, problem.y0)
     residual = problem.residual(problem.t0, problem.y0, problem.yd0)
     out: dict[str, float] = {
         "acceleration": max(
@@ -55,6 +56,10 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
         "kinetic rate": abs(along(problem, lambda t, y: problem.energy(t, y).kinetic) - own.kinetic_rate) / power,
         "potential rate": abs(along(problem, lambda t, y: problem.energy(t, y).potential) + own.potential_power)
         / power,
+        "momentum": max(
+            float(np.max(np.abs(a - b))) / _size(b)
+            for a, b in zip((momentum.linear, momentum.angular), _momentum(problem.system, state), strict=True)
+        ),
         "residual": float(np.max(np.abs(residual))) / _size(largest, problem.yd0),
     }
     assert {j: set(found[j]) for j in found} == {j: set(forces[j]) for j in forces}
@@ -67,11 +72,19 @@ def _compare(problem: rbdae.Problem) -> dict[str, float]:
     return out
 
 
+def _momentum(system: rbdae.System, s: State) -> tuple[Any, Any]:
+    """Linear, and angular about the origin of space."""
+    p = np.array([body.mass * v for body, v in zip(system.bodies, s.v, strict=False)])
+    spins = [R @ np.array(b.central_inertia) @ w for b, R, w in zip(system.bodies, s.R, s.Omega, strict=False)]
+    return p.sum(axis=0), (np.cross(s.c[: len(p)], p) + spins).sum(axis=0)
+
+
 # three times the worst of 2,000 systems or more; those with a rate are bounded by the differences
 LEVELS = {
     "acceleration": 1e-6,
     "kinetic energy": 1e-14,
     "kinetic rate": 1e-5,
+    "momentum": 1e-12,
     "potential rate": 1e-7,
     "reaction": 1e-10,
     "residual": 1e-10,

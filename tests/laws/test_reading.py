@@ -161,6 +161,16 @@ def test_orientations_are_those_that_scipy_finds(pairing):
     assert np.abs(found.as_quat() - wanted.as_quat())[:200].max() < 1e-14  # the sign, where squares are not equal
 
 
+def test_rows_of_a_run_are_what_its_problem_says():
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
+    run = rbdae.solve(problem, (0.0, 0.1), solver="scipy:RK45", rtol=1e-3, atol=1e-3)
+    energy, gaps = problem.energy(run.t, run.y), problem.constraints(run.t, run.y)
+    assert np.array_equal(run.energy.total, energy.kinetic + energy.potential) and np.ptp(energy.potential) > 0.0
+    assert np.array_equal(run.multipliers, problem.multipliers(run.t, run.y)) and run.multipliers.any()
+    assert np.array_equal(run.drift.position, np.abs(gaps.position).max(axis=1)) and run.drift.position.any()
+    assert np.array_equal(run.drift.velocity, np.abs(gaps.velocity).max(axis=1)) and run.drift.velocity.any()
+
+
 # ---------------------------------------------------------------- changes of selection
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import logging
 import subprocess
@@ -10,7 +11,6 @@ import threading
 from collections import Counter
 
 import cases
-import inside
 import numpy as np
 import pytest
 import toy
@@ -18,6 +18,7 @@ import toy
 import rbdae
 import rbdae.solving as solving
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
+from rbdae.solving import registry
 
 
 def solve(problem=None, t_span=(0.0, 1.0), solver="scipy:RK45", **arguments):
@@ -99,8 +100,15 @@ class Absent(AbstractAdapter):
         raise AssertionError
 
 
+def _add_adapters(monkeypatch, adapters):
+    """Further adapters by name, as if distributions had brought them."""
+    sources = registry._installed() | {name: lambda name=name: adapters[name] for name in adapters}
+    monkeypatch.setattr(registry, "_installed", lambda: sources)
+    monkeypatch.setattr(registry, "_load", functools.cache(registry._load.__wrapped__))
+
+
 def test_a_missing_package_comes_with_its_install_command(monkeypatch):
-    inside.add_adapters(monkeypatch, {"absent": Absent()})
+    _add_adapters(monkeypatch, {"absent": Absent()})
     with pytest.raises(MissingSolver, match=r"'absent:fast' needs absent, which is missing: run `pip install absent`"):
         solve(solver="absent:fast")
     info = next(s for s in solving.solvers() if s.package == "absent")

@@ -12,6 +12,7 @@ from cases import close
 from test_null_space import four_bar, triple_rocker
 
 import rbdae
+from rbdae.initial import formulate as formulating
 from rbdae.joints import PointOnLine, Revolute
 
 DENSE = 10**9
@@ -49,9 +50,9 @@ DERIVED = tuple(LOOPS) if cases.NIGHTLY else ("driven", "spatial")
 
 
 def _formulated(monkeypatch, system, first, **choices):
-    inside.sparse_loops_from(monkeypatch, first)
+    monkeypatch.setattr(formulating, "SPARSE_FROM", first)
     problem = rbdae.formulate(system, "null-space", consistent="project", **choices)
-    assert inside.has_sparse_loops(problem) == (first != DENSE)
+    assert problem.workspace.settings.sparse == (first != DENSE)
     return problem
 
 
@@ -94,7 +95,7 @@ def test_everything_is_as_by_dense_elimination(loop, velocity, rng, monkeypatch)
 def test_components_of_single_bodies_are_independent(loop, velocity, rng, monkeypatch):
     """S has one component a row, and T is not much larger than with the dense choice."""
     dense = _formulated(monkeypatch, LOOPS[loop](), DENSE, velocity=velocity, code="generic")
-    inside.selected_columns_from(monkeypatch, 0)
+    monkeypatch.setattr(inside.velocity_selection, "MOST_DENSE", 0)
     sparse = _formulated(monkeypatch, LOOPS[loop](), 0, velocity=velocity, code="generic")
     chosen = sparse.selection.velocities
     assert (np.count_nonzero(chosen.S, axis=1) == 1).all()
@@ -127,7 +128,7 @@ def _as_index_0(problem, y):
 @pytest.mark.parametrize("length", [6, 60])
 def test_ladders_of_any_length_move_as_by_index_0(ladder, length, rng):
     problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="generic")
-    assert inside.has_sparse_loops(problem)
+    assert problem.workspace.settings.sparse
     y = problem.y0.copy()
     y[problem.layout.v] += 0.1 * rng.standard_normal(problem.layout.v.stop - problem.layout.v.start)
     assert _as_index_0(problem, y)
@@ -164,7 +165,7 @@ def test_a_run_selects_again_as_by_dense_elimination(velocity, monkeypatch):
     # the pattern of components changes with them: code of the model is that of a pattern
     traced = "traced" if velocity == "angular" else "generic"
     for first, most, code in ((DENSE, 8, "generic"), (0, 8, "generic"), (0, 0, traced)):
-        inside.selected_columns_from(monkeypatch, most)
+        monkeypatch.setattr(inside.velocity_selection, "MOST_DENSE", most)
         problem = _formulated(monkeypatch, triple_rocker(), first, velocity=velocity, code=code)
         runs.append(rbdae.solve(problem, (0, END), solver="rbdae:dop853", rtol=1e-9, atol=1e-9))
         assert runs[-1].success, runs[-1].message
@@ -178,6 +179,6 @@ def test_a_run_selects_again_as_by_dense_elimination(velocity, monkeypatch):
 @pytest.mark.parametrize("most", [0, DENSE])
 def test_dependent_rows_are_refused_by_name(most, monkeypatch):
     """Of a start at rest on the constraints, where nothing has been solved before."""
-    inside.selected_columns_from(monkeypatch, most)
+    monkeypatch.setattr(inside.velocity_selection, "MOST_DENSE", most)
     with pytest.raises(ValueError, match=r"redundant or singular at the start: joint '[a-z]+-\d+', equation"):
         rbdae.formulate(hanging(170, full=(100,)), "null-space")

@@ -11,7 +11,6 @@ from typing import Any
 
 import cases
 import force_cases
-import inside
 import numpy as np
 import pytest
 import traced_cases
@@ -117,4 +116,4 @@ def test_both_sides_of_the_series_of_a_chart(chart):
         y[problems[0].layout.q] = length * axis / np.linalg.norm(axis)
         found = traced_cases.differences(problems, (0.0, y, rng.standard_normal(problems[0].n)))
         assert max(found.values()) <= traced_cases.ROUNDINGS, (length, found)
-    assert inside.handed_over(problems[0]) == 0
+    assert problems[0].callbacks._handed_over == 0

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import guard_cases
+import ctypes
+from typing import Any, NamedTuple
+
 import inside
 import numpy as np
 import pytest
 import traced_cases
 from cases import NIGHTLY, Pairing, count
-from inside import ALMOST, JIT, Vec
+from inside import JIT, Recording, TracedCall, Vec
 from traced_cases import Case
 
 import rbdae
+from rbdae.graph.evaluate import evaluate
 
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
@@ -28,29 +31,72 @@ GUARDED = [
 EVERY = [*GUARDED, *traced_cases.drawn(11)][: count(len(GUARDED), 400)]
 
 
+class Inputs(NamedTuple):
+    """What a recorded kernel takes."""
+
+    t: float
+    y: Vec
+    yd: Vec
+    c: float
+    selection: Vec
+
+    def answers(self, recording: Recording) -> list[float]:
+        """Of all guards, by the graph."""
+        values: dict[str, Any] = self._asdict() | {"t": [self.t], "c": [self.c]}
+        with np.errstate(all="ignore"):
+            return evaluate(recording.graph, [*recording.guards], values, recording.functions)
+
+
+class Code:
+    """Machine code that is called with any numbers of a selection, and says whether its guards held."""
+
+    def __init__(self, found: Any, kernel: TracedCall, problem: rbdae.Problem) -> None:
+        self._found, self._data = found, inside.filled(found, problem)
+        self._out = np.empty(max(int(np.prod(kernel.shapes["out"])), 1))
+        self._call = inside.machine_call(found.module.address("machine"))
+
+    def holds(self, at: Inputs) -> bool:
+        context = inside.machine_context(np.ascontiguousarray(at.selection), self._found.functions, self._data)
+        y, yd, out = (np.ascontiguousarray(x).ctypes.data for x in (at.y, at.yd, self._out))
+        return self._call(ctypes.c_void_p(context.ctypes.data), at.t, y, yd, at.c, out) == 0
+
+
+def _many_inputs(problem: rbdae.Problem, rng: np.random.Generator) -> list[Inputs]:
+    """Near the start and far from it; then with other selections; then where positions are degenerate, or no
+    numbers."""
+    own, n, yd = inside.recording.selection_numbers(problem.workspace), problem.n, rng.standard_normal(problem.n)
+    at = [(problem.y0 + size * rng.standard_normal(n), own) for size in (0.0, 1e-3, 0.1, 1.0, 3.0, 30.0) * 4]
+    for size in (0.3, 3.0, 300.0) * 8:  # numbers of very different sizes
+        near = problem.y0 + 0.3 * rng.standard_normal(n)
+        at.append((near, own + size * rng.standard_normal(len(own)) ** 7))
+    for value in (0.0, np.nan, np.inf, 1e200):
+        at += [(np.full(n, value), own), (problem.y0, np.full(len(own), value))]
+    return [Inputs(0.0, y, yd, 1.5, selection) for y, selection in at]
+
+
+def _guarded(problem: rbdae.Problem) -> list[tuple[TracedCall, Recording]]:
+    """The kernels of which a problem has code with guards, recorded once more."""
+    found = [(kernel, inside.recording_of(problem, kernel)) for kernel in inside.traced_kernels(problem)]
+    return [(kernel, recording) for kernel, recording in found if recording.guards]
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("case", EVERY, ids=str)
-def test_every_guard_is_driven_to_both_sides(case, rng):
-    """Machine code hands over where the graph says that a guard does not hold, and there alone; every guard holds for
-    some inputs and does not for others, or cannot fail. Guards are pivots: positions that are singular to the last bit
-    are not found by chance, so inputs that are no numbers, for which no comparison holds, are among those tried."""
+def test_guards_hold_where_the_graph_says(case, rng):
+    """Machine code hands over where a guard does not hold, and there alone; every guard holds for some inputs. Guards
+    are pivots: positions that are singular to the last bit are not found by chance, so inputs that are no numbers, for
+    which no comparison holds, are among those tried."""
     problem = _recorded(case)
-    inputs, own = guard_cases.many_inputs(problem, rng), inside.recording.selection_numbers(problem.workspace)
-    for each in guard_cases.guarded(problem):
-        recording, kernel = each.recording, each.kernel
-        found = guard_cases.evaluated(recording.graph, [*recording.guards], inputs, recording.functions)
-        falls = found == each.wanted[:, None]
-        assert falls.any(axis=1).all(), kernel.name
-        for guard, always in zip(recording.guards, falls.all(axis=1), strict=True):
-            if always:  # the entry that a pivot is compared with is itself, or zero, or smaller wherever one looks
-                quotient = guard_cases.search(each, guard, inputs, rng)
-                assert quotient > 1.0 or quotient <= (1.0 + 1e-12) / ALMOST, (kernel.name, guard, quotient)
-        code = guard_cases.Code(kernel.code, kernel, problem)
-        holds = [code.holds(inputs, k) for k in range(falls.shape[1])]
-        assert holds == falls.all(axis=0).tolist(), kernel.name
-        for k in np.flatnonzero(~falls.all(axis=0)):
-            if np.array_equal(inputs["selection"][:, k], own):
-                _assert_handed_over(problem, kernel, inputs["y"][:, k].copy(), inputs["yd"][:, k].copy())
+    inputs, own = _many_inputs(problem, rng), inside.recording.selection_numbers(problem.workspace)
+    for kernel, recording in _guarded(problem):
+        wanted = [float(answer) for answer in recording.guards.values()]
+        holds = np.array([np.equal(at.answers(recording), wanted) for at in inputs])
+        assert holds.any(axis=0).all() and not holds.all(), kernel.name
+        code = Code(kernel.code, kernel, problem)
+        assert [code.holds(at) for at in inputs] == holds.all(axis=1).tolist(), kernel.name
+        for k in np.flatnonzero(~holds.all(axis=1)):
+            if inputs[k].selection is own:
+                _assert_handed_over(problem, kernel, inputs[k].y, inputs[k].yd)
 
 
 @pytest.mark.sampled
@@ -60,12 +106,17 @@ def test_every_guard_alone_sends_a_state_elsewhere(case):
     beside the selection's, in code made of the same graph: all other guards still hold, so it is this one's branch that
     is taken."""
     problem = _recorded(case)
-    for each in guard_cases.guarded(problem):
-        code, inputs = guard_cases.with_switches(problem, each)
-        assert code.holds(inputs, 0), each.kernel.name
-        first = inputs["selection"].shape[0] - len(each.wanted)
-        for k in range(len(each.wanted)):
-            assert not code.holds(guard_cases.turned(inputs, first + k), 0), (each.kernel.name, k)
+    own = inside.recording.selection_numbers(problem.workspace)
+    for kernel, recording in _guarded(problem):
+        graph, wanted = recording.graph, np.array([*recording.guards.values()], dtype=float)
+        places = [graph.node("input", "selection", len(own) + k) for k in range(len(wanted))]
+        guards = {graph.condition("==", *pair): True for pair in zip(recording.guards, places, strict=True)}
+        switched = Recording(graph, recording.outputs, guards, recording.functions, loaded=recording.loaded)
+        code = Code(inside.machine_code(switched, kernel), kernel, problem)
+        point = inside.recording_point(problem, kernel)
+        assert code.holds(Inputs(*point, np.append(own, wanted))), kernel.name
+        for k, turned in enumerate(np.abs(wanted - np.eye(len(wanted)))):
+            assert not code.holds(Inputs(*point, np.append(own, turned))), (kernel.name, k)
 
 
 def _recorded(case: Case) -> rbdae.Problem:
@@ -105,7 +156,7 @@ def test_guards_hold_along_runs():
     solution = rbdae.solve(problem, (0.0, 3.0), solver="scipy:DOP853", rtol=1e-7, atol=1e-7, projection=True)
     assert solution.success and solution.segments is not None and len(solution.segments.problems) > 1
     parts = solution.segments.problems
-    handed = sum(inside.handed_over(part) for part in parts)
+    handed = sum(part.callbacks._handed_over for part in parts)
     assert handed <= 0.25 * solution.stats.evaluations
     memory = [part.workspace.memory for part in parts]
     assert all(other is memory[0] for other in memory)  # a switch compiles nothing

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import traced_cases
 from cases import Pairing
-from inside import JIT, rates_kernel, traced, with_unit_masses
+from inside import JIT, traced, with_unit_masses
 
 import rbdae
 
@@ -22,7 +22,7 @@ def _formulated() -> rbdae.Problem:
 def test_other_masses_have_code_of_their_own():
     """The same memory and selection, other bodies: code of one must not serve the other, in either order."""
     problem = _formulated()
-    entry, shapes = rates_kernel(problem), {"y": (problem.n,), "out": (problem.n,)}
+    entry, shapes = problem.workspace.settings.kernels.rates, {"y": (problem.n,), "out": (problem.n,)}
     found = []
     for workspace in (problem.workspace, with_unit_masses(problem.workspace)):
         kernel = traced.traced(workspace, entry, shapes, generic=lambda: None)
@@ -38,7 +38,11 @@ def test_equal_problems_share_code():
     codes = []
     for problem in (_formulated(), _formulated()):
         assert problem.callbacks.code("rhs") == "traced"
-        codes += [code for key, code in problem.workspace.memory.recorded.items() if key[0] is rates_kernel(problem)]
+        codes += [
+            code
+            for key, code in problem.workspace.memory.recorded.items()
+            if key[0] is problem.workspace.settings.kernels.rates
+        ]
     assert len(codes) == 2 and codes[0] is codes[1]
 
 

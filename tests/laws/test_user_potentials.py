@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -29,19 +28,6 @@ def spring_slope(t: float, x: Any, out: Any) -> None:
 def spring_energy(t: float, x: Any, out: Any) -> None:
     d = ENDS @ x[:24]
     out[0] = d @ d + 0.25 * (d @ d) ** 2
-
-
-def damped(t: float, x: Any, out: Any) -> None:
-    """The same with a damper along d: F without rates is -dV/dZ."""
-    d, rate = ENDS @ x[:24], ENDS @ x[24:]
-    out[:] = -(2.0 + d @ d + 4.0 * (d @ rate)) * (ENDS.T @ d)
-
-
-def damped_slope(t: float, x: Any, out: Any) -> None:
-    d, rate = ENDS @ x[:24], ENDS @ x[24:]
-    K = (2.0 + d @ d + 4.0 * (d @ rate)) * np.eye(3) + np.outer(d, 2.0 * d + 4.0 * rate)
-    out[:576] = -(ENDS.T @ K @ ENDS).ravel()
-    out[576:] = -4.0 * (ENDS.T @ np.outer(d, d) @ ENDS).ravel()
 
 
 def well(t: float, x: Any, out: Any) -> None:
@@ -148,47 +134,6 @@ def test_energy_and_momentum_are_exact(name, code):
     assert energy_error(found) < 1e-12
     if name != "ground":
         assert momentum_error(found) < 1e-12
-
-
-def test_a_damper_takes_its_own_work():
-    """Energy changes by that of the rates at the mean, and not by what the correction gives."""
-    h = 0.02
-    found = run(problem_of(with_spring(force=damped, jacobian=damped_slope)), 200 * h, h)
-    Z = found.problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
-    d = Z @ ENDS.T
-    work = -4.0 / h * (0.5 * np.diff((d**2).sum(1))) ** 2
-    E = found.energy
-    assert np.abs(np.diff(E.total) - work).max() < 1e-12 * E.kinetic.max()
-    assert np.abs(work).sum() > 0.01 * E.kinetic.max()
-    assert momentum_error(found) < 1e-12
-
-
-def test_potentials_of_time():
-    """V and F are taken at the middle of the step: energy changes by V(t1, Z1) - V(t0, Z0) less V1 - V0 there."""
-
-    def rate(t: float) -> float:
-        return 1.0 + 0.5 * math.sin(t)
-
-    def force(t: float, x: Any, out: Any) -> None:
-        spring(t, x, out)
-        out *= rate(t)
-
-    def slope(t: float, x: Any, out: Any) -> None:
-        spring_slope(t, x, out)
-        out *= rate(t)
-
-    def energy(t: float, x: Any, out: Any) -> None:
-        spring_energy(t, x, out)
-        out *= rate(t)
-
-    h = 0.02
-    found = run(problem_of(with_spring(force=force, jacobian=slope, potential=energy)), 100 * h, h)
-    Z = found.problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
-    V = np.array([(d @ d) + 0.25 * (d @ d) ** 2 for d in Z @ ENDS.T])
-    E = found.energy
-    np.testing.assert_allclose(E.potential, V * [rate(t) for t in found.t], rtol=1e-13)
-    work = -np.diff(V) * [rate(t + 0.5 * h) for t in found.t[:-1]]
-    assert np.abs(np.diff(E.kinetic) - work).max() < 1e-12 * E.kinetic.max()
 
 
 # ---------------------------------------------------------------- order, tangents, rest

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, final
 import inside
 import numpy as np
 import pytest
-from inside import Vec, distance_to_singularity, fill, twin
+from inside import Vec, fill, twin
 from scipy.spatial.transform import Rotation
 from toy_force import LaggedDamper, Maxwell
 from toy_joint import PinInSlot
@@ -213,13 +213,43 @@ def _turn(*rotvec: float) -> Rotation:
     return Rotation.from_rotvec(rotvec)
 
 
+def attitude(body: Body) -> Rotation:
+    """Of the body frame, as the body was added."""
+    return Rotation.from_quat(body.orientation[[1, 2, 3, 0]])
+
+
+def initial_values(body: Body) -> dict[str, Any]:
+    """As `System.add_body` takes them."""
+    names = ("position", "velocity", "angular_velocity")
+    return {"orientation": attitude(body)} | {name: getattr(body, name) for name in names}
+
+
+# centre of mass, position or the pivot, rotation vector, angular velocity, velocity
+ROWS = {
+    "top": ((0.2, -0.1, 0.4), (1, 2, -0.5), (0.7, -0.4, 1.1), (1.5, -0.8, 2.5)),
+    "free": ((0.3, 0.1, -0.2), (0.5, -0.4, 0.3), (-0.3, 0.9, 0.5), (0.8, -1.1, 0.6), (0.5, 1, -0.7)),
+    "hung": ((-0.1, 0.3, 0.2), (1, 0.5, 0), (1, 0.2, -0.4), (-0.5, 0.9, 1.3)),
+    "hinged": ((0.1, -0.2, 0.3), (0.3, 0.1, 0.2), (0.4, 0.8, -0.3), (1.2, -0.4, 0.9)),
+    "child": ((-0.2, 0.1, 0.1), (1, 0.2, 0.4), (-0.6, 0.3, 0.7), (0.5, 1.4, -0.8), (0.3, 0.2, -0.1)),
+    "kite": ((0, 0, 0), (2, -1, 1.5), (0.9, -0.5, 0.2), (-1, 0.3, 1.1), (-0.4, 0.6, 0.2)),
+    "tail": ((0.1, 0.1, 0), (2.5, -1.5, 1.5), (0.2, 0.7, -0.9), (0.6, -1.2, 0.4)),
+    "tied 1": ((0.2, -0.1, 0.3), (0.1, 0.2, -0.3), (0.5, -0.3, 0.2), (0.8, 0.5, -1), (0.4, -0.2, 0.3)),
+    "tied 2": ((-0.1, 0.2, 0.1), (1.2, 0.5, -0.2), (-0.4, 0.6, 0.3), (-0.6, 0.9, 0.7), (-0.3, 0.5, 0.1)),
+    "tied 3": ((0.1, 0.1, 0.2), (2, 1, 0.5), (0.2, 0.1, 0.8), (0.3, -0.7, 1.1)),
+    "a": ((0.2, 0.3, -0.1), (1, 0.5, -0.7), (0.3, 0.6, -0.8), (1.1, -0.6, 0.9), (0.7, -0.3, 0.5)),
+    "b": ((-0.3, 0.1, 0.2), (1.8, 0.9, -0.3), (-0.5, 0.4, 1), (-0.9, 1.3, 0.2)),
+    "first": ((0.2, -0.1, 0.3), (0.6, 0.2, -0.5), (0.5, -0.4, 0.3), (0.8, 0.5, -1), (0.4, -0.2, 0.3)),
+    "second": ((-0.1, 0.2, 0.1), (1.5, 0.5, -0.2), (-0.4, 0.6, 0.5), (-0.6, 0.9, 0.7), (-0.3, 0.5, 0.1)),
+    "bob": ((0, 0, 0), (3, -0.1, -0.3), (0.2, 0.4, -0.1), (0.5, 0.8, -0.4)),
+}
+
+
 def add_body(
-    system: rbdae.System, name: str, mass: float, inertia: Any, *rows: Sequence[float], pivot: bool = False
+    system: rbdae.System, name: str, mass: float, inertia: Any, row: Any = None, *, pivot: bool = False, **more: Any
 ) -> Body:
-    """A body by rows of three numbers: centre of mass, position or the pivot, rotation vector, angular velocity,
-    velocity; the last ones may be left out."""
+    """A body by a row of `ROWS`, the one of its name if no other is given; velocities may be left out."""
     names = ("center_of_mass", "pivot" if pivot else "position", "orientation", "angular_velocity", "velocity")
-    given: dict[str, Any] = dict(zip(names, rows, strict=False))
+    given: dict[str, Any] = dict(zip(names, ROWS[name] if row is None else row, strict=False)) | more
     given["orientation"] = Rotation.from_rotvec(given["orientation"])
     return system.add_body(name, mass=mass, inertia=inertia, **given)
 
@@ -234,9 +264,7 @@ heavy_top, linked_bodies = rbdae.models.heavy_top, rbdae.models.linked_bodies
 def skew_top() -> rbdae.System:
     """A pivot away from the origin, a tensor off its axes and an offset centre of mass."""
     system = rbdae.System(gravity=(0.5, -1.0, -9.0))
-    add_body(
-        system, "top", 1.3, INERTIA, (0.2, -0.1, 0.4), (1, 2, -0.5), (0.7, -0.4, 1.1), (1.5, -0.8, 2.5), pivot=True
-    )
+    add_body(system, "top", 1.3, INERTIA, pivot=True)
     return system
 
 
@@ -271,28 +299,8 @@ def branched() -> rbdae.System:
 def bushed() -> rbdae.System:
     """A free body and a body with a pivot, held by anisotropic damped bushings at offset points, no joint."""
     system = rbdae.System(gravity=(0.0, 0.3, -9.81))
-    free = add_body(
-        system,
-        "free",
-        2.0,
-        INERTIA,
-        (0.3, 0.1, -0.2),
-        (0.5, -0.4, 0.3),
-        (-0.3, 0.9, 0.5),
-        (0.8, -1.1, 0.6),
-        (0.5, 1, -0.7),
-    )
-    hinged = add_body(
-        system,
-        "hinged",
-        1.5,
-        1.4 * INERTIA,
-        (-0.1, 0.3, 0.2),
-        (1, 0.5, 0),
-        (1, 0.2, -0.4),
-        (-0.5, 0.9, 1.3),
-        pivot=True,
-    )
+    free = add_body(system, "free", 2.0, INERTIA)
+    hinged = add_body(system, "hinged", 1.5, 1.4 * INERTIA, ROWS["hung"], pivot=True)
     turned = _turn(0.3, 0.5, -0.2).as_matrix()
     stiffness = turned @ np.diag((40.0, 90.0, 10.0)) @ turned.T
     damping = turned.T @ np.diag((1.0, 0.3, 2.0)) @ turned
@@ -310,28 +318,8 @@ def bushed() -> rbdae.System:
 def hinged_pair() -> rbdae.System:
     """A chain of two that begins at a pivot."""
     system = rbdae.System()
-    hinged = add_body(
-        system,
-        "hinged",
-        2.0,
-        INERTIA,
-        (0.1, -0.2, 0.3),
-        (0.3, 0.1, 0.2),
-        (0.4, 0.8, -0.3),
-        (1.2, -0.4, 0.9),
-        pivot=True,
-    )
-    child = add_body(
-        system,
-        "child",
-        1.2,
-        0.8 * INERTIA,
-        (-0.2, 0.1, 0.1),
-        (1, 0.2, 0.4),
-        (-0.6, 0.3, 0.7),
-        (0.5, 1.4, -0.8),
-        (0.3, 0.2, -0.1),
-    )
+    hinged = add_body(system, "hinged", 2.0, INERTIA, pivot=True)
+    child = add_body(system, "child", 1.2, 0.8 * INERTIA)
     # the child comes first in the joint, so trees must not lean on the order of the bodies
     system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
     return system
@@ -341,12 +329,8 @@ def mixed() -> rbdae.System:
     """The pair with a pivot, and a free pair beside it: two trees, a root of each sort."""
     system = hinged_pair()
     _, child = system.bodies
-    kite = add_body(
-        system, "kite", 0.7, 0.5 * INERTIA, (0, 0, 0), (2, -1, 1.5), (0.9, -0.5, 0.2), (-1, 0.3, 1.1), (-0.4, 0.6, 0.2)
-    )
-    tail = add_body(
-        system, "tail", 0.4, 0.3 * INERTIA, (0.1, 0.1, 0), (2.5, -1.5, 1.5), (0.2, 0.7, -0.9), (0.6, -1.2, 0.4)
-    )
+    kite = add_body(system, "kite", 0.7, 0.5 * INERTIA)
+    tail = add_body(system, "tail", 0.4, 0.3 * INERTIA)
     system.add_joint(Spherical(kite, tail, at_a=(0.4, -0.3, 0.2), at_b=(-0.2, 0.3, 0.3)))
     system.add_force(
         rbdae.forces.Bushing(child, kite, stiffness=(15, 25, 5), damping=0.4, at_a=(0.5, 0, 0.2), at_b=(0, 0.3, -0.1))
@@ -373,8 +357,7 @@ def loop() -> rbdae.System:
                 angular_velocity=(0.7, 0.4 * i, -0.9),
             )
         )
-    ends = [bodies[i].orientation for i in range(3)]
-    reach = [Rotation.from_quat(ends[i][[1, 2, 3, 0]]).inv().apply(at[i + 1] - at[i]) for i in range(3)]
+    reach = [attitude(bodies[i]).inv().apply(at[i + 1] - at[i]) for i in range(3)]
     system.add_joint(Spherical(system.ground, bodies[0], at_a=at[0]))
     system.add_joint(Spherical(bodies[0], bodies[1], at_a=reach[0]))
     system.add_joint(Spherical(bodies[1], bodies[2], at_a=reach[1]))
@@ -385,31 +368,9 @@ def loop() -> rbdae.System:
 def tied() -> rbdae.System:
     """All four primitives, between bodies and with the ground on either side."""
     system = rbdae.System(gravity=(0.4, 0.0, -9.81))
-    first = add_body(
-        system,
-        "first",
-        2.0,
-        INERTIA,
-        (0.2, -0.1, 0.3),
-        (0.1, 0.2, -0.3),
-        (0.5, -0.3, 0.2),
-        (0.8, 0.5, -1),
-        (0.4, -0.2, 0.3),
-    )
-    second = add_body(
-        system,
-        "second",
-        1.4,
-        0.7 * INERTIA,
-        (-0.1, 0.2, 0.1),
-        (1.2, 0.5, -0.2),
-        (-0.4, 0.6, 0.3),
-        (-0.6, 0.9, 0.7),
-        (-0.3, 0.5, 0.1),
-    )
-    third = add_body(
-        system, "third", 0.9, 0.5 * INERTIA, (0.1, 0.1, 0.2), (2, 1, 0.5), (0.2, 0.1, 0.8), (0.3, -0.7, 1.1), pivot=True
-    )
+    first = add_body(system, "first", 2.0, INERTIA, ROWS["tied 1"])
+    second = add_body(system, "second", 1.4, 0.7 * INERTIA, ROWS["tied 2"])
+    third = add_body(system, "third", 0.9, 0.5 * INERTIA, ROWS["tied 3"], pivot=True)
     ground = system.ground
     r, u, w = (0.3, -0.2, 0.4), (1.0, 0.3, -0.5), (0.2, 1.0, 0.4)
     ties = [
@@ -430,7 +391,7 @@ def _fitted(primitive: Primitive, a: Body, b: Body) -> Primitive:
     """The primitive with a right-hand side that the initial positions satisfy to a digit."""
     Z = []
     for body in (a, b):
-        Z += [body.position, *Rotation.from_quat(body.orientation[[1, 2, 3, 0]]).as_matrix().T]
+        Z += [body.position, *attitude(body).as_matrix().T]
     P, Q = primitive.A @ Z, primitive.B @ Z
     value = P if primitive.kind == "linear" else np.array((primitive.scale * P @ Q, 0.0, 0.0))
     return twin(primitive, offset=np.round(value, 1))
@@ -439,18 +400,7 @@ def _fitted(primitive: Primitive, a: Body, b: Body) -> Primitive:
 def floating() -> rbdae.System:
     """Two bodies in space with a joint and an undamped bushing between them: nothing touches the ground."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
-    a = add_body(
-        system,
-        "a",
-        2.0,
-        INERTIA,
-        (0.2, 0.3, -0.1),
-        (1, 0.5, -0.7),
-        (0.3, 0.6, -0.8),
-        (1.1, -0.6, 0.9),
-        (0.7, -0.3, 0.5),
-    )
-    b = add_body(system, "b", 1.1, 0.6 * INERTIA, (-0.3, 0.1, 0.2), (1.8, 0.9, -0.3), (-0.5, 0.4, 1), (-0.9, 1.3, 0.2))
+    a, b = add_body(system, "a", 2.0, INERTIA), add_body(system, "b", 1.1, 0.6 * INERTIA)
     system.add_joint(Spherical(a, b, at_a=(0.5, 0.2, 0.4), at_b=(-0.3, 0.4, -0.2)))
     system.add_force(rbdae.forces.Bushing(a, b, stiffness=50.0, at_a=(-0.4, 0.3, 0.1), at_b=(0.2, -0.5, 0.3)))
     return system
@@ -481,7 +431,7 @@ def matched(
     """A joint that fits the bodies as they are placed: at `at_a` and along `axis` in the frame of `a`; lengths in
     multiples of `unit`."""
     cls, apart = (JOINTS | TOY_JOINTS)[kind]
-    first, second = (Rotation.from_quat(body.orientation[[1, 2, 3, 0]]) for body in (a, b))
+    first, second = attitude(a), attitude(b)
     axis = np.array(axis, float) / np.linalg.norm(axis)
     end = a.position + first.apply(at_a + apart * unit * axis)
     ends = {"at_a": at_a, "at_b": second.inv().apply(end - b.position), "name": name}
@@ -496,28 +446,7 @@ def matched(
 def jointed(kind: str) -> rbdae.System:
     """A chain of two bodies: ground - joint - first - joint - second, the second being body `a` of its joint."""
     system = rbdae.System(gravity=(0.4, -0.6, -9.81))
-    first = add_body(
-        system,
-        "first",
-        2.0,
-        INERTIA,
-        (0.2, -0.1, 0.3),
-        (0.6, 0.2, -0.5),
-        (0.5, -0.4, 0.3),
-        (0.8, 0.5, -1),
-        (0.4, -0.2, 0.3),
-    )
-    second = add_body(
-        system,
-        "second",
-        1.4,
-        0.7 * INERTIA,
-        (-0.1, 0.2, 0.1),
-        (1.5, 0.5, -0.2),
-        (-0.4, 0.6, 0.5),
-        (-0.6, 0.9, 0.7),
-        (-0.3, 0.5, 0.1),
-    )
+    first, second = add_body(system, "first", 2.0, INERTIA), add_body(system, "second", 1.4, 0.7 * INERTIA)
     system.add_joint(matched(kind, system.ground, first, np.array((0.2, 0.3, -0.4)), (1.0, 0.4, -0.6), "outer"))
     system.add_joint(matched(kind, second, first, np.array((-0.4, 0.1, 0.3)), (0.3, 1.0, 0.5), "inner"))
     return system
@@ -589,7 +518,8 @@ def formulate(
     given: dict[str, Any] = {"rotation": rotation, "velocity": velocity, "consistent": consistent} | options
     try:
         problem = rbdae.formulate(system, formulation, **given)
-        near = distance_to_singularity(problem) < MARGIN * CHARTS[rotation].reach
+        distance, _ = problem.interpretation.distance_to_singularity(problem.t0, problem.y0)
+        near = distance < MARGIN * CHARTS[rotation].reach
     except ValueError as error:
         if "reference='start'" not in str(error):
             raise
@@ -632,15 +562,10 @@ def rebuild(
     bodies = system.bodies
     for k in order if order is not None else range(len(bodies)):
         body = bodies[k]
-        values: dict[str, Any] = {
-            "position": body.position,
-            "orientation": Rotation.from_quat(body.orientation[[1, 2, 3, 0]]),
-            "velocity": body.velocity,
-            "angular_velocity": body.angular_velocity,
-        }
-        changed = initial(body) if initial else {}
         # the placement is given even where it was left out, as it has been turned and shifted
-        values = {what: values[what] for what in values if what in (*body.given, "position", "orientation")} | changed
+        given = (*body.given, "position", "orientation")
+        values = {what: value for what, value in initial_values(body).items() if what in given}
+        values |= initial(body) if initial else {}
         values["position"] = turn.apply(np.array(values["position"])) + shift
         values["orientation"] = turn * values["orientation"]
         if "velocity" in values:
@@ -655,10 +580,8 @@ def rebuild(
     def at(body: Body, point: Vec) -> Vec:
         return turn.apply(np.array(point)) + shift if body.fixed else point
 
-    joints, forces = system.joints, system.forces
-    if order is not None:
-        joints, forces = joints[::-1], forces[::-1]
-    for joint in joints:
+    way = slice(None, None, 1 if order is None else -1)
+    for joint in system.joints[way]:
         a, b = joint.bodies
         points = {"at_a": at(a, joint.at_a), "at_b": at(b, joint.at_b)}
         parts = {"parts": tuple(_moved(p, a.fixed, b.fixed, turn, shift) for p in joint.primitives())}
@@ -668,25 +591,13 @@ def rebuild(
                 if body.fixed and hasattr(joint, what):
                     more[what] = turn.apply(np.array(getattr(joint, what)))
         out.add_joint(twin(joint, a=made[a.name], b=made[b.name], **points, **more))
-    matrix = turn.as_matrix()
-    for force in forces:
+    for force in system.forces[way]:
         a, b = force.bodies
-        out.add_force(
-            rbdae.forces.Bushing(
-                made[a.name],
-                made[b.name],
-                stiffness=_symmetric(matrix @ force.stiffness @ matrix.T),
-                damping=_symmetric(matrix @ force.damping @ matrix.T),
-                at_a=at(a, force.at_a),
-                at_b=at(b, force.at_b),
-                name=force.name,
-            )
-        )
+        K, D = (turn.as_matrix() @ x @ turn.as_matrix().T for x in (force.stiffness, force.damping))
+        given: dict[str, Any] = {"stiffness": 0.5 * (K + K.T), "damping": 0.5 * (D + D.T), "name": force.name}
+        ends = {"at_a": at(a, force.at_a), "at_b": at(b, force.at_b)}
+        out.add_force(rbdae.forces.Bushing(made[a.name], made[b.name], **given, **ends))
     return out
-
-
-def _symmetric(K: Any) -> Any:
-    return 0.5 * (K + K.T)
 
 
 def _moved(primitive: Primitive, first: bool, second: bool, turn: Rotation, shift: Vec) -> Primitive:
@@ -707,9 +618,8 @@ def stirred(system: rbdae.System, rng: np.random.Generator) -> rbdae.System:
     """The system with other, inconsistent initial values nearby."""
 
     def initial(body: Body) -> dict[str, Any]:
-        here = Rotation.from_quat(body.orientation[[1, 2, 3, 0]])
         return {
-            "orientation": here * Rotation.from_rotvec(0.2 * rng.standard_normal(3)),
+            "orientation": attitude(body) * Rotation.from_rotvec(0.2 * rng.standard_normal(3)),
             "position": body.position + 0.1 * rng.standard_normal(3),
             "velocity": body.velocity + 0.5 * rng.standard_normal(3),
             "angular_velocity": body.angular_velocity + 0.5 * rng.standard_normal(3),
@@ -919,9 +829,7 @@ def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6
     else:
         system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D", **across))
     if pendulum:
-        bob = add_body(
-            system, "bob", 0.8, (0.2, 0.3, 0.25), (0, 0, 0), (3, -0.1, -0.3), (0.2, 0.4, -0.1), (0.5, 0.8, -0.4)
-        )
+        bob = add_body(system, "bob", 0.8, (0.2, 0.3, 0.25))
         system.add_joint(joints.Spherical(ground, bob, at_a=(3.0, 0.0, 0.0), at_b=(0.1, 0.4, 0.0), name="hook"))
     return system
 
@@ -951,13 +859,4 @@ def turning_four_bar(closing: str = "plain", spin: float = 1.5, pendulum: bool =
     )
     values = {body.name: body for body in place.bodies}
 
-    def initial(body: Body) -> dict[str, Any]:
-        other = values[body.name]
-        return {
-            "orientation": Rotation.from_quat(other.orientation[[1, 2, 3, 0]]),
-            "position": other.position,
-            "velocity": other.velocity,
-            "angular_velocity": other.angular_velocity,
-        }
-
-    return rebuild(four_bar(closing, pendulum), initial=initial)
+    return rebuild(four_bar(closing, pendulum), initial=lambda body: initial_values(values[body.name]))

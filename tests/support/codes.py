@@ -26,20 +26,15 @@ import os
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from typing import Any
 
 from cases import NIGHTLY, Pairing
 
-ONE_IN = 10
-"""Of test functions without pairings, this one has generic kernels."""
-
-ONE_PAIRING_IN = 6
-"""Of the pairings in a file, this one has generic kernels."""
-
-ONE_CASE_IN = 20
-"""Of the cases of a test function without pairings, this one has generic kernels."""
+ONE_IN, ONE_PAIRING_IN, ONE_CASE_IN, ONE_DEAR_IN = 10, 6, 20, 8
+"""Of test functions without pairings, of pairings in a file, and of cases of a function without pairings, this one has
+generic kernels; of cases in `DEAR` files, this one has users' code."""
 
 DEAR = re.compile(
     r"/test_(redundancy|euler_parameter_forms|joints|purity|derivatives|force_states|equivalence|loops"
@@ -50,10 +45,11 @@ DEAR = re.compile(
 )
 """The files in which one case in `ONE_DEAR_IN` has users' code."""
 
-ONE_DEAR_IN = 8
-
 FEW = 4
-"""Functions with fewer cases have one code for all."""
+"""Functions with fewer cases have one code for all, and run all of them."""
+
+MET = 2
+"""So many functions have a pairing, before it is left to the others' turns."""
 
 THOROUGH = re.compile(
     r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|forks|reading|operations)"
@@ -61,12 +57,6 @@ THOROUGH = re.compile(
 )
 """Files about code, and about what it costs. The others have the operations as they are recorded, as
 LLVM writes them down at once, in a third of the time."""
-
-ALL = 4
-"""Functions with fewer cases have all of them."""
-
-MET = 2
-"""So many functions have a pairing, before it is left to the others' turns."""
 
 
 def cached(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,27 +73,49 @@ def cached(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+def is_thorough(nodeid: str) -> bool:
+    """Whether machine code in a test goes through all of LLVM's passes."""
+    return NIGHTLY or THOROUGH.search(nodeid) is not None
+
+
 def assigned(items: Iterable[Any]) -> dict[str, str]:
     """The code of the tests that do not run users' code, by node id: ``"generic"``, or ``"nightly"`` for tests that are
     left to the night. Tests that choose the code themselves, by the fixture `code`, and those marked ``users``, are not
     in the sample."""
-    taking_turns = [item for item in items if not _chooses(item)]
-    found = {item.nodeid: "generic" for item in taking_turns if item.get_closest_marker("generic") is not None}
-    if not NIGHTLY:
-        # those marked ``nightly`` are left out anyway, and stand for no others
-        usual = [item for item in items if item.get_closest_marker("nightly") is None]
-        late = combinations(item for item in usual if "code" not in getattr(item, "fixturenames", ()))
-        subjects = {item.nodeid: _subject(item) for item in usual if item.nodeid not in late and not _chooses(item)}
-        found |= dict.fromkeys(late, "nightly")
-        found = (
-            _of_pairings(subjects) | _of_functions([n for n, subject in subjects.items() if subject is None]) | found
-        )
-    return found
+    free = [item for item in items if "code" not in getattr(item, "fixturenames", ())]
+    sampled = [item for item in free if item.get_closest_marker("users") is None]
+    marked = {item.nodeid: "generic" for item in sampled if item.get_closest_marker("generic") is not None}
+    if NIGHTLY:
+        return marked
+    # those marked ``nightly`` are left out anyway, and stand for no others
+    late = combinations(item for item in free if item.get_closest_marker("nightly") is None)
+    functions, pairings = defaultdict[str, list[str]](list), defaultdict[tuple[str, str], list[tuple[str, str]]](list)
+    for item in sampled:
+        if item.nodeid not in late and item.get_closest_marker("nightly") is None:
+            pairing = _pairing(item)
+            if pairing is None:
+                functions[item.nodeid.partition("[")[0]].append(item.nodeid)
+            else:
+                mechanism = next((value for value in item.callspec.params.values() if isinstance(value, str)), "")
+                pairings[item.nodeid.partition("::")[0], str(pairing)].append((mechanism, item.nodeid))
+    found = {}
+    for function, its in functions.items():
+        few = len(its) < FEW
+        for k, nodeid in enumerate(its):
+            if _is_generic(function, _number(function) + (0 if few else k), ONE_IN if few else ONE_CASE_IN):
+                found[nodeid] = "generic"
+    for (file, name), pairs in pairings.items():
+        first = min((mechanism for mechanism, _ in pairs), key=lambda mechanism, name=name: _number(mechanism + name))
+        for mechanism, nodeid in pairs:
+            if mechanism != first:
+                found[nodeid] = "nightly"
+            elif _is_generic(file, _number(file + name + (mechanism if DEAR.search(file) else "")), ONE_PAIRING_IN):
+                found[nodeid] = "generic"
+    return found | marked | dict.fromkeys(late, "nightly")
 
 
-def is_thorough(nodeid: str) -> bool:
-    """Whether machine code in a test goes through all of LLVM's passes."""
-    return NIGHTLY or THOROUGH.search(nodeid) is not None
+def _is_generic(where: str, place: int, one_in: int) -> bool:
+    return place % ONE_DEAR_IN != 0 if DEAR.search(where) else place % one_in == 0
 
 
 def combinations(items: Iterable[Any]) -> set[str]:
@@ -121,7 +133,7 @@ def combinations(items: Iterable[Any]) -> set[str]:
         for item in sorted(its, key=lambda item: (_number(item.nodeid), item.nodeid)):
             parts, pairing = _parts(item.callspec), _pairing(item)
             common = pairing is None or function in met[pairing] or len(met[pairing]) >= MET
-            if len(its) >= ALL and parts <= seen and common:
+            if len(its) >= FEW and parts <= seen and common:
                 late.add(item.nodeid)
                 continue
             seen |= parts
@@ -141,60 +153,9 @@ def _parts(callspec: Any) -> set[Any]:
     return out
 
 
-def _of_pairings(subjects: Mapping[str, tuple[str, str, str] | None]) -> dict[str, str]:
-    mechanisms: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for file, pairing, mechanism in filter(None, subjects.values()):
-        mechanisms[file, pairing].add(mechanism)
-    found = {}
-    for nodeid, subject in subjects.items():
-        if subject is None:
-            continue
-        file, pairing, mechanism = subject
-        if mechanism != min(mechanisms[file, pairing], key=lambda name: _number(name + pairing)):
-            found[nodeid] = "nightly"
-        elif DEAR.search(file) is not None:
-            if _number(file + pairing + mechanism) % ONE_DEAR_IN != 0:
-                found[nodeid] = "generic"
-        elif _number(file + pairing) % ONE_PAIRING_IN == 0:
-            found[nodeid] = "generic"
-    return found
-
-
-def _of_functions(nodeids: Iterable[str]) -> dict[str, str]:
-    cases: dict[str, list[str]] = defaultdict(list)
-    for nodeid in nodeids:
-        cases[nodeid.partition("[")[0]].append(nodeid)
-    found = {}
-    for function, its in cases.items():
-        first = _number(function)
-        for k, nodeid in enumerate(its, first):
-            place = k if len(its) >= FEW else first
-            if DEAR.search(function) is not None:
-                generic = place % ONE_DEAR_IN != 0
-            else:
-                generic = place % (ONE_CASE_IN if len(its) >= FEW else ONE_IN) == 0
-            if generic:
-                found[nodeid] = "generic"
-    return found
-
-
-def _chooses(item: Any) -> bool:
-    return "code" in getattr(item, "fixturenames", ()) or item.get_closest_marker("users") is not None
-
-
-def _subject(item: Any) -> tuple[str, str, str] | None:
-    """File, pairing and mechanism of a test; None if it has no pairing."""
-    pairing = _pairing(item) if hasattr(item, "callspec") else None
-    if pairing is None:
-        return None
-    words = [
-        value for value in item.callspec.params.values() if isinstance(value, str) and not isinstance(value, Pairing)
-    ]
-    return item.nodeid.partition("::")[0], str(pairing), words[0] if words else ""
-
-
 def _pairing(item: Any) -> Pairing | None:
-    return next((value for value in item.callspec.params.values() if isinstance(value, Pairing)), None)
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return next((value for value in values if isinstance(value, Pairing)), None)
 
 
 def _number(name: str) -> int:

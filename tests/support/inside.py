@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from functools import cache as cached
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +20,6 @@ import rbdae
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
-from rbdae.adapter import AbstractAdapter
 from rbdae.cli import write_states
 from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.fingerprint import fingerprint
@@ -40,11 +38,10 @@ from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
 from rbdae.graph.graph import Graph
-from rbdae.graph.loaded import LoadedNumbers, value_of
+from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import formulate as formulating
-from rbdae.initial import joints as joints_of_start
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
@@ -79,7 +76,6 @@ from rbdae.multibody import (
     elements,
     jacobian_pattern,
     joint_values,
-    layout,
     newton,
     open_numbers,
     recorded_factors,
@@ -93,7 +89,6 @@ from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
-from rbdae.multibody.elimination_elements import elimination_rounds
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
@@ -104,26 +99,14 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, independent_columns, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import callbacks as step_functions
-from rbdae.problem import event as quantity_event
 from rbdae.problem import matrices, problem, switches
-from rbdae.problem.start import solve_unknowns
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
 from rbdae.rotations import quaternions
 from rbdae.solving import along as singular
-from rbdae.solving import (
-    registry,
-    segments,
-)
 from rbdae_adapters.rbdae_loops import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.sundials import _library as sundials_library
-
-
-def solve_algebraic(problem: Any, t: Vec, y: Mat) -> None:
-    """Algebraic unknowns in rows y at times t, in place."""
-    solve_unknowns(problem.interpretation, t, y)
 
 
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
@@ -131,50 +114,14 @@ def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
     return problem.interpretation.joint_matrix(t, y)
 
 
-def joints_on_arrays(problem: rbdae.Problem, t: float, y: Vec) -> tuple[Vec, Vec, Mat]:
-    """g, gdot and G of all joint equations as a start computes them, at a state in quaternions."""
-    joints = joints_of_start.Joints(problem.model, t)
-    motion = _motion_of(problem, t, y)
-    return *joints.violation(motion), joints.matrix(motion)
-
-
-def _motion_of(problem: rbdae.Problem, t: float, y: Vec) -> BodyMotion:
-    states = problem.states(t, y).values()
-    x, xd = problem.natural(t, y)[:, :3], problem.natural(t, y)[:, 12:15]
-    p = np.array([np.roll(state.orientation.as_quat(), 1) for state in states])
-    return BodyMotion(x, p, xd, np.array([state.angular_velocity for state in states]))
-
-
-def always_sparse(patch: pytest.MonkeyPatch) -> None:
-    """Starts of all sizes factorise sparse matrices."""
-    patch.setattr(joints_of_start, "_DENSE", 0)
-
-
-def distance_to_singularity(problem: rbdae.Problem) -> float:
-    """The angle from the start to the singular set of the nearest body's chart."""
-    return problem.interpretation.distance_to_singularity(problem.t0, problem.y0)[0]
-
-
 def omitted_rows(problem: rbdae.Problem) -> list[int]:
     """The joint equations without a multiplier, in the order of the joints."""
     return list(problem.selection.rows.dropped)
 
 
-def kept_joint_velocities(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
-    """gdot of the joint rows that are kept, at a state."""
-    gdot = problem.constraints(t, y).velocity[internal_constraints(problem) :]
-    return np.delete(gdot, omitted_rows(problem))
-
-
 def internal_constraints(problem: rbdae.Problem) -> int:
     """Constraints of all rotations together: unit norms, orthonormality."""
     return problem.model.n * len(problem.workspace.settings.chart.internal)
-
-
-def norm_rows(problem: rbdae.Problem) -> list[int]:
-    """The rows of the residual where projected forms have the unit norms, in place of a row of the dynamics."""
-    layout = problem.layout
-    return [int(i) for i in layout.v.start + layout.iv + problem.model.bodies["nt"][:-1] + 3] if layout.n_hidden else []
 
 
 def n_velocities(problem: rbdae.Problem) -> int:
@@ -305,13 +252,6 @@ def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) ->
     return out[:n], bool(more[correction.OFF]), float(more[correction.ITERATIONS]), bool(counts)
 
 
-def event_values(problem: Any, labels: Sequence[str], t: float, y: Vec) -> tuple[Vec, bool]:
-    """What events of these quantities are zeros of, and whether that is machine code."""
-    events = [rbdae.Event(label, crossing=0.0) for label in labels]
-    group = quantity_event.EventGroup(problem.interpretation, events, 1.0)
-    return group.at(t, y)[: len(labels)], group.machine is not None
-
-
 def values_of_machine_code(
     graph: Any, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool], y: Vec
 ) -> Vec:
@@ -322,11 +262,6 @@ def values_of_machine_code(
     assert machine_call(code.address("straight"))(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
     assert out[-1] == np.pi  # nothing behind the last one
     return out[:-1]
-
-
-def no_step_in_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of the conserving schemes call their kernels one by one."""
-    monkeypatch.setattr(step_functions, "LONGEST_STEP", 0)
 
 
 def solved_blocks(A: Mat, b: Mat) -> Mat:
@@ -391,11 +326,6 @@ def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     entry_files.say_once.cache_clear()
 
 
-def rates_kernel(problem: rbdae.Problem) -> Any:
-    """What gives the rates and multipliers of a state by elimination."""
-    return problem.workspace.settings.kernels.rates
-
-
 def features(problem: rbdae.Problem) -> set[str]:
     """What the problem needs of the kernels' stages."""
     return set(problem.workspace.memory.features)
@@ -405,11 +335,6 @@ def law_of_motion(function: Any) -> tuple[Recorded, Derived]:
     """A function (t, s, rate) as laws of the motion are had, and its derivatives by s and rate."""
     recorded = Recorded("law", [function], partial(of_one_displacement, "law", lambda _: ()), 2, 1)
     return recorded, Derived(recorded)
-
-
-def code_calls_python(problem: rbdae.Problem) -> bool:
-    """Whether code of the model calls functions of Python."""
-    return bool(problem.workspace.code_calls_python)
 
 
 def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
@@ -488,11 +413,6 @@ def stages() -> list[Stage]:
     return list(STAGES.values())
 
 
-def free(manager: Any) -> None:
-    """Free a pass manager of llvmlite."""
-    module._free(manager)
-
-
 def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> None:
     """Call ``do()`` where recorded code goes to the compiler for the time number ``part``, from 0 on."""
     written, calls = code_of_kernels._written, iter(range(1000))
@@ -545,21 +465,6 @@ def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int, every: int
 def selects_velocities(problem: rbdae.Problem) -> bool:
     """Whether nu are independent velocities that a run may have to select again."""
     return problem.selection.velocities is not None
-
-
-def sparse_loops_from(monkeypatch: pytest.MonkeyPatch, n_velocities: int) -> None:
-    """Have square systems of so many velocities sparse."""
-    monkeypatch.setattr(formulating, "SPARSE_FROM", n_velocities)
-
-
-def selected_columns_from(monkeypatch: pytest.MonkeyPatch, n_independent: int) -> None:
-    """Have more independent velocities than this be components of one body each, where the square system is sparse."""
-    monkeypatch.setattr(velocity_selection, "MOST_DENSE", n_independent)
-
-
-def has_sparse_loops(problem: rbdae.Problem) -> bool:
-    """Whether its square system is sparse."""
-    return problem.workspace.settings.sparse
 
 
 def square_work(problem: rbdae.Problem) -> tuple[int, int]:
@@ -624,11 +529,6 @@ def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
 
 
-def shares_memory(one: rbdae.Problem, other: rbdae.Problem) -> bool:
-    """Whether two problems work in one memory."""
-    return one.workspace.memory is other.workspace.memory
-
-
 def suspends(problem: rbdae.Problem) -> bool:
     """Whether joint equations are suspended near singular positions."""
     return problem.selection.rows.pivot_floor is not None
@@ -668,38 +568,12 @@ def potentials_of_forces(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
     return out
 
 
-def segment_problems(solution: rbdae.Solution) -> tuple[Any, ...]:
-    """The problems by which the rows of a run are read, one a segment."""
-    return () if solution.segments is None else solution.segments.problems
-
-
 def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:
     """The times at which a run has selected again."""
     return () if solution.segments is None else solution.segments.times
 
 
 # ---------------------------------------------------------------- solvers
-
-
-def add_adapters(monkeypatch: pytest.MonkeyPatch, adapters: Mapping[str, AbstractAdapter]) -> None:
-    """Further adapters by name, as if distributions had brought them."""
-    sources = registry._installed() | {name: lambda name=name: adapters[name] for name in adapters}
-    monkeypatch.setattr(registry, "_installed", lambda: sources)
-    monkeypatch.setattr(registry, "_load", cached(registry._load.__wrapped__))
-
-
-def searched(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
-    """How many rows a search for singular positions factorises, and of how many it takes singular values."""
-    looked, decomposed = list[int](), list[int]()
-    squares, closeness = singular._squares, singular.closeness
-    monkeypatch.setattr(singular, "_squares", lambda p, t, y: looked.append(len(t)) or squares(p, t, y))
-    monkeypatch.setattr(singular, "closeness", lambda p, t, y: decomposed.append(len(t)) or closeness(p, t, y))
-    return looked, decomposed
-
-
-def passages(t: Vec, s: Vec) -> Vec:
-    """Zeros of the smallest singular value s (m,), which has no sign, between its times."""
-    return np.array([time for _, time in singular._passages(t, s[:, None], 1e-3)])
 
 
 # ---------------------------------------------------------------- elements
@@ -782,11 +656,6 @@ def text_of_rhs_elements(problem: rbdae.Problem) -> str:
     return scheduled("straight", found)[0]
 
 
-def elimination_order(n: int, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, list[int]]]]:
-    """The rounds in which elements eliminate n joints, of which those in pairs have a body in common."""
-    return elimination_rounds(n, pairs)
-
-
 def text_of_elements(problem: rbdae.Problem) -> str:
     """The text of the residual by elements."""
     found = elements.elements_of(problem.workspace, None)
@@ -808,21 +677,6 @@ def kernel_of_rows(problem: rbdae.Problem) -> tuple[Vec, Vec]:
     return out[0], out[1]
 
 
-def handed_over(problem: Any) -> int:
-    """How often traced code of a problem has fallen back to generic code."""
-    return int(problem.callbacks._handed_over)
-
-
 def steps_of(problem: Any, scheme: str) -> Any:
     """The functions of an integration scheme of a problem."""
     return problem.callbacks.steps(scheme)
-
-
-def violation_scales(problem: Any) -> Any:
-    """The scales of violations of the constraints of a problem."""
-    return problem.callbacks._violation_scales
-
-
-def code_of_callbacks(problem: Any, names: Any) -> str:
-    """The code of some callbacks of a problem."""
-    return str(problem.callbacks._code_of(names))

@@ -8,9 +8,8 @@ the two disagree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import final
+from typing import NamedTuple
 
 import numpy as np
 from inside import Vec
@@ -23,16 +22,8 @@ AGREEMENT = 1e-9
 FORMS = (("null-space", "quaternion", "angular"), ("index-0", "directors", "coordinate"))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A mechanism, and until when solvers can be compared on it.
-
-    Parameters
-    ----------
-    build : makes the system
-    t_end : s
-    """
+class Example(NamedTuple):
+    """A mechanism, and until when solvers can be compared on it, in s."""
 
     build: Callable[[], rbdae.System]
     t_end: float
@@ -45,18 +36,9 @@ EXAMPLES = {
 }
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Motion:
-    """What all bodies do at one time, one after the other: four vectors.
-
-    Parameters
-    ----------
-    positions : centres of mass (body frames rest at pivots)
-    orientations : entries of the rotation matrices
-    velocities : of the body frames
-    angular_velocities : in the body frames
-    """
+class Motion(NamedTuple):
+    """What all bodies do at one time, one after the other: centres of mass (body frames rest at pivots), entries of
+    rotation matrices, velocities of the body frames, angular velocities in them."""
 
     positions: Vec
     orientations: Vec
@@ -67,37 +49,26 @@ class Motion:
     def of(cls, problem: rbdae.Problem, t: float, y: Vec) -> Motion:
         """The motion in a state of a problem."""
         states = problem.states(t, y).values()
-        return cls(
-            np.concatenate([s.center_of_mass for s in states]),
-            np.concatenate([s.orientation.as_matrix().ravel() for s in states]),
-            np.concatenate([s.velocity for s in states]),
-            np.concatenate([s.angular_velocity for s in states]),
-        )
+        rows = [(s.center_of_mass, s.orientation.as_matrix().ravel(), s.velocity, s.angular_velocity) for s in states]
+        return cls(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
 
     def errors(self, reference: Motion) -> dict[str, float]:
         """Norms of the differences over norms of the reference; where that rests at zero, the differences' norms."""
-        found = {}
-        for name in self.__slots__:
-            mine, other = getattr(self, name), getattr(reference, name)
-            found[name] = float(np.linalg.norm(mine - other)) / (float(np.linalg.norm(other)) or 1.0)
-        return found
-
-
-@cache
-def compute(example: str, form: tuple[str, str, str], t_end: float) -> Motion:
-    """The final motion of an example by DOP853 at 1e-13."""
-    name, rotation, velocity = form
-    problem = rbdae.formulate(EXAMPLES[example].build(), name, rotation=rotation, velocity=velocity)
-    solution = rbdae.solve(problem, (0.0, t_end), solver="scipy:DOP853", rtol=TOLERANCE, atol=TOLERANCE)
-    assert solution.success, solution.message
-    return Motion.of(problem, solution.t[-1], solution.y[-1])
+        pairs = zip(self._fields, self, reference, strict=True)
+        return {name: float(np.linalg.norm(a - b)) / (float(np.linalg.norm(b)) or 1.0) for name, a, b in pairs}
 
 
 @cache
 def reference(example: str, t_end: float | None = None) -> Motion:
     """Where an example is at `t_end` (its own, by default)."""
-    end = EXAMPLES[example].t_end if t_end is None else t_end
-    first, second = (compute(example, form, end) for form in FORMS)
-    apart = second.errors(first)
+    build, end = EXAMPLES[example]
+    end = end if t_end is None else t_end
+    motions = []
+    for name, rotation, velocity in FORMS:
+        problem = rbdae.formulate(build(), name, rotation=rotation, velocity=velocity)
+        run = rbdae.solve(problem, (0.0, end), solver="scipy:DOP853", rtol=TOLERANCE, atol=TOLERANCE)
+        assert run.success, run.message
+        motions.append(Motion.of(problem, run.t[-1], run.y[-1]))
+    apart = motions[1].errors(motions[0])
     assert max(apart.values()) < AGREEMENT, f"the two references of {example} are apart by {apart}"
-    return first
+    return motions[0]

@@ -133,16 +133,11 @@ class Pendulum:
         rng = np.random.default_rng(1)
         seen = np.zeros((self.n_equations, self.n))
         for _ in range(3):
-            seen += self._tangent(rng.standard_normal(self.n), rng.standard_normal(self.n), 0.7) != 0
+            seen += self.tangent(rng.standard_normal(self.n), rng.standard_normal(self.n), 0.7) != 0
         self.sparsity = csc_matrix((seen != 0).astype(float))
         self._where = (self.sparsity.indices, np.repeat(np.arange(self.n), np.diff(self.sparsity.indptr)))
-        self.callbacks = Callbacks(
-            residual=self._residual,
-            jacobian=self._jacobian,
-            jacobian_data=self._jacobian_data,
-            rhs=self._rhs,
-            rhs_jacobian=self._rhs_jacobian,
-        )
+        given = (self._residual, self._jacobian, self._jacobian_data, self._rhs, self._rhs_jacobian)
+        self.callbacks = Callbacks(*given)
 
     def switches(self) -> tuple[()]:
         """Nothing has to be chosen again on its way."""
@@ -177,7 +172,8 @@ class Pendulum:
         else:
             out[6] = {3: position, 2: velocity, 1: acceleration}[self.index]
 
-    def _tangent(self, y: Array, yd: Array, c: float) -> Array:
+    def tangent(self, y: Array, yd: Array, c: float) -> Array:
+        """dF/dy + c dF/dyd."""
         x, v = y[:3], y[3:6]
         out = np.zeros((self.n_equations, self.n))
         out[:6, :6] = c * np.eye(6)
@@ -205,11 +201,11 @@ class Pendulum:
 
     def _jacobian(self, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
         self.calls["jacobian"] += 1
-        out[:] = self._tangent(y, yd, c)
+        out[:] = self.tangent(y, yd, c)
 
     def _jacobian_data(self, t: float, y: Array, yd: Array, c: float, data: Array) -> None:
         self.calls["jacobian_data"] += 1
-        data[:] = self._tangent(y, yd, c)[self._where]
+        data[:] = self.tangent(y, yd, c)[self._where]
 
     def _rhs(self, t: float, y: Array, out: Array) -> None:
         self.calls["rhs"] += 1
@@ -218,34 +214,7 @@ class Pendulum:
 
     def _rhs_jacobian(self, t: float, y: Array, out: Array) -> None:
         self.calls["rhs_jacobian"] += 1
-        out[:] = -self._tangent(y, y, 0.0)
-
-    # The same, checked
-
-    def residual(self, t: float, y: Any, yd: Any, out: Array | None = None) -> Array:
-        out = np.empty(self.n_equations) if out is None else out
-        self._residual(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), out)
-        return out
-
-    def jacobian(self, t: float, y: Any, yd: Any, c: float, out: Array | None = None) -> Array:
-        out = np.empty((self.n_equations, self.n)) if out is None else out
-        self._jacobian(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), c, out)
-        return out
-
-    def sparse_jacobian(self, t: float, y: Any, yd: Any, c: float) -> csc_matrix:
-        out = self.sparsity.copy()
-        self._jacobian_data(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), c, out.data)
-        return out
-
-    def rhs(self, t: float, y: Any, out: Array | None = None) -> Array:
-        out = np.empty(self.n) if out is None else out
-        self._rhs(t, np.asarray(y, dtype=float), out)
-        return out
-
-    def rhs_jacobian(self, t: float, y: Any, out: Array | None = None) -> Array:
-        out = np.empty((self.n, self.n)) if out is None else out
-        self._rhs_jacobian(t, np.asarray(y, dtype=float), out)
-        return out
+        out[:] = -self.tangent(y, y, 0.0)
 
     # What a solution is asked for
 
@@ -265,22 +234,10 @@ class Pendulum:
         potential = -y[..., :3] @ GRAVITY
         return SimpleNamespace(kinetic=kinetic, potential=potential, total=kinetic + potential)
 
-    def momentum(self, t: Any, y: Array) -> SimpleNamespace:
-        return SimpleNamespace(linear=y[..., 3:6], angular=np.cross(y[..., :3], y[..., 3:6]))
-
     def constraints(self, t: Any, y: Array) -> SimpleNamespace:
         x, v = y[..., :3], y[..., 3:6]
         position = (np.sum(x * x, axis=-1, keepdims=True) - 1) / 2
         return SimpleNamespace(position=position, velocity=np.sum(x * v, axis=-1, keepdims=True))
-
-    def multipliers(self, t: Any, y: Array) -> Array:
-        x, v = y[..., :3], y[..., 3:6]
-        out: Array = (x @ GRAVITY + np.sum(v * v, axis=-1)) / np.sum(x * x, axis=-1)
-        return out[..., None]
-
-    def reactions(self, t: Any, y: Array) -> dict[str, dict[str, SimpleNamespace]]:
-        force = -y[..., :3] * self.multipliers(t, y)
-        return {"rod": {"bob": SimpleNamespace(force=force, torque=np.zeros_like(force))}}
 
     def project(self, t: Any, y: Array) -> Array:
         out = np.array(y, dtype=float)

@@ -35,20 +35,8 @@ class Maxwell(AbstractPairForce):
 
         f = stiffness (l - length - s),    viscosity sdot = f.
 
-    Attributes
-    ----------
-    a : Body
-    b : Body, optional
-        Without it, the ground of the system to which the strut is added.
-    stiffness, viscosity : float
-        N/m and N s/m, positive.
-    length : float
-        Free length while the damper is not stretched, m.
-    stretch : float
-        Of the damper at the start, m.
-    at_a, at_b : (3,) tuple
-        The points in the body frames.
-    name : str, optional
+    Stiffness and viscosity are positive, N/m and N s/m; `length` is the free length while the damper is not stretched,
+    `stretch` that of the damper at the start, m. Without b it is the ground of the system.
     """
 
     a: Body
@@ -92,20 +80,7 @@ class LaggedDamper(AbstractPairForce):
 
     Both functions depend on Zdot, and take complex numbers. With `derived` there is no Jacobian by hand.
 
-    Attributes
-    ----------
-    a : Body
-    b : Body, optional
-    damping : float
-        N s/m.
-    direct : float
-        The part of the rate that does not lag.
-    lag : float
-        s.
-    order : int
-        Number of lags.
-    at_a, at_b : (3,) tuple
-    name : str, optional
+    Damping in N s/m, of the part `direct` of the rate without a lag; lags in s, `order` of them.
     """
 
     a: Body

@@ -14,17 +14,8 @@ from rbdae.joints import AbstractAxialJoint, Dot1, Dot2, FreeMotion
 class PinInSlot(AbstractAxialJoint):
     """A pin of `b` in a slot of `a`: it slides along normal_a and turns about axis_a; four equations.
 
-    Parameters
-    ----------
-    a, b : Body
-        The body with the slot and the body with the pin.
-    at_a, at_b : (3,) array_like
-        A point of the slot, and the point of the pin that stays in it.
-    axis_a, axis_b : (3,) array_like
-        The axis of the pin in either frame.
-    name : str, optional
-    normal_a, normal_b : (3,) array_like, optional
-        The direction of the slot, across axis_a; a direction across axis_b.
+    at_a is a point of the slot, at_b the point of the pin that stays in it; axis_a and axis_b, the axis of the pin in
+    either frame; normal_a, across axis_a, the direction of the slot.
     """
 
     __slots__ = ()
