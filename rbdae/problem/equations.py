@@ -15,7 +15,7 @@ from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
 from rbdae.machine.entries_on_disk import bytes_from_cache
 from rbdae.multibody.block_pattern import BlockPattern
-from rbdae.multibody.contents import on_disk
+from rbdae.multibody.contents import pattern_on_disk
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.jacobian_pattern import jacobian_pattern
 from rbdae.multibody.layout import Layout
@@ -278,14 +278,17 @@ class Equations(ABC):
         def find() -> BlockPattern:
             return jacobian_pattern(workspace, n_equations)
 
-        if not memory.traced or workspace.code_calls_python:
+        def keep() -> BlockPattern:
+            return _kept_pattern(workspace, find)
+
+        if workspace.code_calls_python:
             return find()
-        return shared(workspace, key, lambda: _kept_pattern(workspace, find))
+        return shared(workspace, key, keep) if memory.traced else keep()
 
 
 def _kept_pattern(workspace: Workspace, find: Callable[[], BlockPattern]) -> BlockPattern:
     """The pattern of the Jacobian, from the cache on disk if its structure is known there."""
-    known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
+    known = pattern_on_disk(workspace, workspace.settings.kernels.jacobian.name)
     if known is None:
         return find()
     return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
