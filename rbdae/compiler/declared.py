@@ -76,9 +76,9 @@ class Declared(ABC):
         """The stages that a caller needs linked, for problems with these features (None: all)."""
         return ()
 
-    @property
-    def cell(self) -> tuple[str, int] | None:
-        """Symbol and address of the memory with the addresses that a caller finds at run time; None if it is linked."""
+    def cell(self, dual: bool) -> tuple[str, int] | None:
+        """Symbol and address of the memory with the addresses that a caller, on dual numbers or on doubles, finds at
+        run time; None if it is linked."""
         return None
 
 
