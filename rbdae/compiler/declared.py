@@ -20,6 +20,11 @@ Features = frozenset[str]
 """What a problem has; it decides which stages are compiled for it."""
 
 
+def symbol_of(name: str, dual: bool) -> str:
+    """The symbol of a kernel by its name, on dual numbers or on doubles."""
+    return f"dual:{name}" if dual else name
+
+
 class Twins(Protocol):
     """Makes plain Python functions of kernels, for problems with certain features (None: with all)."""
 

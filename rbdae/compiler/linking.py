@@ -8,11 +8,10 @@ from functools import cache
 from typing import Any
 
 from rbdae import compiler
-from rbdae.compiler.declared import named_by
+from rbdae.compiler.declared import named_by, symbol_of
 from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.machine_entry import machine_entry
 from rbdae.compiler.python_entry import KINDS, python_entry, symbols
-from rbdae.compiler.stages import symbol_of
 from rbdae.compiler.translation import MESSAGE, Translation
 from rbdae.machine import language
 from rbdae.machine.language.kinds import DUAL, DUAL_WIDTH, FLOAT, INT, Array, Kind

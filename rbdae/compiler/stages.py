@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar, final
 
-from rbdae.compiler.declared import AbstractStage, Declared, Features, Machine, Twins, declare
+from rbdae.compiler.declared import AbstractStage, Declared, Features, Machine, Twins, declare, symbol_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,11 +23,6 @@ Places = tuple[ctypes.c_void_p, ctypes.c_void_p]
 def name_of(function: Callable[..., Any]) -> str:
     """The name of a kernel: the module and the path in it."""
     return f"{function.__module__}:{function.__qualname__}"
-
-
-def symbol_of(name: str, dual: bool) -> str:
-    """The symbol of a kernel by its name, on dual numbers or on doubles."""
-    return f"dual:{name}" if dual else name
 
 
 def _where(function: Callable[..., Any]) -> str:

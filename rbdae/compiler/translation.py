@@ -6,8 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from rbdae.compiler.declared import declared
-from rbdae.compiler.stages import symbol_of
+from rbdae.compiler.declared import declared, symbol_of
 from rbdae.machine.language import arrays
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.calls import Callee, called, fitted, passed, pointer
