@@ -20,6 +20,11 @@ Features = frozenset[str]
 """What a problem has; it decides which stages are compiled for it."""
 
 
+def symbol_of(name: str, dual: bool) -> str:
+    """The symbol of a kernel by its name, on dual numbers or on doubles."""
+    return f"dual:{name}" if dual else name
+
+
 class Twins(Protocol):
     """Makes plain Python functions of kernels, for problems with certain features (None: with all)."""
 
@@ -76,9 +81,9 @@ class Declared(ABC):
         """The stages that a caller needs linked, for problems with these features (None: all)."""
         return ()
 
-    @property
-    def cell(self) -> tuple[str, int] | None:
-        """Symbol and address of the memory with the addresses that a caller finds at run time; None if it is linked."""
+    def cell(self, dual: bool) -> tuple[str, int] | None:
+        """Symbol and address of the memory with the addresses that a caller, on dual numbers or on doubles, finds at
+        run time; None if it is linked."""
         return None
 
 

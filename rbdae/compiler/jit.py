@@ -136,7 +136,7 @@ class Entry(Declared):
         with collector_off():
             for stage in needed(self.function, features):
                 assert isinstance(stage, Stage)
-                stage.ensure()
+                stage.ensure(dual=False)
                 _process.check()
             if self._compiled is None:
                 from rbdae.compiler.linking import compiled_entry  # a slow import

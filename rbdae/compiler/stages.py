@@ -9,15 +9,15 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar, final
 
-from rbdae.compiler.declared import AbstractStage, Declared, Features, Machine, Twins, declare
+from rbdae.compiler.declared import AbstractStage, Declared, Features, Machine, Twins, declare, symbol_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 STAGES: dict[str, Stage] = {}
 """All stages by name."""
 
-FAMILIES: dict[str, Family] = {}
-"""All families by name."""
+Places = tuple[ctypes.c_void_p, ctypes.c_void_p]
+"""The cells with the addresses of a stage: of that on doubles, and of that on dual numbers."""
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -33,7 +33,7 @@ def _where(function: Callable[..., Any]) -> str:
 class Stage(AbstractStage):
     """A kernel that is compiled for itself.
 
-    Its address goes to `place`, where callers find it at run time; without a place they are linked with it.
+    Its address goes to one of the `places`, where callers find it at run time; without places they are linked with it.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Stage(AbstractStage):
         kinds: str,
         when: str,
         optional: bool,
-        place: ctypes.c_void_p | None,
+        places: Places | None,
     ) -> None:
         self.function = function
         self.name = name_of(function)
@@ -50,8 +50,8 @@ class Stage(AbstractStage):
         self.when = frozenset(when.split())
         self.optional = optional
         self.kinds = kinds
-        self.compiled: Any = None
-        self._place = place
+        self._modules: dict[bool, Any] = {}
+        self._places = places
         if self.name in STAGES:
             raise TypeError(
                 f"two stages would have the symbol {self.name}: {_where(STAGES[self.name].function)} and "
@@ -88,27 +88,32 @@ class Stage(AbstractStage):
 
     def callee(self, machine: Machine) -> Any:
         """A C function."""
-        if self._place is None:
+        if self._places is None:
             return machine.linked(self.name, self.kinds)
         return machine.in_cell(self.name, self.kinds, self.message)
 
-    @property
-    def cell(self) -> tuple[str, int] | None:
+    def cell(self, dual: bool) -> tuple[str, int] | None:
         """The cell with its address, if it has one."""
-        return None if self._place is None else (self.name, ctypes.addressof(self._place))
+        return None if self._places is None else (symbol_of(self.name, dual), ctypes.addressof(self._places[dual]))
 
-    def ensure(self) -> None:
+    @property
+    def compiled(self) -> bool:
+        """Whether it is there on doubles."""
+        return False in self._modules
+
+    def ensure(self, dual: bool) -> None:
         """Compile it, or load it from the cache, and link it."""
-        if self.compiled is None:
+        if dual not in self._modules:
             from rbdae.compiler.linking import compiled_stage, link  # a slow import
 
-            module = compiled_stage(self.function, self.name, self.kinds, self.described)
-            address = module.address(self.name)
-            if self._place is None:
-                link(self.name, address)
+            module = compiled_stage(self.function, self.name, self.kinds, self.described, dual)
+            symbol = symbol_of(self.name, dual)
+            address = module.address(symbol)
+            if self._places is None:
+                link(symbol, address)
             else:
-                self._place.value = address
-            self.compiled = module
+                self._places[dual].value = address
+            self._modules[dual] = module
 
 
 def stage(kinds: str, when: str = "", *, optional: bool = False) -> Callable[[F], F]:
@@ -119,8 +124,8 @@ def stage(kinds: str, when: str = "", *, optional: bool = False) -> Callable[[F]
     """
 
     def decorate(function: F) -> F:
-        place = ctypes.c_void_p(0) if when else None
-        declare(function, Stage(function, kinds, when, optional, place))
+        places = (ctypes.c_void_p(0), ctypes.c_void_p(0)) if when else None
+        declare(function, Stage(function, kinds, when, optional, places))
         return function
 
     return decorate
@@ -137,8 +142,7 @@ class Family(Declared):
         self.name = name_of(function)
         self.kinds = kinds
         self.members: dict[int, Stage] = {}
-        self._table = (ctypes.c_void_p * self.SIZE)()
-        FAMILIES[self.name] = self
+        self._tables = [(ctypes.c_void_p * self.SIZE)() for _ in range(2)]
         declare(self, self)
 
     @property
@@ -160,14 +164,14 @@ class Family(Declared):
                 f"{self.name} has {self.members[number].name} for {number}, and cannot take {name_of(function)}"
             )
 
-        place = ctypes.c_void_p.from_buffer(self._table, number * ctypes.sizeof(ctypes.c_void_p))
-        self.members[number] = Stage(function, self.kinds, when, False, place)
+        at = number * ctypes.sizeof(ctypes.c_void_p)
+        on_doubles, on_duals = (ctypes.c_void_p.from_buffer(table, at) for table in self._tables)
+        self.members[number] = Stage(function, self.kinds, when, False, (on_doubles, on_duals))
         Family.size += 1
 
-    @property
-    def cell(self) -> tuple[str, int] | None:
+    def cell(self, dual: bool) -> tuple[str, int] | None:
         """The table."""
-        return self.name, ctypes.addressof(self._table)
+        return symbol_of(self.name, dual), ctypes.addressof(self._tables[dual])
 
     def stages(self, features: Features | None) -> tuple[Stage, ...]:
         """The members that problems with these features may need."""

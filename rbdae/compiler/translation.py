@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from rbdae.compiler.declared import declared
+from rbdae.compiler.declared import declared, symbol_of
 from rbdae.machine.language import arrays
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.calls import Callee, called, fitted, passed, pointer
@@ -42,12 +42,13 @@ class Translation(Text):
 
     Parameters
     ----------
-    floats : the kind of doubles that depend on the kernel's arguments
+    dual : whether doubles that depend on the kernel's arguments are values with derivatives
     """
 
-    def __init__(self, floats: Number = FLOAT) -> None:
+    def __init__(self, dual: bool = False) -> None:
         super().__init__()
-        self.floats = floats
+        self._dual = dual
+        self.floats = DUAL if dual else FLOAT
         self._inlined: dict[tuple[Any, ...], Callee] = {}
 
     def exported(self, function: Callable[..., Any], symbol: str, kinds: tuple[Kind, ...]) -> None:
@@ -72,7 +73,7 @@ class Translation(Text):
         callee: Callee = FUNCTIONS.get(found, found)
         return callee
 
-    def _part(self, source: FunctionType, kinds: tuple[Kind, ...], how: str = "nounwind") -> Callee:
+    def _part(self, source: FunctionType, kinds: tuple[Kind, ...]) -> Callee:
         """A function that becomes part of its callers, translated once for all arguments of these kinds."""
         key = (source, kinds)
         if key not in self._inlined:
@@ -82,7 +83,7 @@ class Translation(Text):
             assert written.result is not None
             symbol = f"{source.__qualname__}.{len(self._inlined)}"
             self._inlined[key] = called(f'@"{symbol}"', kinds, written.result)
-            self.add(written.definition(symbol, how=how))
+            self.add(written.definition(symbol))
         return self._inlined[key]
 
     def inlined(self, source: Callable[..., Any]) -> Any:
@@ -91,12 +92,13 @@ class Translation(Text):
 
     def linked(self, symbol: str, kinds: str) -> Callee:
         """A C function by its symbol; `kinds` are those of its arguments, as of a stage."""
-        types = self.kinds(kinds)
+        types, symbol = self.kinds(kinds), symbol_of(symbol, self._dual)
         self.declare(symbol, f'declare void @"{symbol}"({", ".join(kind.llvm for kind in types)}) nounwind')
         return called(f'@"{symbol}"', types, NOTHING)
 
     def in_cell(self, symbol: str, kinds: str, message: str) -> Callee:
         """A C function by the address in the cell with this symbol; `message` is left behind if that is 0."""
+        symbol = symbol_of(symbol, self._dual)
         self.declare(symbol, f'@"{symbol}" = external global ptr')
 
         def call(at: Body, arguments: list[Value]) -> Value:
@@ -107,6 +109,7 @@ class Translation(Text):
 
     def in_table(self, symbol: str, kinds: str, message: str) -> Callee:
         """Several of them by their number, in a table."""
+        symbol = symbol_of(symbol, self._dual)
         self.declare(symbol, f'@"{symbol}" = external global [0 x ptr]')
 
         def call(at: Body, arguments: list[Value]) -> Value:

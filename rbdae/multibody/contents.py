@@ -41,13 +41,28 @@ def on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
     """The same for other processes, with all of a selection that code depends on; None if a kernel, a chart or a
     function is not of this library or can be called at an address alone, and for code with the numbers of one model."""
     memory = workspace.memory
+    if not (memory.opened and all_recorded(memory)):
+        return None
+    return _of_library(workspace, kernel, contents(memory)[-1])
+
+
+def pattern_on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
+    """The same of a pattern, also where other code records none: there it depends on all numbers."""
+    memory = workspace.memory
+    if memory.opened:
+        return on_disk(workspace, kernel)
+    return None if memory.filled.like.functions else _of_library(workspace, kernel, _numbers(memory))
+
+
+def _of_library(workspace: Workspace, kernel: str, digest: bytes) -> tuple[object, ...] | None:
+    memory = workspace.memory
     chart = memory.settings.chart
     own = all(name.startswith(f"{__package__.partition('.')[0]}.") for name in (kernel, chart.parameters.__module__))
-    if not (own and memory.opened and all_recorded(memory)) or not _sources():
+    if not own or not _sources():
         return None
     chosen = [(name, array.shape) for name, array in selected(workspace).items()]
     of_selection = (own_constants(workspace), workspace.selection.rows.dropped, chosen)
-    return memory.settings.formulation.name, chart.name, contents(memory)[-1], kernel, _sources(), of_selection
+    return memory.settings.formulation.name, chart.name, digest, kernel, _sources(), of_selection
 
 
 def all_recorded(memory: Memory) -> bool:

@@ -17,7 +17,7 @@ from rbdae.formulations.base import Kind
 from rbdae.inputs import values_of
 from rbdae.machine.entries_on_disk import bytes_from_cache
 from rbdae.multibody.block_pattern import BlockPattern
-from rbdae.multibody.contents import on_disk
+from rbdae.multibody.contents import pattern_on_disk
 from rbdae.multibody.jacobian_pattern import jacobian_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
@@ -280,13 +280,14 @@ class Equations(ABC):
 
         def kept() -> BlockPattern:
             """From the cache on disk, if the structure of the Jacobian is known there."""
-            known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
+            known = pattern_on_disk(workspace, workspace.settings.kernels.jacobian.name)
             if known is None:
                 return find()
             return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
 
-        recorded = workspace.memory.traced and not workspace.code_calls_python
-        return shared(workspace, key, kept) if recorded else find()
+        if workspace.code_calls_python:
+            return find()
+        return shared(workspace, key, kept) if workspace.memory.traced else kept()
 
 
 def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:

@@ -39,7 +39,7 @@ problem.sparse_jacobian(0.0, problem.y0, problem.yd0, 1.0)
 if problem.kind == "ode":
     problem.rhs_jacobian(0.0, problem.y0)
 problem.project(0.0, problem.y0)
-stages = [(s.name, sorted(s.when), s.compiled is not None) for s in inside.stages()]
+stages = [(s.name, sorted(s.when), s.compiled) for s in inside.stages()]
 print(json.dumps([sorted(inside.features(problem)), stages]))
 """
 

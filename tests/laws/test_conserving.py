@@ -388,7 +388,7 @@ def test_multipliers_at_the_steps_are_of_second_order(rotation):
 def test_generic_code_takes_the_same_steps_in_all_forms(scheme):
     """Also between the steps, and at output times where a Newton iteration is not what was called last."""
     of, times = SCHEMES[scheme], np.linspace(0.0, 0.2, 37)
-    system = chain("cylindrical", 3, springs=of.springs)
+    system = chain("cylindrical", springs=of.springs)
     forms = ["hamiltonian", "hamiltonian-eliminated"] if of.form is not RATES else ["index-0"]
     runs = [
         run(problem_of(system, scheme, formulation=form, code=code), scheme, 0.2, 0.01, t_eval=times)

@@ -73,8 +73,11 @@ def _flow(problem: rbdae.Problem, what: str, y: Vec) -> Vec:
     return np.asarray((8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h))
 
 
-# pairings take turns from test to test (`cases.turns`); the night has all of them in each
-@pytest.mark.parametrize("pairing", cases.turns(0), ids=str)
+PAIRINGS = cases.covering(cases.turns(0))
+"""One list, whose problems the tests share."""
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
 def test_driven_systems_start_consistently(pairing):
     problem = _problem(pairing)
     assert np.abs(problem.residual(START, problem.y0, problem.yd0)).max() < 1e-10
@@ -86,7 +89,7 @@ def test_driven_systems_start_consistently(pairing):
     assert np.abs(_flow(problem, "velocity", problem.y0)).max() < 1e-8
 
 
-@pytest.mark.parametrize("pairing", cases.turns(0), ids=str)
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
 def test_velocity_constraints_are_rates_off_the_manifold_too(pairing, rng):
     problem = _problem(pairing)
     y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
@@ -96,7 +99,7 @@ def test_velocity_constraints_are_rates_off_the_manifold_too(pairing, rng):
     assert np.abs(found - problem.constraints(START, y).velocity).max() < 1e-7 * scale
 
 
-@pytest.mark.parametrize("pairing", cases.covering(cases.turns(1)), ids=str)
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
 def test_derivatives_of_driven_systems(pairing, rng):
     problem = _problem(pairing)
     numbers = Derivatives(problem)
@@ -109,14 +112,16 @@ def test_derivatives_of_driven_systems(pairing, rng):
             Fy, Fyd = numbers.residual(y, yd, h)
             return Fy + c * Fyd
 
-        _agree(numbers, exact, wanted, f"dF/dy + {c} dF/dyd of a driven system")
+        slopes = partial(numbers.slopes, y, yd, c)
+        _agree(numbers, exact, wanted, f"dF/dy + {c} dF/dyd of a driven system", slopes)
         np.testing.assert_array_equal(problem.sparse_jacobian(START, y, yd, c).toarray(), exact)
     if problem.kind == "ode":
         y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
-        _agree(numbers, problem.rhs_jacobian(START, y), partial(numbers.rhs, y), "d(rhs)/dy of a driven system")
+        wanted, slopes = partial(numbers.rhs, y), partial(numbers.rhs_slopes, y)
+        _agree(numbers, problem.rhs_jacobian(START, y), wanted, "d(rhs)/dy of a driven system", slopes)
 
 
-@pytest.mark.parametrize("pairing", cases.turns(2), ids=str)
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
 def test_drives_push_the_same_in_all_forms(pairing):
     problem, reference = _problem(pairing), _reference(cases.ALL_PAIRINGS.index(pairing) % 2)
     found, wanted = (p.reactions(START, p.y0) for p in (problem, reference))

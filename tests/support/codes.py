@@ -53,7 +53,7 @@ MET = 2
 
 THOROUGH = re.compile(
     r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|forks|reading|operations)"
-    r"|laws/test_(one_step_loops|loops_in_machine_code)|an_item\w*\[ns-table-1"
+    r"|laws/test_one_step_loops|an_item\w*\[ns-table-1"
 )
 """Files about code, and about what it costs. The others have the operations as they are recorded, as
 LLVM writes them down at once, in a third of the time."""
