@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from rbdae import _signals
+from rbdae import _process
 from rbdae.compiler.declared import Features, needed
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.linking import compiled_dual
@@ -31,7 +31,7 @@ def _compiled(kernel: Entry, features: Features | None, _of_families: int) -> Mo
         for stage in needed(kernel.function, features):
             assert isinstance(stage, Stage)
             stage.ensure(dual=True)
-            _signals.check()
+            _process.check()
         return _entry(kernel)
 
 

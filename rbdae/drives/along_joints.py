@@ -15,7 +15,7 @@ from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, Rheonomic
 from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.kernels.constraints.drives import ANGLE, OFFSET
-from rbdae.motion import Law, Motion
+from rbdae.motion import Law, Motion, motion_of
 from rbdae.quantities.coordinate import Coordinate, angle, displacement
 from rbdae.quantities.quantity import Named
 

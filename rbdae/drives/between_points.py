@@ -13,7 +13,7 @@ from rbdae.inputs import Input
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
 from rbdae.joints.primitives import Coincidence, Distance
 from rbdae.kernels.constraints.drives import LENGTH, OFFSET
-from rbdae.motion import Law, Motion
+from rbdae.motion import Law, Motion, motion_of
 from rbdae.quantities.coordinate import Coordinate, distance
 from rbdae.quantities.quantity import Named, Quantity
 

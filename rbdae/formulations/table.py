@@ -18,18 +18,6 @@ from rbdae.formulations.overdetermined import Overdetermined, Overdetermined1
 from rbdae.formulations.projected import Projected0, Projected1, Projected2
 from rbdae.formulations.stabilised import GGL, HillerAnantharaman
 
-FormulationName: TypeAlias = Literal[
-    "index-3", "index-2", "index-1", "index-0", "ggl", "hiller-anantharaman", "baumgarte", "baumgarte-ode",
-    "overdetermined", "overdetermined-1", "projected-2", "projected-1", "projected-0", "null-space",
-    "null-space-overdetermined", "null-space-ggl", "hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiated",
-    "hamiltonian-eliminated", "hamiltonian-ggl", "hamiltonian-overdetermined",
-    "ind3", "ind2", "ind1", "ind0", "ggl2", "ovstab1", "ovstab2",
-]  # fmt: skip
-"""A formulation, or Assimulo's spelling of it; one of a user's own is given as a value."""
-
-VelocityName: TypeAlias = Literal["angular", "spatial", "coordinate", "momentum"]
-"""Velocities; ``"momentum"`` and ``"coordinate"`` are the same for forms in momenta."""
-
 _TABLE: tuple[Formulation, ...] = (
     Index3(),
     Index2(),

@@ -14,6 +14,7 @@ from rbdae.formulations.base import Derivative, Explicit
 from rbdae.inputs import Given, Input, Table, given
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.machine.function import Shapes
+from rbdae.motion import Motion
 from rbdae.multibody.derived import evaluated
 from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace

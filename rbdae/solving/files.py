@@ -185,7 +185,6 @@ def frame(run: Any, quantities: str | Iterable[str]) -> DataFrame:
         raise ImportError("to_pandas needs pandas: run `pip install pandas`") from None
     if run.problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
-    flat = plane_of(run, plane, "to_pandas")
     listed = [column for name in wanted for column in columns(run, name)]
     names, index = [name for name, _ in listed], pandas.Index(run.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
