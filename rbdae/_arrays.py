@@ -56,14 +56,3 @@ def cross(a: Vec, b: Vec) -> Vec:
 def copied(array: Any) -> Any:
     """A copy of an array; of records (n,) as bytes: field by field it takes ten times as long."""
     return array.copy() if array.dtype.names is None else array.view(np.uint8).copy().view(array.dtype)
-
-
-def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
-    """A dtype, of records or of numbers, with numbers of another kind in place of floats."""
-    if scalar is np.float64:
-        return dtype
-    if dtype.names is None:
-        return np.dtype(scalar) if dtype.kind in "fc" else dtype
-    fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names]
-    kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
-    return np.dtype(kinds, align=True)

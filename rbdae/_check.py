@@ -274,15 +274,6 @@ def largest(matrix: Mat) -> float:
     return float(max(map(abs, matrix.ravel().tolist())))
 
 
-def principal(matrix: Mat, scale: float) -> list[float]:
-    """Eigenvalues of a symmetric (3, 3) matrix in ascending order, as multiples of a positive `scale`."""
-    (a, b, c), (_, d, e), (_, _, f) = matrix.tolist()
-    if b == c == e == 0.0:  # the common case, exact and a lot faster
-        return sorted((a / scale, d / scale, f / scale))
-    values: list[float] = np.linalg.eigvalsh(matrix / scale).tolist()
-    return values
-
-
 def of_parts(_: type, fields: list[Any]) -> list[Any]:
     """The `field_transformer` of joints and forces: their converters are functions (value, part, field).
 
@@ -322,4 +313,3 @@ def optional_size(value: float | None, part: Any = None, field: Any = None) -> f
 
 
 ORIGIN = frozen(np.zeros(3))
-Z_AXIS = frozen(np.array((0.0, 0.0, 1.0)))

@@ -1,7 +1,5 @@
-"""Files that a user names, written beside their place and renamed: a failure leaves the old file as it was.
-
-The version is here, which files on disk carry.
-"""
+"""Files that a user names, written beside their place and renamed: a failure leaves the old file as it was. They carry
+the version."""
 
 from __future__ import annotations
 

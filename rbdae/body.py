@@ -188,7 +188,7 @@ def check_inertia(
 ) -> None:
     """Refuse an inertia that is not positive definite or that no distribution of the mass can have."""
     scale = _check.largest(inertia) or 1.0
-    moments = _check.principal(inertia, scale)
+    moments = principal(inertia, scale)
     if moments[0] <= 8 * np.finfo(float).eps:
         raise ValueError(
             f"{owner}: inertia must be positive definite, got {_check.show(inertia)}; "
@@ -209,7 +209,7 @@ def check_inertia(
         _check_triangle(owner, moments, scale, "the pivot")
         # The director form about the centre of mass needs this one too.
         wider = max(scale, _check.largest(central))
-        central_moments = _check.principal(central, wider)
+        central_moments = principal(central, wider)
         derived = f"from mass {mass:g} and center_of_mass {_check.show(center_of_mass)} by Steiner's theorem"
         _check_triangle(owner, central_moments, wider, f"the centre of mass ({derived})")
 
@@ -223,3 +223,12 @@ def _check_triangle(owner: str, moments: list[float], scale: float, about: str) 
             f"({shown}) the largest exceeds the sum of the others, which no distribution of mass can have; "
             "check the point and the axes that it refers to, or pass allow_unphysical=True"
         )
+
+
+def principal(matrix: Mat, scale: float) -> list[float]:
+    """Eigenvalues of a symmetric (3, 3) matrix in ascending order, as multiples of a positive `scale`."""
+    (a, b, c), (_, d, e), (_, _, f) = matrix.tolist()
+    if b == c == e == 0.0:  # the common case, exact and a lot faster
+        return sorted((a / scale, d / scale, f / scale))
+    values: list[float] = np.linalg.eigvalsh(matrix / scale).tolist()
+    return values

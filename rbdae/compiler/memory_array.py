@@ -11,7 +11,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import of_scalars
 from rbdae.compiler.access import Memory
 from rbdae.compiler.declared import Declared, Machine, Twins, declare
 from rbdae.machine.language import arrays
@@ -116,3 +115,14 @@ class _Length:
 
 def _value(length: _Length | int) -> Value:
     return length.value if isinstance(length, _Length) else constant(length)
+
+
+def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
+    """A dtype, of records or of numbers, with numbers of another kind in place of floats."""
+    if scalar is np.float64:
+        return dtype
+    if dtype.names is None:
+        return np.dtype(scalar) if dtype.kind in "fc" else dtype
+    fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names]
+    kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
+    return np.dtype(kinds, align=True)

@@ -8,7 +8,7 @@ import attrs
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.body import checked_orientation
+from rbdae.body import checked_orientation, principal
 from rbdae.forces.base import AbstractPairForce
 from rbdae.forces.element import AnyElement, PointSpring, alignment, alignment_damping
 from rbdae.forces.symbol import Symbol
@@ -26,7 +26,7 @@ def _rest(value: ArrayLike | Rotation | None, force: Any = None, field: Any = No
 def _tensor(value: ArrayLike, force: Any = None, field: Any = None) -> Mat:
     """A symmetric positive semidefinite matrix from one number, its diagonal or itself."""
     out = _check.symmetric(force._owner, field.name, value, (), (3,), (3, 3))
-    if _check.principal(out, _check.largest(out) or 1.0)[0] < -_check.ROUNDING:
+    if principal(out, _check.largest(out) or 1.0)[0] < -_check.ROUNDING:
         raise ValueError(
             f"{force._owner}: {field.name} must not be negative (positive semidefinite as a matrix), got "
             f"{_check.show(value)}; check its sign"

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Ints, Mat, Vec, of_scalars
+from rbdae._arrays import Ints, Mat, Vec
+from rbdae.compiler.memory_array import of_scalars
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, composed, winding_name
 from rbdae.forces.motion_law import MotionLaw

@@ -17,12 +17,14 @@ from rbdae.joints import frames
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate, angle, displacement
 
+_Z_AXIS = _check.frozen(np.array((0.0, 0.0, 1.0)))
+
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractAxialJoint(AbstractJoint):
     """The common part of the joints with an axis: their fields."""
 
-    axis_a: Vec = attrs.field(default=_check.Z_AXIS, converter=frames.axis_a)
+    axis_a: Vec = attrs.field(default=_Z_AXIS, converter=frames.axis_a)
     axis_b: Vec = attrs.field(default=None, converter=frames.axis_b)
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
     normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, kw_only=True)

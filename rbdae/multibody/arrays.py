@@ -8,7 +8,8 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, copied, of_scalars
+from rbdae._arrays import Ints, copied
+from rbdae.compiler.memory_array import of_scalars
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import ARRAYS, Content, named
 from rbdae.multibody.graph import Elimination, eliminate

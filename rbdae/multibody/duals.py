@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Vec, copied, of_scalars
+from rbdae._arrays import Vec, copied
 from rbdae._frozen import KeptAlive
 from rbdae.compiler.duals import dual_kernel
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.machine_entry import context
+from rbdae.compiler.memory_array import of_scalars
 from rbdae.compiler.options import ENABLED
 from rbdae.formulations.base import Derivative
 from rbdae.kernels.memory import Content, named

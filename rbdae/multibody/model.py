@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, copied, cross, of_scalars
+from rbdae._arrays import Mat, Vec, copied, cross
 from rbdae.actuators.network import elements_of
+from rbdae.compiler.memory_array import of_scalars
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.checks import check_laws
 from rbdae.forces.element import AnyElement, Element, PointSpring, StateElement

@@ -20,8 +20,9 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, of_scalars
+from rbdae._arrays import Mat, Vec
 from rbdae._frozen import ByName
+from rbdae.compiler.memory_array import of_scalars
 from rbdae.compiler.plain import plain
 from rbdae.forces.element import AnyElement, StateElement, UserElement
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian

@@ -287,3 +287,6 @@ def attach(kind: type, made: Callable[[Observable], Any]) -> None:
     _classes[kind] = made
     for each in further():
         setattr(kind, each.name, made(each))
+
+
+__all__ = ["TABLE", "Observable", "Part", "register", "unregister"]

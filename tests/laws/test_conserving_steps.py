@@ -17,7 +17,7 @@ from test_conserving import problem_of, run
 import rbdae
 from rbdae.forces import SpringDamper
 from rbdae.joints import Fixed, Revolute, Spherical
-from rbdae.problem import steps
+from rbdae.problem import callbacks as steps
 
 # ---------------------------------------------------------------- [BS09], QUAT.EM and DIR.EM
 

@@ -139,7 +139,7 @@ TERMS = "terms of 10/s bring errors of the constraints back into the motion: 1.7
 RULES: Final = (
     Rule("[AB]2-hamiltonian-ggl-.*-solve_dae:Radau", 1e-9, GOAL, BOTH),
     Rule("A2-hamiltonian-ggl-directors-.*:BDF", 1e-9, 1e-5, BOTH, "A-hamiltonian-ggl-directors-momentum-solve_dae:BDF"),
-    Rule("B2-hamiltonian-ggl-.*-assimulo:Radau5DAE", 1e-9, GOAL, BOTH),
+    Rule("[BC]2-hamiltonian-ggl-.*-assimulo:Radau5DAE", 1e-9, GOAL, BOTH),
     Rule("C1-hiller-anantharaman-.*-[^-]*:ida", TOLERANCE, GOAL, INTEGRALS),
     Rule(
         "C1-hiller-anantharaman-.*:ddaspk",

@@ -34,10 +34,11 @@ def test_plot_has_the_default_panels(solution):
     assert np.array_equal(steps.lines[0].get_ydata(), np.diff(solution.t))
 
 
-def test_a_report_is_written(solution, tmp_path):
+def test_a_report_needs_bodies(solution, tmp_path):
     for package in ("plotly", "jinja2", "itables"):
         pytest.importorskip(package)
-    assert solution.message in solution.report(tmp_path / "run.html").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match=r"report: .*Pendulum.*rbdae\.load"):
+        solution.report(tmp_path / "run.html")
 
 
 def test_a_stored_trajectory_can_be_projected(solution):

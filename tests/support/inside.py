@@ -99,7 +99,7 @@ from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, independent_columns, metric
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import matrices, problem, switches
+from rbdae.problem import equations, matrices, problem, switches
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
@@ -309,7 +309,7 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for one in (code_of_kernels, recorded_factors):
         monkeypatch.setattr(one, "recorded_kernel", refuse)
-    monkeypatch.setattr(Workspace, "record", refuse)
+    monkeypatch.setattr(equations, "jacobian_pattern", refuse)
 
 
 def files_of_code() -> set[str]:

@@ -18,8 +18,11 @@ def call_force(
     """out[:n_out] = force(t, x[:n_in]).
 
     Its Jacobian is (n_out, n_in); with `by_rates` it is two matrices (n_out, n_out), with respect to positions and to
-    rates. `work` is memory for n_out n_in dual numbers; what is in it does not count.
+    rates. `work` is memory for n_out n_in dual numbers; what is in it does not count. A law without results, such as
+    that of a block that others only read, is not called: it would have no memory.
     """
+    if n_out == 0:
+        return
     for k in range(n_out):
         out[k] = 0.0  # what the function leaves out is not what another one has written
     if n_doubles() == 1:
