@@ -192,3 +192,17 @@ def test_states_stay_where_velocities_are_selected_again(tmp_path):
     again = rbdae.load(solution.save(tmp_path / "run"), problem)
     assert np.array_equal(again.y[:, s], solution.y[:, s])
     assert close(again.energy.total, wanted.energy.total, 1e-6)
+
+
+def test_a_block_without_equations_has_no_memory_to_write_to(monkeypatch):
+    beyond = inside.beyond_empty_arrays(monkeypatch)
+    system = rbdae.models.pendulum()
+    law: Any = {
+        "outputs": ("y",),
+        "observe": lambda t, s, z, u, p: (p.a * t + p.b,),
+        "parameters": {"a": 1.0, "b": 2.0},
+    }
+    system.add_block(rbdae.block(lambda *_: [], **law, name="reading"))
+    problem = rbdae.formulate(system, "index-0", code="generic")
+    assert np.isfinite(problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)).all()
+    assert beyond and not any(array.any() for array in beyond)
