@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import toy
 
+import rbdae
 import rbdae.solving as solving
 from rbdae import Solution, load
 from rbdae.adapter import Reason
@@ -34,11 +35,13 @@ def test_plot_has_the_default_panels(solution):
     assert np.array_equal(steps.lines[0].get_ydata(), np.diff(solution.t))
 
 
-def test_a_report_needs_bodies(solution, tmp_path):
+def test_a_report_is_written(solution, tmp_path):
     for package in ("plotly", "jinja2", "itables"):
         pytest.importorskip(package)
-    with pytest.raises(ValueError, match=r"report: .*Pendulum.*rbdae\.load"):
-        solution.report(tmp_path / "run.html")
+    run = rbdae.solve(rbdae.formulate(rbdae.models.pendulum(), "index-0"), (0.0, 0.1))
+    assert run.message in run.report(tmp_path / "run.html").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match=r"report: .*Pendulum.*rbdae\.load"):  # it has no bodies
+        solution.report(tmp_path / "other.html")
 
 
 def test_a_stored_trajectory_can_be_projected(solution):
