@@ -60,18 +60,6 @@ def turn(Q: Array, d: Array) -> None:
 
 
 @jit
-def turn_columns(Q: Array, D: Array, n: int) -> None:
-    """The same for the columns of D[:, :n]."""
-    for i in range(0, 9, 3):
-        for j in range(n):
-            x = D[i, j]
-            y = D[i + 1, j]
-            z = D[i + 2, j]
-            for k in range(3):
-                D[i + k, j] = Q[k, 0] * x + Q[k, 1] * y + Q[k, 2] * z
-
-
-@jit
 def add_spin(d: Array, om: Array, out: Array) -> None:
     """out += R om^."""
     o1 = om[0]
