@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import rbdae
-from rbdae.compiler.plain import plain
 from rbdae.formulations import FORMULATIONS
 from rbdae.machine.module import compiled
 from rbdae.multibody import code, rhs_elements, traced
@@ -32,7 +31,7 @@ def plain_kernel(problem: rbdae.Problem, callback: str) -> Callable[..., None]:
 
 def chart_kernel(rotation: str, name: str) -> Callable[..., None]:
     """A kernel of a chart, for example its ``rotation``, as plain Python, without the chart's number."""
-    return partial(plain(getattr(chart, name)), CHARTS[rotation].number)
+    return partial(getattr(chart, name), CHARTS[rotation].number)
 
 
 def memory_bytes(problem: rbdae.Problem) -> int:

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import Entry, entry, jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.conserving import steps, work
+from rbdae.kernels.entry import Entry, entry
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.memory import head, multipliers
 
 
-@stage("ifi", "multipliers", optional=True)
-def _add_multipliers(m: Memory, t: float, y_at: Address) -> None:
+def _add_multipliers(m: Memory, t: float, y: Array) -> None:
     """The multipliers of the state y at t, by elimination: of second order as the state is. Those of a step belong to
     no time and are of first order."""
-    y = vector_at(y_at)
     set_state(m, t, y)
     accelerations(m)
     h = head(m)
@@ -29,12 +27,11 @@ def _add_multipliers(m: Memory, t: float, y_at: Address) -> None:
         y[h.multipliers_at + i] = la[i]
 
 
-@jit
 def _advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array, scheme: int) -> None:
     steps.advance(m, t, y, yd, c, out, scheme)
     h = head(m)
     if out.shape[0] > h.multipliers_at:
-        _add_multipliers(m, t + yd[h.n_body_unknowns + h.n_rows] * c, address(out))
+        _add_multipliers(m, t + yd[h.n_body_unknowns + h.n_rows] * c, out)
 
 
 @entry("ityyto")

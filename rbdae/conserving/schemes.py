@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from rbdae.compiler.jit import Entry
 from rbdae.conserving.entries import steps_of, work_of
 from rbdae.kernels.conserving import increments as of
+from rbdae.kernels.entry import Entry
 
 
 @final

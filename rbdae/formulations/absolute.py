@@ -17,16 +17,16 @@ With momenta ([BS09] (38), (39); quaternion or directors):
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry, jit
 from rbdae.formulations import explicit
 from rbdae.formulations.base import AbsoluteFormulation, Implicit
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
 from rbdae.kernels.constraints.rows import constraint_rows
+from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import (
     add_forces,
     set_state,
@@ -35,30 +35,28 @@ from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.memory import head
 
 
-@jit
 def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
     """Natural coordinates and forces at (t, y, yd)."""
     h = head(m)
     set_state(m, t, y)
-    gather_accelerations(m, address(yd), h.n_q)
-    gather_multipliers(m, address(y), h.multipliers_at)
+    gather_accelerations(m, yd, h.n_q)
+    gather_multipliers(m, y, h.multipliers_at)
     if level == 2:
         accelerate(m)
     add_forces(m, level)
 
 
-@jit
 def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
     level = h.level
     _evaluate(m, t, y, yd, level)
-    kinematics_residual(m, address(yd), address(out))
-    dynamics_residual(m, address(out), h.n_q)
-    states_residual(m, address(yd), address(out))
+    kinematics_residual(m, yd, out)
+    dynamics_residual(m, out, h.n_q)
+    states_residual(m, yd, out)
     constraints = h.multipliers_at
-    constraint_rows(m, address(out), constraints, level)
-    dropped_residual(m, address(out), constraints, address(y), constraints)
+    constraint_rows(m, out, constraints, level)
+    dropped_residual(m, out, constraints, y, constraints)
 
 
 @entry("ityyo")

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal, TypeAlias, final, get_args, get_type_hints
 
 from rbdae import _check
-from rbdae.compiler.jit import Entry
+from rbdae.kernels.entry import Entry
 
 Kind = Literal["ode", "dae", "overdetermined"]
 Unknowns = Literal["velocities", "momenta", "quasi-velocities"]

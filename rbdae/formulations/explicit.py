@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations.base import AbsoluteFormulation, Explicit, Norm, Solved
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
@@ -26,6 +25,7 @@ from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows
+from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear import unit_quaternions
@@ -36,19 +36,17 @@ from rbdae.kernels.memory import constraint_side, head, multipliers, solution, s
 from rbdae.kernels.records import SPATIAL_VELOCITIES
 
 
-@jit
 def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
     """qdot at (t, y), and what the saddle-point system is solved for: vdot, M^-1 pdot, or with spatial velocities the
     rates of the material ones."""
     set_state(m, t, y)
     accelerations(m)
-    kinematics_rate(m, address(out))
+    kinematics_rate(m, out)
     vd = solution(m)
     for i in range(head(m).n_v):
         out[head(m).n_q + i] = vd[i]
 
 
-@jit
 def change_rates(m: Memory) -> None:
     """`solution`: what the saddle-point system is solved for becomes the rates of the unknowns."""
     if head(m).momenta == 1:
@@ -57,7 +55,6 @@ def change_rates(m: Memory) -> None:
         to_spatial_rates(m)
 
 
-@jit
 def unsolved(m: Memory, t: float, y: Array) -> None:
     """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients, N and Ji of the
     bodies, and g_II in `constraint_side`."""
@@ -68,16 +65,14 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
     velocity_basis(m)
     gradients(m)
     reduce_bodies(m, 1)
-    constraint_rows(m, address(constraint_side(m)), 0, 2)
+    constraint_rows(m, constraint_side(m), 0, 2)
 
 
-@stage("i", "momenta")
 def _to_momentum_rates(m: Memory) -> None:
     """`solution`: M^-1 pdot becomes pdot."""
-    apply_mass_matrix(m, address(solution(m)), address(solution(m)), 1.0)
+    apply_mass_matrix(m, solution(m), solution(m), 1.0)
 
 
-@jit
 def add_multipliers(m: Memory, out: Array) -> None:
     """The multipliers after the rates, if out has room for them."""
     h = head(m)
@@ -87,7 +82,6 @@ def add_multipliers(m: Memory, out: Array) -> None:
             out[h.multipliers_at + i] = la[i]
 
 
-@jit
 def _set_rates(m: Memory, t: float, y: Array) -> None:
     """vdot, or pdot, at (t, y) to `solution`."""
     set_state(m, t, y)
@@ -100,11 +94,11 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
     h = head(m)
     _set_rates(m, t, y)
-    kinematics_rate(m, address(out))
+    kinematics_rate(m, out)
     vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = vd[i]
-    collect_state_rates(m, address(out))
+    collect_state_rates(m, out)
     add_multipliers(m, out)
 
 
@@ -113,26 +107,25 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """yd - rhs(t, y) to out."""
     h = head(m)
     _set_rates(m, t, y)
-    kinematics_residual(m, address(yd), address(out))
+    kinematics_residual(m, yd, out)
     vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = yd[h.n_q + i] - vd[i]
-    states_residual(m, address(yd), address(out))
+    states_residual(m, yd, out)
 
 
-@jit
 def _fill_balance(m: Memory, x: Array, out: Array) -> None:
     h = head(m)
     la = multipliers(m)
     for i in range(h.n_la):
         la[i] = x[h.n_v + i]
     place(m)  # the natural forces begin with the weight, and those of the joints are among them now
-    gather_accelerations(m, address(x), 0)
+    gather_accelerations(m, x, 0)
     accelerate(m)
     add_forces(m, 2)
-    dynamics_residual(m, address(out), 0)
-    constraint_rows(m, address(out), h.n_v, 2)
-    clear_dropped(m, address(out), h.n_v)
+    dynamics_residual(m, out, 0)
+    constraint_rows(m, out, h.n_v, 2)
+    clear_dropped(m, out, h.n_v)
 
 
 @entry("iyo")
@@ -145,7 +138,7 @@ def balance(m: Memory, x: Array, out: Array) -> None:
 def unit_balance(m: Memory, x: Array, out: Array) -> None:
     """The same where |p| = 1 is taken for granted."""
     _fill_balance(m, x, out)
-    unit_quaternions.balance(m, address(out), 0)
+    unit_quaternions.balance(m, out, 0)
 
 
 @entry("ityo")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from rbdae.compiler.jit import Entry
+from rbdae.kernels.entry import Entry
 
 
 @final

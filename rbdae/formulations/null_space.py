@@ -16,15 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rbdae.compiler.access import Address, Array, Memory, address, sqrt
-from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
 from rbdae.formulations.explicit import SADDLE, add_multipliers
+from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import (
     collect_state_rates,
@@ -45,26 +45,25 @@ from rbdae.kernels.null_space.spatial import turn_motion
 from rbdae.kernels.outputs import position_rows
 
 
-@jit
-def _set_state(m: Memory, t: float, y_at: Address) -> None:
+def _set_state(m: Memory, t: float, y: Array) -> None:
     """Natural positions and velocities, and internal states of forces, at (q, nu, s)."""
     set_time(m, t)
-    gather_positions(m, y_at)
+    gather_positions(m, y)
     place(m)
-    velocities_from_nu(m, y_at, head(m).n_q)
-    gather_force_states(m, y_at)
+    velocities_from_nu(m, y, head(m).n_q)
+    gather_force_states(m, y)
 
 
 @entry("ityo")
 def motion(m: Memory, t: float, y: Array, out: Array) -> None:
     """(w, T by rows) to out, and with them r = T nu - w; with spatial velocities w = (xdot, omega)."""
     h = head(m)
-    _set_state(m, t, address(y))
+    _set_state(m, t, y)
     null_space_matrix(m)
     T = null_space(m)
-    collect_velocities(m, address(out))
+    collect_velocities(m, out)
     if h.spatial != 0:
-        turn_motion(m, address(out))
+        turn_motion(m, out)
     for i in range(h.n_v):
         for j in range(h.n_nu):
             out[h.n_v + i * h.n_nu + j] = T[i, j]
@@ -74,7 +73,7 @@ def motion(m: Memory, t: float, y: Array, out: Array) -> None:
 def growth(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = the largest growth of a column of T since the independent velocities were selected; for loops."""
     h = head(m)
-    _set_state(m, t, address(y))
+    _set_state(m, t, y)
     null_space_matrix(m)
     T = null_space(m)
     weight = velocity_metric(m)
@@ -91,46 +90,44 @@ def growth(m: Memory, t: float, y: Array, out: Array) -> None:
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, nudot, sdot) to out; the joints' multipliers follow if out has room for them."""
     h = head(m)
-    _set_state(m, t, address(y))
+    _set_state(m, t, y)
     accelerations(m)
-    kinematics_rate(m, address(out))
-    select_rates(m, address(solution(m)), address(out), h.n_q)
-    collect_state_rates(m, address(out))
+    kinematics_rate(m, out)
+    select_rates(m, solution(m), out, h.n_q)
+    collect_state_rates(m, out)
     add_multipliers(m, out)
 
 
-@jit
-def _set_dynamics(m: Memory, t: float, y_at: Address, yd_at: Address) -> None:
+def _set_dynamics(m: Memory, t: float, y: Array, yd: Array) -> None:
     """Natural coordinates and applied forces at (t, y, yd). Writes `quasi_forces`: h = M wdot - psi."""
-    _set_state(m, t, y_at)
+    _set_state(m, t, y)
     eliminated_normals(m)
-    accelerations_from_nu(m, yd_at, head(m).n_q)
+    accelerations_from_nu(m, yd, head(m).n_q)
     applied_forces(m)
     add_friction(m)
-    dynamics_residual(m, address(quasi_forces(m)), 0)
+    dynamics_residual(m, quasi_forces(m), 0)
 
 
-@jit
-def fill_residual(m: Memory, t: float, y_at: Address, yd_at: Address, out_at: Address) -> None:
+def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form to out."""
-    _set_dynamics(m, t, y_at, yd_at)
-    kinematics_residual(m, yd_at, out_at)
-    reduce_forces(m, out_at, head(m).n_q)
-    states_residual(m, yd_at, out_at)
+    _set_dynamics(m, t, y, yd)
+    kinematics_residual(m, yd, out)
+    reduce_forces(m, out, head(m).n_q)
+    states_residual(m, yd, out)
 
 
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form with the reduced mass matrix T^T M T to out."""
-    fill_residual(m, t, address(y), address(yd), address(out))
+    fill_residual(m, t, y, yd, out)
 
 
 @entry("ityyo")
 def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The same, then g = 0: the chart's internal constraints body by body, then the kept rows of the joints. Rows that
     are left out have no equation: a row of zeros would be redundant itself."""
-    fill_residual(m, t, address(y), address(yd), address(out))
-    position_rows(m, address(out), head(m).multipliers_at)
+    fill_residual(m, t, y, yd, out)
+    position_rows(m, out, head(m).multipliers_at)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,30 +17,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, jit
 from rbdae.formulations import null_space
 from rbdae.formulations.base import AbstractKernels, Implicit
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.internal_constraints import add_internal_corrections
 from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import constraint_values, head
 from rbdae.kernels.outputs import violations
 
 Correction = Literal["integral", "value"]
 
 
-@jit
-def _position_rows(m: Memory, out_at: Address, row: int, mu_at: Address) -> None:
+def _position_rows(m: Memory, out: Array, row: int, mu: Array) -> None:
     """out[row:] = g: internal constraints, then the joints; mu = 0 for rows that are left out."""
     h = head(m)
-    out = vector_at(out_at)
     first = h.chart_internal * h.n_bodies
     g = constraint_values(m)
-    violations(m, address(g))
+    violations(m, g)
     for i in range(first + h.n_rows):
         out[row + i] = g[i]
-    dropped_residual(m, out_at, row + first, mu_at, row + first)
+    dropped_residual(m, out, row + first, mu, row + first)
 
 
 @entry("ityyo")
@@ -48,13 +46,13 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
     mu = h.corrections_at
-    mu_at = address(yd) if h.integral == 1 else address(y)
-    null_space.fill_residual(m, t, address(y), address(yd), address(out))
+    mu_at = yd if h.integral == 1 else y
+    null_space.fill_residual(m, t, y, yd, out)
     gather_corrections(m, mu_at, mu + h.chart_internal * h.n_bodies)
     place_corrections(m)
-    add_corrections(m, address(out))
-    add_internal_corrections(m, mu_at, mu, address(out))
-    _position_rows(m, address(out), mu, mu_at)
+    add_corrections(m, out)
+    add_internal_corrections(m, mu_at, mu, out)
+    _position_rows(m, out, mu, mu_at)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,13 +14,13 @@ that block singular.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry
 from rbdae.formulations import explicit
 from rbdae.formulations.absolute import WithMultipliers, fill_residual
 from rbdae.formulations.base import Implicit
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
 from rbdae.kernels.constraints.rows import constraint_rows
+from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import head
 
 
@@ -32,8 +32,8 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     n = h.multipliers_at
     row = n + h.n_la
     for level in range(h.level):
-        constraint_rows(m, address(out), row, level)
-        dropped_residual(m, address(out), row, address(y), n)
+        constraint_rows(m, out, row, level)
+        dropped_residual(m, out, row, y, n)
         row += h.n_la
 
 

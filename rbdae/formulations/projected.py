@@ -21,22 +21,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations import explicit
 from rbdae.formulations.base import Formulation, Gyroscopic, Implicit, PullBack
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.euler_parameter_forms import projected_residual
 from rbdae.kernels.bodies.gather import gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate
 from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.memory import bodies, head, multipliers, states
 
 
-@jit
 def _joints_at(m: Memory) -> int:
     """The place at which rows and multipliers of the joints would begin if those of the unit norms stood before
     them."""
@@ -45,10 +44,8 @@ def _joints_at(m: Memory) -> int:
     return n
 
 
-@stage("ii", "forms")
-def _gather_joint_multipliers(m: Memory, y_at: Address) -> None:
+def _gather_joint_multipliers(m: Memory, y: Array) -> None:
     """The multipliers of the joints from y; those of the unit norms are zero, as in (23)."""
-    y = vector_at(y_at)
     h = head(m)
     la = multipliers(m)
     for i in range(h.n_internal):
@@ -57,21 +54,18 @@ def _gather_joint_multipliers(m: Memory, y_at: Address) -> None:
         la[i] = y[h.multipliers_at - h.n_internal + i]
 
 
-@jit
 def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
     """Natural coordinates and forces at (t, y, yd)."""
     set_state(m, t, y)
-    gather_accelerations(m, address(yd), head(m).n_q)
-    _gather_joint_multipliers(m, address(y))
+    gather_accelerations(m, yd, head(m).n_q)
+    _gather_joint_multipliers(m, y)
     if level == 2:
         accelerate(m)
     add_forces(m, level)
 
 
-@stage("iii", "forms")
-def _dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
+def _dynamics_residual(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nv]: the dynamics, and the unit norms."""
-    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -81,7 +75,7 @@ def _dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
         r = row + o.iv
         for k in range(o.nt):
             out[r + k] = o.mass * s.xdd[k] - s.fx[k]
-        projected_residual(m, b, out_at, r + o.nt, h.level)
+        projected_residual(m, b, out, r + o.nt, h.level)
 
 
 @entry("ityyo")
@@ -89,12 +83,12 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
     _evaluate(m, t, y, yd, h.level)
-    kinematics_residual(m, address(yd), address(out))
-    _dynamics_residual(m, address(out), h.n_q)
-    states_residual(m, address(yd), address(out))
+    kinematics_residual(m, yd, out)
+    _dynamics_residual(m, out, h.n_q)
+    states_residual(m, yd, out)
     joints = _joints_at(m)
-    primitive_residual(m, address(out), joints, h.level)
-    dropped_residual(m, address(out), joints, address(y), joints)
+    primitive_residual(m, out, joints, h.level)
+    dropped_residual(m, out, joints, y, joints)
 
 
 class Projected(Formulation, velocities=("coordinate",), charts=("quaternion",), projected=True):

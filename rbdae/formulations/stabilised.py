@@ -14,11 +14,10 @@ integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry, jit
 from rbdae.formulations import explicit
 from rbdae.formulations.absolute import WithMultipliers
 from rbdae.formulations.base import Implicit
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual
@@ -29,6 +28,7 @@ from rbdae.kernels.constraints.correction import (
 )
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
 from rbdae.kernels.constraints.rows import constraint_rows
+from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import (
     add_forces,
     set_state,
@@ -37,12 +37,11 @@ from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.memory import corrections, head, multipliers
 
 
-@jit
 def _evaluate(m: Memory, t: float, y: Array, yd: Array) -> None:
     h = head(m)
     set_state(m, t, y)
-    gather_accelerations(m, address(yd), h.n_q)
-    at = address(yd) if h.integral == 1 else address(y)
+    gather_accelerations(m, yd, h.n_q)
+    at = yd if h.integral == 1 else y
     gather_multipliers(m, at, h.multipliers_at)
     gather_corrections(m, at, h.corrections_at)
     add_forces(m, 1)
@@ -54,16 +53,16 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
     _evaluate(m, t, y, yd)
-    kinematics_residual(m, address(yd), address(out))
-    add_corrections(m, address(out))
-    dynamics_residual(m, address(out), h.n_q)
-    states_residual(m, address(yd), address(out))
+    kinematics_residual(m, yd, out)
+    add_corrections(m, out)
+    dynamics_residual(m, out, h.n_q)
+    states_residual(m, yd, out)
     la = h.multipliers_at
     mu = h.corrections_at
-    constraint_rows(m, address(out), la, 0)
-    constraint_rows(m, address(out), mu, 1)
-    dropped_residual(m, address(out), la, address(multipliers(m)), 0)
-    dropped_residual(m, address(out), mu, address(corrections(m)), 0)
+    constraint_rows(m, out, la, 0)
+    constraint_rows(m, out, mu, 1)
+    dropped_residual(m, out, la, multipliers(m), 0)
+    dropped_residual(m, out, mu, corrections(m), 0)
 
 
 class GGL(WithMultipliers, name="ggl", index=2, levels=(0, 1), source="[GGL85]"):

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Address, Array, Memory, address, is_nan, maximum, select, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, is_nan, maximum, select
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
@@ -34,7 +33,6 @@ from rbdae.rotations.chart import normalise, rate
 HALVINGS = 10
 
 
-@stage("i")
 def normalise_rotations(m: Memory) -> None:
     """The rotation parameters of all bodies onto the chart's internal constraints."""
     h = head(m)
@@ -44,7 +42,6 @@ def normalise_rotations(m: Memory) -> None:
             normalise(h.chart, S[b].a, S[b].s)
 
 
-@jit
 def largest(x: Array, first: int, n: int, weights: Array) -> Any:
     """The largest magnitude in weights[:n] x[first:first + n], or NaN."""
     t = 0.0
@@ -56,7 +53,6 @@ def largest(x: Array, first: int, n: int, weights: Array) -> Any:
     return t
 
 
-@jit
 def largest_kept(m: Memory, x: Array, weights: Array) -> Any:
     """The largest weighted magnitude in the joint rows of x that the last factorisation has not suspended, or NaN."""
     C = primitives(m)
@@ -72,18 +68,16 @@ def largest_kept(m: Memory, x: Array, weights: Array) -> Any:
     return t
 
 
-@jit
 def violation_of_joints(m: Memory, weights: Array, suspending: bool) -> Any:
     """The largest violation of a joint."""
     h = head(m)
     g = constraint_side(m)
     place(m)
     primitive_vectors(m, 0)
-    primitive_residual(m, address(g), 0, 0)
+    primitive_residual(m, g, 0, 0)
     return largest_kept(m, g, weights) if suspending else largest(g, h.n_internal, h.n_rows, weights)
 
 
-@stage("i")
 def _displace(m: Memory) -> None:
     """q += the displacement in `solution`; rotations return to their internal constraints."""
     h = head(m)
@@ -110,7 +104,6 @@ def _displace(m: Memory) -> None:
     normalise_rotations(m)
 
 
-@jit
 def keep(m: Memory) -> None:
     """Positions of the bodies to `kept_positions`."""
     kept = kept_positions(m)
@@ -124,7 +117,6 @@ def keep(m: Memory) -> None:
         i += 3 + bodies(m)[b].na
 
 
-@jit
 def go_back(m: Memory, where: Any) -> None:
     """The way back, if `where` is 1."""
     kept = kept_positions(m)
@@ -138,7 +130,6 @@ def go_back(m: Memory, where: Any) -> None:
         i += 3 + bodies(m)[b].na
 
 
-@stage("i", "joints")
 def _halve_step(m: Memory) -> None:
     """Back to half of the last step. Reads `kept_positions`; changes `solution` and `displacement`."""
     step = solution(m)
@@ -150,7 +141,6 @@ def _halve_step(m: Memory) -> None:
     _displace(m)
 
 
-@stage("if", "joints")
 def take_step(m: Memory, pull: float) -> None:
     """One step: G step = -g, and M step = -pull M (displacement so far) in the directions that G leaves. Reads g in
     `constraint_side`; writes `solution`, `displacement` and `kept_positions`; or only head.singular."""
@@ -163,10 +153,10 @@ def take_step(m: Memory, pull: float) -> None:
     factorise(m, 0)
     if h.singular != 0:
         return
-    apply_mass_matrix(m, address(total), address(right_hand_side(m)), -pull)
+    apply_mass_matrix(m, total, right_hand_side(m), -pull)
     for i in range(h.n_la):
         g[i] = 0.0 if i < h.n_internal else -g[i]
-    clear_dropped(m, address(g), 0)
+    clear_dropped(m, g, 0)
     solve_saddle(m)
     for i in range(h.n_v):
         total[i] += step[i]
@@ -174,14 +164,9 @@ def take_step(m: Memory, pull: float) -> None:
     _displace(m)
 
 
-@stage("iffiii", "joints")
-def close_joints(
-    m: Memory, tolerance: float, steady: float, limit: int, count_at: Address, weights_at: Address
-) -> None:
+def close_joints(m: Memory, tolerance: float, steady: float, limit: int, count: Array, weights: Array) -> None:
     """g = 0 from the gathered positions on, up to a tolerance of g times the weights of the joint rows, or to where
     it stops falling, below `steady`; count[0] becomes the number of iterations, or -1: not converged."""
-    count = vector_at(count_at)
-    weights = vector_at(weights_at)
     h = head(m)
     total = displacement(m)
     for i in range(h.n_v):

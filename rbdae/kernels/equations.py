@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import jit
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
@@ -14,19 +13,17 @@ from rbdae.kernels.forces.reaction_friction import friction_forces
 from rbdae.kernels.memory import head
 
 
-@jit
 def set_state(m: Memory, t: float, y: Array) -> None:
     """Natural positions and velocities, and internal states of forces, at (t, y). Reads q, v (or momenta) and s of y;
     the natural forces become the weight."""
     set_time(m, t)
-    gather_positions(m, address(y))
-    gather_velocities(m, address(y), head(m).n_q)
-    gather_force_states(m, address(y))
+    gather_positions(m, y)
+    gather_velocities(m, y, head(m).n_q)
+    gather_force_states(m, y)
     place(m)
     move(m)
 
 
-@jit
 def add_forces(m: Memory, level: int) -> None:
     """Applied forces and constraint forces -G^T la of the joints among the natural forces. Reads the multipliers;
     leaves the vectors of the primitives with their rates up to `level`."""

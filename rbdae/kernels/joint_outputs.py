@@ -6,20 +6,19 @@ Z holds (x, d, xdot, ddot) of every body in the order of the bodies in memory, 2
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry, jit
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import twist_gradients
 from rbdae.kernels.constraints.primitives import add_gradient, primitive_vectors
+from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
 
 
-@jit
 def _set_primitives(m: Memory, t: float, Z: Array) -> None:
     """P and Q of all primitives at (t, Z). Writes the natural coordinates of the bodies."""
     set_time(m, t)
-    gather_natural(m, address(Z))
+    gather_natural(m, Z)
     primitive_vectors(m, 0)
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Array, Memory, address, select, sqrt
-from rbdae.compiler.jit import entry, jit, two_sided
+from rbdae.graph.functions import Array, Memory, select, sqrt
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradient, gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
+from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
 from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, of_pair, reduce_gradients, solve_schur
 from rbdae.kernels.linear.small import dot
@@ -37,18 +37,16 @@ from rbdae.kernels.records import ANGULAR
 log = two_sided(np.log)(math.log)
 
 
-@jit
 def _set_gradients(m: Memory, t: float, y: Array) -> None:
     """G at the positions of y."""
     set_time(m, t)
-    gather_positions(m, address(y))
+    gather_positions(m, y)
     place(m)
     primitive_vectors(m, 0)
     velocity_basis(m)
     gradients(m)
 
 
-@jit
 def _factorise(m: Memory, t: float, y: Array) -> None:
     """The factors of G W G^T, where W is M^-1 of bodies that turn alike about all axes: slender ones bring no small
     sines. Then the gradients of the dropped rows, too, which do not count in the factors."""
@@ -74,7 +72,6 @@ def _factorise(m: Memory, t: float, y: Array) -> None:
     reduce_gradients(m)
 
 
-@jit
 def _square(m: Memory, i: int) -> Any:
     """The square of a row's size, of the row with place i in the order of elimination."""
     L = factor(m)[0]
@@ -87,7 +84,6 @@ def _square(m: Memory, i: int) -> Any:
     return t
 
 
-@jit
 def _product(m: Memory, n: int, k: int, i: int, j: int) -> float:
     """Row k of primitive n times M^-1 times row j of primitive i."""
     B = bodies(m)
@@ -105,7 +101,6 @@ def _product(m: Memory, n: int, k: int, i: int, j: int) -> float:
     return t
 
 
-@jit
 def _follow(m: Memory, n: int, k: int) -> None:
     """c in g = c G of the kept rows, for row k of primitive n, to `work` in the order of elimination."""
     C = primitives(m)
@@ -136,7 +131,6 @@ def log_determinant(m: Memory, t: float, y: Array, out: Array) -> None:
     out[0] = total
 
 
-@jit
 def _size(m: Memory, n: int, k: int, reach: float) -> float:
     """The square of a row with respect to velocities over a length, whose square is `reach`."""
     r = rows(m)[n]
@@ -151,7 +145,6 @@ def _size(m: Memory, n: int, k: int, reach: float) -> float:
     return t
 
 
-@jit
 def _need(m: Memory, n: int, k: int) -> float:
     """|c|^2 of the row in `work`, for rows of size one with respect to velocities over the bodies' radius of
     gyration."""
@@ -173,7 +166,6 @@ def _need(m: Memory, n: int, k: int) -> float:
     return t / _size(m, n, k, inertia / mass)
 
 
-@jit
 def _sine(m: Memory, i: int) -> Any:
     """The square of the sine between the row with place i and those before it."""
     d = factor(m)[1][i]

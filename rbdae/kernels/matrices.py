@@ -10,8 +10,7 @@ spatial velocities, have v = (xdot, Omega) here.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations
 from rbdae.kernels.bodies.internal_constraints import internal_gradient, internal_residual
@@ -20,6 +19,7 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import force_directions, gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
+from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.forces.reaction_friction import add_friction
@@ -38,36 +38,35 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     h = head(m)
     n = h.n_la
     set_time(m, t)
-    locate(m, address(y))
-    gather_force_states(m, address(y))
+    locate(m, y)
+    gather_force_states(m, y)
     eliminated_normals(m)
     primitive_vectors(m, 0)
     for i in range(3 * n):
         out[i] = 0.0
-    internal_residual(m, address(out), 0, 0)
-    primitive_residual(m, address(out), 0, 0)
-    partial_rates(m, address(out), n, 1.0)
-    clear_dropped(m, address(out), n)
+    internal_residual(m, out, 0, 0)
+    primitive_residual(m, out, 0, 0)
+    partial_rates(m, out, n, 1.0)
+    clear_dropped(m, out, n)
     applied_forces(m)
     add_friction(m)
-    collect_forces(m, address(out[3 * n :]))
+    collect_forces(m, out[3 * n :])
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)
-    internal_residual(m, address(out), 2 * n, 2)
-    primitive_residual(m, address(out), 2 * n, 2)
-    clear_dropped(m, address(out), 2 * n)
+    internal_residual(m, out, 2 * n, 2)
+    primitive_residual(m, out, 2 * n, 2)
+    clear_dropped(m, out, 2 * n)
     if h.momenta == 1 and h.kind == QUATERNION_RATE:
         _scale_norm_rows(m, out, 2 * n)
     velocity_basis(m)
     gradients(m)
     at = 3 * n + h.n_v
-    _body_blocks(m, address(out), at)
+    _body_blocks(m, out, at)
     o = bodies(m)[0]
-    _joint_blocks(m, address(out), at + h.n_bodies * (9 + o.nr * (o.nr + o.na + o.ni)))
+    _joint_blocks(m, out, at + h.n_bodies * (9 + o.nr * (o.nr + o.na + o.ni)))
 
 
-@jit
 def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
     """Rows on q . pdot = 4 J0 / |q|^2 q . M^-1 pdot become rows on q . M^-1 pdot."""
     for b in range(head(m).n_bodies):
@@ -76,10 +75,8 @@ def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
         out[row + o.il] *= dot(a, a, 4) / (4.0 * o.radial)
 
 
-@stage("iii")
-def _body_blocks(m: Memory, out_at: Address, at: int) -> None:
+def _body_blocks(m: Memory, out: Array, at: int) -> None:
     """out[at:] = of each body d (9), and of its rotation M (nr x nr), K (na x nr) and G_int (ni x nr)."""
-    out = vector_at(out_at)
     h = head(m)
     G = tangent_memory(m).block
     for b in range(h.n_bodies):
@@ -109,11 +106,9 @@ def _body_blocks(m: Memory, out_at: Address, at: int) -> None:
             at += o.ni * o.nr
 
 
-@stage("iii", "joints", optional=True)
-def _joint_blocks(m: Memory, out_at: Address, at: int) -> None:
+def _joint_blocks(m: Memory, out: Array, at: int) -> None:
     """out[at:] = of both sides of each primitive Gx (3 x 3) and Gw (3 x nr), and W^T of the rotation with the forms of
     [SNS15]; rows and sides that there are not have zeros."""
-    out = vector_at(out_at)
     h = head(m)
     n = bodies(m)[0].nr
     size = 9 + 3 * n * (1 + h.forms)

@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Memory, as_pointer, carray
-from rbdae.compiler.jit import jit, two_sided
 from rbdae.compiler.memory_array import MemoryArray
+from rbdae.graph.functions import Memory
 from rbdae.kernels import records as kb
 
 
@@ -286,8 +284,6 @@ def named(*contents: Content) -> tuple[str, ...]:
     return tuple(name for name, array in ARRAYS.items() if array.content in contents)
 
 
-@two_sided(attrgetter("head"))
-@jit
 def head(m: Memory) -> Any:
     """The head."""
     return carray(as_pointer(m), 1, HEAD)[0]

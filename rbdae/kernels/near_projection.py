@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Array, Memory, address, maximum, select
-from rbdae.compiler.jit import entry, jit
+from rbdae.graph.functions import Array, Memory, maximum, select
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.closing import go_back, keep, largest, normalise_rotations, take_step, violation_of_joints
 from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import constraint_values, displacement, head
 from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.projection import (
@@ -37,7 +37,6 @@ COUNTS = 2
 N_MORE = 3
 
 
-@jit
 def _reached(error: Any, before: Any, tolerance: Any, steady: Any) -> Any:
     """1 where a violation is small enough, or no longer falls at the level of rounding; else 0."""
     level = select(error <= steady, select(error >= 0.5 * before, 1.0, 0.0), 0.0)
@@ -55,11 +54,11 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
     tolerance = info[POSITION_TOLERANCE]
     steady = info[STEADY]
     set_time(m, t)
-    locate(m, address(out))
+    locate(m, out)
     internal = h.chart_internal * h.n_bodies
     half = internal + h.n_rows
     g = constraint_values(m)
-    violations(m, address(g))
+    violations(m, g)
     weights = info[N_INFO:]
     standing = largest(g, 0, half, weights)
     held = select(standing <= tolerance, 1.0, 0.0)
@@ -102,4 +101,4 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
         if h.singular != 0:
             out[n + COUNTS] = 0.0
             return
-    write_state(m, address(out))
+    write_state(m, out)

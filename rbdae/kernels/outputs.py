@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.internal_constraints import constraints_of_body
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
+from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import constraint_values, head, primitives, states
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.chart import distance, rate
 
 
-@stage("ii")
-def locate(m: Memory, y_at: Address) -> None:
+def locate(m: Memory, y: Array) -> None:
     """Natural positions and velocities at y, whatever its velocities are."""
     h = head(m)
-    gather_positions(m, y_at)
+    gather_positions(m, y)
     place(m)
     if h.structure != 0:
-        velocities_from_nu(m, y_at, h.n_q)
+        velocities_from_nu(m, y, h.n_q)
     else:
-        gather_velocities(m, y_at, h.n_q)
+        gather_velocities(m, y, h.n_q)
         move(m)
 
 
@@ -32,7 +31,7 @@ def locate(m: Memory, y_at: Address) -> None:
 def natural(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
     set_time(m, t)
-    locate(m, address(y))
+    locate(m, y)
     S = states(m)
     for b in range(head(m).n_bodies):
         s = S[b]
@@ -48,13 +47,11 @@ def natural(m: Memory, t: float, y: Array, out: Array) -> None:
 @entry("ityo")
 def distances(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[b] = the angle from the rotation parameters of every body to the singular set of their chart."""
-    gather_positions(m, address(y))
-    _distances(m, address(out))
+    gather_positions(m, y)
+    _distances(m, out)
 
 
-@stage("ii", "centred")
-def _distances(m: Memory, out_at: Address) -> None:
-    out = vector_at(out_at)
+def _distances(m: Memory, out: Array) -> None:
     S = states(m)
     h = head(m)
     for b in range(h.n_bodies):
@@ -62,11 +59,9 @@ def _distances(m: Memory, out_at: Address) -> None:
         out[b] = S[b].s[0]
 
 
-@stage("ii")
-def violations(m: Memory, out_at: Address) -> None:
+def violations(m: Memory, out: Array) -> None:
     """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
     level. From placed and moved states."""
-    out = vector_at(out_at)
     h = head(m)
     S = states(m)
     n = h.chart_internal
@@ -84,19 +79,17 @@ def violations(m: Memory, out_at: Address) -> None:
     if h.n_rows > 0:
         primitive_vectors(m, 1)
         # the joints' rows are numbered after the internal ones of the formulation
-        primitive_residual(m, out_at, n * h.n_bodies - h.n_internal, 0)
-        primitive_residual(m, out_at, half + n * h.n_bodies - h.n_internal, 1)
+        primitive_residual(m, out, n * h.n_bodies - h.n_internal, 0)
+        primitive_residual(m, out, half + n * h.n_bodies - h.n_internal, 1)
 
 
-@jit
-def position_rows(m: Memory, out_at: Address, row: int) -> None:
+def position_rows(m: Memory, out: Array, row: int) -> None:
     """out[row:] = g: the internal constraints of the chart, body by body, then the kept rows of the joints; forms with
     angular velocities. From placed and moved states."""
     h = head(m)
-    out = vector_at(out_at)
     first = h.chart_internal * h.n_bodies
     g = constraint_values(m)
-    violations(m, address(g))
+    violations(m, g)
     for i in range(first):
         out[row + i] = g[i]
     row += first
@@ -113,5 +106,5 @@ def position_rows(m: Memory, out_at: Address, row: int) -> None:
 def constraints(m: Memory, t: float, y: Array, out: Array) -> None:
     """(g, gdot) at y."""
     set_time(m, t)
-    locate(m, address(y))
-    violations(m, address(out))
+    locate(m, y)
+    violations(m, out)

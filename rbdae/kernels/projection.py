@@ -16,8 +16,7 @@ delta/sigma. Beyond it they count again.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, select, sqrt, vector_at
-from rbdae.compiler.jit import entry, stage
+from rbdae.graph.functions import Array, Memory, select, sqrt
 from rbdae.kernels.bodies.director_rates import turn_with_rotation
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.gather import collect_velocities, read_body, write_body
@@ -28,6 +27,7 @@ from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
+from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.memory import (
     bodies,
@@ -65,7 +65,6 @@ NOT_CONVERGED = -1.0
 SINGULAR = -2.0
 
 
-@stage("if")
 def turn_velocities(m: Memory, how: float) -> None:
     """Rates of coordinates, or their momenta, are divided by what `normalise_rotations` divides the coordinates by, if
     `how` is 2: so Omega = 2 conj(p) o pdot / |p|^2 stays. Momenta drift as coordinates do."""
@@ -84,7 +83,6 @@ def turn_velocities(m: Memory, how: float) -> None:
             turn_with_rotation(m, b, how - 1.0)
 
 
-@stage("i")
 def project_velocities(m: Memory) -> None:
     """The velocities of the placed and moved bodies onto G v + g_I = 0. Writes xd and w, with momenta px and p,
     with spatial velocities p; or only head.singular."""
@@ -98,13 +96,13 @@ def project_velocities(m: Memory) -> None:
     if h.singular != 0:
         return
     v = work(m)
-    collect_velocities(m, address(v))
-    apply_mass_matrix(m, address(v), address(right_hand_side(m)), 1.0)
+    collect_velocities(m, v)
+    apply_mass_matrix(m, v, right_hand_side(m), 1.0)
     side = constraint_side(m)
     for i in range(h.n_la):
         side[i] = 0.0
-    partial_rates(m, address(side), 0, -1.0)
-    clear_dropped(m, address(side), 0)
+    partial_rates(m, side, 0, -1.0)
+    clear_dropped(m, side, 0)
     solve_saddle(m)
     v = solution(m)
     for b in range(h.n_bodies):
@@ -119,10 +117,8 @@ def project_velocities(m: Memory) -> None:
             spatial_velocity(m, b)
 
 
-@stage("ii")
-def write_state(m: Memory, y_at: Address) -> None:
+def write_state(m: Memory, y: Array) -> None:
     """Positions and velocities of the states to y."""
-    y = vector_at(y_at)
     h = head(m)
     for b in range(h.n_bodies):
         o = bodies(m)[b]
@@ -138,10 +134,10 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
     """Project y in place; `info` says what to do, and what was done, at the indices above."""
     h = head(m)
     set_time(m, t)
-    locate(m, address(y))
+    locate(m, y)
     half = h.chart_internal * h.n_bodies + h.n_rows
     g = constraint_values(m)
-    violations(m, address(g))
+    violations(m, g)
     weights = info[N_INFO:]
     info[POSITION_VIOLATION] = largest(g, 0, half, weights)
     info[VELOCITY_VIOLATION] = info[TIME] * largest(g, half, half, weights)
@@ -155,8 +151,8 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
         normalise_rotations(m)
         if h.n_rows > 0:
             limit = int(info[ITERATION_LIMIT])
-            count = address(info[ITERATIONS : ITERATIONS + 1])
-            joints = address(weights[h.chart_internal * h.n_bodies :])
+            count = info[ITERATIONS : ITERATIONS + 1]
+            joints = weights[h.chart_internal * h.n_bodies :]
             close_joints(m, info[POSITION_TOLERANCE], info[STEADY], limit, count, joints)
         if info[ITERATIONS] < 0.0:
             if h.singular != 0:
@@ -173,4 +169,4 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
             return
         info[CHANGED] = 1.0
     if info[CHANGED] != 0.0:
-        write_state(m, address(y))
+        write_state(m, y)

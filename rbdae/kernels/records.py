@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae.compiler.access import VARIES
 from rbdae.rotations.velocities import ANGULAR as ANGULAR
 from rbdae.rotations.velocities import DIRECTOR_RATE as DIRECTOR_RATE
 from rbdae.rotations.velocities import QUATERNION_RATE as QUATERNION_RATE

@@ -9,9 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, copied
-from rbdae.compiler.memory_array import of_scalars
 from rbdae.kernels import records as kb
-from rbdae.kernels.memory import ARRAYS, Content, named
+from rbdae.kernels.memory import ARRAYS, Content, named, of_scalars
 from rbdae.multibody.graph import Elimination, eliminate
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model

@@ -9,9 +9,9 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import KeptAlive, refuse_copies
-from rbdae.compiler.jit import Entry
 from rbdae.compiler.machine_entry import context
 from rbdae.compiler.options import ENABLED
+from rbdae.kernels.entry import Entry
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.module import NoMachineCode
 from rbdae.machine.reading.host import evaluate_rows

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
-from rbdae.compiler.options import collector_off
 from rbdae.formulations.base import Callback
 from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
@@ -19,7 +18,7 @@ from rbdae.machine.data import Data
 from rbdae.machine.entries_on_disk import note, noted, say_once
 from rbdae.machine.function import Context, Shapes
 from rbdae.machine.implicit_step import MEMORY
-from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
+from rbdae.machine.module import Module, NoMachineCode, Written, collector_off, from_cache
 from rbdae.machine.python_calls import supported
 from rbdae.multibody import rhs_elements
 from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements, text_of_step

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.compiler.jit import Entry
-from rbdae.compiler.plain import plain
 from rbdae.formulations.base import Callback, Derivative, Explicit, Solved
 from rbdae.formulations.explicit import SADDLE
 from rbdae.graph.derivatives import inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
+from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import multipliers, normals, solution
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import (
@@ -144,7 +143,7 @@ def _of_normals(
 ) -> dict[int, Mapping[int, int]]:
     """The same of the normal forces of friction, N(q, la) at the multipliers that belong to the state."""
     recorder = ran.recorder
-    g, zero, read = recorder.graph, recorder.graph.const(0.0), plain(normals, workspace.memory.features)
+    g, zero, read = recorder.graph, recorder.graph.const(0.0), normals
     found = [recorder.number(value) for value in read(ran.m)]
     at, W = _columns(workspace, SADDLE, ran, seeds, width)
     by_balance = [recorder.number(value) for value in read(ran.m)]  # of the placeholders of la
@@ -170,17 +169,17 @@ def _columns(
     recorder, m = ran.recorder, ran.m
     g, features = recorder.graph, workspace.memory.features
     n_v, n_la = m.head.n_v, m.head.n_la
-    vd = [recorder.number(value) for value in plain(solution, features)(m)[:n_v]]
-    x = [*vd, *(recorder.number(value) for value in plain(multipliers, features)(m)[:n_la])]
+    vd = [recorder.number(value) for value in solution(m)[:n_v]]
+    x = [*vd, *(recorder.number(value) for value in multipliers(m)[:n_la])]
     placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])
     balance = np.zeros(n_v + n_la, dtype=object)
     before = set(recorder.guards)
-    plain(solved.balance, features)(m, placeholders, balance)
+    solved.balance(m, placeholders, balance)
     at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
     _replace_guards(recorder, before, at)
     changes = tangents(g, [recorder.number(value) for value in balance], seeds)
     W = _matrix(recorder, changes, at, (n_v + n_la, width))
-    plain(solved.columns, features)(m, W)
+    solved.columns(m, W)
     return at, W
 
 

@@ -16,12 +16,11 @@ import numpy as np
 from rbdae._arrays import Vec, copied
 from rbdae._frozen import KeptAlive
 from rbdae.compiler.duals import dual_kernel
-from rbdae.compiler.jit import Entry
 from rbdae.compiler.machine_entry import context
-from rbdae.compiler.memory_array import of_scalars
 from rbdae.compiler.options import ENABLED
 from rbdae.formulations.base import Derivative
-from rbdae.kernels.memory import Content, named
+from rbdae.kernels.entry import Entry
+from rbdae.kernels.memory import Content, named, of_scalars
 from rbdae.machine.directions import by_directions
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import MachineFunction, Shapes, trampoline

@@ -20,7 +20,6 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.compiler.plain import plain
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.graph import Graph
 from rbdae.graph.replacing import replaced
@@ -203,7 +202,7 @@ class _Recorded:
         given = iter(vectors)
         t = recorder.inputs("t")[0]
         arguments = [t if sign == "t" else next(given) if sign == "y" else out for sign in kernel.signs[1:]]
-        plain(kernel, self._workspace.memory.features)(m, *arguments)
+        kernel(m, *arguments)
         if self._workspace.settings.chart.distance is not None:
             nodes = [[recorder.number(d) for d in of.d] for of in m.states[: m.head.n_bodies]]
             self._directors = Directors(self._workspace, self._group, self.graph, nodes)

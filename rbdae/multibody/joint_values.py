@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.jit import Entry
+from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces import potentials as potential_kernels
 from rbdae.kernels.joint_outputs import joint_matrix as matrix_kernel
 from rbdae.multibody.bound import bound, evaluate_each

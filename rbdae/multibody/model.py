@@ -15,8 +15,6 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied, cross
 from rbdae.actuators.network import elements_of
-from rbdae.compiler.memory_array import of_scalars
-from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.checks import check_laws
 from rbdae.forces.element import AnyElement, Element, PointSpring, StateElement
 from rbdae.forces.packing import KernelElement, Packed, pack
@@ -24,7 +22,9 @@ from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
+from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, FRICTION, PRIMITIVE
+from rbdae.laws.user_functions import UserFunction
 from rbdae.multibody.body_records import body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured

@@ -22,12 +22,11 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import ByName
-from rbdae.compiler.memory_array import of_scalars
-from rbdae.compiler.plain import plain
 from rbdae.forces.element import AnyElement, StateElement, UserElement
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.symbols import Recorder
+from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.symbolic import opened
 from rbdae.multibody.arrays import arrays_of
 from rbdae.multibody.memory import Memory
@@ -114,7 +113,7 @@ class ParameterTangents:
         lifted = {name: _lifted(one.arrays[name], arrays[name], change) for name in _RECORDS}
         m = symbolic_memory(one, recorder, lifted)
         out = np.zeros(of.layout.n if explicit else self._n_equations, dtype=object)
-        run = plain(kernel, one.memory.features)
+        run = kernel
         rates = [] if explicit else [recorder.inputs("yd")]
         run(m, recorder.inputs("t")[0], recorder.inputs("y"), *rates, out)
         graph = recorder.graph

@@ -20,7 +20,6 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.compiler.options import collector_off
 from rbdae.formulations.base import Callback
 from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
@@ -29,7 +28,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.entries_on_disk import bytes_from_cache, note, noted, say_once
 from rbdae.machine.factors import BoundFactors, Tables, tables
 from rbdae.machine.function import PROTOTYPE, Context, MachineFunction
-from rbdae.machine.module import NoMachineCode
+from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code import Code, by_key
 from rbdae.multibody.code_text import Pattern

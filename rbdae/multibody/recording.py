@@ -15,11 +15,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.compiler.jit import Entry
-from rbdae.compiler.plain import plain
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
+from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.arrays import fresh_states
@@ -182,7 +181,7 @@ def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shap
     out = np.zeros(shape, dtype=object)
     given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
     arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
-    function: Callable[..., None] = plain(kernel, workspace.memory.features)
+    function: Callable[..., None] = kernel
     function(m, *arguments)
     return out
 

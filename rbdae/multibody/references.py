@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.plain import plain
 from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.chart import NEAR_SINGULAR, rotation
 from rbdae.rotations.euler_map import rotation_matrices
@@ -20,7 +19,7 @@ from rbdae.rotations.quaternion_algebra import unit_quaternion
 def matrix(chart: Chart, a: Vec) -> Mat:
     """R(a), (3, 3)."""
     d = np.zeros(9)
-    plain(rotation)(chart.number, np.asarray(a, dtype=float), d)
+    rotation(chart.number, np.asarray(a, dtype=float), d)
     return d.reshape(3, 3).T
 
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.compiler.plain import plain
 from rbdae.formulations.explicit import change_rates, free_rates, unsolved
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
@@ -147,13 +146,13 @@ class Recorded:
 
         Raises NotStraight where a condition on the state has to fall as it does there.
         """
-        plain(kernel, self._workspace.memory.features)(self._m, *arguments)
+        kernel(self._m, *arguments)
         if self.recorder.guards:
             raise NotStraight("an element has guards")
 
     def vector(self, accessor: Any) -> Any:
         """A vector of the scratch."""
-        return plain(accessor, self._workspace.memory.features)(self._m)
+        return accessor(self._m)
 
     @property
     def m(self) -> Any:

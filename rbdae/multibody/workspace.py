@@ -15,13 +15,12 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied
 from rbdae._frozen import KeptAlive
-from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import ENABLED
-from rbdae.compiler.plain import plain
-from rbdae.compiler.user_functions import raising
+from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import ARRAYS, HEAD_WORDS
 from rbdae.kernels.plain_memory import PlainMemory
+from rbdae.laws.user_functions import raising
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.module import NoMachineCode
 from rbdae.multibody.layout import Layout
@@ -221,7 +220,7 @@ class Workspace:
         With complex or other numbers it needs a memory with this `scalar`. With floats it does to the memory what
         machine code does.
         """
-        return partial(plain(kernel, self.memory.features), self.plain_memory)
+        return partial(kernel, self.plain_memory)
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""

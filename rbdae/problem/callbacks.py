@@ -11,12 +11,12 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
-from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES, Scheme
 from rbdae.conserving.entries import predict
 from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.kernels import records as kb
+from rbdae.kernels.entry import Entry
 from rbdae.kernels.projection import project
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes

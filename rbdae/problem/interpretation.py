@@ -11,9 +11,9 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, by_fields
-from rbdae.compiler.jit import Entry
 from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
+from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.joint_outputs import joint_forces

@@ -13,12 +13,12 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import refuse_copies
-from rbdae.compiler.jit import Entry
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder
 from rbdae.inputs import values_of
+from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces.by_force import WIDTH, by_force
 from rbdae.kernels.joint_outputs import joint_forces
 from rbdae.kernels.linear.accelerations import friction_margins

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array
-from rbdae.compiler.jit import jit
+from rbdae.graph.functions import Array
 
 
-@jit
 def director_tangents(d: Array, K: Array) -> None:
     """K[:9, :3] = T_d(d), [NS] (24): spin(d, om) = K om."""
     for k in range(3):
@@ -21,7 +19,6 @@ def director_tangents(d: Array, K: Array) -> None:
         K[6 + k, 2] = 0.0
 
 
-@jit
 def spin(d: Array, om: Array, out: Array) -> None:
     """out = R om^, stacked by columns: out1 = om3 d2 - om2 d3 and so on."""
     o1 = om[0]
@@ -33,7 +30,6 @@ def spin(d: Array, om: Array, out: Array) -> None:
         out[6 + k] = o2 * d[k] - o1 * d[3 + k]
 
 
-@jit
 def spin_transposed(d: Array, f: Array, out: Array) -> None:
     """out[:3] = T_d(d)^T f, what forces f on the directors do to the rotation: spin(d, om) . f = om . out."""
     t0 = 0.0 * f[0]
@@ -48,7 +44,6 @@ def spin_transposed(d: Array, f: Array, out: Array) -> None:
     out[2] = t2
 
 
-@jit
 def turn(Q: Array, d: Array) -> None:
     """d = Q d for each of the three directors; Q (3, 3)."""
     for n in range(0, 9, 3):
@@ -59,7 +54,6 @@ def turn(Q: Array, d: Array) -> None:
             d[n + k] = Q[k, 0] * x + Q[k, 1] * y + Q[k, 2] * z
 
 
-@jit
 def add_spin(d: Array, om: Array, out: Array) -> None:
     """out += R om^."""
     o1 = om[0]
@@ -71,7 +65,6 @@ def add_spin(d: Array, om: Array, out: Array) -> None:
         out[6 + k] += o2 * d[k] - o1 * d[3 + k]
 
 
-@jit
 def add_products(X: Array, Y: Array, out: Array, row: int, scale: float, step: int) -> None:
     """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R, [NS] (19), whose numbers
     are `step` = 1 apart, or over its columns (3)."""

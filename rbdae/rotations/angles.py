@@ -12,21 +12,18 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, cos, sin
-from rbdae.compiler.jit import jit
+from rbdae.graph.functions import Array, cos, sin
 from rbdae.rotations.chart import NEAR_SINGULAR
 from rbdae.rotations.quaternions.algebra import multiplied
 
 Axes = tuple[int, int, int]
 
 
-@jit
 def cosines_and_sines(a: Array) -> Any:
     """c1, s1, c2, s2, c3, s3."""
     return cos(a[0]), sin(a[0]), cos(a[1]), sin(a[1]), cos(a[2]), sin(a[2])
 
 
-@jit
 def rate(a: Array, om: Array, k: int, sine: Any, cosine: Any, ad: Array) -> None:
     """ad = K om, with the sine and the cosine of the angle between the first and the third axis, e_k.
 

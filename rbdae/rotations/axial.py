@@ -19,22 +19,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.compiler.access import Array
-from rbdae.compiler.jit import jit
-from rbdae.compiler.plain import plain
+from rbdae.graph.functions import Array
 from rbdae.rotations.chart import NEAR_SINGULAR, inlined
 
 Coefficients: TypeAlias = Callable[[Any], Any]
 """Numbers of t, as a kernel."""
 
 
-@jit
 def square(a: Array) -> Any:
     """t = |a|^2."""
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
 
 
-@jit
 def rotation(a: Array, alpha: Any, beta: Any, d: Array) -> None:
     """d = R, stacked by columns."""
     x = a[0]
@@ -54,7 +50,6 @@ def rotation(a: Array, alpha: Any, beta: Any, d: Array) -> None:
     d[8] = 1.0 - bx * x - by * y
 
 
-@jit
 def rate(a: Array, om: Array, kappa: Any, gamma: Any, ad: Array) -> None:
     """ad = K om."""
     o1 = om[0]
@@ -85,7 +80,7 @@ def tangent(sines: Coefficients) -> Callable[[Any], Any]:
     """T (3, 3) of symbols a, from (alpha, beta, delta)."""
 
     def of(a: Any) -> Any:
-        alpha, beta, delta = plain(sines)(square(a))
+        alpha, beta, delta = sines(square(a))
         x, y, z = a
         skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]], dtype=object)
         return np.eye(3) * alpha - skew * beta + np.multiply.outer(a, a) * delta  # arrays first: symbols take numbers

@@ -15,10 +15,8 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Address, Array, address, vector_at
 from rbdae.compiler.declared import declared
-from rbdae.compiler.jit import add_member, family, jit
-from rbdae.compiler.plain import plain
+from rbdae.graph.functions import Array
 
 Kernel = Callable[..., Any]
 
@@ -106,7 +104,7 @@ class Chart:
         if self.distance is None:
             return np.inf
         out = np.zeros(1)
-        plain(distance)(self.number, np.asarray(a, dtype=float), out)
+        distance(self.number, np.asarray(a, dtype=float), out)
         return float(out[0])
 
     @property
@@ -163,29 +161,29 @@ def inlined(kernel: Kernel) -> Kernel:
 
 
 def _two_vectors(kernel: Kernel) -> Kernel:
-    def member(a: Address, out: Address) -> None:
-        kernel(vector_at(a), vector_at(out))
+    def member(a: Array, out: Array) -> None:
+        kernel(a, out)
 
     return member
 
 
 def _three_vectors(kernel: Kernel) -> Kernel:
-    def member(a: Address, om: Address, ad: Address) -> None:
-        kernel(vector_at(a), vector_at(om), vector_at(ad))
+    def member(a: Array, om: Array, ad: Array) -> None:
+        kernel(a, om, ad)
 
     return member
 
 
 def _two_places(kernel: Kernel) -> Kernel:
-    def member(a: Address, v: Address, out: Address, i: int, j: int) -> None:
-        kernel(vector_at(a), vector_at(v), vector_at(out), i, j)
+    def member(a: Array, v: Array, out: Array, i: int, j: int) -> None:
+        kernel(a, v, out, i, j)
 
     return member
 
 
 def _value(kernel: Kernel) -> Kernel:
-    def member(a: Address, out: Address) -> None:
-        vector_at(out)[0] = kernel(vector_at(a))
+    def member(a: Array, out: Array) -> None:
+        out[0] = kernel(a)
 
     return member
 
@@ -213,31 +211,26 @@ def _normalise(chart: int, a: Any, work: Any) -> None: ...
 def _distance(chart: int, a: Any, out: Any) -> None: ...
 
 
-@jit
 def rotation(chart: int, a: Array, d: Array) -> None:
     """d = R(a), stacked by columns."""
-    _rotation(chart, address(a), address(d))
+    _rotation(chart, a, d)
 
 
-@jit
 def rate(chart: int, a: Array, om: Array, ad: Array) -> None:
     """ad[:na] = K(a) om, with the material angular velocity om."""
-    _rate(chart, address(a), address(om), address(ad))
+    _rate(chart, a, om, ad)
 
 
-@jit
 def internal_constraints(chart: int, a: Array, v: Array, out: Array, i: int, j: int) -> None:
     """out[i:] = g(a), the internal constraints, and out[j:] = dg/da v."""
-    _internal_constraints(chart, address(a), address(v), address(out), i, j)
+    _internal_constraints(chart, a, v, out, i, j)
 
 
-@jit
 def normalise(chart: int, a: Array, work: Array) -> None:
     """a onto the internal constraints; `work` has nine numbers."""
-    _normalise(chart, address(a), address(work))
+    _normalise(chart, a, work)
 
 
-@jit
 def distance(chart: int, a: Array, out: Array) -> None:
     """out[0] = the angle from a to the singular set, in radians."""
-    _distance(chart, address(a), address(out))
+    _distance(chart, a, out)

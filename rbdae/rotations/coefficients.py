@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import cos, sin, sqrt
-from rbdae.compiler.jit import jit, two_sided
+from rbdae.graph.functions import cos, sin, sqrt
 
 SERIES = 4.0
 """The series hold below this t, the closed forms from there on."""
@@ -47,7 +46,6 @@ DELTA = _floats([Fraction((-1) ** k, factorial(2 * k + 3)) for k in range(_SINES
 GAMMA = _floats([b / factorial(2 * k + 2) for k, b in enumerate(_bernoulli(_COTANGENTS))])
 
 
-@jit
 def polynomial(c: tuple[float, ...], t: Any) -> Any:
     """sum_k c[k] t^k."""
     out = 0.0 * t + c[len(c) - 1]
@@ -56,13 +54,11 @@ def polynomial(c: tuple[float, ...], t: Any) -> Any:
     return out
 
 
-@jit
 def series_sines(t: Any) -> Any:
     """(alpha, beta, delta) below `SERIES`."""
     return polynomial(ALPHA, t), polynomial(BETA, t), polynomial(DELTA, t)
 
 
-@jit
 def closed_sines(t: Any) -> Any:
     """(alpha, beta, delta) from `SERIES` on."""
     phi = sqrt(t)
@@ -71,14 +67,12 @@ def closed_sines(t: Any) -> Any:
     return alpha, 2.0 * s * s / t, (1.0 - alpha) / t
 
 
-@jit
 def series_cotangents(t: Any) -> Any:
     """(kappa, gamma) below `SERIES`."""
     gamma = polynomial(GAMMA, t)
     return 1.0 - t * gamma, gamma
 
 
-@jit
 def closed_cotangents(t: Any) -> Any:
     """(kappa, gamma) from `SERIES` on."""
     phi = sqrt(t)
@@ -102,8 +96,6 @@ def _plain(series: Any, closed: Any) -> Any:
     return chosen
 
 
-@two_sided(_plain(series_sines, closed_sines))
-@jit
 def sines(t: Any) -> Any:
     """(alpha, beta, delta)."""
     if t < SERIES:
@@ -111,8 +103,6 @@ def sines(t: Any) -> Any:
     return closed_sines(t)
 
 
-@two_sided(_plain(series_cotangents, closed_cotangents))
-@jit
 def cotangents(t: Any) -> Any:
     """(kappa, gamma)."""
     if t < SERIES:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, atan, sqrt
+from rbdae.graph.functions import Array, atan, sqrt
 from rbdae.rotations import axial, rodrigues
 from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rbdae.compiler.plain import plain
 from rbdae.graph.on_stacks import Recording, Symbols
 from rbdae.rotations import chart as kernels
 from rbdae.rotations.chart import Chart
@@ -15,7 +14,7 @@ from rbdae.rotations.chart import Chart
 def rotation(chart: Chart, of: Recording) -> Symbols:
     """R (3, 3)."""
     d = np.zeros(9, dtype=object)
-    plain(kernels.rotation)(chart.number, of.x, d)
+    kernels.rotation(chart.number, of.x, d)
     return d.reshape(3, 3).T
 
 
@@ -24,7 +23,7 @@ def rates(chart: Chart, a: Symbols) -> Symbols:
     K = np.zeros((chart.n, 3), dtype=object)
     for j, om in enumerate(np.eye(3).tolist()):
         ad = np.zeros(chart.n, dtype=object)
-        plain(kernels.rate)(chart.number, a, om, ad)
+        kernels.rate(chart.number, a, om, ad)
         K[:, j] = ad
     return K
 

@@ -8,7 +8,7 @@ There is no singularity. The six constraints are those of the rows of R, the squ
 from __future__ import annotations
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array
+from rbdae.graph.functions import Array
 from rbdae.rotations import stacks
 from rbdae.rotations.algebra import add_products, spin
 from rbdae.rotations.chart import Chart, never_singular

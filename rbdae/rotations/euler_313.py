@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, asin, cos, sin
+from rbdae.graph.functions import Array, asin, cos, sin
 from rbdae.rotations import angles
 from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions

@@ -9,12 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae._arrays import Mat
-from rbdae.compiler.access import Array
-from rbdae.compiler.jit import jit
-from rbdae.compiler.plain import plain
+from rbdae.graph.functions import Array
 
 
-@jit
 def euler_map(p: Array, d: Array) -> None:
     """d = phi(p), [NS] (47); homogeneous of degree two, so also right off the unit sphere."""
     p0 = p[0]
@@ -32,7 +29,6 @@ def euler_map(p: Array, d: Array) -> None:
     d[8] = p0 * p0 - p1 * p1 - p2 * p2 + p3 * p3
 
 
-@jit
 def euler_differential(p: Array, D: Array) -> None:
     """D[:, :4] = Dphi(p), [NS] (48); linear in p."""
     a = 2.0 * p[0]
@@ -77,7 +73,6 @@ def euler_differential(p: Array, D: Array) -> None:
     D[8, 3] = e
 
 
-@jit
 def euler_differential_transposed(p: Array, f: Array, out: Array) -> None:
     """out[:4] = Dphi(p)^T f, through the symmetric Hessian S(f) (see `euler_hessian`)."""
     s0 = f[0] + f[4] + f[8]
@@ -96,7 +91,6 @@ def euler_differential_transposed(p: Array, f: Array, out: Array) -> None:
     out[3] = 2.0 * (s03 * p[0] + s13 * p[1] + s23 * p[2] + s3 * p[3])
 
 
-@jit
 def euler_hessian(f: Array, S: Array) -> None:
     """S[:4, :4] with S p = Dphi(p)^T f: the Hessian of f . phi(p), constant because phi is quadratic."""
     S[0, 0] = 2.0 * (f[0] + f[4] + f[8])
@@ -123,7 +117,7 @@ _FEW = 8
 
 def _few_matrices(p: list[list[float]]) -> Mat:
     """(n, 3, 3), by the same operations."""
-    kernel = plain(euler_map)
+    kernel = euler_map
     d = 9 * [0.0]
     rows: list[float] = []
     for each in p:
@@ -140,6 +134,6 @@ def rotation_matrices(p: Mat) -> Mat:
     if p.ndim == 1:
         return np.asarray(_few_matrices([p.tolist()])[0])
     d = np.empty((9, *p.shape[:-1]))
-    plain(euler_map)(np.moveaxis(p, -1, 0), d)
+    euler_map(np.moveaxis(p, -1, 0), d)
     columns = d.reshape(3, 3, *p.shape[:-1])
     return np.ascontiguousarray(np.moveaxis(columns, (1, 0), (-2, -1)))

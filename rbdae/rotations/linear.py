@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, asin, maximum, sqrt
+from rbdae.graph.functions import Array, asin, maximum, sqrt
 from rbdae.rotations import axial
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.functions import ChartFunctions

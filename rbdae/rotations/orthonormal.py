@@ -9,7 +9,6 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.compiler.plain import plain
 from rbdae.rotations import checks
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.rotations.quaternion_algebra import spurrier_klumpp
@@ -26,7 +25,7 @@ def _spurrier_klumpp(M: Mat) -> Mat:
         return _of_rows(checks.largest_rows(M))
     d, p = np.swapaxes(M, -1, -2).reshape(-1, 9), np.empty((M.size // 9, 4))
     for k in range(len(d)):
-        plain(spurrier_klumpp)(d[k], p[k])
+        spurrier_klumpp(d[k], p[k])
     p /= np.linalg.norm(p, axis=-1, keepdims=True)
     return rotation_matrices(p).reshape(M.shape)
 

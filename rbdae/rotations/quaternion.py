@@ -8,7 +8,7 @@ R has no singularity; p and -p are one rotation. The norm's constraint is (p . p
 from __future__ import annotations
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array
+from rbdae.graph.functions import Array
 from rbdae.rotations import checks, stacks
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_map

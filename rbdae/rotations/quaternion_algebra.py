@@ -10,12 +10,9 @@ import math
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, sqrt
-from rbdae.compiler.jit import jit
-from rbdae.compiler.plain import plain
+from rbdae.graph.functions import Array, sqrt
 
 
-@jit
 def left(p: Array, L: Array) -> None:
     """L[:4, :4] with L x = p o x."""
     L[0, 0] = p[0]
@@ -36,7 +33,6 @@ def left(p: Array, L: Array) -> None:
     L[3, 3] = p[0]
 
 
-@jit
 def conjugate_product(p: Array, x: Array, out: Array) -> None:
     """out[:4] = conj(p) o x = L(p)^T x."""
     out[0] = p[0] * x[0] + p[1] * x[1] + p[2] * x[2] + p[3] * x[3]
@@ -45,7 +41,6 @@ def conjugate_product(p: Array, x: Array, out: Array) -> None:
     out[3] = p[0] * x[3] - p[3] * x[0] - p[1] * x[2] + p[2] * x[1]
 
 
-@jit
 def add_product(p: Array, x: Array, scale: float, out: Array) -> None:
     """out[:4] += scale p o x."""
     out[0] += scale * (p[0] * x[0] - p[1] * x[1] - p[2] * x[2] - p[3] * x[3])
@@ -54,7 +49,6 @@ def add_product(p: Array, x: Array, scale: float, out: Array) -> None:
     out[3] += scale * (p[0] * x[3] + p[3] * x[0] + p[1] * x[2] - p[2] * x[1])
 
 
-@jit
 def extended(radial: float, J: Array, x: Array, out: Array) -> None:
     """out[:4] = diag(radial, J) x, the extended inertia."""
     x0 = x[0]
@@ -67,7 +61,6 @@ def extended(radial: float, J: Array, x: Array, out: Array) -> None:
     out[3] = J[2, 0] * x1 + J[2, 1] * x2 + J[2, 2] * x3
 
 
-@jit
 def rate(p: Array, om: Array, pd: Array) -> None:
     """pd[:4] = T_p(p) om, half of p o om."""
     o1 = om[0]
@@ -79,7 +72,6 @@ def rate(p: Array, om: Array, pd: Array) -> None:
     pd[3] = 0.5 * (-p[2] * o1 + p[1] * o2 + p[0] * o3)
 
 
-@jit
 def normalise(p: Array, work: Array) -> None:
     """p[:4] with the norm one, [NS] (63)."""
     n = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
@@ -87,7 +79,6 @@ def normalise(p: Array, work: Array) -> None:
         p[k] *= n
 
 
-@jit
 def quaternion_tangents(p: Array, K: Array) -> None:
     """K[:4, :3] = T_p(p), [NS] (41)."""
     K[0, 0] = -0.5 * p[1]
@@ -104,7 +95,6 @@ def quaternion_tangents(p: Array, K: Array) -> None:
     K[3, 2] = 0.5 * p[0]
 
 
-@jit
 def spurrier_klumpp(d: Array, p: Array) -> None:
     """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
     ([NS], section 6, after [Klu76] and [Spu78])."""
@@ -138,7 +128,7 @@ def spurrier_klumpp(d: Array, p: Array) -> None:
 def unit_quaternion(R: Mat) -> Vec:
     """The unit quaternion of a rotation matrix (3, 3), scalar first and not negative."""
     found = [0.0, 0.0, 0.0, 0.0]
-    plain(spurrier_klumpp)(np.asarray(R, dtype=float).T.reshape(9).tolist(), found)  # on Python's numbers: quicker
+    spurrier_klumpp(np.asarray(R, dtype=float).T.reshape(9).tolist(), found)  # on Python's numbers: quicker
     p = np.array(found)
     p /= math.sqrt(p.dot(p))  # in every bit numpy's norm, in a fifth of the time
     return -p if p[0] < 0.0 else p

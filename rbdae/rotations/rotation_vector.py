@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, sqrt
-from rbdae.compiler.plain import plain
+from rbdae.graph.functions import Array, sqrt
 from rbdae.rotations import axial
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.coefficients import cotangents, sines
@@ -50,7 +49,7 @@ def _distance(a: Array) -> Any:
 
 def _quaternion(a: Vec) -> Vec:
     t = 0.25 * np.sum(a * a, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(np.sqrt(t)), 0.5 * plain(sines)(t)[0] * a], axis=-1)
+    return np.concatenate([np.cos(np.sqrt(t)), 0.5 * sines(t)[0] * a], axis=-1)
 
 
 ROTATION_VECTOR = Chart(

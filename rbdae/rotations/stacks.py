@@ -6,7 +6,6 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.compiler.plain import plain
 from rbdae.rotations import chart as kernels
 from rbdae.rotations import checks
 from rbdae.rotations.chart import Chart
@@ -34,7 +33,7 @@ def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
     if chart.internal:
         m = len(chart.internal)
         g = np.zeros((2 * m, *along_first.shape[1:]))
-        plain(kernels.internal_constraints)(chart.number, along_first, along_first, g, 0, m)
+        kernels.internal_constraints(chart.number, along_first, along_first, g, 0, m)
         defect = np.max(np.abs(g[:m]), initial=0.0)
         if not defect <= DEFECT:
             raise ValueError(
@@ -75,7 +74,7 @@ def last(array: Mat, axes: int) -> Mat:
 
 def matrix(chart: Chart, a: Vec) -> Mat:
     d = np.empty((9, *a.shape[:-1]))
-    plain(kernels.rotation)(chart.number, first(a), d)
+    kernels.rotation(chart.number, first(a), d)
     return np.swapaxes(last(d.reshape(3, 3, *a.shape[:-1]), 2), -1, -2)
 
 
@@ -92,7 +91,7 @@ def along(derivative: Mat, adot: Vec) -> Mat:
 def distances(chart: Chart, a: Vec) -> Vec:
     out = np.full((1, *a.shape[:-1]), np.inf)
     if chart.distance is not None:
-        plain(kernels.distance)(chart.number, first(a), out)
+        kernels.distance(chart.number, first(a), out)
     angles: Vec = out[0]
     return angles
 

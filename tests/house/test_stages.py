@@ -20,9 +20,7 @@ from inside import (
     entry,
     family,
     fingerprint,
-    jit,
     plain,
-    stage,
     vector_at,
     with_stages_of_all,
 )
@@ -87,13 +85,11 @@ def test_a_problem_compiles_what_it_needs(model, formulation, rotation, velocity
 # ---------------------------------------------------------------- stages that are not there
 
 
-@stage("i", "roses")
 def _with_roses(x_at):
     x = vector_at(x_at)
     x[0] += 1.0
 
 
-@stage("i", "tulips", optional=True)
 def _with_tulips(x_at):
     x = vector_at(x_at)
     x[0] += 10.0
@@ -111,7 +107,6 @@ def _vase_of_roses(x_at):
 add_member(_in_a_vase, 1, _vase_of_roses, "roses")
 
 
-@jit
 def _both(x):
     _with_roses(address(x))
     _with_tulips(address(x))
@@ -200,11 +195,9 @@ GARDEN = {
     "roots.py": """
 from inside import jit, stage, vector_at
 
-@jit
 def root():
     return {root}
 
-@stage("i")
 def leaf(x_at):
     vector_at(x_at)[1] = {leaf}
 """,
@@ -263,7 +256,6 @@ def test_changed_sources_leave_no_stale_code(tmp_path):
 def test_globals_that_cannot_be_compared_are_refused():
     table = {"a": 1.0}
 
-    @jit
     def look():
         return table
 

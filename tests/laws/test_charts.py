@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, count, differences
+from rbdae.kernels.entry import entry
 from scipy.spatial.transform import Rotation
 from toy_chart import FUNCTIONS, SCALAR_LAST
 
-from rbdae.compiler.jit import entry
-from rbdae.compiler.plain import plain
 from rbdae.rotations import CHARTS, ChartFunctions, algebra, chart, euler_map, quaternion, quaternion_algebra, register
 
 # ---------------------------------------------------------------- entries
@@ -111,12 +110,12 @@ def _kinematics(name: str, a: Any) -> Any:
 
 
 def _rotation_tangent(number: int, a: Any) -> Any:
-    return complex_steps(lambda z, out: plain(chart.rotation)(number, z, out), a, (9,))
+    return complex_steps(lambda z, out: chart.rotation(number, z, out), a, (9,))
 
 
 def _internal_tangent(of: Any, a: Any) -> Any:
     m = len(of.internal)
-    return complex_steps(lambda z, out: plain(chart.internal_constraints)(of.number, z, z, out, 0, m), a, (2 * m,))[:m]
+    return complex_steps(lambda z, out: chart.internal_constraints(of.number, z, z, out, 0, m), a, (2 * m,))[:m]
 
 
 def _parameters(name: str, rng: np.random.Generator, off: bool) -> Any:
@@ -171,7 +170,7 @@ def test_derivatives_are_those_of_the_kernels(name, rng):
         K, D = of.inverse_tangent(a), of.inverse_tangent_derivative(a)
         np.testing.assert_allclose(K, _kinematics(name, a), rtol=0, atol=1e-14 * max(1.0, np.abs(K).max()))
         for j, om in enumerate(np.eye(3)):
-            exact = complex_steps(lambda z, out: plain(chart.rate)(number, z, om, out), a, a.shape)  # noqa: B023
+            exact = complex_steps(lambda z, out: chart.rate(number, z, om, out), a, a.shape)  # noqa: B023
             np.testing.assert_allclose(D[:, j], exact, rtol=0, atol=1e-14 * max(1.0, np.abs(exact).max()))
 
 

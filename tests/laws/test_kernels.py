@@ -14,14 +14,8 @@ from inside import (
     MEMORY_ARRAYS,
     Content,
     LanguageError,
-    address,
     entry,
-    jit,
     kernel_of_rows,
-    matrix_at,
-    plain,
-    stage,
-    vector_at,
 )
 
 import rbdae
@@ -42,17 +36,15 @@ def both(kernel: Any, *arguments: Any) -> None:
                 own[k] = base[tuple(slice(None, None, 2) for _ in base.shape)]
                 own[k][...] = a
     kernel.compiled()(*copies[0])
-    plain(kernel)(*copies[1])
+    kernel(*copies[1])
     for machine, python in zip(*copies, strict=True):
         np.testing.assert_allclose(machine, python, rtol=1e-15, atol=1e-15)
 
 
-@jit
 def _two(a, b):
     return a + b, a * b
 
 
-@jit
 def _parts(A, i):
     return A[i], A[:, i]
 
@@ -97,16 +89,15 @@ def test_tuples_and_whole_numbers(k):
     both(_numbers, k, np.zeros(4))
 
 
-@stage("iii")
 def _scaled(x_at, A_at, n):
-    x, A = vector_at(x_at), matrix_at(A_at, n)
+    x, A = x_at, A_at
     for i in range(n):
         x[i] = A[i, n - 1 - i]
 
 
 @entry("oo")
 def _through_addresses(x, data):
-    _scaled(address(x), address(data[1:]), 3)
+    _scaled(x, data[1:], 3)
 
 
 def test_stages_take_addresses(rng):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from rbdae.graph.functions import Array, sqrt
 
-from rbdae.compiler.access import Array, sqrt
-from rbdae.compiler.jit import jit
 from rbdae.rotations import Chart, ChartFunctions
 from rbdae.rotations.euler_map import euler_map
 
 Vec = Mat = NDArray[np.float64]
 
 
-@jit
 def scalar_first(a):
     return a[3], a[0], a[1], a[2]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdae.compiler.access import address
-from rbdae.compiler.jit import entry, jit, stage
+from rbdae.kernels.entry import entry
+
 from rbdae.formulations import Explicit, Formulation, parameter
 from rbdae.kernels.bodies.dynamics import collect_forces
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
@@ -31,7 +31,6 @@ from rbdae.kernels.memory import (
 )
 
 
-@jit
 def _pull(m):
     """`multipliers` from g and gdot. Reads the vectors of the primitives with their rates."""
     h = head(m)
@@ -40,15 +39,14 @@ def _pull(m):
     beta = parameters[1]
     g = constraint_values(m)
     la = multipliers(m)
-    primitive_residual(m, address(g), 0, 0)
+    primitive_residual(m, g, 0, 0)
     for i in range(h.n_la):
         la[i] = beta * beta * g[i]
-    primitive_residual(m, address(g), 0, 1)
+    primitive_residual(m, g, 0, 1)
     for i in range(h.n_la):
         la[i] += 2.0 * alpha * g[i]
 
 
-@jit
 def _divide_by_mass(m, f, x):
     """x = M^-1 f; x may be f."""
     B = bodies(m)
@@ -67,7 +65,6 @@ def _divide_by_mass(m, f, x):
             x[i + k] = J[k, 0] * f0 + J[k, 1] * f1 + J[k, 2] * f2
 
 
-@stage("i")
 def accelerations(m):
     """vdot. Reads the placed and moved bodies; writes `multipliers`, `right_hand_side` and `solution`; leaves all
     forces among the natural ones."""
@@ -75,7 +72,7 @@ def accelerations(m):
     _pull(m)
     applied_forces(m)
     primitive_forces(m)
-    collect_forces(m, address(right_hand_side(m)))
+    collect_forces(m, right_hand_side(m))
     _divide_by_mass(m, right_hand_side(m), solution(m))
 
 
@@ -85,12 +82,12 @@ def rhs(m, t, y, out):
     h = head(m)
     set_state(m, t, y)
     accelerations(m)
-    kinematics_rate(m, address(out))
+    kinematics_rate(m, out)
     vd = solution(m)
     la = multipliers(m)
     for i in range(h.n_v):
         out[h.n_q + i] = vd[i]
-    collect_state_rates(m, address(out))
+    collect_state_rates(m, out)
     if out.shape[0] > h.multipliers_at:
         for i in range(h.n_la):
             out[h.multipliers_at + i] = la[i]
@@ -102,11 +99,11 @@ def residual(m, t, y, yd, out):
     h = head(m)
     set_state(m, t, y)
     accelerations(m)
-    kinematics_residual(m, address(yd), address(out))
+    kinematics_residual(m, yd, out)
     vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = yd[h.n_q + i] - vd[i]
-    states_residual(m, address(yd), address(out))
+    states_residual(m, yd, out)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, vector_at
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, states
 
 
-@stage("ii", "angular")
 def add_gyroscopic(m: Memory, b: int) -> None:
     """t -= Omega x J Omega."""
     s = states(m)[b]
@@ -21,11 +19,8 @@ def add_gyroscopic(m: Memory, b: int) -> None:
     s.t[2] -= w[0] * l1 - w[1] * l0
 
 
-@stage("iiii", "angular")
-def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
+def mass(m: Memory, b: int, v: Array, out: Array) -> None:
     """out = J v."""
-    v = vector_at(v_at)
-    out = vector_at(out_at)
     J = bodies(m)[b].inertia
     for k in range(3):
         out[k] = J[k, 0] * v[0] + J[k, 1] * v[1] + J[k, 2] * v[2]

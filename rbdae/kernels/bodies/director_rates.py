@@ -8,27 +8,23 @@ are the same manifold, R^T (R R^T - I) R = 0, and La of the columns is R^T La R 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, select, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, select
 from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.rotations.algebra import add_products
 
 
-@jit
 def place(m: Memory, k: int, n: int) -> int:
     """The place of Y_kn among the nine numbers of the directors."""
     return 3 * k + n if head(m).columns == 1 else 3 * n + k
 
 
-@stage("ii", "director-rate momenta")
 def velocity_of_momentum(m: Memory, b: int) -> None:
     """w = E^-1 p."""
     s = states(m)[b]
     euler_tensor_times(bodies(m)[b].euler_inverse, s.p, s.w)
 
 
-@stage("ii", "director-rate momenta")
 def acceleration_of_momentum(m: Memory, b: int) -> None:
     """wdot = E^-1 pdot."""
     s = states(m)[b]
@@ -39,7 +35,6 @@ POLAR_STEPS = 6
 """Newton's method for the polar factor is converged after them if the stretch is between 0.3 and 3.4."""
 
 
-@stage("iif", "director-rate")
 def turn_with_rotation(m: Memory, b: int, angular: float) -> None:
     """R of D = R S to the directors, and R Omega^ of ddot S^-1 to their rates, if `angular` is 1: omega stays, which is
     that of ddot D^-1. Reads a and w; writes them, with momenta p."""
@@ -70,7 +65,6 @@ def turn_with_rotation(m: Memory, b: int, angular: float) -> None:
         euler_tensor_times(bodies(m)[b].euler, s.w, s.p)
 
 
-@jit
 def euler_tensor_times(E: Array, v: Array, out: Array) -> None:
     """out_i = sum_j E_ij v_j over the directors."""
     for i in range(3):
@@ -78,19 +72,16 @@ def euler_tensor_times(E: Array, v: Array, out: Array) -> None:
             out[3 * i + k] = E[i, 0] * v[k] + E[i, 1] * v[3 + k] + E[i, 2] * v[6 + k]
 
 
-@stage("iiii", "director-rate")
-def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
+def mass(m: Memory, b: int, v: Array, out: Array) -> None:
     """out = E v on each component of the directors."""
-    euler_tensor_times(bodies(m)[b].euler, vector_at(v_at), vector_at(out_at))
+    euler_tensor_times(bodies(m)[b].euler, v, out)
 
 
-@stage("iiiii", "director-rate")
-def add_constraint_forces(m: Memory, b: int, la_at: Address, out_at: Address, r: int) -> None:
+def add_constraint_forces(m: Memory, b: int, la: Array, out: Array, r: int) -> None:
     """out[r:r + 9] += La Y, G_int^T la of one body, for all multipliers la."""
-    out = vector_at(out_at)
     a = states(m)[b].a
     La = tangent_memory(m).block
-    symmetric(vector_at(la_at), bodies(m)[b].il, 1.0, La)
+    symmetric(la, bodies(m)[b].il, 1.0, La)
     for n in range(3):
         for k in range(3):
             t = out[r + place(m, k, n)]
@@ -99,7 +90,6 @@ def add_constraint_forces(m: Memory, b: int, la_at: Address, out_at: Address, r:
             out[r + place(m, k, n)] = t
 
 
-@jit
 def symmetric(l: Array, il: int, scale: float, out: Array) -> None:
     """out[:3, :3] = the symmetric matrix of six numbers from il on, with `scale` times those beside the diagonal."""
     for i in range(3):
@@ -109,16 +99,13 @@ def symmetric(l: Array, il: int, scale: float, out: Array) -> None:
             out[j, i] = scale * l[il + 2 + i + j]
 
 
-@jit
 def add_constraints(m: Memory, X: Array, Y: Array, out: Array, row: int, scale: float) -> None:
     """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of two matrices as Y."""
     add_products(X, Y, out, row, scale, 3 if head(m).columns == 1 else 1)
 
 
-@stage("iiiii", "director-rate")
-def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -> None:
+def internal_residual(m: Memory, b: int, out: Array, r: int, level: int) -> None:
     """Y Y^T = I at the three levels."""
-    out = vector_at(out_at)
     s = states(m)[b]
     for k in range(6):
         out[r + k] = 0.0

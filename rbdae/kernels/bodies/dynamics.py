@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies import (
     angular,
     director_rates,
@@ -19,7 +18,6 @@ from rbdae.kernels.memory import bodies, head, multipliers, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 
 
-@stage("ii")
 def pull_back(m: Memory, b: int) -> None:
     """t (nr) = the part of psi of one body that is linear in the natural forces on the directors."""
     s = states(m)[b]
@@ -29,7 +27,6 @@ def pull_back(m: Memory, b: int) -> None:
         to_velocities(m, b, s.fd, s.t)
 
 
-@stage("ii")
 def forces(m: Memory, b: int) -> None:
     """t (nr) = psi of the rotation of one body without the constraint forces of internal constraints, [NS] (2), (25),
     (33); with momenta -dH/dq, [BS09] (39). Reads the natural forces fd, which may contain those of the joints."""
@@ -44,21 +41,17 @@ def forces(m: Memory, b: int) -> None:
             euler_parameter_forms.add_gyroscopic(m, b)
 
 
-@jit
-def collect_forces(m: Memory, out_at: Address) -> None:
+def collect_forces(m: Memory, out: Array) -> None:
     """out[:nv] = psi of all bodies, see `forces`."""
-    _collect(m, out_at, 0)
+    _collect(m, out, 0)
 
 
-@jit
-def collect_pulled_back(m: Memory, out_at: Address) -> None:
+def collect_pulled_back(m: Memory, out: Array) -> None:
     """out[:nv] = the part of psi of all bodies that is linear in the natural forces."""
-    _collect(m, out_at, 1)
+    _collect(m, out, 1)
 
 
-@stage("iii")
-def _collect(m: Memory, out_at: Address, linear: int) -> None:
-    out = vector_at(out_at)
+def _collect(m: Memory, out: Array, linear: int) -> None:
     for b in range(head(m).n_bodies):
         if linear == 1:
             pull_back(m, b)
@@ -68,11 +61,9 @@ def _collect(m: Memory, out_at: Address, linear: int) -> None:
         write_body(m, b, states(m)[b].fx, states(m)[b].t, o.nr, out, o.iv)
 
 
-@stage("iii")
-def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
+def dynamics_residual(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nv] = M vdot - psi + G^T la. Reads the multipliers of the internal constraints, the rates of v
     or of the momenta, and the natural forces, which contain -G^T la of the joints."""
-    out = vector_at(out_at)
     h = head(m)
     if h.spatial == SPATIAL_VELOCITIES:
         spatial.accelerations(m)
@@ -89,27 +80,23 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
         for k in range(o.nr):
             out[r + k] = (s.pd[k] if h.momenta == 1 else s.ad[k]) - s.t[k]
         if h.kind != ANGULAR:
-            add_internal_forces(m, b, address(multipliers(m)), out_at, r)
+            add_internal_forces(m, b, multipliers(m), out, r)
 
 
-@jit
 def apply_mass(m: Memory, b: int, v: Array, out: Array) -> None:
     """out = M v for the rotational velocities of one body. With momenta M is the inverse of the closed form of dw/dp
     on the tangent space, 4 Q J4 Q^T / |q|^4."""
     kind = head(m).kind
     if kind == ANGULAR:
-        angular.mass(m, b, address(v), address(out))
+        angular.mass(m, b, v, out)
     elif kind == QUATERNION_RATE:
-        quaternion_rates.mass(m, b, address(v), address(out))
+        quaternion_rates.mass(m, b, v, out)
     else:
-        director_rates.mass(m, b, address(v), address(out))
+        director_rates.mass(m, b, v, out)
 
 
-@stage("iiif")
-def apply_mass_matrix(m: Memory, v_at: Address, out_at: Address, scale: float) -> None:
+def apply_mass_matrix(m: Memory, v: Array, out: Array, scale: float) -> None:
     """out = scale M v for the velocities of all bodies; `out` may be `v`."""
-    v = vector_at(v_at)
-    out = vector_at(out_at)
     B = bodies(m)
     S = states(m)
     for b in range(head(m).n_bodies):

@@ -21,8 +21,7 @@ with the row basis 2 T_d(d), because L Dphi(p)^T = 2 T_d(phi(p))^T for every p.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import FIFTH_ORDER, INHOMOGENEOUS, MOMENT
@@ -34,7 +33,6 @@ from rbdae.rotations.quaternion_algebra import (
 )
 
 
-@jit
 def _onto_tangents(p: Array, f: Array) -> None:
     """f becomes L^T L f = |p|^2 f - p (p . f)."""
     n = dot(p, p, 4)
@@ -43,14 +41,12 @@ def _onto_tangents(p: Array, f: Array) -> None:
         f[k] = n * f[k] - p[k] * t
 
 
-@jit
 def _trace(f: Array) -> float:
     """tr F."""
     t: float = f[0] + f[4] + f[8]
     return t
 
 
-@stage("ii", "forms")
 def pull_back(m: Memory, b: int) -> None:
     """t = Q."""
     h = head(m)
@@ -64,7 +60,6 @@ def pull_back(m: Memory, b: int) -> None:
             s.t[k] += f * s.a[k]
 
 
-@stage("ii", "quaternion-rate")
 def add_gyroscopic(m: Memory, b: int) -> None:
     """t += the gyroscopic term; of the third order 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
     h = head(m)
@@ -81,7 +76,6 @@ def add_gyroscopic(m: Memory, b: int) -> None:
         s.t[k] += s.ad[k]
 
 
-@stage("ii", "forms")
 def row_basis(m: Memory, b: int) -> None:
     """U, 9 x 4: the virtual velocities of the directors that the rows of the dynamics belong to."""
     h = head(m)
@@ -100,11 +94,9 @@ def row_basis(m: Memory, b: int) -> None:
 # ---------------------------------------------------------------- the projected form (25)
 
 
-@stage("iiiii", "forms")
-def projected_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -> None:
+def projected_residual(m: Memory, b: int, out: Array, r: int, level: int) -> None:
     """out[r:r + 3] = 4 J L pddot - L (g + Dphi^T fd), out[r + 3] = the unit norm at the level of velocities (1) or
     accelerations (2)."""
-    out = vector_at(out_at)
     o = bodies(m)[b]
     s = states(m)[b]
     conjugate_product(s.w, s.a, s.s)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, multipliers, states
 
 
-@jit
 def read_body(m: Memory, b: int, y: Array, i: int, x: Array, w: Array, n: int) -> None:
     """x and w[:n] of one body from its numbers in y, which begin at i; without x where it has a pivot."""
     if bodies(m)[b].nt == 3:
@@ -20,7 +18,6 @@ def read_body(m: Memory, b: int, y: Array, i: int, x: Array, w: Array, n: int) -
         w[k] = y[i + k]
 
 
-@jit
 def write_body(m: Memory, b: int, x: Array, w: Array, n: int, out: Array, i: int) -> None:
     """The way back: to out, from i on."""
     if bodies(m)[b].nt == 3:
@@ -31,7 +28,6 @@ def write_body(m: Memory, b: int, x: Array, w: Array, n: int, out: Array, i: int
         out[i + k] = w[k]
 
 
-@jit
 def clear_forces(m: Memory) -> None:
     """No natural forces, not even weights."""
     for b in range(head(m).n_bodies + 1):
@@ -42,38 +38,31 @@ def clear_forces(m: Memory) -> None:
             s.fd[k] = 0.0
 
 
-@stage("ii")
-def gather_positions(m: Memory, y_at: Address) -> None:
+def gather_positions(m: Memory, y: Array) -> None:
     """Positions x, a of all bodies from y[:nq]."""
-    y = vector_at(y_at)
     for b in range(head(m).n_bodies):
         o = bodies(m)[b]
         read_body(m, b, y, o.iq, states(m)[b].x, states(m)[b].a, o.na)
 
 
-@jit
-def gather_velocities(m: Memory, y_at: Address, offset: int) -> None:
+def gather_velocities(m: Memory, y: Array, offset: int) -> None:
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
-    _gather_rates(m, y_at, offset, 1)
+    _gather_rates(m, y, offset, 1)
 
 
-@jit
-def gather_accelerations(m: Memory, yd_at: Address, offset: int) -> None:
+def gather_accelerations(m: Memory, yd: Array, offset: int) -> None:
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
-    _gather_rates(m, yd_at, offset, 2)
+    _gather_rates(m, yd, offset, 2)
 
 
-@stage("iiii")
-def _gather_rates(m: Memory, y_at: Address, offset: int, order: int) -> None:
+def _gather_rates(m: Memory, y: Array, offset: int, order: int) -> None:
     """The velocities (order 1) or accelerations (2) of all bodies."""
-    y = vector_at(y_at)
     for b in range(head(m).n_bodies):
         o = bodies(m)[b]
         x, w = _rates(m, b, order)
         read_body(m, b, y, offset + o.iv, x, w, o.nr)
 
 
-@jit
 def _rates(m: Memory, b: int, order: int) -> Any:
     """The velocities (order 1) or accelerations (2) of one body that are unknowns, or its momenta or their rates."""
     s = states(m)[b]
@@ -90,7 +79,6 @@ def _rates(m: Memory, b: int, order: int) -> Any:
     return s.pxd, s.pd
 
 
-@stage("i")
 def clear_accelerations(m: Memory) -> None:
     """Zero accelerations, or rates of the momenta: gddot is then g_II."""
     S = states(m)
@@ -104,19 +92,15 @@ def clear_accelerations(m: Memory) -> None:
             s.pd[k] = 0.0
 
 
-@stage("iii")
-def gather_multipliers(m: Memory, y_at: Address, offset: int) -> None:
+def gather_multipliers(m: Memory, y: Array, offset: int) -> None:
     """The multipliers from y[offset:offset + nla]."""
-    y = vector_at(y_at)
     la = multipliers(m)
     for i in range(head(m).n_la):
         la[i] = y[offset + i]
 
 
-@stage("ii")
-def gather_natural(m: Memory, Z_at: Address) -> None:
+def gather_natural(m: Memory, Z: Array) -> None:
     """Natural coordinates of all bodies from Z: (x, d, xdot, ddot), 24 numbers each."""
-    Z = vector_at(Z_at)
     S = states(m)
     for b in range(head(m).n_bodies):
         s = S[b]
@@ -129,10 +113,8 @@ def gather_natural(m: Memory, Z_at: Address) -> None:
             s.dd[k] = Z[i + 15 + k]
 
 
-@stage("ii")
-def collect_velocities(m: Memory, out_at: Address) -> None:
+def collect_velocities(m: Memory, out: Array) -> None:
     """out[:nv] = (xd, w) of all bodies."""
-    out = vector_at(out_at)
     for b in range(head(m).n_bodies):
         o = bodies(m)[b]
         write_body(m, b, states(m)[b].xd, states(m)[b].w, o.nr, out, o.iv)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory, work
@@ -11,10 +10,8 @@ from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.rotations.chart import internal_constraints
 
 
-@stage("iiii")
-def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
+def internal_residual(m: Memory, out: Array, row: int, level: int) -> None:
     """Internal constraints at the level of positions (0), of velocities or momenta (1), or of accelerations (2)."""
-    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -24,7 +21,7 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
         s = S[b]
         r = row + B[b].il
         if h.kind == DIRECTOR_RATE:
-            director_rates.internal_residual(m, b, out_at, r, level)
+            director_rates.internal_residual(m, b, out, r, level)
         elif level == 0:
             out[r] = 0.5 * (dot(s.a, s.a, 4) - 1.0)
         elif level == 1:
@@ -36,12 +33,9 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
             out[r] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
 
 
-@stage("iiii", "corrected")
-def add_internal_corrections(m: Memory, mu_at: Address, offset: int, out_at: Address) -> None:
-    """out[:nq] += G_int^T mu with angular velocities, G_int = dg/da of the chart; mu from mu_at[offset:], body by body.
+def add_internal_corrections(m: Memory, mu: Array, offset: int, out: Array) -> None:
+    """out[:nq] += G_int^T mu with angular velocities, G_int = dg/da of the chart; mu from mu[offset:], body by body.
     Reads the placed bodies; writes `work`."""
-    mu = vector_at(mu_at)
-    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     n = h.chart_internal
@@ -56,7 +50,6 @@ def add_internal_corrections(m: Memory, mu_at: Address, offset: int, out_at: Add
                 out[i + k] += G[j, k] * mu[offset + n * b + j]
 
 
-@stage("ii")
 def internal_gradient(m: Memory, b: int) -> None:
     """`block`[:, :na] = G_int = dg/da of the chart. Reads a; writes `work`."""
     h = head(m)
@@ -73,7 +66,6 @@ def internal_gradient(m: Memory, b: int) -> None:
             G[j, k] = g[n + j]
 
 
-@jit
 def constraints_of_body(m: Memory, b: int, v: Array, out: Array, i: int, j: int) -> None:
     """out[i:] = g(a) of the chart, out[j:] = dg/da v."""
     a = states(m)[b].a
@@ -87,13 +79,10 @@ def constraints_of_body(m: Memory, b: int, v: Array, out: Array, i: int, j: int)
     director_rates.add_constraints(m, a, v, out, j, 1.0)
 
 
-@stage("iiiii", "internal")
-def add_internal_forces(m: Memory, b: int, la_at: Address, out_at: Address, row: int) -> None:
+def add_internal_forces(m: Memory, b: int, la: Array, out: Array, row: int) -> None:
     """out[row:row + nr] += G_int^T la of one body with coordinate velocities, for all multipliers la."""
     if head(m).kind == DIRECTOR_RATE:
-        director_rates.add_constraint_forces(m, b, la_at, out_at, row)
+        director_rates.add_constraint_forces(m, b, la, out, row)
         return
-    la = vector_at(la_at)
-    out = vector_at(out_at)
     for k in range(4):
         out[row + k] += la[bodies(m)[b].il] * states(m)[b].a[k]

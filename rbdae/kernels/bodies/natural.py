@@ -12,8 +12,7 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies import (
     director_rates,
     euler_parameter_forms,
@@ -27,7 +26,6 @@ from rbdae.rotations.algebra import add_spin, director_tangents, spin, spin_tran
 from rbdae.rotations.chart import rotation
 
 
-@stage("i")
 def place(m: Memory) -> None:
     """Natural positions of all bodies, R = R_ref R(a). Reads a; writes d; the natural forces become the weight."""
     h = head(m)
@@ -39,7 +37,6 @@ def place(m: Memory) -> None:
     weigh(m)
 
 
-@jit
 def weigh(m: Memory) -> None:
     """The natural forces become the weight."""
     for b in range(head(m).n_bodies):
@@ -51,13 +48,11 @@ def weigh(m: Memory) -> None:
             s.fd[k] = o.weight_d[k]
 
 
-@stage("ii", "centred")
 def _turn(m: Memory, b: int) -> None:
     """d = R_ref R(a). Reads R(a) in d."""
     turn(references(m)[b], states(m)[b].d)
 
 
-@stage("i")
 def move(m: Memory) -> None:
     """Natural velocities of all bodies; of momenta first w = dH/dp, [BS09] (39). Reads a, d and w, or px and p;
     writes om and dd, with momenta xd and w, too, with spatial velocities w."""
@@ -81,13 +76,12 @@ def move(m: Memory) -> None:
             spin(s.d, s.w, s.dd)
         elif h.kind == QUATERNION_RATE:
             # phi is quadratic: ddot = Dphi(p) pdot = 2 phi(p, pdot)
-            quaternion_rates.natural_velocity(address(s.a), address(s.w), address(s.dd))
+            quaternion_rates.natural_velocity(s.a, s.w, s.dd)
         else:
             for k in range(9):
                 s.dd[k] = s.w[k]
 
 
-@stage("i")
 def accelerate(m: Memory) -> None:
     """Natural accelerations of all bodies. Reads a, d, dd and the rates of the velocities, wd, or of the momenta,
     pxd and pd; writes ddd, with momenta xdd and wd, too, with spatial velocities wd."""
@@ -115,7 +109,6 @@ def accelerate(m: Memory) -> None:
                 s.ddd[k] = s.wd[k]
 
 
-@stage("i")
 def velocity_basis(m: Memory) -> None:
     """B = d(ddot)/dw, and with the forms of [SNS15] the row basis U, if there are joints. Reads a and d."""
     h = head(m)
@@ -127,19 +120,18 @@ def velocity_basis(m: Memory) -> None:
         if h.kind == ANGULAR:
             director_tangents(s.d, s.B)
         else:
-            quaternion_rates.natural_tangent(address(s.a), address(s.B))
+            quaternion_rates.natural_tangent(s.a, s.B)
             if h.forms == 1:
                 euler_parameter_forms.row_basis(m, b)
 
 
-@jit
 def to_velocities(m: Memory, b: int, f: Array, out: Array) -> None:
     """out = B^T f of one body. Reads a and d."""
     s = states(m)[b]
     if head(m).kind == ANGULAR:
         spin_transposed(s.d, f, out)
     elif head(m).kind == QUATERNION_RATE:
-        quaternion_rates.pull_back(address(s.a), address(f), address(out))
+        quaternion_rates.pull_back(s.a, f, out)
     else:
         for k in range(9):
             out[k] = f[k]

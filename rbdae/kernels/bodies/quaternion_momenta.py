@@ -5,8 +5,7 @@ q is the quaternion, p its momentum, w = qdot.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Memory
 from rbdae.kernels.memory import bodies, states
 from rbdae.rotations.quaternion_algebra import (
     add_product,
@@ -15,7 +14,6 @@ from rbdae.rotations.quaternion_algebra import (
 )
 
 
-@stage("ii", "quaternion-rate momenta")
 def velocity(m: Memory, b: int) -> None:
     """w = q o J^-1 (conj(q) o p) / 4."""
     o = bodies(m)[b]
@@ -27,7 +25,6 @@ def velocity(m: Memory, b: int) -> None:
     add_product(s.a, s.s, 0.25, s.w)
 
 
-@stage("ii", "quaternion-rate momenta")
 def acceleration(m: Memory, b: int) -> None:
     """wdot = [w o J^-1(conj(q) o p) + q o J^-1(conj(w) o p + conj(q) o pdot)] / 4."""
     o = bodies(m)[b]
@@ -46,7 +43,6 @@ def acceleration(m: Memory, b: int) -> None:
     add_product(s.a, s.s, 0.25, s.wd)
 
 
-@stage("ii", "quaternion-rate momenta")
 def add_forces(m: Memory, b: int) -> None:
     """t -= dT/dq = p o J^-1 (conj(p) o q) / 4."""
     o = bodies(m)[b]

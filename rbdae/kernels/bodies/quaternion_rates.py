@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, address, matrix_at, vector_at
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.rotations.euler_map import euler_differential, euler_differential_transposed, euler_map
 from rbdae.rotations.quaternion_algebra import (
@@ -13,12 +12,8 @@ from rbdae.rotations.quaternion_algebra import (
 )
 
 
-@stage("iii", "quaternion-rate")
-def natural_velocity(p_at: Address, r_at: Address, out_at: Address) -> None:
+def natural_velocity(p: Array, r: Array, out: Array) -> None:
     """out = Dphi(p) r."""
-    p = vector_at(p_at)
-    r = vector_at(r_at)
-    out = vector_at(out_at)
     a = 2.0 * p[0]
     b = 2.0 * p[1]
     c = 2.0 * p[2]
@@ -38,33 +33,27 @@ def natural_velocity(p_at: Address, r_at: Address, out_at: Address) -> None:
     out[8] = a * r0 - b * r1 - c * r2 + e * r3
 
 
-@stage("ii", "quaternion-rate")
 def natural_acceleration(m: Memory, b: int) -> None:
     """dddot = Dphi(p) pddot + 2 phi(pdot)."""
     s = states(m)[b]
-    natural_velocity(address(s.a), address(s.wd), address(s.ddd))
+    natural_velocity(s.a, s.wd, s.ddd)
     euler_map(s.w, s.t)
     for k in range(9):
         s.ddd[k] += 2.0 * s.t[k]
 
 
-@stage("ii", "quaternion-rate")
-def natural_tangent(p_at: Address, D_at: Address) -> None:
+def natural_tangent(p: Array, D: Array) -> None:
     """D[:, :4] = Dphi(p)."""
-    euler_differential(vector_at(p_at), matrix_at(D_at, 9))
+    euler_differential(p, D)
 
 
-@stage("iii", "quaternion-rate")
-def pull_back(p_at: Address, f_at: Address, out_at: Address) -> None:
+def pull_back(p: Array, f: Array, out: Array) -> None:
     """out = Dphi(p)^T f."""
-    euler_differential_transposed(vector_at(p_at), vector_at(f_at), vector_at(out_at))
+    euler_differential_transposed(p, f, out)
 
 
-@stage("iiii", "quaternion-rate")
-def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
+def mass(m: Memory, b: int, v: Array, out: Array) -> None:
     """out = 4 p o I (conj(p) o v), divided by |p|^4 with momenta."""
-    v = vector_at(v_at)
-    out = vector_at(out_at)
     o = bodies(m)[b]
     s = states(m)[b]
     t = 4.0 + 0.0 * s.a[0]

@@ -10,19 +10,16 @@ quaternions and directors, too.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, solution, states
 
 
-@jit
 def to_material(d: Array, om: Array, out: Array) -> None:
     """out = R^T om; d holds the columns of R."""
     for i in range(3):
         out[i] = d[3 * i] * om[0] + d[3 * i + 1] * om[1] + d[3 * i + 2] * om[2]
 
 
-@jit
 def inverse_transposed(d: Array, C: Array) -> None:
     """C = R^-T: its columns are the cross products of the directors over their determinant."""
     for i in range(3):
@@ -37,7 +34,6 @@ def inverse_transposed(d: Array, C: Array) -> None:
             C[k, i] /= det
 
 
-@jit
 def times_three(C: Array, x: Array, i: int, out: Array, j: int) -> None:
     """out[j:j + 3] = C x[i:i + 3]; the same place is allowed."""
     a = x[i]
@@ -47,7 +43,6 @@ def times_three(C: Array, x: Array, i: int, out: Array, j: int) -> None:
         out[j + k] = C[k, 0] * a + C[k, 1] * b + C[k, 2] * e
 
 
-@stage("i", "spatial")
 def velocities(m: Memory) -> None:
     """w = R^T omega of all bodies."""
     for b in range(head(m).n_bodies):
@@ -55,7 +50,6 @@ def velocities(m: Memory) -> None:
         to_material(s.d, s.p, s.w)
 
 
-@stage("i", "spatial")
 def accelerations(m: Memory) -> None:
     """wdot = R^T omegadot of all bodies."""
     for b in range(head(m).n_bodies):
@@ -63,7 +57,6 @@ def accelerations(m: Memory) -> None:
         to_material(s.d, s.pd, s.wd)
 
 
-@stage("ii", "spatial")
 def spatial_velocity(m: Memory, b: int) -> None:
     """omega = R^-T w. Writes C, too."""
     s = states(m)[b]
@@ -71,7 +64,6 @@ def spatial_velocity(m: Memory, b: int) -> None:
     times_three(s.C, s.w, 0, s.p, 0)
 
 
-@stage("i", "spatial")
 def to_spatial_rates(m: Memory) -> None:
     """`solution`: Omegadot becomes omegadot. Writes C."""
     vd = solution(m)

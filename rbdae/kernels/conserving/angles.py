@@ -23,8 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Memory, atan, select, sqrt, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, atan, select, sqrt
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.forms import step_forms, step_load
@@ -36,7 +35,6 @@ SMALL = 0.01
 """Of p^2: series below, in which the last term is below round-off."""
 
 
-@jit
 def _arc(x: float) -> Any:
     """atan(p) / p and its derivative with respect to x = p^2 < `SMALL`, by their series."""
     value = 0.0 * x
@@ -48,7 +46,6 @@ def _arc(x: float) -> Any:
     return value, -slope
 
 
-@jit
 def _ratio(p: float) -> Any:
     """a = atan(p) / p, and its derivative with respect to p^2."""
     small = p * p < SMALL
@@ -58,7 +55,6 @@ def _ratio(p: float) -> Any:
     return select(small, near, far), select(small, near_slope, 0.5 * (1.0 / (1.0 + q * q) - far) / (q * q))
 
 
-@jit
 def start_angle(m: Memory, i: int) -> Any:
     """phi0 of one element with a winding. Reads `step_forms` and `force_states`."""
     c = element_memory(m)
@@ -66,7 +62,6 @@ def start_angle(m: Memory, i: int) -> Any:
     return angle + turns(angle, force_states(m)[elements(m)[i].state])
 
 
-@jit
 def angle_increment(m: Memory) -> Any:
     """phi1 - phi0. Reads `step_forms`."""
     c = element_memory(m)
@@ -75,7 +70,6 @@ def angle_increment(m: Memory) -> Any:
     return 2.0 * atan(x / (sqrt(x * x + y * y) + y))
 
 
-@stage("iif", "elements")
 def angle_law(m: Memory, i: int, h: float) -> None:
     """w and C of `rbdae.kernels.conserving.forces` for one element. Reads `step_forms`, `force_states` and the load."""
     e = elements(m)[i]
@@ -119,13 +113,11 @@ def angle_law(m: Memory, i: int, h: float) -> None:
     c.C[1, 0] -= 0.5 * T
 
 
-@stage("iii", "states", optional=True)
-def advance_windings(m: Memory, y_at: Address, out_at: Address) -> None:
+def advance_windings(m: Memory, y: Array, out: Array) -> None:
     """The windings at the positions of out, after a step from y or a part of it: phi0 and the increment from there.
     Reads the natural coordinates of the start."""
-    out = vector_at(out_at)
-    gather_force_states(m, y_at)
-    gather_positions(m, out_at)
+    gather_force_states(m, y)
+    gather_positions(m, out)
     place(m)
     h = head(m)
     for b in range(h.n_bodies):

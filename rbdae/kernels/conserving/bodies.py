@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.directors import begin_directors, director_rows
@@ -36,30 +35,26 @@ from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.rotations.quaternion_algebra import conjugate_product
 
 
-@jit
 def start_directors(m: Memory, b: int) -> Any:
     """R0 of a body, column by column."""
     return states(m)[b].ddd
 
 
-@jit
 def moved(A: Array, x: Array, out: Array) -> None:
     """out = A x of three numbers."""
     for i in range(3):
         out[i] = A[i, 0] * x[0] + A[i, 1] * x[1] + A[i, 2] * x[2]
 
 
-@jit
 def begin(m: Memory, t: float, y: Array, h: float) -> None:
     """The start of a step of size h: (t, y). Writes what is named ``start_...`` above."""
     set_time(m, t)
-    gather_positions(m, address(y))
-    gather_velocities(m, address(y), head(m).n_q)
+    gather_positions(m, y)
+    gather_velocities(m, y, head(m).n_q)
     place(m)
     _begin_bodies(m, h)
 
 
-@stage("if")
 def _begin_bodies(m: Memory, h: float) -> None:
     momenta = head(m).momenta == 1
     for b in range(head(m).n_bodies):
@@ -87,11 +82,9 @@ def _begin_bodies(m: Memory, h: float) -> None:
             moved(o.inertia, s.om, s.tx)
 
 
-@stage("iiif")
-def take(m: Memory, u_at: Address, scheme: int, force_scale: float) -> None:
+def take(m: Memory, u: Array, scheme: int, force_scale: float) -> None:
     """The unknowns (dx, b) of all bodies and the multipliers of the joints from u, and what follows from them: mean
     natural coordinates in x and d, half of their increments in xd and dd, and the weight times `force_scale`."""
-    u = vector_at(u_at)
     B = bodies(m)
     N = newton_bodies(m)
     h = head(m)
@@ -116,7 +109,6 @@ def take(m: Memory, u_at: Address, scheme: int, force_scale: float) -> None:
         la[h.n_internal + i] = u[h.n_body_unknowns + i]
 
 
-@stage("ii")
 def _set_mean(m: Memory, b: int) -> None:
     s = states(m)[b]
     C = tangent_memory(m).block
@@ -131,7 +123,6 @@ def _set_mean(m: Memory, b: int) -> None:
             s.d[n] = d0[n] + s.dd[n]
 
 
-@stage("ii")
 def body_rows(m: Memory, scheme: int) -> None:
     """Residual and tangent of the balances of all bodies at fixed forces fx, fd; the matrix is cleared before. The
     rotational ones of VARIATIONAL, MOMENTA and VELOCITIES are in files of their own."""
@@ -157,7 +148,6 @@ def body_rows(m: Memory, scheme: int) -> None:
             _rotation_rows(m, b, row, at, n)
 
 
-@jit
 def add_cross(a: Array, scale: float, B: Array, out: Array) -> None:
     """out += scale a^ B, 3 x 3."""
     for j in range(3):
@@ -166,7 +156,6 @@ def add_cross(a: Array, scale: float, B: Array, out: Array) -> None:
         out[2, j] += scale * (a[0] * B[1, j] - a[1] * B[0, j])
 
 
-@jit
 def cross(a: Array, b: Array, out: Array) -> None:
     """Writes a x b."""
     out[0] = a[1] * b[2] - a[2] * b[1]
@@ -174,7 +163,6 @@ def cross(a: Array, b: Array, out: Array) -> None:
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
-@stage("iiiii")
 def _rotation_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
     """The rows of the rotation: three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
     o = bodies(m)[b]
@@ -211,7 +199,6 @@ def _rotation_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
             A[at + n * i + j] = D[i, j]
 
 
-@stage("ii")
 def moment(m: Memory, b: int) -> None:
     """The moment of fd in the frame of the start, L^T F, and its tangent with respect to b at fixed forces: to
     ``left[3]`` and ``chained`` of `tangent_memory`."""

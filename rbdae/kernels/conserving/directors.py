@@ -26,8 +26,7 @@ The inverse of E is not needed: an indefinite one, of an inertia that no real bo
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.conserving.increments import (
     frame_of_start,
     half_increment,
@@ -39,7 +38,6 @@ from rbdae.kernels.conserving.increments import (
 from rbdae.kernels.memory import bodies, newton_matrix, states, tangent_memory
 
 
-@stage("iif", "director-rate momenta")
 def begin_directors(m: Memory, b: int, h: float) -> None:
     """h p0, and J h Om0 / 2, the half of sum_A e_A x R0^T h p0_A. Reads p and the directors."""
     s = states(m)[b]
@@ -53,7 +51,6 @@ def begin_directors(m: Memory, b: int, h: float) -> None:
         s.tx[k] *= 0.5
 
 
-@jit
 def _in_the_frame(m: Memory, b: int, N: Array) -> None:
     """N = (w_1 w_2 w_3). Reads h p0 and the natural forces."""
     s = states(m)[b]
@@ -62,7 +59,6 @@ def _in_the_frame(m: Memory, b: int, N: Array) -> None:
     frame_of_start(m, b, s.t, N)
 
 
-@stage("iiiii", "director-rate momenta")
 def director_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
     """The rows of the rotation: three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
     o = bodies(m)[b]
@@ -85,11 +81,9 @@ def director_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
                 A[row + i] -= 2.0 * (o.euler[j, j] * v[i] - o.euler[i, j] * v[j])
 
 
-@stage("iiiffiii", "director-rate momenta")
-def end_directors(m: Memory, b: int, scheme: int, r: float, h: float, q: int, v: int, out_at: Address) -> None:
+def end_directors(m: Memory, b: int, scheme: int, r: float, h: float, q: int, v: int, out: Array) -> None:
     """d and p of a body at the part r of the step to out[q:q + 9] and out[v:v + 9]: p is linear in time, the increment
     quadratic. Reads the unknown b in gx, and p0."""
-    out = vector_at(out_at)
     E = bodies(m)[b].euler
     s = states(m)[b]
     for k in range(3):
@@ -116,7 +110,6 @@ def end_directors(m: Memory, b: int, scheme: int, r: float, h: float, q: int, v:
             out[q + 3 * i + k] = s.t[3 * i + k] - 0.5 * f
 
 
-@jit
 def _moved_directors(m: Memory, b: int, scheme: int, out: Array) -> None:
     """out = d1 - d0 = R0 (dR - I)."""
     C = tangent_memory(m).block

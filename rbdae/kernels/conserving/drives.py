@@ -9,14 +9,12 @@ its opposite, and the work again a multiplier times s1 - s0.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory, cos, sin
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Memory, cos, sin
 from rbdae.kernels.constraints.drives import ANGLE, LENGTH, drive_values
 from rbdae.kernels.constraints.primitives import combine
 from rbdae.kernels.memory import drives, head, primitives, rows, states
 
 
-@stage("if", "rheonomic", optional=True)
 def set_drives(m: Memory, t1: float) -> None:
     """Right-hand sides of the rheonomic primitives at the end t1 of the step. Those that turn have the direction half
     way in A and what is missing to that of the end in Ad. Follows `begin`, which leaves the values of the start."""
@@ -43,7 +41,6 @@ def set_drives(m: Memory, t1: float) -> None:
                 p.offset[k] = v[k]
 
 
-@stage("i", "rheonomic", optional=True)
 def add_moving_increments(m: Memory) -> None:
     """Pd += Ad dZ of primitives that turn: with P the direction of the end. Reads half of the increments, and Ad Z_mean
     in Pd (`primitive_vectors`)."""

@@ -6,8 +6,7 @@ Blocks are factorised without row exchanges, three rows at a time. A body's has 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import head, newton_matrix, newton_operations
 
 FACTOR = 0
@@ -15,7 +14,6 @@ SOLVE = 1
 UPDATE = 2
 
 
-@jit
 def _invert(A: Array, d: int, n: int, k: int, w: int) -> None:
     """w <= 3 rows and columns from k on become their inverse, by cofactors: one division in place of w in a row."""
     p = d + n * k + k
@@ -56,7 +54,6 @@ def _invert(A: Array, d: int, n: int, k: int, w: int) -> None:
     A[r + 2] = t * (a * f - b * e)
 
 
-@jit
 def _factor(A: Array, d: int, n: int) -> None:
     """L U of the block from d, three rows and columns at a time; diagonal blocks of U are inverted."""
     for k in range(0, n, 3):
@@ -75,7 +72,6 @@ def _factor(A: Array, d: int, n: int) -> None:
                 A[d + n * i + j] -= A[row] * A[at] + A[row + 1] * A[at + n] + A[row + 2] * A[at + 2 * n]
 
 
-@jit
 def _solve(A: Array, d: int, x: int, n: int, columns: int) -> None:
     """The block from x becomes (L U)^-1 times itself."""
     for j in range(columns):
@@ -95,7 +91,6 @@ def _solve(A: Array, d: int, x: int, n: int, columns: int) -> None:
             _times(A, d + n * first + first, n, x + columns * first + j, columns, w)
 
 
-@jit
 def _times(A: Array, d: int, n: int, x: int, step: int, w: int) -> None:
     """w <= 3 numbers from x on become the matrix from d times them."""
     a = A[x]
@@ -112,7 +107,6 @@ def _times(A: Array, d: int, n: int, x: int, step: int, w: int) -> None:
         A[x + step * i] = A[d + n * i] * a + A[d + n * i + 1] * b + A[d + n * i + 2] * c
 
 
-@jit
 def _update(A: Array, a: int, x: int, c: int, n: int, columns: int, inner: int) -> None:
     """The block from c (n x columns) -= that from a (n x inner) times that from x."""
     for i in range(n):
@@ -123,7 +117,6 @@ def _update(A: Array, a: int, x: int, c: int, n: int, columns: int, inner: int) 
             A[c + columns * i + j] = t
 
 
-@stage("i")
 def eliminate(m: Memory) -> None:
     """The right-hand side in `newton_matrix` becomes the solution."""
     A = newton_matrix(m)

@@ -15,9 +15,7 @@ Reads Z and half of its increment as positions and velocities of the bodies (`rb
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address, sqrt
-from rbdae.compiler.jit import jit, stage
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.conserving.angles import angle_law
 from rbdae.kernels.conserving.forms import step_forms, step_load
 from rbdae.kernels.conserving.joints import MOVED, PULLED, bases
@@ -39,25 +37,23 @@ from rbdae.kernels.memory import (
     tangent_memory,
 )
 from rbdae.kernels.records import ANGLE, ANGULAR, ROOT, USER
+from rbdae.laws.user_functions import call_user_function
 
 
-@jit
 def applied(m: Memory, t: float, y: Array, h: float) -> None:
     """h^2 / 2 times all applied forces, added to the natural forces. Reads the internal states in y."""
     head(m).time = t + 0.5 * h
-    gather_force_states(m, address(y))
+    gather_force_states(m, y)
     _bushings(m, h)
     _elements(m, h)
 
 
-@jit
 def applied_tangents(m: Memory, h: float) -> None:
     """Their tangents in the Newton equations. Reads the bases of the bodies."""
     _bushing_tangents(m, h)
     _element_tangents(m, h)
 
 
-@stage("if", "bushings", optional=True)
 def _bushings(m: Memory, h: float) -> None:
     C = bushings(m)
     S = states(m)
@@ -77,7 +73,6 @@ def _bushings(m: Memory, h: float) -> None:
         add_natural(e.A, F, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
 
 
-@stage("if", "bushings", optional=True)
 def _bushing_tangents(m: Memory, h: float) -> None:
     """A_i A_j (h^2 K / 4 + h D / 2) of the natural coordinates i and j."""
     c = tangent_memory(m)
@@ -96,7 +91,6 @@ def _bushing_tangents(m: Memory, h: float) -> None:
                     _scatter_bushing(m, i, one, two)
 
 
-@stage("iiii", "bushings")
 def _scatter_bushing(m: Memory, i: int, one: int, two: int) -> None:
     """(x I, T)^T K (x I, C); reads K in ``block``."""
     c = tangent_memory(m)
@@ -134,7 +128,6 @@ def _scatter_bushing(m: Memory, i: int, one: int, two: int) -> None:
             A[at + n * (t1 + k) + t2 + j] += v
 
 
-@stage("iif", "elements")
 def _law(m: Memory, i: int, h: float) -> None:
     """w along the forms of one element, and C = dw/dq1. Writes g at the mean, half of the increments of q to r, and
     the mean of q to q."""
@@ -165,7 +158,6 @@ def _law(m: Memory, i: int, h: float) -> None:
         c.w[a] = w
 
 
-@jit
 def _root(m: Memory, i: int, h: float) -> None:
     """The law of a distance."""
     e = elements(m)[i]
@@ -187,7 +179,6 @@ def _root(m: Memory, i: int, h: float) -> None:
         c.C[0, 0] -= e.sign * f * slope * c.X[0, 0]
 
 
-@stage("if", "elements", optional=True)
 def _elements(m: Memory, h: float) -> None:
     c = element_memory(m)
     for i in range(head(m).n_elements):
@@ -203,7 +194,6 @@ def _elements(m: Memory, h: float) -> None:
         add_to_bodies(m, i, c.F)
 
 
-@stage("if", "elements", optional=True)
 def _element_tangents(m: Memory, h: float) -> None:
     B = bodies(m)
     for i in range(head(m).n_elements):
@@ -218,7 +208,6 @@ def _element_tangents(m: Memory, h: float) -> None:
                     _scatter_element(m, i, one, two)
 
 
-@stage("iif", "elements")
 def _form_tangent(m: Memory, i: int, h: float) -> None:
     """K = -dF/dZ1 = sum w_a H_a / 2 + sum g_a C_ab (g_b + H_b^T dZ / 2)^T, times h^2 / 2."""
     _law(m, i, h)
@@ -246,7 +235,6 @@ def _form_tangent(m: Memory, i: int, h: float) -> None:
                 c.K[k, j] += c.g[a, k] * c.y[j]
 
 
-@stage("iiii", "elements")
 def _scatter_element(m: Memory, i: int, one: int, two: int) -> None:
     """(I, T)^T K (I, C)."""
     e = elements(m)[i]

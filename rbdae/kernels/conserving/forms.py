@@ -3,14 +3,12 @@ laws of the motion: u(t + h / 2, s, sdot) at the mean s and with the rate (s1 - 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory
-from rbdae.compiler.jit import stage
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Memory
 from rbdae.kernels.forces.elements import add_load, forms, n_displacements, n_load_arguments
 from rbdae.kernels.memory import element_memory, elements, entries, head
+from rbdae.laws.user_functions import call_user_function
 
 
-@stage("ii", "elements")
 def step_forms(m: Memory, i: int) -> None:
     """The forms of one element: g(Z_mean), half of the increments of q in r, and the mean of q at both ends in q.
 
@@ -27,7 +25,6 @@ def step_forms(m: Memory, i: int) -> None:
             c.q[t.form] += 0.5 * t.value * c.Z[24 + t.i] * c.Z[24 + t.j]
 
 
-@stage("iif", "laws")
 def step_load(m: Memory, i: int, h: float) -> None:
     """Add the load of one element to u, and write du/ds1 to X. Reads the mean of s and its rate in x."""
     add_load(m, i)

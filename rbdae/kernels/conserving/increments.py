@@ -23,8 +23,7 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from rbdae.compiler.access import Array, Memory, select
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, select
 from rbdae.kernels.memory import states
 from rbdae.rotations.coefficients import ALPHA
 
@@ -44,7 +43,6 @@ _SHORT = 0.99
 """Of the half increment at half a turn: what a step may take."""
 
 
-@jit
 def widest(scheme: int) -> Any:
     """b . b of the largest increment that a step may take: almost half a turn. Schemes with the increment of
     RODRIGUES, where it is infinite, have none."""
@@ -63,26 +61,22 @@ _SLOPE = tuple(k * c for k, c in enumerate(ALPHA[:13]))[1:]
 """Its derivative."""
 
 
-@jit
 def half_increment(m: Memory, b: int) -> Any:
     """The unknown b of a body."""
     return states(m)[b].wd
 
 
-@jit
 def increment(m: Memory, b: int) -> Any:
     """(e0, g, e0', g', n2, v): the quaternion (e0, g b), its derivatives with respect to b . b, its squared length, and
     v of the matrix e0 I + g b^ + v b b^T, from whose frame the balance is seen."""
     return states(m)[b].Vd[0]
 
 
-@jit
 def arms(m: Memory, b: int) -> Any:
     """(l0, l1, l2, l0', l1', l2'): the arms of forces with their derivatives with respect to b . b."""
     return states(m)[b].Vd[1]
 
 
-@jit
 def _series(c: tuple[float, ...], s: float) -> Any:
     """A polynomial with 12 coefficients, by halves: no sum waits long for another."""
     s2 = s * s
@@ -93,7 +87,6 @@ def _series(c: tuple[float, ...], s: float) -> Any:
     return one + s4 * (two + s4 * three)
 
 
-@jit
 def _exponential(s: float, e: Array) -> None:
     x2 = select(s < _BEYOND, s, _BEYOND)
     e[1] = _series(_SINE, x2)
@@ -103,7 +96,6 @@ def _exponential(s: float, e: Array) -> None:
     e[4] = 1.0
 
 
-@jit
 def _energy_arms(e: Array, a: Array) -> None:
     """The arms of the exponential map times 2 tan(theta / 2) / theta = e1 / e0."""
     a[0] = e[0] * e[1]
@@ -114,7 +106,6 @@ def _energy_arms(e: Array, a: Array) -> None:
     a[5] = (3.0 * a[1] * e[3] - a[2] * e[2]) / e[0]
 
 
-@stage("iii")
 def set_increment(m: Memory, b: int, scheme: int) -> None:
     """`increment` and `arms` of a body. Reads `half_increment`."""
     v = half_increment(m, b)
@@ -172,7 +163,6 @@ def set_increment(m: Memory, b: int, scheme: int) -> None:
     a[5] = 2.0 * e[1] * e[3]
 
 
-@jit
 def combination(a: float, c: float, d: float, b: Array, out: Array) -> None:
     """out[:3, :3] = a I + c b^ + d b b^T."""
     for i in range(3):
@@ -187,7 +177,6 @@ def combination(a: float, c: float, d: float, b: Array, out: Array) -> None:
     out[2, 1] += c * b[0]
 
 
-@jit
 def rotation_less_identity(m: Memory, b: int, out: Array) -> None:
     """out[:3, :3] = dR - I."""
     v = half_increment(m, b)
@@ -196,7 +185,6 @@ def rotation_less_identity(m: Memory, b: int, out: Array) -> None:
     combination(-f * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), 2.0 * e[0] * e[1] / e[4], f, v, out)
 
 
-@jit
 def quotient(x: float, h: float) -> Any:
     """x / h rounded as a quotient is.
 
@@ -207,7 +195,6 @@ def quotient(x: float, h: float) -> Any:
     return q + (x - q * h) / h
 
 
-@jit
 def frame_of_start(m: Memory, b: int, f: Array, N: Array) -> None:
     """N = R0^T (f_1 f_2 f_3): natural forces in the frame of the start."""
     d = states(m)[b].ddd
@@ -216,7 +203,6 @@ def frame_of_start(m: Memory, b: int, f: Array, N: Array) -> None:
             N[k, a] = d[3 * k] * f[3 * a] + d[3 * k + 1] * f[3 * a + 1] + d[3 * k + 2] * f[3 * a + 2]
 
 
-@jit
 def vector_of(N: Array, out: Array) -> None:
     """out = vect N = (N_32 - N_23, ..)."""
     for i in range(3):

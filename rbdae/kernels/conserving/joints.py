@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Array, Memory
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.conserving.bodies import start_directors
 from rbdae.kernels.conserving.increments import arms, combination, half_increment, increment, rotation_less_identity
 from rbdae.kernels.constraints.gradients import columns_of
@@ -20,14 +19,12 @@ PULLED, MOVED = 0, 3
 """First columns of two bases of the directors: forces are pulled back by one, increments move by the other."""
 
 
-@jit
 def bases(m: Memory, b: int) -> Any:
     """(9, 6): T with T^T f = E^T L^T f, or (1 + b . b) L^T (L^T f) with directors, in the rows of the rotation, and
     C = d(d1)/db."""
     return states(m)[b].Ud
 
 
-@stage("i")
 def set_bases(m: Memory) -> None:
     """T_k = -R0 (L e_k)^ E and C_k = -R0 (dR e_k)^ H. E is the matrix of the frame of the rows, E+ + b b^T with
     directors; H db is the spatial rotation in the frame of R0."""
@@ -53,7 +50,6 @@ def set_bases(m: Memory) -> None:
             _basis(m, b, k, R, H, MOVED)
 
 
-@jit
 def _basis(m: Memory, b: int, k: int, A: Array, E: Array, first: int) -> None:
     """Rows 3 k to 3 k + 2: -R0 (A e_k)^ E."""
     d = start_directors(m, b)
@@ -69,7 +65,6 @@ def _basis(m: Memory, b: int, k: int, A: Array, E: Array, first: int) -> None:
             out[3 * k + i, first + j] = d[i] * p + d[3 + i] * q + d[6 + i] * r
 
 
-@stage("i", "joints", optional=True)
 def joint_rows(m: Memory) -> None:
     """g(z1) and its tangent, G^T in the rows of the bodies, and the tangent of the joints' forces."""
     C = primitives(m)
@@ -104,7 +99,6 @@ def joint_rows(m: Memory) -> None:
                         _add_moving_columns(m, i, side)
 
 
-@stage("iii", "joints")
 def _linear_columns(m: Memory, i: int, side: int) -> None:
     p = primitives(m)[i]
     r = rows(m)[i]
@@ -126,7 +120,6 @@ def _linear_columns(m: Memory, i: int, side: int) -> None:
             A[f + (nt + j) * step] += r.Pw[side, k, PULLED + j]
 
 
-@stage("iii", "bilinear")
 def _bilinear_columns(m: Memory, i: int, side: int) -> None:
     """The columns of a bilinear primitive, and the tangent of -mu times its gradient at the mean."""
     p = primitives(m)[i]
@@ -156,7 +149,6 @@ def _bilinear_columns(m: Memory, i: int, side: int) -> None:
             _add_stiffness(m, i, side, other)
 
 
-@stage("iii", "rheonomic")
 def _add_moving_columns(m: Memory, i: int, side: int) -> None:
     """The terms that the direction at the end of the step adds to the gradient of g(z1, t1), see
     `rbdae.kernels.conserving.drives`."""
@@ -174,7 +166,6 @@ def _add_moving_columns(m: Memory, i: int, side: int) -> None:
             A[at + j] += p.scale * r.Qd[l] * C[l, MOVED + j]
 
 
-@stage("iiii", "bilinear")
 def _add_stiffness(m: Memory, i: int, one: int, two: int) -> None:
     """mu / 2 times the constant Hessian of a bilinear primitive in the rows of one body, the columns of another."""
     p = primitives(m)[i]

@@ -29,20 +29,17 @@ and regular up to a full turn in a step, where e0 = sqrt(1 - e . e) ends at half
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.conserving.bodies import moment, moved
 from rbdae.kernels.conserving.increments import VELOCITIES, combination, half_increment, increment, set_increment
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_matrix, states, tangent_memory
 
 
-@jit
 def _half(e: Array, v: Array, out: Array) -> None:
     """out = N F^T."""
     combination(e[0], -e[1], e[5], v, out)
 
 
-@stage("i")
 def midpoint_rows(m: Memory) -> None:
     """Residual and tangent of (331) of all bodies at fixed forces fd."""
     N = newton_bodies(m)
@@ -51,7 +48,6 @@ def midpoint_rows(m: Memory) -> None:
         _rows(m, b, N[b].row + nt, N[b].block + nt * (nt + 4), nt + 3)
 
 
-@stage("iiiii")
 def _rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
     """Three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
     o = bodies(m)[b]
@@ -85,7 +81,6 @@ def _rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
             A[at + n * i + j] = D[i, j]
 
 
-@stage("iii")
 def midpoint_velocity(m: Memory, b: int, scheme: int) -> None:
     """h (Om0 + Om1) / 4 of a body to gx, from b in wd: e by (326), or what the average (310) of momenta gives."""
     o = bodies(m)[b]

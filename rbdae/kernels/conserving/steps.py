@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, maximum, select, sqrt, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, maximum, select, sqrt
 from rbdae.kernels.conserving.angles import advance_windings
 from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
 from rbdae.kernels.conserving.directors import end_directors
@@ -33,14 +32,13 @@ NOISE = 1e-10
 round-off is no reason to iterate."""
 
 
-@jit
 def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, scheme: int) -> None:
     """The unknowns u in `yd` after one more iteration of the step of size h from (t, y), and, after them, the size of
     the correction relative to that of the increments, or what the balances lacked before it (`_lacking`) if it is
     more: small corrections alone are no solution where the matrix is singular."""
     begin(m, t, y, h)
     set_drives(m, t + h)
-    take(m, address(yd), scheme, 0.5 * h * h)
+    take(m, yd, scheme, 0.5 * h * h)
     if scheme == VARIATIONAL:
         to_the_start(m)
     primitive_vectors(m, 1)
@@ -58,14 +56,13 @@ def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, schem
     applied_tangents(m, h)
     _lacking(m, scheme)
     eliminate(m)
-    _corrected(m, address(yd), address(out))
+    _corrected(m, yd, out)
 
 
 HALF_A_TURN = 1e200
 """What a balance lacks, squared, where an increment is half a turn or more: its rows say nothing."""
 
 
-@stage("ii")
 def _lacking(m: Memory, scheme: int) -> None:
     """The lack of the balances of each body, r . M^-1 r of their residuals r: the square of an increment, with the
     masses of `_corrected`.
@@ -96,10 +93,7 @@ def _lacking(m: Memory, scheme: int) -> None:
         s.t[0] = lacking + turning
 
 
-@stage("iii")
-def _corrected(m: Memory, u_at: Address, out_at: Address) -> None:
-    u = vector_at(u_at)
-    out = vector_at(out_at)
+def _corrected(m: Memory, u: Array, out: Array) -> None:
     h = head(m)
     A = newton_matrix(m)
     change = 0.0
@@ -136,7 +130,6 @@ def _corrected(m: Memory, u_at: Address, out_at: Address) -> None:
     out[n] = sqrt(maximum(change, lacking) / size)
 
 
-@jit
 def predict(m: Memory, t: float, y: Array, h: float, out: Array) -> None:
     """The unknowns of a motion with constant velocities and without forces in the joints."""
     begin(m, t, y, h)
@@ -154,7 +147,6 @@ def predict(m: Memory, t: float, y: Array, h: float, out: Array) -> None:
         out[n + k] = 0.0
 
 
-@jit
 def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, scheme: int) -> None:
     """The state y at t + r h, from the unknowns of the step in `yd`, after which r stands.
 
@@ -162,15 +154,12 @@ def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, sche
     """
     begin(m, t, y, h)
     if scheme == VARIATIONAL:
-        variational_end(m, address(yd), h)
-    _end(m, address(yd), h, address(out), scheme)
-    advance_windings(m, address(y), address(out))
+        variational_end(m, yd, h)
+    _end(m, yd, h, out, scheme)
+    advance_windings(m, y, out)
 
 
-@stage("iifii")
-def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> None:
-    u = vector_at(u_at)
-    out = vector_at(out_at)
+def _end(m: Memory, u: Array, h: float, out: Array, scheme: int) -> None:
     n_q = head(m).n_q
     r = u[head(m).n_body_unknowns + head(m).n_rows]
     for b in range(head(m).n_bodies):
@@ -194,7 +183,7 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
             s.wd[k] = u[i + k]
             s.gx[k] = u[i + k]
         if head(m).kind == DIRECTOR_RATE:
-            end_directors(m, b, scheme, r, h, q, v, out_at)
+            end_directors(m, b, scheme, r, h, q, v, out)
             continue
         if scheme == VARIATIONAL:
             for k in range(3):
@@ -213,7 +202,6 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
         _turn(m, b, q, v, out, scheme)
 
 
-@jit
 def _turn(m: Memory, b: int, q: int, v: int, out: Array, scheme: int) -> None:
     """q1 = q0 o e, of unit length again, and Om1 or p1 = 2 q1 o (0, J Om1)."""
     s = states(m)[b]

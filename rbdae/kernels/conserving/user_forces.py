@@ -28,18 +28,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Array, Memory
-from rbdae.compiler.jit import jit, stage
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.forces.elements import gather
 from rbdae.kernels.linear.small import inverse3
 from rbdae.kernels.memory import element_memory, elements, head
+from rbdae.laws.user_functions import call_user_function
 
 FLOOR = 1e-16
 """Of D . D, in units of sum z . z."""
 
 
-@jit
 def _cross(a: Array, b: Array, i: int, out: Array) -> None:
     """out[:3] += a x b, of vectors from the place i on."""
     out[0] += a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1]
@@ -47,7 +45,6 @@ def _cross(a: Array, b: Array, i: int, out: Array) -> None:
     out[2] += a[i] * b[i + 1] - a[i + 1] * b[i]
 
 
-@jit
 def _less_turn(om: Array, z: Array, out: Array) -> None:
     """out -= om x z, of eight vectors."""
     for a in range(8):
@@ -57,7 +54,6 @@ def _less_turn(om: Array, z: Array, out: Array) -> None:
         out[i + 2] -= om[0] * z[i + 1] - om[1] * z[i]
 
 
-@jit
 def _centred(Z: Array, out: Array) -> None:
     """Eight vectors, with the points about their middle."""
     for k in range(24):
@@ -67,7 +63,6 @@ def _centred(Z: Array, out: Array) -> None:
         out[12 + k] = -out[k]
 
 
-@jit
 def _solve(m: Memory) -> None:
     """om in w, A om = q, with the inverse of A in X."""
     c = element_memory(m)
@@ -75,7 +70,6 @@ def _solve(m: Memory) -> None:
         c.w[k] = c.X[k, 0] * c.q[0] + c.X[k, 1] * c.q[1] + c.X[k, 2] * c.q[2]
 
 
-@jit
 def _direction(m: Memory) -> None:
     """z in g[0], D in g[1], the inverse of A in X, om in w, 1 / (D . D) in f[1]. Reads dZ in h[1], Z_mean in h[2]."""
     c = element_memory(m)
@@ -103,7 +97,6 @@ def _direction(m: Memory) -> None:
     c.f[1] = 1.0 / n
 
 
-@jit
 def _place(m: Memory, along: float) -> None:
     """Z_mean + along dZ, and no rates, in Z."""
     c = element_memory(m)
@@ -112,7 +105,6 @@ def _place(m: Memory, along: float) -> None:
         c.Z[24 + k] = 0.0
 
 
-@stage("iif", "user-forces")
 def _correction(m: Memory, i: int, h: float) -> None:
     """lambda in f[0], D in g[1]. Reads Z_mean and rates dZ / h in Z; leaves Z_mean, and no rates."""
     e = elements(m)[i]
@@ -139,7 +131,6 @@ def _correction(m: Memory, i: int, h: float) -> None:
     c.f[0] = c.f[1] * lost
 
 
-@jit
 def _direction_tangent(m: Memory, j: int) -> Any:
     """d(D . D)/dZ1 along the coordinate j, of the vector a: 2 D_a . E with E = e - om x e / 2. Writes dD in y: that of
     the vector is E, and all turn with A dom = e x D_a / 2 + z_a x E. Reads om in u."""
@@ -170,7 +161,6 @@ def _direction_tangent(m: Memory, j: int) -> Any:
     return n
 
 
-@stage("iif", "user-forces")
 def _add_tangent(m: Memory, i: int, h: float) -> None:
     """Add -d(lambda D)/dZ1, times h^2 / 2, to K. Reads Z_mean and rates in Z."""
     _correction(m, i, h)
@@ -196,7 +186,6 @@ def _add_tangent(m: Memory, i: int, h: float) -> None:
             c.K[k, j] -= 0.5 * h * h * (slope * c.g[1, k] + c.f[0] * c.y[k])
 
 
-@jit
 def _mean(m: Memory, i: int, h: float) -> None:
     """Z_mean and (Z1 - Z0) / h of one element. Reads half of the increments as velocities."""
     gather(m, i)
@@ -205,7 +194,6 @@ def _mean(m: Memory, i: int, h: float) -> None:
         Z[24 + k] = 2.0 / h * Z[24 + k]
 
 
-@stage("iif", "user-forces")
 def user_force(m: Memory, i: int, h: float) -> None:
     """h^2 / 2 times F of one element."""
     _mean(m, i, h)
@@ -222,7 +210,6 @@ def user_force(m: Memory, i: int, h: float) -> None:
         c.F[k] = 0.5 * h * h * c.F[k]
 
 
-@stage("iif", "user-forces")
 def user_tangent(m: Memory, i: int, h: float) -> None:
     """K = -dF/dZ1 = -(dF/dZ / 2 + dF/dZdot / h), times h^2 / 2, and the tangent of the correction."""
     _mean(m, i, h)

@@ -28,8 +28,7 @@ of (E1), and momenta are on the constraints.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, sqrt
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.conserving.bodies import add_cross, cross, moved, take
 from rbdae.kernels.conserving.elimination import eliminate
 from rbdae.kernels.conserving.increments import (
@@ -58,7 +57,6 @@ from rbdae.kernels.memory import (
 from rbdae.rotations.algebra import director_tangents, spin
 
 
-@stage("i")
 def to_the_start(m: Memory) -> None:
     """Natural coordinates of the start in x and d, all of their increments in xd and dd, and the forces of the weight
     in gd, too. After `take`."""
@@ -73,7 +71,6 @@ def to_the_start(m: Memory) -> None:
             s.gd[k] = s.fd[k]
 
 
-@jit
 def joint_moment(m: Memory, b: int, N: Array, out: Array) -> None:
     """vect R0^T (fd - gd), the moment of the joints in the frame of the start; N is overwritten."""
     s = states(m)[b]
@@ -83,7 +80,6 @@ def joint_moment(m: Memory, b: int, N: Array, out: Array) -> None:
     vector_of(N, out)
 
 
-@jit
 def mean_moment(N: Array, e0: float, e: Array, K: Array, out: Array) -> None:
     """out = s(e, N), and K = N + N^T - tr(N) I."""
     trace = N[0, 0] + N[1, 1] + N[2, 2]
@@ -97,7 +93,6 @@ def mean_moment(N: Array, e0: float, e: Array, K: Array, out: Array) -> None:
     out[2] += (1.0 + e0) * (N[1, 0] - N[0, 1])
 
 
-@stage("i")
 def variational_rows(m: Memory) -> None:
     """Residual and tangent of the balances of the rotations of all bodies. The joints' forces do not depend on the
     increments."""
@@ -108,14 +103,12 @@ def variational_rows(m: Memory) -> None:
     _clear_multipliers(m)
 
 
-@stage("i", "joints", optional=True)
 def _clear_multipliers(m: Memory) -> None:
     for i in range(head(m).n_primitives):
         for k in range(3):
             rows(m)[i].la[k] = 0.0
 
 
-@stage("iiiii")
 def _rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
     """Three entries of the right-hand side from `row`, a block of rows n apart from `at`, from the frame of the other
     rows: times I - b^, whose own derivative counts for nothing where the rows are zero."""
@@ -166,10 +159,9 @@ def _rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
             A[at + n * i + j] = 2.0 * c.product[i, j]
 
 
-@stage("iif")
-def variational_end(m: Memory, u_at: Address, h: float) -> None:
+def variational_end(m: Memory, u: Array, h: float) -> None:
     """The momenta at the end of the step, on the constraints of the joints: P1 to fx, y1 = J Om1 to the first of fd."""
-    take(m, u_at, VARIATIONAL, 0.5 * h * h)
+    take(m, u, VARIATIONAL, 0.5 * h * h)
     to_the_start(m)
     primitive_vectors(m, 1)
     primitive_forces(m)
@@ -179,7 +171,6 @@ def variational_end(m: Memory, u_at: Address, h: float) -> None:
         _project(m)
 
 
-@stage("iif")
 def _end_of_body(m: Memory, b: int, h: float) -> None:
     """P1 = P0 + h w + j / h and R1 (y1 - ..) = R0 (y0 + ..) with all forces; moves x and d to the end."""
     o = bodies(m)[b]
@@ -218,7 +209,6 @@ def _end_of_body(m: Memory, b: int, h: float) -> None:
         s.d[k] += s.dd[k]
 
 
-@stage("i", "joints", optional=True)
 def _project(m: Memory) -> None:
     """M dv + G^T nu = 0, G (v + dv) = 0 at the end of the step, by the memory and the elimination of the steps."""
     A = newton_matrix(m)
@@ -268,7 +258,6 @@ def _project(m: Memory) -> None:
             s.fd[k] += o.inertia[k, 0] * A[i] + o.inertia[k, 1] * A[i + 1] + o.inertia[k, 2] * A[i + 2]
 
 
-@stage("i", "joints", optional=True)
 def _clear_rates(m: Memory) -> None:
     """No rates, no multipliers of the primitives."""
     for i in range(head(m).n_primitives):
@@ -279,7 +268,6 @@ def _clear_rates(m: Memory) -> None:
             r.la[k] = 0.0
 
 
-@stage("i", "joints", optional=True)
 def _end_rates(m: Memory) -> None:
     """The rates of x and d that belong to P1 and y1."""
     om = tangent_memory(m).left[0]

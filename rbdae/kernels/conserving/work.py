@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
-from rbdae.compiler.jit import jit, stage
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.conserving.angles import angle_increment, start_angle
 from rbdae.kernels.conserving.bodies import begin, take
 from rbdae.kernels.conserving.drives import set_drives
@@ -26,39 +24,35 @@ from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.forces.power import bushing_work, element_work
 from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
+from rbdae.laws.user_functions import call_user_function
 
 
-@jit
 def work(m: Memory, t: float, y: Array, u: Array, h: float, out: Array, scheme: int) -> None:
     """out[0] = the work in the step of size h from (t, y) with the unknowns u."""
     begin(m, t, y, h)
     set_drives(m, t + h)
-    take(m, address(u), scheme, 0.0)
+    take(m, u, scheme, 0.0)
     head(m).time = t + 0.5 * h
-    gather_force_states(m, address(y))
+    gather_force_states(m, y)
     out[0] = 0.0 * h
-    _bushings(m, h, address(out))
-    _elements(m, h, address(out))
+    _bushings(m, h, out)
+    _elements(m, h, out)
     if head(m).n_drives > 0:
         primitive_vectors(m, 0)
-        _drives(m, h, address(out))
+        _drives(m, h, out)
 
 
-@stage("ifi", "bushings", optional=True)
-def _bushings(m: Memory, h: float, out_at: Address) -> None:
-    out = vector_at(out_at)
+def _bushings(m: Memory, h: float, out: Array) -> None:
     for i in range(head(m).n_bushings):
         out[0] += 4.0 * bushing_work(m, i, 1.0 / h)  # of half of the increments
 
 
-@stage("ifi", "elements", optional=True)
-def _elements(m: Memory, h: float, out_at: Address) -> None:
-    out = vector_at(out_at)
+def _elements(m: Memory, h: float, out: Array) -> None:
     c = element_memory(m)
     for i in range(head(m).n_elements):
         e = elements(m)[i]
         if e.shaping == USER:
-            _user_work(m, i, h, out_at)
+            _user_work(m, i, h, out)
             continue
         step_forms(m, i)
         n = n_displacements(e)
@@ -79,7 +73,6 @@ def _elements(m: Memory, h: float, out_at: Address) -> None:
         out[0] += element_work(m, i, 1.0 / h)
 
 
-@jit
 def _force_along(m: Memory, i: int) -> Any:
     """F . dZ of a user's force at Z, with the increments in h[1]."""
     c = element_memory(m)
@@ -92,7 +85,6 @@ def _force_along(m: Memory, i: int) -> Any:
     return done
 
 
-@jit
 def _potential_at(m: Memory, i: int, t: float, along: float) -> Any:
     """The user's potential at t, at Z_mean + along dZ."""
     c = element_memory(m)
@@ -104,9 +96,7 @@ def _potential_at(m: Memory, i: int, t: float, along: float) -> Any:
     return c.s[0] + 0.0
 
 
-@stage("iifi", "user-forces")
-def _user_work(m: Memory, i: int, h: float, out_at: Address) -> None:
-    out = vector_at(out_at)
+def _user_work(m: Memory, i: int, h: float, out: Array) -> None:
     c = element_memory(m)
     gather(m, i)
     for k in range(24):
@@ -124,11 +114,9 @@ def _user_work(m: Memory, i: int, h: float, out_at: Address) -> None:
     out[0] += done
 
 
-@stage("ifi", "rheonomic", optional=True)
-def _drives(m: Memory, h: float, out_at: Address) -> None:
+def _drives(m: Memory, h: float, out: Array) -> None:
     """Reads P and Q at the mean, and the multipliers mu = h^2 la / 2; half of the increments of P and Q are made here,
     because those of `primitive_vectors` have the directions' own motion in them."""
-    out = vector_at(out_at)
     la = multipliers(m)
     D = drives(m)
     for i in range(head(m).n_drives):

@@ -8,8 +8,7 @@ rotations on their manifold:
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, address, vector_at
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.internal_constraints import add_internal_forces
 from rbdae.kernels.bodies.natural import to_velocities
 from rbdae.kernels.constraints.primitives import add_gradient
@@ -18,16 +17,13 @@ from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.chart import rate
 
 
-@stage("iii", "corrected")
-def gather_corrections(m: Memory, y_at: Address, offset: int) -> None:
+def gather_corrections(m: Memory, y: Array, offset: int) -> None:
     """mu from y[offset:offset + nla]."""
-    y = vector_at(y_at)
     mu = corrections(m)
     for i in range(head(m).n_la):
         mu[i] = y[offset + i]
 
 
-@stage("i", "corrected")
 def place_corrections(m: Memory) -> None:
     """gx, gd = G^T mu of the joints in natural coordinates. Reads mu, P and Q."""
     h = head(m)
@@ -51,10 +47,8 @@ def place_corrections(m: Memory) -> None:
         add_gradient(p, r, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
 
 
-@stage("ii", "corrected")
-def add_corrections(m: Memory, out_at: Address) -> None:
+def add_corrections(m: Memory, out: Array) -> None:
     """out[:nq] += G^T mu, or K times it. Reads mu, gx and gd."""
-    out = vector_at(out_at)
     h = head(m)
     for b in range(h.n_bodies):
         o = bodies(m)[b]
@@ -68,4 +62,4 @@ def add_corrections(m: Memory, out_at: Address) -> None:
         for k in range(o.na):
             out[i + k] += s.ad[k] if h.kind == ANGULAR else s.t[k]
         if h.kind != ANGULAR:
-            add_internal_forces(m, b, address(corrections(m)), out_at, i)
+            add_internal_forces(m, b, corrections(m), out, i)

@@ -7,17 +7,15 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory, as_double, cos, sin
-from rbdae.compiler.jit import jit, stage
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Memory, cos, sin
 from rbdae.kernels.memory import drives, head, inputs, primitives
+from rbdae.laws.user_functions import call_user_function
 
 OFFSET = 0
 LENGTH = 1
 ANGLE = 2
 
 
-@jit
 def set_time(m: Memory, t: float) -> None:
     """The time, and the values of all drives at it."""
     h = head(m)
@@ -26,18 +24,16 @@ def set_time(m: Memory, t: float) -> None:
         _clock(m)
 
 
-@jit
 def drive_values(m: Memory, i: int, t: float) -> None:
     """s, s', s'' of one drive at a time, under the inputs that its law takes."""
     e = drives(m)[i]
     for k in range(9):
         e.value[k] = 0.0  # what a law leaves out is not what it has written before
     for k in range(e.n_inputs):
-        e.read[k] = as_double(inputs(m)[e.input[k]])
+        e.read[k] = inputs(m)[e.input[k]]
     call_user_function(e.law, t, e.read, e.value)
 
 
-@stage("i", "rheonomic")
 def _clock(m: Memory) -> None:
     """Coefficients and right-hand sides of the rheonomic primitives, with two rates."""
     h = head(m)

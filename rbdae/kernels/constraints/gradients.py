@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.rotations.algebra import director_tangents
 
 
-@jit
 def columns_of(kind: int, c: Array, side: int, D: Array, n: int, out: Array) -> None:
     """out[:, :n] = sum_i c_i D[3 i:3 i + 3, :n] over the directors of one side."""
     j = 4 * side
@@ -32,7 +30,6 @@ def columns_of(kind: int, c: Array, side: int, D: Array, n: int, out: Array) -> 
                 out[k, i] = a * D[k, i] + b * D[3 + k, i] + e * D[6 + k, i]
 
 
-@stage("i", "joints", optional=True)
 def gradients(m: Memory) -> None:
     """G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows. Reads P, Q and B of the
     bodies; writes Gx and Gw."""
@@ -51,7 +48,6 @@ def gradients(m: Memory) -> None:
                 drop_gradient(m, i, side)
 
 
-@stage("i", "joints", optional=True)
 def twist_gradients(m: Memory) -> None:
     """G with respect to (xdot, Omega), whatever the velocities of the formulation are, dropped rows included. Reads P,
     Q and the directors; writes as `gradients` does."""
@@ -67,7 +63,6 @@ def twist_gradients(m: Memory) -> None:
                 gradient(m, i, side, ANGULAR, basis, 3)
 
 
-@jit
 def gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
     """The gradient of one side of a primitive; D[:, :n] is the tangent of the directors."""
     p = primitives(m)[i]
@@ -81,19 +76,15 @@ def gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
             r.Gx[side, 0, k] = p.scale * (p.A[4 * side] * r.Q[k] + p.B[4 * side] * r.P[k])
 
 
-@jit
 def rotation_rows(m: Memory, i: int, side: int, kind: int, D: Array, n: int, out: Array) -> None:
     """out[:, :n] = the part of the rotation, in rows of nine numbers: dP, or scale (Q^T dP + P^T dQ)."""
     if primitives(m)[i].linear == 1:
         columns_of(kind, primitives(m)[i].A, side, D, n, out)
     else:
-        _bilinear_row(m, i, side, kind, address(D), n, address(out))
+        _bilinear_row(m, i, side, kind, D, n, out)
 
 
-@stage("iiiiiii", "bilinear")
-def _bilinear_row(m: Memory, i: int, side: int, kind: int, D_at: Address, n: int, out_at: Address) -> None:
-    D = matrix_at(D_at, 9)
-    out = matrix_at(out_at, 9)
+def _bilinear_row(m: Memory, i: int, side: int, kind: int, D: Array, n: int, out: Array) -> None:
     p = primitives(m)[i]
     r = rows(m)[i]
     T = tangent_memory(m).product
@@ -105,7 +96,6 @@ def _bilinear_row(m: Memory, i: int, side: int, kind: int, D_at: Address, n: int
         out[0, j] += p.scale * (r.P[0] * T[0, j] + r.P[1] * T[1, j] + r.P[2] * T[2, j])
 
 
-@stage("iiii", "joints forms")
 def force_directions(m: Memory, i: int, side: int, n: int) -> None:
     """`work[side][:, :n]`: W^T of one side of a primitive in n rows of the rotation, zero in dropped rows.
 
@@ -123,7 +113,6 @@ def force_directions(m: Memory, i: int, side: int, n: int) -> None:
             W[k, j] *= p.keep[k]
 
 
-@jit
 def plus_side(t: Array, m: Memory, i: int, side: int, k: int, v: Array) -> Any:
     """t plus row k of one side of a primitive, which is not fixed, times the velocities v of all bodies."""
     o = bodies(m)[primitives(m)[i].body[side]]

@@ -12,12 +12,10 @@ Both are at most quadratic in Z, so the Hessian is constant. Rates follow by the
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import head, multipliers, primitives, rows, states
 
 
-@jit
 def combine(c: Array, x1: Array, d1: Array, x2: Array, d2: Array, out: Array) -> None:
     """out = sum c_k Z_k."""
     for k in range(3):
@@ -33,7 +31,6 @@ def combine(c: Array, x1: Array, d1: Array, x2: Array, d2: Array, out: Array) ->
         )
 
 
-@stage("ii", "joints", optional=True)
 def primitive_vectors(m: Memory, order: int) -> None:
     """P and Q of all primitives, with their rates up to the order (0, 1, 2). Reads the natural coordinates up to
     this order."""
@@ -60,7 +57,6 @@ def primitive_vectors(m: Memory, order: int) -> None:
                 _add_moving_rates(m, i, order)
 
 
-@stage("iii", "rheonomic")
 def _add_moving_rates(m: Memory, i: int, order: int) -> None:
     """The rates of the coefficients A(t): Pd += A' Z, Pdd += 2 A' Zd + A'' Z."""
     p = primitives(m)[i]
@@ -79,10 +75,8 @@ def _add_moving_rates(m: Memory, i: int, order: int) -> None:
             r.Pdd[k] += r.value[k]
 
 
-@stage("iiif", "rheonomic", optional=True)
-def partial_rates(m: Memory, out_at: Address, row: int, scale: float) -> None:
+def partial_rates(m: Memory, out: Array, row: int, scale: float) -> None:
     """out[row:] += scale times the rate of g at rest, which is g_I of the joints. Reads Q."""
-    out = vector_at(out_at)
     C = primitives(m)
     R = rows(m)
     S = states(m)
@@ -99,11 +93,9 @@ def partial_rates(m: Memory, out_at: Address, row: int, scale: float) -> None:
             out[n] += scale * p.scale * (r.value[0] * r.Q[0] + r.value[1] * r.Q[1] + r.value[2] * r.Q[2])
 
 
-@stage("iiii", "joints", optional=True)
-def primitive_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
+def primitive_residual(m: Memory, out: Array, row: int, level: int) -> None:
     """The joint constraints at the level of positions (0), velocities (1) or accelerations (2). Reads P, Q with
     their rates up to the level."""
-    out = vector_at(out_at)
     C = primitives(m)
     R = rows(m)
     for i in range(head(m).n_primitives):
@@ -136,7 +128,6 @@ def primitive_residual(m: Memory, out_at: Address, row: int, level: int) -> None
             out[n] = p.scale * u
 
 
-@jit
 def add_natural(c: Array, f: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
     """Natural forces of both bodies += scale c_k f."""
     for k in range(3):
@@ -151,7 +142,6 @@ def add_natural(c: Array, f: Array, scale: float, fx1: Array, fd1: Array, fx2: A
         fd2[6 + k] += c[7] * g
 
 
-@stage("i", "joints", optional=True)
 def primitive_forces(m: Memory) -> None:
     """Add the constraint forces -G^T la of the joints to the natural forces. Reads the multipliers, P and Q; leaves
     the multipliers of each primitive in r.la, 0 in dropped rows."""
@@ -169,7 +159,6 @@ def primitive_forces(m: Memory) -> None:
         add_gradient(p, r, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
 
 
-@jit
 def add_gradient(p: Array, r: Array, la: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
     """Natural forces of both bodies += scale G^T la of one primitive. Reads P and Q."""
     if p.linear == 1:

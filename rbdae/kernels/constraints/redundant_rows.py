@@ -5,12 +5,10 @@ Their gradients count as zero, and their multipliers are zero.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, vector_at
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import head, primitives, rows
 
 
-@stage("iii", "redundant")
 def drop_gradient(m: Memory, i: int, side: int) -> None:
     """Gx, Gw of one side of a primitive become zero in its dropped rows."""
     p = primitives(m)[i]
@@ -23,10 +21,8 @@ def drop_gradient(m: Memory, i: int, side: int) -> None:
                 r.Gw[side, k, j] = 0.0
 
 
-@stage("iii", "redundant", optional=True)
-def clear_dropped(m: Memory, out_at: Address, row: int) -> None:
+def clear_dropped(m: Memory, out: Array, row: int) -> None:
     """out = 0 in the dropped rows."""
-    out = vector_at(out_at)
     C = primitives(m)
     for i in range(head(m).n_primitives):
         p = C[i]
@@ -35,11 +31,8 @@ def clear_dropped(m: Memory, out_at: Address, row: int) -> None:
                 out[row + p.row + k] = 0.0
 
 
-@stage("iiiii", "redundant", optional=True)
-def dropped_residual(m: Memory, out_at: Address, row: int, y_at: Address, column: int) -> None:
+def dropped_residual(m: Memory, out: Array, row: int, y: Array, column: int) -> None:
     """The multipliers of dropped equations are zero: their rows of the residual."""
-    out = vector_at(out_at)
-    y = vector_at(y_at)
     C = primitives(m)
     for i in range(head(m).n_primitives):
         p = C[i]

@@ -8,42 +8,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Memory, address, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.internal_constraints import internal_residual
 from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.memory import constraint_values, formulation_parameters, head
 
 
-@jit
-def constraint_rows(m: Memory, out_at: Address, row: int, level: int) -> None:
+def constraint_rows(m: Memory, out: Array, row: int, level: int) -> None:
     """out[row:row + nla] = the constraints at one level, at level 2 with Baumgarte's terms. Reads the vectors of the
     primitives up to this level."""
-    internal_residual(m, out_at, row, level)
-    primitive_residual(m, out_at, row, level)
+    internal_residual(m, out, row, level)
+    primitive_residual(m, out, row, level)
     if level == 2:
-        _add_baumgarte_rows(m, out_at, row)
+        _add_baumgarte_rows(m, out, row)
 
 
-@jit
 def _factor(m: Memory, level: int) -> Any:
     """beta^2 of g, 2 alpha of gdot."""
     parameters = formulation_parameters(m)
     return parameters[1] * parameters[1] if level == 0 else 2.0 * parameters[0]
 
 
-@stage("iii", "baumgarte", optional=True)
-def _add_baumgarte_rows(m: Memory, out_at: Address, row: int) -> None:
+def _add_baumgarte_rows(m: Memory, out: Array, row: int) -> None:
     """2 alpha gdot + beta^2 g. Stages are shared by all problems of a process: those of other formulations come here,
     too, once one is stabilised."""
-    out = vector_at(out_at)
     h = head(m)
     if h.stabilised == 0:
         return
     g = constraint_values(m)
     for level in range(2):
         f = _factor(m, level)
-        internal_residual(m, address(g), 0, level)
-        primitive_residual(m, address(g), 0, level)
+        internal_residual(m, g, 0, level)
+        primitive_residual(m, g, 0, level)
         for i in range(h.n_la):
             out[row + i] += f * g[i]

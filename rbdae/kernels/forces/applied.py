@@ -3,15 +3,13 @@ F = -K P - D Pdot between two points, P = sum A_k Z_k ([NS], Example C), are her
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Memory
 from rbdae.kernels.constraints.primitives import add_natural, combine
 from rbdae.kernels.forces.elements import element_forces
 from rbdae.kernels.forces.internal_states import state_forces
 from rbdae.kernels.memory import bushings, head, states
 
 
-@jit
 def applied_forces(m: Memory) -> None:
     """Add all applied forces to the natural forces. Leaves the rates of the internal states."""
     _bushing_forces(m)
@@ -19,7 +17,6 @@ def applied_forces(m: Memory) -> None:
     state_forces(m)
 
 
-@stage("i", "bushings", optional=True)
 def _bushing_forces(m: Memory) -> None:
     """Add the forces of all bushings to the natural forces."""
     S = states(m)
@@ -31,7 +28,6 @@ def _bushing_forces(m: Memory) -> None:
         add_natural(e.A, s1.t, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
 
 
-@jit
 def bushing_force(m: Memory, i: int) -> None:
     """K P + D Pdot of one bushing, in t of its first body; Pdot, of one with damping alone, is in s there."""
     e = bushings(m)[i]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import combine
+from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.applied import bushing_force
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.forces.internal_states import gather_force_states, state_force
@@ -25,18 +25,16 @@ def by_force(m: Memory, t: float, y: Array, out: Array) -> None:
     bushing and each element: natural forces on its first two bodies, and power; at y."""
     h = head(m)
     set_time(m, t)
-    gather_force_states(m, address(y))
-    locate(m, address(y))
+    gather_force_states(m, y)
+    locate(m, y)
     eliminated_normals(m)
     for k in range(12 * h.n_bodies):
         out[k] = 0.0
-    _bushings(m, address(out))
-    _elements(m, address(out))
+    _bushings(m, out)
+    _elements(m, out)
 
 
-@stage("ii", "bushings", optional=True)
-def _bushings(m: Memory, out_at: Address) -> None:
-    out = vector_at(out_at)
+def _bushings(m: Memory, out: Array) -> None:
     h = head(m)
     S = states(m)
     for i in range(h.n_bushings):
@@ -58,8 +56,7 @@ def _bushings(m: Memory, out_at: Address) -> None:
         out[at + 24] = -(F[0] * P[0] + F[1] * P[1] + F[2] * P[2])
 
 
-@stage("ii", "elements", optional=True)
-def _elements(m: Memory, out_at: Address) -> None:
+def _elements(m: Memory, out: Array) -> None:
     h = head(m)
     for i in range(h.n_elements):
         clear_forces(m)
@@ -67,15 +64,13 @@ def _elements(m: Memory, out_at: Address) -> None:
             _state_force(m, i)
         else:
             element_force(m, i)
-        _collect(m, i, vector_at(out_at), 12 * h.n_bodies + 25 * (h.n_bushings + i))
+        _collect(m, i, out, 12 * h.n_bodies + 25 * (h.n_bushings + i))
 
 
-@stage("ii", "states", optional=True)
 def _state_force(m: Memory, i: int) -> None:
     state_force(m, i)
 
 
-@jit
 def _collect(m: Memory, i: int, out: Array, at: int) -> None:
     e = elements(m)[i]
     S = states(m)

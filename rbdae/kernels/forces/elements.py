@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Array, Memory
-from rbdae.compiler.jit import jit, stage, two_sided
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.forces.user_calls import call_force, call_law
 from rbdae.kernels.memory import (
     element_inputs,
@@ -49,8 +48,6 @@ def _plain_turns(angle: Any, to: Any) -> Any:
     return _TURN * np.floor((to.real - angle.real) / _TURN + 0.5)
 
 
-@two_sided(_plain_turns)
-@jit
 def turns(angle: Array, to: Array) -> Any:
     """The full turns that bring an angle next to another one; no number where one of them is none."""
     return _TURN * np.floor((to - angle) / _TURN + 0.5)
@@ -64,14 +61,11 @@ def _plain_angle(s: Any, c: Any) -> Any:
     return out + rest if np.iscomplexobj(s) else out
 
 
-@two_sided(_plain_angle)
-@jit
 def angle_of(s: Array, c: float) -> Any:
     """atan2(s, c)."""
     return atan2(s, c)
 
 
-@stage("ii", "elements")
 def gather(m: Memory, i: int) -> None:
     """Z and Zdot of one element. Reads the natural coordinates of its bodies."""
     e = elements(m)[i]
@@ -87,7 +81,6 @@ def gather(m: Memory, i: int) -> None:
             Z[27 + n + k] = s.dd[k]
 
 
-@stage("ii", "elements")
 def forms(m: Memory, i: int) -> None:
     """The forms q, their gradients g and rates r of one element. Writes Z, too."""
     gather(m, i)
@@ -119,7 +112,6 @@ def forms(m: Memory, i: int) -> None:
             r[a] += g[a, k] * Z[24 + k]
 
 
-@stage("ii", "elements")
 def displacements(m: Memory, i: int) -> None:
     """s and J of one element; an angle without the turns. Reads q."""
     e = elements(m)[i]
@@ -142,13 +134,11 @@ def displacements(m: Memory, i: int) -> None:
         c.J[0, 1] = -d * y
 
 
-@jit
 def n_displacements(e: Array) -> Any:
     """How many displacements an element has."""
     return 1 if e.shaping == ANGLE else e.forms
 
 
-@jit
 def constant_load(m: Memory, i: int) -> None:
     """u of one element without a law of time: its constant, or its inputs, if no law of the motion reads them."""
     e = elements(m)[i]
@@ -160,13 +150,11 @@ def constant_load(m: Memory, i: int) -> None:
             u[a] = inputs(m)[element_inputs(m)[e.first_input + a]]
 
 
-@jit
 def n_load_arguments(e: Array) -> Any:
     """How many numbers the law of one element takes: displacements, rates, its constants, its inputs."""
     return 2 * n_displacements(e) + e.n_parameters + e.n_inputs
 
 
-@stage("ii", "laws", optional=True)
 def add_load(m: Memory, i: int) -> None:
     """Add the load of one element that depends on its motion to u. Reads (s, sdot) in x."""
     e = elements(m)[i]
@@ -184,7 +172,6 @@ def add_load(m: Memory, i: int) -> None:
         c.u[k] += c.load[k]
 
 
-@stage("ii", "elements")
 def law(m: Memory, i: int) -> None:
     """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r, Z and phi."""
     displacements(m, i)
@@ -216,7 +203,6 @@ def law(m: Memory, i: int) -> None:
             c.w[a] += c.J[k, a] * f
 
 
-@stage("i", "elements", optional=True)
 def element_forces(m: Memory) -> None:
     """Add the forces of all elements but those by functions with states, and friction under reactions, to the natural
     forces. Reads `force_states`; writes the rates of windings in `force_state_rates`."""
@@ -225,7 +211,6 @@ def element_forces(m: Memory) -> None:
             element_force(m, i)
 
 
-@stage("ii", "elements")
 def element_force(m: Memory, i: int) -> None:
     """The same of one element."""
     e = elements(m)[i]
@@ -245,7 +230,6 @@ def element_force(m: Memory, i: int) -> None:
     add_to_bodies(m, i, F)
 
 
-@jit
 def add_to_bodies(m: Memory, i: int, F: Array) -> None:
     """Add F to the natural forces of both bodies of one element."""
     e = elements(m)[i]
@@ -258,7 +242,6 @@ def add_to_bodies(m: Memory, i: int, F: Array) -> None:
             s.fd[k] += F[n + 3 + k]
 
 
-@stage("ii", "user-forces")
 def _user_forces(m: Memory, i: int) -> None:
     """F of a user's force."""
     gather(m, i)

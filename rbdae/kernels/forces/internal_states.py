@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.forces.user_calls import call_force
 from rbdae.kernels.memory import (
     algebraic,
@@ -33,17 +32,14 @@ from rbdae.kernels.memory import (
 from rbdae.kernels.records import STATEFUL
 
 
-@stage("ii", "states", optional=True)
-def gather_force_states(m: Memory, y_at: Address) -> None:
+def gather_force_states(m: Memory, y: Array) -> None:
     """s of all forces from y."""
-    y = vector_at(y_at)
     h = head(m)
     s = force_states(m)
     for i in range(h.n_states):
         s[i] = y[h.states_at + i]
 
 
-@stage("ii", "states")
 def _gather_arguments(m: Memory, i: int) -> None:
     """`state_arguments` = (Z, Zdot, s, u, p) of one element."""
     e = elements(m)[i]
@@ -66,7 +62,6 @@ def _gather_arguments(m: Memory, i: int) -> None:
         x[2 * n + e.n_states + e.n_inputs + k] = element_constants(m)[e.first_parameter + k].value
 
 
-@stage("i", "states", optional=True)
 def state_forces(m: Memory) -> None:
     """Add the forces of all elements by functions with states to the natural forces. Reads `force_states`; writes
     `force_state_rates`."""
@@ -75,7 +70,6 @@ def state_forces(m: Memory) -> None:
             state_force(m, i)
 
 
-@stage("ii", "states")
 def state_force(m: Memory, i: int) -> None:
     """The same of one element."""
     e = elements(m)[i]
@@ -96,21 +90,16 @@ def state_force(m: Memory, i: int) -> None:
         rates[e.state + k] = out[n + k]
 
 
-@stage("ii", "states", optional=True)
-def collect_state_rates(m: Memory, out_at: Address) -> None:
+def collect_state_rates(m: Memory, out: Array) -> None:
     """sdot in its rows of out. Follows `state_forces`."""
-    out = vector_at(out_at)
     h = head(m)
     rates = force_state_rates(m)
     for i in range(h.n_states):
         out[h.states_at + i] = rates[i]
 
 
-@stage("iii", "states", optional=True)
-def states_residual(m: Memory, yd_at: Address, out_at: Address) -> None:
+def states_residual(m: Memory, yd: Array, out: Array) -> None:
     """sdot - f in its rows of out, of algebraic unknowns -f. Follows `state_forces`."""
-    yd = vector_at(yd_at)
-    out = vector_at(out_at)
     h = head(m)
     rates = force_state_rates(m)
     for i in range(h.n_states):
@@ -120,14 +109,12 @@ def states_residual(m: Memory, yd_at: Address, out_at: Address) -> None:
             out[h.states_at + i] = yd[h.states_at + i] - rates[i]
 
 
-@jit
 def _own_tangents(m: Memory, e: Array) -> Any:
     """The part of `state_tangents` that belongs to one element."""
     n = 12 * e.n_bodies
     return state_tangents(m)[e.tangent_at : e.tangent_at + (n + e.n_states) * _n_arguments(e)]
 
 
-@jit
 def _n_arguments(e: Array) -> Any:
     """How many numbers the function of one element takes."""
     return 24 * e.n_bodies + e.n_states + e.n_inputs + e.n_parameters

@@ -6,21 +6,21 @@ about an axis has none, because without a winding it would have no single value.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, stage
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.primitives import combine
+from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import displacements, forms, gather, n_displacements, turns
 from rbdae.kernels.memory import bushings, element_memory, elements, head, states
 from rbdae.kernels.records import ANGLE, USER
+from rbdae.laws.user_functions import call_user_function
 
 
 @entry("ityyo")
 def potentials(m: Memory, t: float, Z: Array, s: Array, out: Array) -> None:
     """Potentials of the bushings, then of the elements, at t, at Z: (x, d, xdot, ddot) of every body in the order of
     the bodies in memory, and at the internal states s, of which windings select the branch of their angles."""
-    gather_natural(m, address(Z))
+    gather_natural(m, Z)
     h = head(m)
     h.time = t
     C = bushings(m)
@@ -36,13 +36,11 @@ def potentials(m: Memory, t: float, Z: Array, s: Array, out: Array) -> None:
             for l in range(3):
                 V += 0.5 * P[k] * e.stiffness[k, l] * P[l]
         out[i] = V
-    _element_potentials(m, address(s), address(out))
+    _element_potentials(m, s, out)
 
 
-@stage("iii", "elements", optional=True)
-def _element_potentials(m: Memory, states_at: Address, out_at: Address) -> None:
-    winding = vector_at(states_at)
-    out = vector_at(out_at)
+def _element_potentials(m: Memory, states: Array, out: Array) -> None:
+    winding = states
     h = head(m)
     E = elements(m)
     c = element_memory(m)

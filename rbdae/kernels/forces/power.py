@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import entry, jit, stage
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import combine, partial_rates, primitive_vectors
+from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import (
     add_load,
     constant_load,
@@ -33,6 +32,7 @@ from rbdae.kernels.linear.accelerations import eliminated_normals
 from rbdae.kernels.memory import bushings, element_memory, elements, force_states, head, states
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import ANGLE, STATEFUL, USER
+from rbdae.laws.user_functions import call_user_function
 
 
 @entry("ityo")
@@ -42,8 +42,8 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
     of joints -G^T la have the power la . g_t."""
     h = head(m)
     set_time(m, t)
-    gather_force_states(m, address(y))
-    locate(m, address(y))
+    gather_force_states(m, y)
+    locate(m, y)
     eliminated_normals(m)
     S = states(m)
     clear_forces(m)
@@ -57,22 +57,20 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
             total += s.fd[k] * s.dd[k]
     out[0] = total
     out[1] = 0.0
-    _add_bushing_powers(m, address(out))
-    _add_element_powers(m, address(out))
+    _add_bushing_powers(m, out)
+    _add_element_powers(m, out)
     for k in range(h.n_rows):
         out[2 + k] = 0.0
     if h.n_drives > 0:
         primitive_vectors(m, 0)
-        partial_rates(m, address(out), 2 - h.n_internal, 1.0)
+        partial_rates(m, out, 2 - h.n_internal, 1.0)
 
 
-@jit
 def has_potential(e: Array) -> Any:
     """Whether the load of an element has one: a constant along what is no angle."""
     return e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE
 
 
-@jit
 def bushing_work(m: Memory, i: int, rate: float) -> Any:
     """The work of the damper of one bushing. Reads increments of the natural coordinates as their rates."""
     e = bushings(m)[i]
@@ -87,7 +85,6 @@ def bushing_work(m: Memory, i: int, rate: float) -> Any:
     return out
 
 
-@jit
 def element_work(m: Memory, i: int, rate: float) -> Any:
     """The work of the dampers and loads of one element, along the increments of its displacements in s. Reads Z, and of
     a law of the motion the displacements and rates in x."""
@@ -107,26 +104,22 @@ def element_work(m: Memory, i: int, rate: float) -> Any:
     return out
 
 
-@stage("ii", "bushings", optional=True)
-def _add_bushing_powers(m: Memory, out_at: Address) -> None:
+def _add_bushing_powers(m: Memory, out: Array) -> None:
     """out[0] += the power of all dampers of bushings."""
-    out = vector_at(out_at)
     for i in range(head(m).n_bushings):
         out[0] += bushing_work(m, i, 1.0)
 
 
-@stage("ii", "elements", optional=True)
-def _add_element_powers(m: Memory, out_at: Address) -> None:
+def _add_element_powers(m: Memory, out: Array) -> None:
     """out[0] += the power of what has no potential in all elements but those by functions with states, out[1] += that
     of the user's forces with a potential, without rates."""
-    out = vector_at(out_at)
     c = element_memory(m)
     for i in range(head(m).n_elements):
         e = elements(m)[i]
         if e.shaping == STATEFUL:
             continue
         if e.shaping == USER:
-            _add_user_power(m, i, out_at)
+            _add_user_power(m, i, out)
             continue
         forms(m, i)
         displacements(m, i)
@@ -144,9 +137,7 @@ def _add_element_powers(m: Memory, out_at: Address) -> None:
         out[0] += element_work(m, i, 1.0)
 
 
-@stage("iii", "user-forces")
-def _add_user_power(m: Memory, i: int, out_at: Address) -> None:
-    out = vector_at(out_at)
+def _add_user_power(m: Memory, i: int, out: Array) -> None:
     e = elements(m)[i]
     c = element_memory(m)
     gather(m, i)

@@ -14,8 +14,7 @@ An element with the number `reaction` is the friction of N = 1, which `normals` 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.forces.elements import element_force
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import (
@@ -31,10 +30,8 @@ from rbdae.kernels.memory import (
 )
 
 
-@stage("iii", "reaction-friction")
-def reaction_load(m: Memory, k: int, la_at: Address) -> None:
+def reaction_load(m: Memory, k: int, la: Array) -> None:
     """`joint_load` = (f, c) of friction k by multipliers la. Reads d, P and Q."""
-    la = vector_at(la_at)
     e = frictions(m)[k]
     s = states(m)[e.body[1]]
     out = joint_load(m)
@@ -62,7 +59,6 @@ def reaction_load(m: Memory, k: int, la_at: Address) -> None:
         _moment(m, k, F, out)
 
 
-@jit
 def _moment(m: Memory, k: int, F: Array, out: Array) -> None:
     """c of the moment of the forces F on the directors of the second body, and of f, which acts at its reference
     point."""
@@ -88,10 +84,9 @@ def _moment(m: Memory, k: int, F: Array, out: Array) -> None:
         out[3 + i] = (M[j] * b - M[l] * a) / e.length
 
 
-@stage("iii", "reaction-friction")
-def normal_force(m: Memory, k: int, load_at: Address) -> None:
+def normal_force(m: Memory, k: int, load: Array) -> None:
     """`normals[k]` = N of friction k for a load (f, c), and `friction_gradient` its derivatives by it."""
-    x = vector_at(load_at)
+    x = load
     e = frictions(m)[k]
     g = friction_gradient(m)
     least = 0.25 * e.floor * e.floor
@@ -117,16 +112,14 @@ def normal_force(m: Memory, k: int, load_at: Address) -> None:
     normals(m)[k] = one + two
 
 
-@stage("i", "reaction-friction", optional=True)
 def friction_forces(m: Memory) -> None:
     """Add the friction under the reactions by `multipliers` to the natural forces. Reads P and Q; writes `normals`."""
     for k in range(head(m).n_frictions):
-        reaction_load(m, k, address(multipliers(m)))
-        normal_force(m, k, address(joint_load(m)))
+        reaction_load(m, k, multipliers(m))
+        normal_force(m, k, joint_load(m))
     add_friction(m)
 
 
-@stage("i", "reaction-friction", optional=True)
 def add_friction(m: Memory) -> None:
     """Add the friction under the normal forces that are in `normals`."""
     for k in range(head(m).n_frictions):

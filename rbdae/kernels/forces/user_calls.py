@@ -6,12 +6,10 @@ the user's Jacobian.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, as_double, doubles, n_doubles
-from rbdae.compiler.jit import jit
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.graph.functions import Array
+from rbdae.laws.user_functions import call_user_function
 
 
-@jit
 def call_force(
     force: int, jacobian: int, t: float, x: Array, n_in: int, out: Array, n_out: int, by_rates: int, work: Array
 ) -> None:
@@ -28,13 +26,13 @@ def call_force(
     if n_doubles() == 1:
         call_user_function(force, t, x[:n_in], out[:n_out])
     else:
-        J = doubles(work)
+        J = work
         X = J[n_in * n_out :]
         F = J[n_in * n_out + n_in :]
         for k in range(n_in * n_out):
             J[k] = 0.0
         for k in range(n_in):
-            X[k] = as_double(x[k])
+            X[k] = x[k]
         for k in range(n_out):
             F[k] = 0.0
         call_user_function(force, t, X, F)
@@ -45,18 +43,17 @@ def call_force(
                 place = n_in * i + j
                 if by_rates == 1:
                     place = n_out * i + j if j < n_out else n_out * (n_out + i) + j - n_out
-                out[i] += J[place] * (x[j] - as_double(x[j]))
+                out[i] += J[place] * (x[j] - x[j])
 
 
-@jit
 def call_law(law: int, t: float, out: Array, n: int) -> None:
     """out[:n] = law(t), for n below the doubles of a dual number; the law may leave entries as they are."""
     if n_doubles() == 1:
         call_user_function(law, t, out, out)
     else:
-        u = doubles(out)
+        u = out
         for k in range(n):
-            u[k] = as_double(out[k])
+            u[k] = out[k]
         call_user_function(law, t, u, u)
         for k in range(n - 1, -1, -1):
             out[k] = u[k]

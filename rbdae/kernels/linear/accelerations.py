@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
@@ -12,6 +11,7 @@ from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows
+from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.linear import unit_quaternions
@@ -21,7 +21,6 @@ from rbdae.kernels.memory import constraint_side, head, right_hand_side
 from rbdae.kernels.outputs import locate
 
 
-@stage("i")
 def accelerations(m: Memory) -> None:
     """vdot, or M^-1 pdot, and la of the saddle-point system. Reads the placed and moved bodies; writes `solution` and
     `multipliers`; leaves the gradients and factors of the joints."""
@@ -34,10 +33,10 @@ def accelerations(m: Memory) -> None:
     factorise(m, 1)
     make_columns(m)
     applied_forces(m)
-    collect_forces(m, address(right_hand_side(m)))
+    collect_forces(m, right_hand_side(m))
     s = constraint_side(m)
-    constraint_rows(m, address(s), 0, 2)
-    clear_dropped(m, address(s), 0)
+    constraint_rows(m, s, 0, 2)
+    clear_dropped(m, s, 0)
     for i in range(h.n_la):
         s[i] = -s[i]
     if h.unit_norm == 1:
@@ -48,7 +47,6 @@ def accelerations(m: Memory) -> None:
     superpose_friction(m)
 
 
-@stage("i", "reaction-friction", optional=True)
 def eliminated_normals(m: Memory) -> None:
     """`normals` by elimination. Reads the placed and moved bodies and the internal states; the natural forces become
     the weight."""
@@ -61,7 +59,7 @@ def friction_margins(m: Memory, t: float, y: Array, out: Array) -> None:
     """How far each friction under a reaction is from Painleve's paradox, see
     `rbdae.kernels.linear.friction_columns.margins`, and its normal force."""
     set_time(m, t)
-    gather_force_states(m, address(y))
-    locate(m, address(y))
+    gather_force_states(m, y)
+    locate(m, y)
     accelerations(m)
-    margins(m, address(out))
+    margins(m, out)

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbdae.compiler.access import Memory, address
-from rbdae.compiler.jit import jit
+from rbdae.graph.functions import Memory
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.forces.reaction_friction import reaction_load
@@ -48,7 +47,6 @@ class _Body(NamedTuple):
     P: Any
 
 
-@jit
 def solve_columns(m: Memory, W: Any) -> None:
     """The rows [0, nv) of W become vdot, or pdot with momenta, in all its columns, those of the joints in the last n_la
     their multipliers; before, they hold f (nv) and s (nla)."""
@@ -70,7 +68,6 @@ def solve_columns(m: Memory, W: Any) -> None:
             W[parts[b].w] = C @ W[parts[b].w]
 
 
-@jit
 def _body(m: Memory, W: Any, b: int) -> _Body:
     """Solve for one body without joints, up to beta."""
     h = head(m)
@@ -86,7 +83,6 @@ def _body(m: Memory, W: Any, b: int) -> _Body:
     return _Body(x, beta, w, s, N, P)
 
 
-@jit
 def _maps(m: Memory, b: int) -> Any:
     """N, Ri, Pi and Zi of one body."""
     h = head(m)
@@ -110,7 +106,6 @@ def _maps(m: Memory, b: int) -> Any:
     return N, R, P, Z
 
 
-@jit
 def _times_mass(m: Memory, b: int, A: Any) -> Any:
     """M A for the rotational velocities of one body."""
     out = np.zeros(A.shape, dtype=object)
@@ -119,7 +114,6 @@ def _times_mass(m: Memory, b: int, A: Any) -> Any:
     return out
 
 
-@jit
 def _solve_joints(m: Memory, W: Any, parts: Any) -> None:
     """Multipliers of the joints in their rows, and what they do to xdot and beta."""
     h = head(m)
@@ -149,7 +143,6 @@ def _solve_joints(m: Memory, W: Any, parts: Any) -> None:
         W[part.beta] = W[part.beta] - of_beta @ W[la]
 
 
-@jit
 def _add_friction(m: Memory, W: Any) -> None:
     """Solutions without friction become those with it. Follows `superpose_friction`."""
     h = head(m)
@@ -159,12 +152,12 @@ def _add_friction(m: Memory, W: Any) -> None:
     F = friction_columns(m)
     if h.momenta == 1:
         for k in range(n):
-            apply_mass_matrix(m, address(F[k]), address(F[k]), 1.0)
+            apply_mass_matrix(m, F[k], F[k], 1.0)
     of_joints = h.n_v + h.n_internal
     z = friction_solution(m)
     for c in range(W.shape[1]):
         for k in range(n):
-            reaction_load(m, k, address(W[h.n_v :, c]))
+            reaction_load(m, k, W[h.n_v :, c])
             z[k] = friction_loads(m)[k, 6 * n + 6 :] @ joint_load(m)
         solve_friction(m)
         for k in range(n):

@@ -7,14 +7,12 @@ H C with H symmetric has the six rates s of the constraints; both are exact for 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.director_rates import place, symmetric
 from rbdae.kernels.linear.small import inverse3
 from rbdae.kernels.memory import bodies, head, multipliers, states, tangent_memory, unbalanced
 
 
-@stage("ii", "director-rate")
 def reduce(m: Memory, b: int) -> None:
     """C, N and Ji."""
     scratch = tangent_memory(m)
@@ -38,7 +36,6 @@ def reduce(m: Memory, b: int) -> None:
     inverse3(scratch.block, s.Ji)
 
 
-@jit
 def _mass_of_rows(m: Memory, b: int) -> None:
     """N^T M N = tr(E') I - E' with E' = C E C^T."""
     scratch = tangent_memory(m)
@@ -57,7 +54,6 @@ def _mass_of_rows(m: Memory, b: int) -> None:
         scratch.block[i, i] += t
 
 
-@jit
 def _mass_of_columns(m: Memory, b: int) -> None:
     """N^T M N."""
     N = states(m)[b].N
@@ -72,19 +68,16 @@ def _mass_of_columns(m: Memory, b: int) -> None:
             tangent_memory(m).block[l, n] = t
 
 
-@stage("iiiii", "director-rate")
-def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> None:
+def particular(m: Memory, b: int, s: Array, il: int, out: Array) -> None:
     """out = H C with the symmetric matrix H of six numbers of s."""
-    out = vector_at(out_at)
     C = states(m)[b].C
     H = tangent_memory(m).block
-    symmetric(vector_at(s_at), il, 0.5, H)
+    symmetric(s, il, 0.5, H)
     for n in range(3):
         for k in range(3):
             out[place(m, k, n)] = H[k, 0] * C[0, n] + H[k, 1] * C[1, n] + H[k, 2] * C[2, n]
 
 
-@stage("ii", "director-rate")
 def internal_multipliers(m: Memory, b: int) -> None:
     """The six multipliers of one body, those of the symmetric part of F Y^-1. Reads `unbalanced` (F); writes
     `multipliers`."""

@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, select, vector_at
-from rbdae.compiler.jit import jit, stage, two_sided
+from rbdae.graph.functions import Array, Memory, select
 from rbdae.kernels.bodies.dynamics import collect_pulled_back
 from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.bodies.natural import weigh
@@ -58,14 +57,11 @@ def _plain_unless(x: Any, y: Any) -> Any:
     return 1.0 if x.real > y.real else _NONE
 
 
-@two_sided(_plain_unless)
-@jit
 def _if_above(x: Array, y: float) -> Any:
     """1 if x > y, else `_NONE`."""
     return select(x > y, 1.0, _NONE)
 
 
-@stage("i", "reaction-friction", optional=True)
 def make_columns(m: Memory) -> None:
     """`friction_columns`: (vdot_k, la_k) of a unit of each friction. Reads P, Q and the factors; changes the right-hand
     sides, `solution` and `multipliers`; the natural forces become the weight."""
@@ -74,13 +70,12 @@ def make_columns(m: Memory) -> None:
     weigh(m)
 
 
-@stage("ii", "reaction-friction")
 def _make_column(m: Memory, k: int) -> None:
     h = head(m)
     clear_forces(m)
     normals(m)[k] = 1.0
     element_force(m, frictions(m)[k].element)
-    collect_pulled_back(m, address(right_hand_side(m)))
+    collect_pulled_back(m, right_hand_side(m))
     side = constraint_side(m)
     for i in range(h.n_la):
         side[i] = 0.0
@@ -96,7 +91,6 @@ def _make_column(m: Memory, k: int) -> None:
         column[h.n_v + i] = multipliers(m)[i]
 
 
-@stage("i", "reaction-friction", optional=True)
 def superpose_friction(m: Memory) -> None:
     """The normal forces, and what friction does to `solution` and `multipliers`, which are those without it. Reads
     `friction_columns`; leaves the factors of 1 - K."""
@@ -109,12 +103,12 @@ def superpose_friction(m: Memory) -> None:
     for k in range(n):
         for l in range(n + 1):
             if l == n:
-                reaction_load(m, k, address(la))
+                reaction_load(m, k, la)
             else:
-                reaction_load(m, k, address(friction_columns(m)[l, h.n_v :]))
+                reaction_load(m, k, friction_columns(m)[l, h.n_v :])
             for j in range(6):
                 loads[k, 6 * l + j] = joint_load(m)[j]
-        normal_force(m, k, address(joint_load(m)))
+        normal_force(m, k, joint_load(m))
     for _ in range(STEPS):
         _newton_step(m)
     z = friction_solution(m)
@@ -131,7 +125,6 @@ def superpose_friction(m: Memory) -> None:
             la[i] += N[k] * column[h.n_v + i]
 
 
-@stage("i", "reaction-friction")
 def _newton_step(m: Memory) -> None:
     """One step of Newton's method for `normals`, which is left in `friction_solution`."""
     n = head(m).n_frictions
@@ -148,7 +141,7 @@ def _newton_step(m: Memory) -> None:
                 t += N[l] * loads[k, 6 * l + j]
             x[j] = t
         before = N[k]
-        normal_force(m, k, address(x))
+        normal_force(m, k, x)
         z[k] = before - N[k]
         N[k] = before
         for l in range(n):
@@ -170,7 +163,6 @@ def _newton_step(m: Memory) -> None:
         N[k] -= z[k]
 
 
-@jit
 def solve_friction(m: Memory) -> None:
     """`friction_solution` = (1 - K)^-1 times itself, by the factors."""
     n = head(m).n_frictions
@@ -185,15 +177,13 @@ def solve_friction(m: Memory) -> None:
         z[k] = z[k] / F[k, k]
 
 
-@stage("ii", "reaction-friction")
-def margins(m: Memory, out_at: Address) -> None:
+def margins(m: Memory, out: Array) -> None:
     """out[k] = the smaller one of the pivot of friction k in 1 - K and of 1 - |R_k(la_k)|; out[n + k] = N. Follows
     `superpose_friction`."""
-    out = vector_at(out_at)
     n = head(m).n_frictions
     for k in range(n):
         out[n + k] = normals(m)[k]
     for k in range(n):
-        normal_force(m, k, address(friction_loads(m)[k, 6 * k :]))
+        normal_force(m, k, friction_loads(m)[k, 6 * k :])
         out[k] = min(friction_factors(m)[k, k], 1.0 - normals(m)[k])
         normals(m)[k] = out[n + k]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, chosen, is_zero, rely
-from rbdae.compiler.jit import jit
+from rbdae.graph.functions import Array, chosen, is_zero, rely
 
 ALMOST = 1000.0
 """A recorded elimination is good while no pivot is smaller than the best one by more than this factor: the threshold of
@@ -11,7 +10,6 @@ sparse codes that keep an order of pivots, such as KLU. With 10, up to a quarter
 to the recorded order (n_four_bar 97 of 370, bricard 37 of 512); with 1000, 1 and 0."""
 
 
-@jit
 def factorise_pivoted(A: Array, P: Array, size: Array, n: int) -> None:
     """P L U in place of A, n x n, and the row exchanges. Pivots are compared over the sizes of their rows, which go
     with the rows."""
@@ -39,7 +37,6 @@ def factorise_pivoted(A: Array, P: Array, size: Array, n: int) -> None:
                     A[i, j] -= t * A[k, j]
 
 
-@jit
 def solve_pivoted(A: Array, P: Array, x: Array, n: int) -> None:
     """x becomes the solution."""
     for k in range(n):
@@ -58,7 +55,6 @@ def solve_pivoted(A: Array, P: Array, x: Array, n: int) -> None:
         x[i] = t / A[i, i]
 
 
-@jit
 def solve_pivoted_transposed(A: Array, P: Array, x: Array, n: int) -> None:
     """The same with the transposed matrix."""
     for i in range(n):

@@ -5,13 +5,11 @@ See `rbdae.kernels.linear.saddle`.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, vector_at
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.rotations.quaternion_algebra import quaternion_tangents
 
 
-@stage("ii", "quaternion-rate")
 def reduce(m: Memory, b: int) -> None:
     """N = T_p(p) and Ji = J^-1 / |p|^4, or J^-1 with momenta."""
     o = bodies(m)[b]
@@ -26,11 +24,9 @@ def reduce(m: Memory, b: int) -> None:
             s.Ji[i, j] = t * o.inertia_inverse[i, j]
 
 
-@stage("iiiii", "quaternion-rate")
-def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> None:
+def particular(m: Memory, b: int, s_at: Array, il: int, out: Array) -> None:
     """out = p s / |p|^2, or with momenta p s / (4 J0)."""
-    s_int = vector_at(s_at)
-    out = vector_at(out_at)
+    s_int = s_at
     s = states(m)[b]
     n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
     t = s_int[il] / n

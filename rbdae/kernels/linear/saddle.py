@@ -19,8 +19,7 @@ semidefinite, what is solved is the system without the equation. The Jacobians f
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.constraints.gradients import force_directions, plus_side
 from rbdae.kernels.linear import (
@@ -46,7 +45,6 @@ from rbdae.kernels.memory import (
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 
 
-@jit
 def reduce_bodies(m: Memory, pulled: int) -> None:
     """N (the identity for angular velocities) and Ji, the inverse of the reduced rotational mass, of all bodies; where
     `pulled` is 1 as the formulation takes it. Directors leave C = D^-T, too."""
@@ -66,7 +64,6 @@ def reduce_bodies(m: Memory, pulled: int) -> None:
         unit_quaternions.reduce(m)
 
 
-@stage("ii")
 def factorise(m: Memory, pulled: int) -> None:
     """Reduce the bodies and factorise the joint Schur complement. Reads the gradients; writes N, Ji and `factor`;
     head.singular becomes 0, or 1 + the place of the first vanishing pivot (redundant or singular constraints). The
@@ -78,16 +75,14 @@ def factorise(m: Memory, pulled: int) -> None:
         factorise_schur(m, pulled)
 
 
-@jit
 def particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
     """out = velocities of one body with G_int out = s[il:]."""
     if head(m).kind == QUATERNION_RATE:
-        quaternion_reduction.particular(m, b, address(s_int), il, address(out))
+        quaternion_reduction.particular(m, b, s_int, il, out)
     else:
-        director_reduction.particular(m, b, address(s_int), il, address(out))
+        director_reduction.particular(m, b, s_int, il, out)
 
 
-@stage("i")
 def solve_saddle(m: Memory) -> None:
     """vdot and la. Reads `right_hand_side` (f), `constraint_side` (s) and the factors; writes `solution` and
     `multipliers`."""
@@ -110,7 +105,6 @@ def solve_saddle(m: Memory) -> None:
     add_joints(m)
 
 
-@jit
 def add_joints(m: Memory) -> None:
     """The joints' multipliers and what they do to `solution`, which is that of bodies without joints; then the internal
     multipliers. Reads as `solve_saddle` does."""
@@ -121,7 +115,6 @@ def add_joints(m: Memory) -> None:
         internal_multipliers(m)
 
 
-@stage("ii", "internal")
 def _solve_body(m: Memory, b: int) -> None:
     """The rotational velocities of one body without joints: the particular part and N Ji N^T (f - M particular)."""
     o = bodies(m)[b]
@@ -146,7 +139,6 @@ def _solve_body(m: Memory, b: int) -> None:
         vd[i + k] = s.ad[k] + s.N[k, 0] * b0 + s.N[k, 1] * b1 + s.N[k, 2] * b2
 
 
-@stage("i", "joints")
 def _solve_joints(m: Memory) -> None:
     """Multipliers of the joints, and what they do to `solution`. Reads the gradients and factors."""
     h = head(m)
@@ -197,7 +189,6 @@ def _solve_joints(m: Memory) -> None:
                         vd[i + k] -= s.N[k, j] * t
 
 
-@stage("i", "internal")
 def internal_multipliers(m: Memory) -> None:
     """la_int from G_int^T la_int = f - M vdot - W la of the joints (W = G^T, but for the forms of [SNS15]):
     p . (...) / |p|^2, or Lambda = F D^-1. Writes `multipliers` and `unbalanced`."""

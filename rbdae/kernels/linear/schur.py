@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Array, Memory, select
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, select
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
 from rbdae.kernels.memory import (
@@ -30,14 +29,12 @@ from rbdae.kernels.records import ANGULAR, MOMENT
 SUSPENDED = 1e200
 
 
-@jit
 def factorise_schur(m: Memory, pulled: int) -> None:
     """L and D of S. Reads the gradients, N and Ji; writes `factor` and head.singular."""
     assemble_schur(m, pulled)
     eliminate_schur(m)
 
 
-@jit
 def assemble_schur(m: Memory, pulled: int) -> None:
     """S in place of L. Reads the gradients, N and Ji."""
     reduce_gradients(m)
@@ -46,7 +43,6 @@ def assemble_schur(m: Memory, pulled: int) -> None:
     _add_pairs(m)
 
 
-@stage("i", "joints")
 def reduce_gradients(m: Memory) -> None:
     """H = Gw N and HJ = H Ji of both sides of each primitive."""
     h = head(m)
@@ -77,7 +73,6 @@ def reduce_gradients(m: Memory) -> None:
                     )
 
 
-@stage("i", "joints forms")
 def _scale_reduced_gradients(m: Memory) -> None:
     """HJ = |p|^2 H Ji for the generalised forces 2 L^T n: N^T W = |p|^2 N^T G^T there, and N^T G^T for the others."""
     if head(m).pull_back != MOMENT or head(m).unit_norm == 1:
@@ -96,7 +91,6 @@ def _scale_reduced_gradients(m: Memory) -> None:
                     HJ[k, j] *= t
 
 
-@jit
 def of_pair(o: Array, r1: Array, i1: int, i: int, r2: Array, i2: int, j: int) -> Any:
     """Row i of a primitive times M^-1 times row j of another one, on the body that is on their sides i1 and i2."""
     t = dot(r1.HJ[i1, i], r2.H[i2, j], 3)
@@ -105,7 +99,6 @@ def of_pair(o: Array, r1: Array, i1: int, i: int, r2: Array, i2: int, j: int) ->
     return t
 
 
-@stage("i", "joints")
 def _add_pairs(m: Memory) -> None:
     """S in place of L: a pair of primitives for each body that they share. Dropped rows become rows of the identity."""
     h = head(m)
@@ -136,7 +129,6 @@ def _add_pairs(m: Memory) -> None:
                 L[start[p.slot[k] + 1] - 1] = 1.0
 
 
-@stage("i", "joints")
 def eliminate_schur(m: Memory) -> None:
     """S = L D L^T, row by row. Pivots below their floor become those of suspended equations."""
     h = head(m)
@@ -157,7 +149,6 @@ def eliminate_schur(m: Memory) -> None:
             h.singular = i + 1
 
 
-@jit
 def solve_schur(m: Memory, x: Array) -> None:
     """x = S^-1 x, in the order of elimination."""
     solve_factors(factor(m)[0], factor(m)[1], factor_start(m), factor_column(m), x, head(m).n_rows)

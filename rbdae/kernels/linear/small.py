@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Array
-from rbdae.compiler.jit import jit
+from rbdae.graph.functions import Array
 
 
-@jit
 def dot(x: Array, y: Array, n: int) -> Any:
     """The product of two vectors of n entries."""
     t = x[0] * y[0]
@@ -17,7 +15,6 @@ def dot(x: Array, y: Array, n: int) -> Any:
     return t
 
 
-@jit
 def inverse3(A: Array, out: Array) -> None:
     """out = A^-1, 3 x 3."""
     c00 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]

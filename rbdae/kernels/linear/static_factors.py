@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Array
-from rbdae.compiler.jit import jit
+from rbdae.graph.functions import Array
 
 
-@jit
 def eliminate_row(L: Array, D: Array, start: Array, column: Array, w: Array, i: int) -> Any:
     """Row i of the matrix becomes that of L. Returns its pivot, which the caller keeps in D. w (n) is scratch, zero
     before and after."""
@@ -30,7 +28,6 @@ def eliminate_row(L: Array, D: Array, start: Array, column: Array, w: Array, i: 
     return d
 
 
-@jit
 def solve_factors(L: Array, D: Array, start: Array, column: Array, x: Array, n: int) -> None:
     """x = (L D L^T)^-1 x for n rows."""
     for i in range(n):

@@ -12,15 +12,13 @@ continuation: p . pddot + pdot . pdot = (pdot . pdot) (1 - |p|^2), so that |p| s
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, vector_at
-from rbdae.compiler.jit import stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, constraint_side, head, right_hand_side, solution, states
 from rbdae.rotations.algebra import spin_transposed
 from rbdae.rotations.quaternion_algebra import add_product, conjugate_product
 
 
-@stage("i", "unit-norm")
 def reduce(m: Memory) -> None:
     """Ji = J^-1 of all bodies."""
     for b in range(head(m).n_bodies):
@@ -31,7 +29,6 @@ def reduce(m: Memory) -> None:
                 s.Ji[i, j] = o.inertia_inverse[i, j]
 
 
-@stage("i", "unit-norm")
 def free_accelerations(m: Memory) -> None:
     """Accelerations of all bodies without joints to `solution`. Reads d, fd, `right_hand_side` (of xdot) and
     `constraint_side`."""
@@ -50,7 +47,6 @@ def free_accelerations(m: Memory) -> None:
         add_product(s.a, s.s, 1.0, vd[i : i + 4])
 
 
-@stage("ii", "unit-norm")
 def _half_rate(m: Memory, b: int) -> None:
     """s = (0, b). Coefficients of products of two of W are numbers of the model: in principal axes three are not 0."""
     o = bodies(m)[b]
@@ -84,7 +80,6 @@ def _half_rate(m: Memory, b: int) -> None:
         s.s[1 + k] = s.ad[k]
 
 
-@stage("i", "unit-norm")
 def pushed(m: Memory) -> None:
     """What natural forces alone do to `solution` without joints. Reads d, fd and `right_hand_side` (of xdot)."""
     f = right_hand_side(m)
@@ -105,12 +100,10 @@ def pushed(m: Memory) -> None:
         add_product(s.a, s.s, 1.0, vd[i : i + 4])
 
 
-@stage("iii", "unit-norm")
-def balance(m: Memory, out_at: Address, row: int) -> None:
+def balance(m: Memory, out: Array, row: int) -> None:
     """The equations that these accelerations solve. out[row:]: the dynamics, for the rotation J (w' / 2 - b) and a 0;
     the unit norm divided by |p|^2 at its place among the constraints. Reads the natural forces, which contain those of
     the joints."""
-    out = vector_at(out_at)
     h = head(m)
     for b in range(h.n_bodies):
         o = bodies(m)[b]

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, maximum, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, maximum
 from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.linear.pivoted import factorise_pivoted, solve_pivoted, solve_pivoted_transposed
 from rbdae.kernels.memory import (
@@ -26,7 +25,6 @@ from rbdae.kernels.memory import (
 )
 
 
-@jit
 def gather_gradients(m: Memory, out: Array) -> None:
     """out[:rows] = G without the dropped rows. Reads the gradients."""
     h = head(m)
@@ -56,10 +54,8 @@ def gather_gradients(m: Memory, out: Array) -> None:
             n += 1
 
 
-@stage("iii", "spatial dense-loops")
-def _turned_selection(m: Memory, i: int, out_at: Address) -> None:
+def _turned_selection(m: Memory, i: int, out: Array) -> None:
     """out[:nv] = row i of S P. Reads C, see `place_selection`."""
-    out = vector_at(out_at)
     h = head(m)
     S = velocity_selection(m)
     for j in range(h.n_v):
@@ -75,7 +71,6 @@ def _turned_selection(m: Memory, i: int, out_at: Address) -> None:
             out[j + k] = x * C[0, k] + y * C[1, k] + z * C[2, k]
 
 
-@stage("i", "spatial dense-loops")
 def _place_selection(m: Memory) -> None:
     """C = R^-T of all bodies."""
     for b in range(head(m).n_bodies):
@@ -83,17 +78,15 @@ def _place_selection(m: Memory) -> None:
         inverse_transposed(s.d, s.C)
 
 
-@jit
 def _selected(m: Memory, i: int) -> Any:
     """Row i of S, or of S P where velocities are spatial, which is written to `turned_row`."""
     row = velocity_selection(m)[i]
     if head(m).spatial != 0:
         row = turned_row(m)
-        _turned_selection(m, i, address(row))
+        _turned_selection(m, i, row)
     return row
 
 
-@stage("i", "dense-loops")
 def factorise_loops(m: Memory) -> None:
     """`square_factors` = P L U of [G; S]. Reads the gradients and S; writes the row exchanges, too.
 
@@ -120,23 +113,18 @@ def factorise_loops(m: Memory) -> None:
     factorise_pivoted(A, row_exchanges(m), size, n)
 
 
-@stage("ii", "dense-loops")
-def solve_loops(m: Memory, x_at: Address) -> None:
+def solve_loops(m: Memory, x: Array) -> None:
     """x = [G; S]^-1 x."""
-    solve_pivoted(square_factors(m), row_exchanges(m), vector_at(x_at), head(m).n_v)
+    solve_pivoted(square_factors(m), row_exchanges(m), x, head(m).n_v)
 
 
-@stage("ii", "dense-loops")
-def solve_loops_transposed(m: Memory, x_at: Address) -> None:
+def solve_loops_transposed(m: Memory, x: Array) -> None:
     """x = [G; S]^-T x."""
-    solve_pivoted_transposed(square_factors(m), row_exchanges(m), vector_at(x_at), head(m).n_v)
+    solve_pivoted_transposed(square_factors(m), row_exchanges(m), x, head(m).n_v)
 
 
-@stage("iiii", "dense-loops")
-def select_loop_rates(m: Memory, w_at: Address, out_at: Address, row: int) -> None:
+def select_loop_rates(m: Memory, w: Array, out: Array, row: int) -> None:
     """out[row:row + nnu] = S w."""
-    w = vector_at(w_at)
-    out = vector_at(out_at)
     h = head(m)
     for i in range(h.n_nu):
         s = _selected(m, i)

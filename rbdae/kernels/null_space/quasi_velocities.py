@@ -14,8 +14,7 @@ equations have no row in G.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
@@ -57,55 +56,50 @@ from rbdae.kernels.null_space.trees import (
 from rbdae.kernels.records import SPHERICAL_TREE, TREE
 
 
-@jit
-def velocities_from_nu(m: Memory, y_at: Address, offset: int) -> None:
+def velocities_from_nu(m: Memory, y: Array, offset: int) -> None:
     """Natural velocities of all placed bodies from nu in y; leaves the factors of [G; S]."""
     if head(m).structure == SPHERICAL_TREE:
-        spherical_rotations(m, y_at, offset, 0)
+        spherical_rotations(m, y, offset, 0)
         move(m)
         spherical_velocities(m)
     else:
-        _square_velocities(m, y_at, offset)
+        _square_velocities(m, y, offset)
         move(m)
 
 
-@jit
-def accelerations_from_nu(m: Memory, yd_at: Address, offset: int) -> None:
+def accelerations_from_nu(m: Memory, yd: Array, offset: int) -> None:
     """Natural accelerations from nudot in yd, and the rates of the primitives. Follows `velocities_from_nu`."""
     if head(m).structure == SPHERICAL_TREE:
-        spherical_rotations(m, yd_at, offset, 1)
+        spherical_rotations(m, yd, offset, 1)
         accelerate(m)
         spherical_accelerations(m)
         primitive_vectors(m, 1)
     else:
-        _square_accelerations(m, yd_at, offset)
+        _square_accelerations(m, yd, offset)
         accelerate(m)
         primitive_vectors(m, 2)
 
 
-@jit
-def select_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
+def select_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).structure == SPHERICAL_TREE:
-        select_spherical_rates(m, vd_at, out_at, row)
+        select_spherical_rates(m, vd, out, row)
     else:
-        _select_square_rates(m, vd_at, out_at, row)
+        _select_square_rates(m, vd, out, row)
     if head(m).spatial != 0:
-        to_spatial_quasi_velocities(m, out_at, row)
+        to_spatial_quasi_velocities(m, out, row)
 
 
-@jit
-def reduce_forces(m: Memory, out_at: Address, row: int) -> None:
+def reduce_forces(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nnu] = T^T h. Reads `quasi_forces` (h); the square system leaves (zeta, T^T h) there."""
     if head(m).structure == SPHERICAL_TREE:
-        reduce_spherical_forces(m, out_at, row)
+        reduce_spherical_forces(m, out, row)
     else:
-        _reduce_square_forces(m, out_at, row)
+        _reduce_square_forces(m, out, row)
     if head(m).spatial != 0:
-        turn_reduced_forces(m, out_at, row)
+        turn_reduced_forces(m, out, row)
 
 
-@jit
 def null_space_matrix(m: Memory) -> None:
     """T (nv x nnu) of the placed and moved bodies. Follows `velocities_from_nu`."""
     if head(m).structure == SPHERICAL_TREE:
@@ -117,7 +111,6 @@ def null_space_matrix(m: Memory) -> None:
         turn_null_space(m)
 
 
-@jit
 def _factorise(m: Memory) -> None:
     """Factors of [G; S]. Reads the gradients."""
     if head(m).structure == TREE:
@@ -128,38 +121,34 @@ def _factorise(m: Memory) -> None:
         factorise_loops(m)
 
 
-@jit
 def _solve(m: Memory, x: Array) -> None:
     """x = [G; S]^-1 x."""
     if head(m).structure == TREE:
-        solve_tree(m, address(x))
+        solve_tree(m, x)
     elif head(m).sparse == 1:
-        solve_sparse_loops(m, address(x))
+        solve_sparse_loops(m, x)
     else:
-        solve_loops(m, address(x))
+        solve_loops(m, x)
 
 
-@jit
 def _solve_transposed(m: Memory, x: Array) -> None:
     """x = [G; S]^-T x: the multipliers of the joints, then T^T x."""
     if head(m).structure == TREE:
-        solve_tree_transposed(m, address(x))
+        solve_tree_transposed(m, x)
     elif head(m).sparse == 1:
-        solve_sparse_loops_transposed(m, address(x))
+        solve_sparse_loops_transposed(m, x)
     else:
-        solve_loops_transposed(m, address(x))
+        solve_loops_transposed(m, x)
 
 
-@jit
-def _known(m: Memory, y_at: Address, offset: int, level: int) -> None:
+def _known(m: Memory, y: Array, offset: int, level: int) -> None:
     """`square_side` = (-g_I, nu) at level 1, (-g_II, nudot) at level 2. Reads the vectors of the primitives at zero
     velocities, or accelerations."""
-    y = vector_at(y_at)
     h = head(m)
     C = primitives(m)
     g = constraint_values(m)
     x = square_side(m)
-    primitive_residual(m, address(g), 0, level)
+    primitive_residual(m, g, 0, level)
     n = 0
     for i in range(h.n_primitives):
         for k in range(C[i].n):
@@ -169,11 +158,10 @@ def _known(m: Memory, y_at: Address, offset: int, level: int) -> None:
     for i in range(h.n_nu):
         x[n + i] = y[offset + i]
     if h.spatial != 0:
-        to_material_quasi_velocities(m, address(x[n:]), level)
+        to_material_quasi_velocities(m, x[n:], level)
 
 
-@stage("iii", "square-system")
-def _square_velocities(m: Memory, y_at: Address, offset: int) -> None:
+def _square_velocities(m: Memory, y: Array, offset: int) -> None:
     """xdot and Omega of all placed bodies from nu in y. Writes the vectors and gradients of the primitives and the
     factors of [G; S]."""
     S = states(m)
@@ -187,50 +175,45 @@ def _square_velocities(m: Memory, y_at: Address, offset: int) -> None:
     velocity_basis(m)
     gradients(m)
     _factorise(m)
-    _known(m, y_at, offset, 1)
+    _known(m, y, offset, 1)
     x = square_side(m)
     _solve(m, x)
-    gather_velocities(m, address(x), 0)
+    gather_velocities(m, x, 0)
 
 
-@stage("iii", "square-system")
-def _square_accelerations(m: Memory, yd_at: Address, offset: int) -> None:
+def _square_accelerations(m: Memory, yd: Array, offset: int) -> None:
     """xddot and Omegadot of all moved bodies from nudot in yd. Reads the factors that `_square_velocities` has left."""
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)
-    _known(m, yd_at, offset, 2)
+    _known(m, yd, offset, 2)
     x = square_side(m)
     if head(m).structure == TREE:
-        subtract_frame_rates(m, address(x))
+        subtract_frame_rates(m, x)
     _solve(m, x)
-    gather_accelerations(m, address(x), 0)
+    gather_accelerations(m, x, 0)
 
 
-@stage("iii", "square-system")
-def _reduce_square_forces(m: Memory, out_at: Address, row: int) -> None:
+def _reduce_square_forces(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nnu] = T^T h. `quasi_forces`: h becomes [G; S]^-T h = (zeta, T^T h)."""
     h = head(m)
     z = quasi_forces(m)
-    out = vector_at(out_at)
     _solve_transposed(m, z)
     first = h.n_v - h.n_nu
     for i in range(h.n_nu):
         out[row + i] = z[first + i]
 
 
-@stage("iiii", "square-system")
-def _select_square_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
+def _select_square_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).structure == TREE:
-        select_tree_rates(m, vd_at, out_at, row)
+        select_tree_rates(m, vd, out, row)
     elif head(m).sparse == 1:
-        select_sparse_loop_rates(m, vd_at, out_at, row)
+        select_sparse_loop_rates(m, vd, out, row)
     else:
-        select_loop_rates(m, vd_at, out_at, row)
+        select_loop_rates(m, vd, out, row)
 
 
-@stage("i", "square-system")
 def _square_null_space(m: Memory) -> None:
     """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]; writes `square_side`."""
     h = head(m)

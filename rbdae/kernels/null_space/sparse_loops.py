@@ -12,8 +12,7 @@ has the condition of A squared. Corrections by the residual of A x = b give the 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
 from rbdae.kernels.memory import (
@@ -42,7 +41,6 @@ from rbdae.kernels.memory import (
 CORRECTIONS = 2
 
 
-@stage("i", "sparse-loops")
 def factorise_sparse_loops(m: Memory) -> None:
     """`square_rows` = [G; S] and `square_factor` = (L, D). Reads the gradients and S."""
     _set_gradients(m)
@@ -51,7 +49,6 @@ def factorise_sparse_loops(m: Memory) -> None:
     _eliminate(m)
 
 
-@jit
 def _set_gradients(m: Memory) -> None:
     B = bodies(m)
     C = primitives(m)
@@ -81,7 +78,6 @@ def _set_gradients(m: Memory) -> None:
                 e += 3
 
 
-@jit
 def _set_selection(m: Memory) -> None:
     """The rows of S, or of S P where velocities are spatial, P = R^-T: three numbers of a body at a time."""
     h = head(m)
@@ -113,14 +109,12 @@ def _set_selection(m: Memory) -> None:
                 A[e + 2] = z
 
 
-@jit
 def _weight(m: Memory) -> Array:
     """The diagonal of W."""
     h = head(m)
     return velocity_metric(m)[h.n_v + h.n_nu :]
 
 
-@jit
 def _multiply(m: Memory) -> None:
     """A W A^T in place of L: the products of rows that share a body."""
     n = head(m).n_v
@@ -151,7 +145,6 @@ def _multiply(m: Memory) -> None:
             w[column[e]] = 0.0
 
 
-@jit
 def _eliminate(m: Memory) -> None:
     """A W A^T = L D L^T, row by row."""
     n = head(m).n_v
@@ -166,7 +159,6 @@ def _eliminate(m: Memory) -> None:
         D[i] = eliminate_row(L, D, start, column, w, i)
 
 
-@jit
 def _solve_normal(m: Memory, z: Array) -> None:
     """z = (A W A^T)^-1 z."""
     n = head(m).n_v
@@ -175,10 +167,8 @@ def _solve_normal(m: Memory, z: Array) -> None:
     solve_factors(L, L[start[n] :], start, square_factor_column(m), z, n)
 
 
-@stage("ii", "sparse-loops")
-def solve_sparse_loops(m: Memory, x_at: Address) -> None:
+def solve_sparse_loops(m: Memory, x: Array) -> None:
     """x = [G; S]^-1 x."""
-    x = vector_at(x_at)
     n = head(m).n_v
     A = square_rows(m)
     start = square_start(m)
@@ -205,10 +195,8 @@ def solve_sparse_loops(m: Memory, x_at: Address) -> None:
                 x[column[e]] += W[column[e]] * (A[e] * z[i])
 
 
-@stage("ii", "sparse-loops")
-def solve_sparse_loops_transposed(m: Memory, x_at: Address) -> None:
+def solve_sparse_loops_transposed(m: Memory, x: Array) -> None:
     """x = [G; S]^-T x."""
-    x = vector_at(x_at)
     n = head(m).n_v
     A = square_rows(m)
     start = square_start(m)
@@ -234,11 +222,8 @@ def solve_sparse_loops_transposed(m: Memory, x_at: Address) -> None:
         x[i] = z[place[i]]
 
 
-@stage("iiii", "sparse-loops")
-def select_sparse_loop_rates(m: Memory, w_at: Address, out_at: Address, row: int) -> None:
+def select_sparse_loop_rates(m: Memory, w: Array, out: Array, row: int) -> None:
     """out[row:row + nnu] = S w. Reads the rows of the square system."""
-    w = vector_at(w_at)
-    out = vector_at(out_at)
     h = head(m)
     A = square_rows(m)
     start = square_start(m)

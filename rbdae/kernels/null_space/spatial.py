@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.spatial import (
     inverse_transposed,
     times_three,
@@ -29,7 +28,6 @@ ROOT = -1
 NONE = -1
 
 
-@jit
 def _place(m: Memory, b: int) -> Any:
     """The place of omega of a body among the quasi-velocities, or `NONE`."""
     o = bodies(m)[b]
@@ -41,10 +39,8 @@ def _place(m: Memory, b: int) -> Any:
     return o.inu if kind == SPHERICAL_TREE else NONE
 
 
-@stage("iii", "spatial")
-def to_material_quasi_velocities(m: Memory, x_at: Address, order: int) -> None:
+def to_material_quasi_velocities(m: Memory, x: Array, order: int) -> None:
     """x = nu (order 1) or nudot (2): omega becomes Omega. Reads d; writes p, or pd."""
-    x = vector_at(x_at)
     for b in range(head(m).n_bodies):
         j = _place(m, b)
         if j == NONE:
@@ -56,10 +52,8 @@ def to_material_quasi_velocities(m: Memory, x_at: Address, order: int) -> None:
         to_material(s.d, p, x[j : j + 3])
 
 
-@stage("iii", "spatial")
-def to_spatial_quasi_velocities(m: Memory, out_at: Address, row: int) -> None:
+def to_spatial_quasi_velocities(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nnu]: of nudot, Omegadot becomes omegadot. Reads d; writes C."""
-    out = vector_at(out_at)
     for b in range(head(m).n_bodies):
         j = _place(m, b)
         if j != NONE:
@@ -68,7 +62,6 @@ def to_spatial_quasi_velocities(m: Memory, out_at: Address, row: int) -> None:
             times_three(s.C, out, row + j, out, row + j)
 
 
-@jit
 def turn_column(C: Array, F: Array, i: int, c: int) -> None:
     """F[i:i + 3, c] becomes C times it."""
     x = F[i, c]
@@ -78,10 +71,8 @@ def turn_column(C: Array, F: Array, i: int, c: int) -> None:
         F[i + k, c] = C[k, 0] * x + C[k, 1] * y + C[k, 2] * z
 
 
-@stage("ii", "spatial")
-def turn_motion(m: Memory, w_at: Address) -> None:
+def turn_motion(m: Memory, w: Array) -> None:
     """w = (xdot, Omega) and the rows of T become those of (xdot, omega). Reads d; writes C."""
-    w = vector_at(w_at)
     h = head(m)
     T = null_space(m)
     for b in range(h.n_bodies):
@@ -93,7 +84,6 @@ def turn_motion(m: Memory, w_at: Address) -> None:
             turn_column(s.C, T, i, c)
 
 
-@stage("i", "spatial")
 def turn_null_space(m: Memory) -> None:
     """T with the columns of omega in place of those of Omega = R^T omega. Reads d."""
     h = head(m)
@@ -111,11 +101,9 @@ def turn_null_space(m: Memory) -> None:
                 T[i, j + k] = x * d[k] + y * d[3 + k] + z * d[6 + k]
 
 
-@stage("iii", "spatial")
-def turn_reduced_forces(m: Memory, out_at: Address, row: int) -> None:
+def turn_reduced_forces(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nnu]: T^T h with the T of Omega becomes that with the T of omega. Reads d; leaves the former in
     gx of the bodies."""
-    out = vector_at(out_at)
     for b in range(head(m).n_bodies):
         j = _place(m, b)
         if j == NONE:

@@ -11,8 +11,7 @@ Parents come before children; -1 marks a root, the number of bodies the ground.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import read_body, write_body
 from rbdae.kernels.bodies.spatial import to_material
 from rbdae.kernels.memory import bodies, head, null_space, quasi_forces, states
@@ -20,7 +19,6 @@ from rbdae.kernels.memory import bodies, head, null_space, quasi_forces, states
 ROOT = -1
 
 
-@jit
 def _hang(o: Array, x: Array, dp: Array, dc: Array, out: Array) -> None:
     """out = x + R'_p r_p - R'_c r_c, with rates R' of the directors of a body and of its parent."""
     r = o.parent_arm
@@ -30,7 +28,6 @@ def _hang(o: Array, x: Array, dp: Array, dc: Array, out: Array) -> None:
         out[k] -= dc[k] * q[0] + dc[3 + k] * q[1] + dc[6 + k] * q[2]
 
 
-@stage("iii", "spherical-tree spatial")
 def _to_material(m: Memory, b: int, order: int) -> None:
     """omega, which stands in w (order 0), or omegadot in wd (1), becomes Omega. Writes p or pd."""
     s = states(m)[b]
@@ -44,10 +41,8 @@ def _to_material(m: Memory, b: int, order: int) -> None:
         to_material(s.d, s.pd, s.wd)
 
 
-@stage("iiii", "spherical-tree")
-def spherical_rotations(m: Memory, y_at: Address, offset: int, order: int) -> None:
+def spherical_rotations(m: Memory, y: Array, offset: int, order: int) -> None:
     """Omega of all bodies and xdot of the roots from nu (order 0), or their rates from nudot (order 1)."""
-    y = vector_at(y_at)
     B = bodies(m)
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -68,7 +63,6 @@ def spherical_rotations(m: Memory, y_at: Address, offset: int, order: int) -> No
                 s.om[k] = s.w[k]
 
 
-@stage("i", "spherical-tree")
 def spherical_velocities(m: Memory) -> None:
     """xdot of the children, parents first. Reads the natural velocities of the rotations."""
     for b in range(head(m).n_bodies):
@@ -79,7 +73,6 @@ def spherical_velocities(m: Memory) -> None:
             _hang(o, p.xd, p.dd, s.dd, s.xd)
 
 
-@stage("i", "spherical-tree")
 def spherical_accelerations(m: Memory) -> None:
     """xddot of the children likewise: T nudot + Tdot nu."""
     for b in range(head(m).n_bodies):
@@ -90,7 +83,6 @@ def spherical_accelerations(m: Memory) -> None:
             _hang(o, p.xdd, p.ddd, s.ddd, s.xdd)
 
 
-@jit
 def _cross_back(d: Array, r: Array, f: Array, scale: float, out: Array) -> None:
     """out += scale r x (R^T f)."""
     g0 = d[0] * f[0] + d[1] * f[1] + d[2] * f[2]
@@ -101,7 +93,6 @@ def _cross_back(d: Array, r: Array, f: Array, scale: float, out: Array) -> None:
     out[2] += scale * (r[0] * g1 - r[1] * g0)
 
 
-@jit
 def _write_rates(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nnu] = (tx, t) of the roots, and t of the others."""
     for b in range(head(m).n_bodies):
@@ -115,11 +106,9 @@ def _write_rates(m: Memory, out: Array, row: int) -> None:
                 out[i + k] = s.t[k]
 
 
-@stage("iii", "spherical-tree")
-def reduce_spherical_forces(m: Memory, out_at: Address, row: int) -> None:
+def reduce_spherical_forces(m: Memory, out: Array, row: int) -> None:
     """out[row:row + nnu] = T^T h, children first. Reads `quasi_forces` (h); leaves the sum of the forces of each
     subtree in tx."""
-    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -147,16 +136,13 @@ def reduce_spherical_forces(m: Memory, out_at: Address, row: int) -> None:
     _write_rates(m, out, row)
 
 
-@stage("iiii", "spherical-tree")
-def select_spherical_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
+def select_spherical_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
     """nudot from (xddot, Omegadot): the quasi-velocities are entries of w."""
-    vd = vector_at(vd_at)
     for b in range(head(m).n_bodies):
         read_body(m, b, vd, bodies(m)[b].iv, states(m)[b].tx, states(m)[b].t, 3)
-    _write_rates(m, vector_at(out_at), row)
+    _write_rates(m, out, row)
 
 
-@stage("i", "spherical-tree")
 def spherical_null_space(m: Memory) -> None:
     """T (nv x nnu). Reads B of the bodies."""
     h = head(m)
@@ -189,7 +175,6 @@ def spherical_null_space(m: Memory) -> None:
             T[i + k, j + k] = 1.0
 
 
-@jit
 def _add_arm_columns(m: Memory, b: int, row: int, j: int, r: Array, scale: float) -> None:
     """The columns of scale R'_b r by Omega_b, in three rows."""
     T = null_space(m)

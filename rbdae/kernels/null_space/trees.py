@@ -15,15 +15,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, is_zero, vector_at
-from rbdae.compiler.jit import jit, stage
+from rbdae.graph.functions import Array, Memory, is_zero
 from rbdae.kernels.constraints.gradients import plus_side
 from rbdae.kernels.linear.pivoted import factorise_pivoted, solve_pivoted, solve_pivoted_transposed
 from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities, work
 from rbdae.kernels.null_space.spherical_trees import ROOT
 
 
-@stage("i", "tree")
 def factorise_tree(m: Memory) -> None:
     """P L U of the 6 x 6 matrix of each body. Reads the gradients; writes `tree_factors` and the row exchanges."""
     B = bodies(m)
@@ -56,10 +54,8 @@ def factorise_tree(m: Memory) -> None:
         factorise_pivoted(A, e.pivot, size, 6)
 
 
-@stage("ii", "tree")
-def solve_tree(m: Memory, x_at: Address) -> None:
+def solve_tree(m: Memory, x: Array) -> None:
     """x = [G; S]^-1 x, from the order of the equations (joints, then nu) to that of the velocities."""
-    x = vector_at(x_at)
     h = head(m)
     B = bodies(m)
     E = tree_velocities(m)
@@ -85,10 +81,8 @@ def solve_tree(m: Memory, x_at: Address) -> None:
         x[i] = w[i]
 
 
-@stage("ii", "tree")
-def solve_tree_transposed(m: Memory, x_at: Address) -> None:
+def solve_tree_transposed(m: Memory, x: Array) -> None:
     """x = [G; S]^-T x: the multipliers of the joints, then T^T x; children first."""
-    x = vector_at(x_at)
     h = head(m)
     B = bodies(m)
     E = tree_velocities(m)
@@ -126,7 +120,6 @@ def solve_tree_transposed(m: Memory, x_at: Address) -> None:
         x[i] = z[i]
 
 
-@jit
 def _along(S: Array, k: int, d: Array, x: Array) -> Any:
     """sum_j S[k, j] d_j . x over the directors, or their rates."""
     t = 0.0 * x[0]
@@ -136,10 +129,8 @@ def _along(S: Array, k: int, d: Array, x: Array) -> Any:
     return t
 
 
-@stage("ii", "tree")
-def subtract_frame_rates(m: Memory, x_at: Address) -> None:
+def subtract_frame_rates(m: Memory, x: Array) -> None:
     """x[nu] -= Sdot w."""
-    x = vector_at(x_at)
     h = head(m)
     S = states(m)
     first = h.n_v - h.n_nu
@@ -151,11 +142,8 @@ def subtract_frame_rates(m: Memory, x_at: Address) -> None:
                 x[first + o.inu + k] -= _along(e.S, k, S[b].dd, S[b].xd)
 
 
-@stage("iiii", "tree")
-def select_tree_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
+def select_tree_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
-    vd = vector_at(vd_at)
-    out = vector_at(out_at)
     h = head(m)
     S = states(m)
     for b in range(h.n_bodies):

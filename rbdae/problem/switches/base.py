@@ -10,7 +10,7 @@ from typing import Literal, Self, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.compiler.jit import Entry
+from rbdae.kernels.entry import Entry
 from rbdae.machine.function import Shapes
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.traced import traced

@@ -14,7 +14,6 @@ from scipy.linalg import block_diag
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.compiler.plain import plain
 from rbdae.rotations import checks
 from rbdae.rotations.euler_map import euler_differential as _differential_kernel
 from rbdae.rotations.quaternions.matrices import left
@@ -118,7 +117,7 @@ def plane_rate(z: ArrayLike, omega: ArrayLike) -> Vec:
 
 
 def _differential(p: Vec) -> Mat:
-    kernel, last = plain(_differential_kernel), np.moveaxis(p, -1, 0)
+    kernel, last = _differential_kernel, np.moveaxis(p, -1, 0)
     out = np.zeros((9, 4, *p.shape[:-1]))
     kernel(last, out)
     return np.moveaxis(out, (0, 1), (-2, -1))
