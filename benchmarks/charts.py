@@ -173,7 +173,7 @@ def print_counts() -> None:
     for rotation, velocity in cases("index-0"):
         run, hand = (operations(rotation, velocity, folded) for folded in (False, True))
         cells = [f"{written(run[name])} / {written(hand[name])}" for name in names]
-        problem = rbdae.formulate(free_top(), "index-0", rotation=rotation, velocity=velocity, code="traced")
+        problem = rbdae.formulate(free_top(), "index-0", rotation=rotation, velocity=velocity)
         cells.append(str(problem.callbacks.operations("rhs_jacobian").total))
         print(f"| `{rotation}` | `{velocity}` | " + " | ".join(cells) + " |")
     print("\n[NS], Table 1, as printed:\n")

@@ -1,8 +1,8 @@
-"""Right-hand sides by elements beside code of the whole model, generic code and, for chains, C by hand.
+"""Right-hand sides by elements beside code of the whole model and, for chains, C by hand.
 
 Microseconds a call in a loop of machine code, the least of many turns that the codes take one after the other, and the
 processor time of the first call with nothing on disk. Budgets: elements at most 0.9 of code of the whole model and 1.4
-of C for chains of 100 and 1000 links, 1.1 of it for 25 and 100 hinges, half of generic code for random trees of 100.
+of C for chains of 100 and 1000 links, 1.1 of it for 25 and 100 hinges.
 
     python -m benchmarks.elements [--case NAME ...] [--formulation null-space] [--seconds 1.0]
 """
@@ -26,7 +26,6 @@ import rbdae
 
 sys.path.insert(0, str(Path(__file__).parent))
 import internals
-import own_code
 from peers import c_library
 
 
@@ -46,10 +45,29 @@ def balls(n: int) -> rbdae.System:
     return system
 
 
+def hinges(n: int, *, tree: bool = False) -> rbdae.System:
+    """A chain of hinges with axes in all directions; as a tree each body carries two."""
+    rng = np.random.default_rng(1)
+    system = rbdae.System()
+    bodies: list[Any] = [system.ground]
+    at = [np.zeros(3)]
+    for i in range(n):
+        k = i // 2 if tree else i
+        x = at[k] + np.array([1.0, *(0.3 * rng.normal(size=2))])
+        inertia = 0.1 * (1.0 + 0.3 * rng.random(3))
+        body = system.add_body(f"body-{i}", mass=1.0 + rng.random(), inertia=inertia, position=x)
+        axis, middle = rng.normal(size=3), 0.5 * (at[k] + x)
+        joint = rbdae.joints.Revolute(bodies[k], body, at_a=middle - at[k], at_b=middle - x, axis_a=axis, axis_b=axis)
+        system.add_joint(joint)
+        bodies.append(body)
+        at.append(x)
+    return system
+
+
 CASES: dict[str, Callable[[], rbdae.System]] = {
     **{f"chain({n})": lambda n=n: rbdae.models.chain(n) for n in (20, 25, 100, 1000)},
-    **{f"hinges({n})": lambda n=n: own_code.hinges(n) for n in (25, 100)},
-    **{f"tree of {n} hinges": lambda n=n: own_code.hinges(n, tree=True) for n in (25, 100)},
+    **{f"hinges({n})": lambda n=n: hinges(n) for n in (25, 100)},
+    **{f"tree of {n} hinges": lambda n=n: hinges(n, tree=True) for n in (25, 100)},
     **{f"random tree of {n} balls": lambda n=n: balls(n) for n in (25, 100, 1000)},
     **{f"ladder of {2 * n + 1}": lambda n=n: rbdae.models.n_four_bar(n) for n in (12, 50)},
 }
@@ -80,9 +98,9 @@ def measure(name: str, seconds: float, formulation: str) -> str:
     system, calls, first, codes, kept = CASES[name](), [], [], [], []
     many = internals.many()
     y = None
-    for how in ("elements", "whole", "generic"):
+    for how in ("elements", "whole"):
         with internals.right_hand_sides(by_elements=how == "elements"):
-            problem = rbdae.formulate(system, formulation, code="generic" if how == "generic" else "traced")
+            problem = rbdae.formulate(system, formulation)
             y = problem.y0 + 0.01 * np.random.default_rng(1).standard_normal(problem.n) if y is None else y
             out, began = np.empty(problem.n), time.process_time()
             function = problem.callbacks.machine("rhs")
@@ -98,10 +116,10 @@ def measure(name: str, seconds: float, formulation: str) -> str:
         calls.append(lambda k, given=given: many(*given, k))
     us = [1e6 * x for x in best(calls, seconds)]
     error = max(np.abs(out - addresses[0][2]).max() for _, _, out in addresses) / np.abs(addresses[0][2]).max()
-    whole = us[1] if codes[1] == "traced" else float("nan")  # else it was refused
-    by_hand = f"{us[3]:9.2f}{us[0] / us[3]:7.2f}" if len(us) > 3 else " " * 16
+    whole = us[1] if codes[1] == "machine" else float("nan")  # else it was refused
+    by_hand = f"{us[2]:9.2f}{us[0] / us[2]:7.2f}" if len(us) > 2 else " " * 16
     return (
-        f"{name:26s}{us[0]:9.2f}{whole:9.2f}{us[2]:9.2f}   {us[0] / whole:7.2f}{us[0] / us[2]:7.2f}"
+        f"{name:26s}{us[0]:9.2f}{whole:9.2f}   {us[0] / whole:7.2f}"
         f"{by_hand}   {first[0]:6.2f}{first[1]:6.2f}   {error:.0e}"
     )
 
@@ -113,7 +131,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="for each code of a case")
     parser.add_argument("--formulation", default="index-0", help="another ODE form")
     chosen = parser.parse_args()
-    print(f"{'us a call':26s} elements    whole  generic     /whole  /gen        C     /C    first: s     difference")
+    print(f"{'us a call':26s} elements    whole     /whole        C     /C    first: s     difference")
     for name in chosen.case:
         print(measure(name, chosen.seconds, chosen.formulation), flush=True)
 

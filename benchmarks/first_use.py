@@ -1,10 +1,9 @@
 """How long does the first use take in a fresh process: imports, formulate, and a run or the callbacks once?
 
-Generic code against traced code of the same model, in turns, with an empty cache of machine code (cold, once) and with
-what the first process left there (warm, medians). ODE forms are solved for half a second by rbdae:dopri5; of others the
-residual and the Jacobian are evaluated. Python's own byte code is there in both, as after an installation. "cpu" is the
-ratio of the times on all cores, which does not ask what else the machine does. Budgets: cold traced under a fifth of
-cold generic, warm under two thirds. "phases" are imports, formulate and run of the median warm process.
+With an empty cache of machine code (cold, once) and with what that process left there (warm, medians). ODE forms are
+solved for half a second by rbdae:dopri5; of others the residual and the Jacobian are evaluated. Python's own byte code
+is there, as after an installation. "cpu" is the time on all cores. "phases" are imports, formulate and run of the
+median warm process.
 
 The last line is a run of the heavy top by scipy:DOP853 with a warm cache.
 
@@ -27,7 +26,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _MODELS = ("heavy_top", "linked_bodies")
-_CODES = ("generic", "traced")
 _WARM = 5
 
 _USE = """
@@ -35,8 +33,8 @@ import json, sys, time
 times = [time.perf_counter()]
 import rbdae
 times.append(time.perf_counter())
-model, formulation, code = sys.argv[1:]
-p = rbdae.formulate(getattr(rbdae.models, model)(), formulation, code=code)
+model, formulation = sys.argv[1:]
+p = rbdae.formulate(getattr(rbdae.models, model)(), formulation)
 times.append(time.perf_counter())
 if p.kind == "ode":
     assert rbdae.solve(p, (0.0, 0.5), solver="rbdae:dopri5").success
@@ -44,7 +42,7 @@ else:
     p.residual(0.0, p.y0, p.yd0)
     p.jacobian(0.0, p.y0, p.yd0, 1.0)
 times.append(time.perf_counter())
-assert p.code == code
+assert p.code == "machine"
 print(json.dumps([b - a for a, b in zip(times, times[1:])]))
 """
 
@@ -75,28 +73,23 @@ def environment_of(cache: Path, folder: Path) -> dict[str, str]:
     }
 
 
-def once(model: str, formulation: str, code: str, folder: Path) -> Use:
+def once(model: str, formulation: str, folder: Path) -> Use:
     """One fresh process; `folder` has its caches."""
-    environment = environment_of(folder / code, folder)
+    environment = environment_of(folder / "code", folder)
     start, used = time.perf_counter(), os.times()
-    command = [sys.executable, "-c", _USE, model, formulation, code]
+    command = [sys.executable, "-c", _USE, model, formulation]
     run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True)
     seconds, end = time.perf_counter() - start, os.times()
     cpu = end.children_user + end.children_system - used.children_user - used.children_system
     return Use(seconds, cpu, tuple(json.loads(run.stdout)))
 
 
-def compared(model: str, formulation: str, folder: Path) -> tuple[dict[str, Use], dict[str, Use]]:
-    """Cold, and the median of warm ones, by code; the codes take turns."""
-    for code in _CODES:
-        (folder / code).mkdir()
-    cold = {code: once(model, formulation, code, folder) for code in _CODES}
-    warm: dict[str, list[Use]] = {code: [] for code in _CODES}
-    for _ in range(_WARM):
-        for code in _CODES:
-            warm[code].append(once(model, formulation, code, folder))
-    medians = {code: sorted(uses, key=lambda use: use.seconds)[_WARM // 2] for code, uses in warm.items()}
-    return cold, medians
+def cold_and_warm(model: str, formulation: str, folder: Path) -> tuple[Use, Use]:
+    """The first process, and the median of those after it."""
+    (folder / "code").mkdir()
+    cold = once(model, formulation, folder)
+    warm = sorted((once(model, formulation, folder) for _ in range(_WARM)), key=lambda use: use.seconds)
+    return cold, warm[_WARM // 2]
 
 
 def scipy_alone(folder: Path) -> float:
@@ -114,11 +107,10 @@ def scipy_alone(folder: Path) -> float:
 
 
 def with_byte_code(folder: Path) -> None:
-    """Have Python's byte code of all that either code imports, and nothing else, as an installation leaves it."""
-    for code in _CODES:
-        with tempfile.TemporaryDirectory(dir=folder) as other:
-            (Path(other) / "bytes").symlink_to(folder / "bytes")
-            once("heavy_top", "index-0", code, Path(other))
+    """Have Python's byte code of all that is imported, and nothing else, as an installation leaves it."""
+    with tempfile.TemporaryDirectory(dir=folder) as other:
+        (Path(other) / "bytes").symlink_to(folder / "bytes")
+        once("heavy_top", "index-0", Path(other))
 
 
 def main() -> None:
@@ -130,31 +122,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         (Path(root) / "bytes").mkdir()
         if not options.scipy:
-            against_generic(options.formulations, Path(root))
+            table(options.formulations, Path(root))
         print(f"heavy_top, scipy:DOP853, warm: {scipy_alone(Path(root)):.2f} s")
 
 
-def against_generic(formulations: list[str], root: Path) -> None:
+def table(formulations: list[str], root: Path) -> None:
     """A line for each model and formulation."""
     with_byte_code(root)
-    print(f"{'':29s}{'cold, s':>33s}{'warm, s':>33s}   phases of warm, s")
-    print(f"{'':29s}" + f"{'traced generic':>20s}{'ratio':>7s}{'cpu':>6s}" * 2 + "   traced; generic")
+    print(f"{'':29s}{'cold, s':>8s}{'cpu':>6s}{'warm, s':>9s}{'cpu':>6s}   phases of warm, s")
     for model in _MODELS:
         for formulation in formulations:
             with tempfile.TemporaryDirectory(dir=root) as name:
                 (Path(name) / "bytes").symlink_to(root / "bytes")
-                print(f"{model:15s}{formulation:14s}" + row(*compared(model, formulation, Path(name))), flush=True)
-
-
-def row(cold: dict[str, Use], warm: dict[str, Use]) -> str:
-    """Times, ratios, phases."""
-    cells = []
-    for uses in (cold, warm):
-        traced, generic = uses["traced"], uses["generic"]
-        cells.append(f"{traced.seconds:12.2f}{generic.seconds:8.2f}{traced.seconds / generic.seconds:7.2f}")
-        cells.append(f"{traced.cpu / generic.cpu:6.2f}")
-    phases = "; ".join(" ".join(f"{p:.2f}" for p in warm[code].phases) for code in ("traced", "generic"))
-    return "".join(cells) + "   " + phases
+                cold, warm = cold_and_warm(model, formulation, Path(name))
+            phases = " ".join(f"{p:.2f}" for p in warm.phases)
+            numbers = f"{cold.seconds:8.2f}{cold.cpu:6.2f}{warm.seconds:9.2f}{warm.cpu:6.2f}   {phases}"
+            print(f"{model:15s}{formulation:14s}{numbers}", flush=True)
 
 
 if __name__ == "__main__":

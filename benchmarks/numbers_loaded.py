@@ -1,6 +1,6 @@
 """Does code that loads the numbers of a model cost more than code with them in it, and what do other numbers cost?
 
-- A call of the right-hand side, the residual and the sparse Jacobian in a compiled loop, with ``code="traced"``, which
+- A call of the right-hand side, the residual and the sparse Jacobian in a compiled loop, with ``code="auto"``, which
   loads them, over ``code="folded"``, which has them as constants.
 - `Problem.with_parameters` with other masses, and with other points of joints beside `formulate`.
 - The first run by IDA after other masses, beside the second, of mechanisms with loops and of chains.
@@ -29,7 +29,7 @@ import numpy as np
 
 import rbdae
 
-CODES = ("folded", "traced")
+CODES = ("folded", "auto")
 CALLS = {"ode": ("rhs", "rhs_jacobian"), "dae": ("residual", "jacobian_data")}
 
 MODELS: dict[str, Callable[[], rbdae.System]] = {

@@ -250,7 +250,7 @@ def _operations(example: str) -> dict[str, int]:
     system = MODELS[STUDIES[example].model]()
     out = {}
     for formulation, rotation, velocity in STUDIES[example].explicit:
-        problem = rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity, code="traced")
+        problem = rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity)
         out[_named((formulation, rotation, velocity))] = problem.callbacks.operations("rhs").total
     return out
 

@@ -60,19 +60,6 @@ def by_fields(value: Any) -> tuple[Any, tuple[Any, ...]]:
     return type(value), tuple(getattr(value, name) for name in field_names(type(value)))
 
 
-@final
-class KeptAlive:
-    """Keeps an object alive for a kernel that has its address alone: a copy would have the address of its original."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: object) -> None:
-        self._value = value
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copies()
-
-
 def refuse_copies(of: object = None) -> NoReturn:
     """Raise for what works in the memory of one problem: its `__reduce__`."""
     raise TypeError(

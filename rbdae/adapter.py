@@ -65,9 +65,9 @@ class Stats:
     thread that ran the solver (of its kernel calls, too; not of threads that a linear algebra library starts),
     `wall_seconds` what a clock on the wall says: on a busy machine the first one hardly changes; neither counts the
     time in which code of the problem was made, and pivots of its factors were chosen, which later runs find. `code` is
-    ``"traced"``, ``"folded"`` or ``"generic"``, see `rbdae.formulate`, of all callbacks that the run has asked for,
-    ``"mixed"`` where they differ; `handed_over` counts the states at which a guard of traced code did not hold, so that
-    the generic kernel ran. `rbdae.solve` fills in all of these.
+    ``"machine"``, ``"folded"`` or ``"plain"``, see `rbdae.formulate`, of all callbacks that the run has asked for,
+    ``"mixed"`` where they differ; `fallbacks` counts the states at which a guard of machine code did not hold, so that
+    plain Python ran. `rbdae.solve` fills in all of these.
     """
 
     steps: int = 0
@@ -80,7 +80,7 @@ class Stats:
     seconds: float = 0.0
     wall_seconds: float = 0.0
     code: str = ""
-    handed_over: int = 0
+    fallbacks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ An input that is a function of the time is a part of the law: then its derivativ
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias, final, runtime_checkable
@@ -20,13 +21,12 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.compiler.declared import is_dispatcher
-from rbdae.compiler.user_functions import UserFunction
 from rbdae.inputs import Input, Sources, Table, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
 from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
 from rbdae.laws.recorded import Recorded, as_it_is, of_time
+from rbdae.laws.user_functions import UserFunction
 
 
 @runtime_checkable
@@ -240,11 +240,17 @@ def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) 
                 f"{owner}: it takes {n} input{'s' * (n > 1)}, or {3 * n} for s, s', s'', got {len(read)}; give as many"
             )
         return Motion(owner, n, (), _as_they_are, read, whole=len(read) != n)
-    if is_dispatcher(law):
+    if _by_numba(law):
         _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
         return Motion(owner, n, (law,), as_it_is)
     users = _of_time(owner, law)
     return Motion(owner, n, users, partial(of_time, n, partial(_values, owner, n)), whole=len(users) == 3)
+
+
+def _by_numba(law: Any) -> bool:
+    """Whether numba has compiled a law, or will; while numba is not imported there is none."""
+    kind = getattr(sys.modules.get("numba.core.dispatcher"), "Dispatcher", None)
+    return kind is not None and isinstance(law, kind)
 
 
 def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:

@@ -17,10 +17,6 @@ import pytest
 for folder in ("models", "laws", "support"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
-# Code is what users get; `support/codes.py` says which tests run generic kernels in its place. A RBDAE_CODE in the
-# environment holds for all tests.
-CODE = os.environ.get("RBDAE_CODE")
-
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background of a shell; Ctrl-C has its tests
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,10 +28,6 @@ for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     # tests start hundreds of processes, and each would compile every module again
     sys.dont_write_bytecode = False
-
-
-GENERIC = pytest.StashKey[bool]()
-"""Whether a test runs generic kernels."""
 
 
 def pytest_collection_finish() -> None:
@@ -53,20 +45,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Gives tests their code, and marks what is left to the night (`support/codes.py`). There, tests of random cases
-    and of whole registries run again, with all that they have. A test that is named is run."""
+    """Marks what is left to the night (`support/codes.py`). There, tests of random cases and of whole registries run
+    again, with all that they have. A test that is named is run."""
     import codes
     from cases import NIGHTLY, takes_turns
 
-    turns = codes.assigned(items) if CODE is None else {}
+    late = codes.late(items)
     whole = not any("::" in argument for argument in config.args)
     for item in items:
-        item.stash[GENERIC] = turns.get(item.nodeid) == "generic"
         values = item.callspec.params.values() if hasattr(item, "callspec") else ()
         if NIGHTLY:
             more = item.get_closest_marker("sampled") is not None or any(map(takes_turns, values))
         else:
-            more = whole and turns.get(item.nodeid) == "nightly"
+            more = whole and item.nodeid in late
         if more:
             item.add_marker("nightly")
 
@@ -75,11 +66,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure of generic kernels says so: alone, the test may have other code. A solver whose package is not there is
-    no failure but in CI."""
+    """A solver whose package is not there is no failure but in CI."""
     report = yield
-    if report.failed and item.stash.get(GENERIC, False):
-        report.sections.append(("code", "generic kernels; RBDAE_CODE=generic repeats it"))
     error = call.excinfo.value if call.excinfo is not None else None
     if type(error).__name__ == "MissingSolver" and "CI" not in os.environ:
         report.outcome = "skipped"
@@ -98,14 +86,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _generic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives generic kernels, or code as LLVM finds it, to the tests that `support/codes.py` has drawn."""
+def _code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives tests marked ``plain`` plain Python, and others but those about code what LLVM makes at once."""
     import codes
 
     if not codes.is_thorough(request.node.nodeid):
         monkeypatch.setenv("RBDAE_LLVM", "quick")
-    if request.node.stash.get(GENERIC, False):
-        monkeypatch.setenv("RBDAE_CODE", "generic")
+    if request.node.get_closest_marker("plain") is not None:
+        monkeypatch.setenv("RBDAE_CODE", "plain")
 
 
 @pytest.fixture
@@ -114,10 +102,10 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(request.node.name.encode()))
 
 
-@pytest.fixture(params=["generic", "traced"])
+@pytest.fixture(params=["plain", "auto"])
 def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Runs a test with either code: problems that it formulates, and processes that it starts, take this one. What a
-    module keeps between tests must not depend on it."""
+    """Runs a test as plain Python and with machine code: problems that it formulates, and processes that it starts,
+    take this one. What a module keeps between tests must not depend on it."""
     name: str = request.param
     monkeypatch.setenv("RBDAE_CODE", name)
     return name

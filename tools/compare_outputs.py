@@ -5,7 +5,7 @@
     python tools/compare_outputs.py compare before.npz after.npz [--tolerance 0]
 
 A recording has every pairing of the registry on the systems of `compare_systems.py`, at a consistent state and at one
-off the constraint manifold; with the JIT off (`RBDAE_PLAIN=1`) a selection of them, or all with `--all`. With
+off the constraint manifold; in plain Python (`RBDAE_CODE=plain`) a selection of them, or all with `--all`. With
 `--states` the states are those of an earlier recording, bit for bit, so that a difference of the initial values is not
 counted again in everything else. Seconds are those of the processor.
 
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 import time
@@ -34,7 +35,8 @@ from compare_files import Arrays, Recording, difference, identical, load, save, 
 from compare_systems import SYSTEMS, Entry
 
 import rbdae
-from rbdae.compiler.options import ENABLED
+
+PLAIN = os.environ.get("RBDAE_CODE") == "plain"
 
 C = 0.7
 TIMES = 10.0
@@ -160,7 +162,7 @@ def examine(case: str, entry: Entry, pairing: tuple[str, str, str], options: Any
 def record(path: Path, states: Path | None, only: str, complete: bool) -> None:
     """Write a recording."""
     given: Recording = load(states)[0] if states else {}
-    thin = not ENABLED and not complete
+    thin = PLAIN and not complete
     began, out, last = time.process_time(), {}, ""
     print(f"rbdae from {Path(rbdae.__file__).parent}")
     for case, entry, pairing, options in cases(thin):
@@ -172,7 +174,7 @@ def record(path: Path, states: Path | None, only: str, complete: bool) -> None:
         out[case] = examine(case, entry, pairing, options, given.get(case))
     about = {
         "rbdae": str(Path(rbdae.__file__).parent),
-        "jit": ENABLED,
+        "plain": PLAIN,
         "versions": {"python": sys.version.split()[0], "numpy": np.__version__, "llvmlite": llvmlite.__version__},
         "states": str(states) if states else None,
         "seconds": round(time.process_time() - began, 1),
@@ -239,7 +241,7 @@ def main() -> int:
     one = commands.add_parser("record", help="evaluate all cases with the rbdae that Python finds")
     one.add_argument("file", type=Path)
     one.add_argument("--states", type=Path, help="take the states of this recording")
-    one.add_argument("--all", action="store_true", help="with the JIT off, too, every pairing on every system")
+    one.add_argument("--all", action="store_true", help="in plain Python, too, every pairing on every system")
     two = commands.add_parser("compare", help="the largest differences of two recordings")
     two.add_argument("first", type=Path)
     two.add_argument("second", type=Path)

@@ -8,7 +8,7 @@ Every pairing of formulation, chart and velocity runs with two of the solvers th
 null-space paper in turn, and every solver has its share. Other runs restart on other unknowns on their way, leave other
 equations out, pass singular positions, project, or have events. Numbers of steps and restarts may differ by 1 %, and by
 one always; on average they may differ by 1 %. Other counts are reported; so are states, which are an error where they
-are a thousand tolerances apart. With the JIT off (`RBDAE_PLAIN=1`) runs should be equal to the last bit.
+are a thousand tolerances apart. In plain Python (`RBDAE_CODE=plain`) runs should be equal to the last bit.
 """
 
 from __future__ import annotations

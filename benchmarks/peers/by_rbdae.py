@@ -1,10 +1,9 @@
-"""rbdae: whole `rbdae.solve` calls, with generic and with traced code where there is any."""
+"""rbdae: whole `rbdae.solve` calls."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Literal
 
 import rbdae
 
@@ -13,23 +12,21 @@ from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism
 from .method import Compiled, Method, Peer
 from .missing import Missing
 
-Code = Literal["auto", "generic", "traced"]
-
 
 @functools.cache
-def formulated(mechanism: Mechanism, formulation: str, code: Code) -> rbdae.Problem:
+def formulated(mechanism: Mechanism, formulation: str) -> rbdae.Problem:
     """One problem for all runs."""
-    return rbdae.formulate(mechanism.system, formulation, code=code)
+    return rbdae.formulate(mechanism.system, formulation)
 
 
 def large(mechanism: Mechanism) -> bool:
-    """Whether rbdae is left to choose its code: one function of straight code would compile for minutes."""
+    """Whether C's loops are left out."""
     return isinstance(mechanism, Chain) and mechanism.n > 10
 
 
-def solved(mechanism: Mechanism, formulation: str, solver: str, code: Code, tolerance: float) -> Callable[[], Array]:
+def solved(mechanism: Mechanism, formulation: str, solver: str, tolerance: float) -> Callable[[], Array]:
     """A whole call; it returns the unknowns at the end."""
-    problem = formulated(mechanism, formulation, code)
+    problem = formulated(mechanism, formulation)
     span = (0.0, mechanism.t_end)
 
     def run() -> Array:
@@ -42,28 +39,26 @@ def solved(mechanism: Mechanism, formulation: str, solver: str, code: Code, tole
 
 
 def methods(mechanism: Mechanism) -> list[Method]:
-    """The solvers that are here and suit the mechanism; traced code also in C's loops."""
+    """The solvers that are here and suit the mechanism; its machine code also in C's loops."""
     here = {s.name for s in rbdae.solvers() if s.available}
     tried = [("index-0", s) for s in ("rbdae:dopri5", "rbdae:dop853", "scipy:DOP853") if s in here]
     if isinstance(mechanism, HeavyTop):
         tried += [("index-0", s) for s in ("sundials:cvode", "sksundae:cvode", "scipy:LSODA") if s in here]
     if isinstance(mechanism, LinkedBodies):
         tried += [("index-2", s) for s in ("sundials:ida", "sksundae:ida") if s in here]
-    codes = ("generic", "traced") if not large(mechanism) else ("auto",)
     found = [
         Method(
-            f"{solver}, {formulation}, {code}",
-            functools.partial(solved, mechanism, formulation, solver, code),
+            f"{solver}, {formulation}",
+            functools.partial(solved, mechanism, formulation, solver),
             mechanism.centres,
         )
         for formulation, solver in tried
-        for code in codes
     ]
     return found if large(mechanism) else found + in_loops(mechanism)
 
 
 def in_loops(mechanism: Mechanism) -> list[Method]:
-    """C's loops with the traced right-hand side."""
+    """C's loops with the right-hand side in machine code."""
     try:
         by_c.rhs(mechanism)
     except Missing:
@@ -71,7 +66,7 @@ def in_loops(mechanism: Mechanism) -> list[Method]:
     rhs = functions(mechanism)[0]
     return [
         Method(
-            f"C's {loop.upper()} loop, traced right-hand side",
+            f"C's {loop.upper()} loop, our right-hand side",
             lambda knob, loop=loop: by_c.looped(loop, rhs.address, rhs.context, mechanism, knob),  # type: ignore[misc]
             mechanism.centres,
         )
@@ -80,7 +75,7 @@ def in_loops(mechanism: Mechanism) -> list[Method]:
 
 
 def functions(mechanism: Mechanism) -> list[Compiled]:
-    """Traced code, as a compiled loop calls it."""
+    """Machine code, as a compiled loop calls it."""
     wanted = [("right-hand side", "index-0", "rhs")]
     if isinstance(mechanism, LinkedBodies):
         wanted += [
@@ -93,7 +88,7 @@ def functions(mechanism: Mechanism) -> list[Compiled]:
 
 def compiled(mechanism: Mechanism, name: str, formulation: str, callback: str) -> Compiled:
     """A callback as a function of `c/peers.h`."""
-    problem = formulated(mechanism, formulation, "auto" if large(mechanism) else "traced")
+    problem = formulated(mechanism, formulation)
     function = problem.callbacks.machine(callback)
     n = problem.n
     shape = {"rhs": (n,), "residual": (n,), "jacobian": (n, n), "jacobian_data": (problem.sparsity.nnz,)}[callback]

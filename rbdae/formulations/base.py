@@ -25,13 +25,12 @@ Norm = Literal["any", "unit"]
 @final
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """The Jacobian of a kernel: code of a model derives it from what the kernel has recorded
-    (`rbdae.multibody.derived`), other code by dual numbers (`rbdae.multibody.duals`).
+    """The Jacobian of a kernel, derived from what the kernel has recorded (`rbdae.multibody.derived`).
 
     Parameters
     ----------
     of : a residual, or a right-hand side
-    by : ``"state"``, or ``"inputs"``, for which there are no dual numbers
+    by : ``"state"`` or ``"inputs"``
     """
 
     of: Entry
@@ -44,7 +43,7 @@ class Derivative:
 
     @property
     def signs(self) -> str:
-        """As those of `rbdae.compiler.jit.Entry`."""
+        """As those of `rbdae.kernels.entry.Entry`."""
         return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs] if self.by == "state" else f"{self.of.signs[:-1]}M"
 
 

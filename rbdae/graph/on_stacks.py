@@ -171,7 +171,7 @@ class Recording:
         if self._recorder.guards:
             raise TypeError(
                 "a function on stacks must not branch on its numbers: the branch would be that of one of them; choose "
-                "by rbdae.compiler.access.select"
+                "by rbdae.graph.functions.select"
             )
         return [self._recorder.number(value) for value in symbols.ravel()]
 

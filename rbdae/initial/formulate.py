@@ -14,7 +14,6 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.compiler.options import ENABLED
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.pairing import chosen_velocity, misfit
 from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName, named
@@ -47,8 +46,8 @@ from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.chart import RotationName
 from rbdae.system import System
 
-CODES: Final = ("auto", "folded", "generic", "traced")
-"""Values of `code`; the environment variable RBDAE_CODE decides what "auto" means."""
+CODES: Final = ("auto", "folded", "plain")
+"""Values of `code`; the environment variable RBDAE_CODE says what "auto" means."""
 
 _REMEDY = (
     "replace a joint by one with fewer equations, or ask for redundant='minimum-norm', which gives the same motion and "
@@ -73,7 +72,7 @@ def formulate(
     redundant: Literal["error", "minimum-norm"] = "error",
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
-    code: Literal["auto", "folded", "generic", "traced"] = "auto",
+    code: Literal["auto", "folded", "plain"] = "auto",
     t0: float = 0.0,
     **options: Any,
 ) -> Problem:
@@ -112,15 +111,15 @@ def formulate(
     reference : ``"space"`` or ``"start"``
         R_ref in R = R_ref R(a), a constant of each body, for charts with a singular set: I, or such that the chart is
         centred at the body's initial attitude. A start at or beyond the singular set needs ``"start"``.
-    code : ``"auto"``, ``"folded"``, ``"generic"`` or ``"traced"``
-        The machine code behind the callbacks: kernels that are compiled once for all models (``"generic"``), or code of
-        the structure of this model: of its bodies, joints and forces, the formulation, and which numbers are 0, 1, -1
-        or equal. It loads the other numbers, takes tenths of a second to make, in large models seconds, and is 5 to 20
-        times as fast; other models of the structure find it (`Problem.with_parameters`). ``"auto"`` is that up to 1,000
-        bodies, of callbacks that are not too long for it. ``"traced"`` asks for it whatever the size, and a callback
-        that cannot have it is named in a warning; RBDAE_CODE=generic (or traced) in the environment makes that choice
-        for all. ``"folded"`` has all numbers of the model as constants. Results agree to rounding. ``problem.code``,
-        ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
+    code : ``"auto"``, ``"folded"`` or ``"plain"``
+        The machine code behind the callbacks. ``"auto"`` is code of the structure of this model: of its bodies, joints
+        and forces, the formulation, and which numbers are 0, 1, -1 or equal. It loads the other numbers, and takes
+        tenths of a second to make, in large models seconds; other models of the structure find it
+        (`Problem.with_parameters`). ``"folded"`` has all numbers of the model as constants. ``"plain"`` runs the
+        equations as they are written, in Python, which a debugger follows: milliseconds a call. A callback that is too
+        long for machine code is named in a warning, and runs so, too. RBDAE_CODE in the environment says what
+        ``"auto"`` is. Results agree to rounding. ``problem.code``, ``problem.callbacks.code(name)`` and the statistics
+        of a run say which it was.
     t0 : float
         Initial time, s.
     **options
@@ -201,16 +200,15 @@ def compiled(system: System, t0: float, explicit: bool = False) -> Model:
 
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
     code = _code_of(wanted)
-    at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
     if model.forces.inputs:
         selection = selection.with_inputs(np.array([each.value for each in model.forces.inputs]))
-    workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
+    workspace = Workspace(Memory.of(model, settings), selection)  # plain: a start takes few evaluations
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
-    if code != "generic":
+    if code != "plain":
         workspace = _with_code(workspace, code, start.y0)
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
@@ -394,16 +392,15 @@ def _checked_code(value: str) -> str:
     return value
 
 
-def _code_of(wanted: str) -> Literal["auto", "folded", "generic", "traced"]:
-    """The code of a model's problems: generic without the JIT, and where Python is not as machine code expects it."""
-    if wanted == "generic" or not ENABLED:
-        return "generic"
+def _code_of(wanted: str) -> Code:
+    """The code of a model's problems: plain Python where it is asked for, and where Python is not as machine code
+    expects it."""
+    if wanted == "plain":
+        return "plain"
     if not supported():
-        say_once(
-            "this Python keeps floats and arrays elsewhere than code of one model looks for them; generic code runs"
-        )
-        return "generic"
-    return "traced" if wanted == "traced" else "folded" if wanted == "folded" else "auto"
+        say_once("this Python keeps floats and arrays elsewhere than machine code looks for them; plain Python runs")
+        return "plain"
+    return "folded" if wanted == "folded" else "auto"
 
 
 # ---------------------------------------------------------------- settings and selection

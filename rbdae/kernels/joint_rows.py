@@ -3,12 +3,11 @@ position, how much dropped rows need of those that are kept, and the multipliers
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from rbdae.graph.functions import Array, Memory, select, sqrt
+from rbdae.graph.functions import Array, Memory, log, select, sqrt
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
@@ -33,8 +32,6 @@ from rbdae.kernels.memory import (
     work,
 )
 from rbdae.kernels.records import ANGULAR
-
-log = two_sided(np.log)(math.log)
 
 
 def _set_gradients(m: Memory, t: float, y: Array) -> None:

@@ -1,23 +1,20 @@
-"""The model block: everything a kernel reads or writes beside `y`, as arrays behind one address.
+"""The memory of a model: everything that a kernel reads or writes beside `y`, as arrays by name.
 
-A kernel gets the block as its first argument `m`, an integer address, and opens the arrays that it needs by their names
-below, such as ``bodies(m)`` (a load or two each). One integer costs nothing to pass from Python or from a C solver's
-``user_data``; a tuple of arrays would cost a microsecond a call. For plain kernels `m` is a `PlainMemory`, whose
-numbers may be of any kind (complex-step derivatives).
-
-The head has sizes, kinds, and the addresses of the arrays. The table of arrays is
-the only list of them: their places in the head, the memory that is made for them and what code depends on follow.
+A kernel gets it as its first argument `m`, and opens the arrays that it needs by their names below, such as
+``bodies(m)``. Their numbers may be of any kind: floats and complex numbers (`rbdae.kernels.plain_memory`), symbols
+(`rbdae.kernels.symbolic`). The head has sizes and kinds. The table of arrays is the only list of them: the memory that
+is made for them and what code depends on follow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
-from rbdae.compiler.memory_array import MemoryArray
 from rbdae.graph.functions import Memory
 from rbdae.kernels import records as kb
 
@@ -31,6 +28,58 @@ class Content(Enum):
     PATTERN = "places that follow from the selection"
     SCRATCH = "what kernels leave there"
     DEMAND = "the same, and tables for it, where there is no room before it is asked for"
+
+
+@final
+class MemoryArray:
+    """An array of the memory; for kernels the function f(m) that opens it.
+
+    Parameters
+    ----------
+    content : what is in it, for those who make memories
+    dtype : of its entries; doubles of scratch are of another kind in some memories (`room`)
+    shape : f(h), its length or lengths by the numbers of the head; None for one record
+    """
+
+    name: str
+
+    def __init__(self, content: Content, dtype: Any, shape: Callable[[Any], Any] | None = None) -> None:
+        self.content, self.dtype, self.shape = content, np.dtype(dtype), shape
+
+    def __call__(self, m: Memory) -> Any:
+        """The array of a memory."""
+        return getattr(m, self.name)
+
+    def room(self, head: Any, scalar: Any = np.float64) -> Any:
+        """Zeros for it by the numbers of a head, in a memory whose doubles are of this kind."""
+        lengths = 1 if self.shape is None else self.shape(_Sizes(head))
+        return np.zeros(lengths, dtype=of_scalars(self.dtype, scalar))
+
+    def nothing(self) -> Any:
+        """The array where there is no room for it."""
+        return np.zeros(1, dtype=self.dtype)
+
+
+@final
+class _Sizes:
+    """The numbers of a head by their names."""
+
+    def __init__(self, head: Any) -> None:
+        self._head = head
+
+    def __getattr__(self, name: str) -> int:
+        return int(self._head[name][0])
+
+
+def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
+    """A dtype, of records or of numbers, with numbers of another kind in place of floats."""
+    if scalar is np.float64:
+        return dtype
+    if dtype.names is None:
+        return np.dtype(scalar) if dtype.kind in "fc" else dtype
+    fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names]
+    kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
+    return np.dtype(kinds, align=True)
 
 
 # ---------------------------------------------------------------- the numbers of the head
@@ -61,7 +110,6 @@ _NUMBERS = (
     "n_states",
     "most_arguments",
     "most_results",
-    "n_state_tangents",
     "states_at",
     "multipliers_at",
     "corrections_at",
@@ -169,8 +217,6 @@ state_arguments = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_argu
 """(Z, Zdot, s, u, p) of one force with states."""
 state_results = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_results)
 """Its (F, sdot)."""
-state_tangents = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_state_tangents)
-"""d(F, sdot)/d(Z, Zdot, s) of every force with states, one after the other."""
 normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
 """N of each friction under a reaction,"""
 joint_load = MemoryArray(Content.SCRATCH, np.float64, lambda h: 6)
@@ -266,16 +312,10 @@ ARRAYS = {name: value for name, value in globals().items() if isinstance(value, 
 VECTORS = tuple(name for name, array in ARRAYS.items() if array.shape is _vector_length)
 """The names of the scratch vectors."""
 
-HEAD = np.dtype(
-    [*((name, "i8") for name in _NUMBERS), ("time", "f8"), *((name, "i8") for name in ARRAYS)],
-    align=True,
-)
-
-HEAD_WORDS = {name: offset // 8 for name, (_, offset, *_) in (HEAD.fields or {}).items()}
-"""The place of each number in a head, whose numbers all have eight bytes."""
+HEAD = np.dtype([*((name, "i8") for name in _NUMBERS), ("time", "f8")], align=True)
 
 for _name, _array in ARRAYS.items():
-    _array.name, _array.head = _name, HEAD
+    _array.name = _name
 
 
 @cache
@@ -286,4 +326,4 @@ def named(*contents: Content) -> tuple[str, ...]:
 
 def head(m: Memory) -> Any:
     """The head."""
-    return carray(as_pointer(m), 1, HEAD)[0]
+    return m.head

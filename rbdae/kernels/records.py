@@ -114,10 +114,10 @@ DRIVE = np.dtype(
 )
 
 # see kernels/forces/elements.py; `winding` is 1 where an angle has its winding as an internal state; `state` is the
-# offset of the `n_states` internal states among those of all elements, `tangent_at` that of their Jacobian; elements by
-# functions with states act on `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an
-# element, from `first_input` on in `element_inputs`, follow the states among the arguments, or are the load in place of
-# `constant`; the `n_parameters` numbers of an element by functions with states, from `first_parameter` on in
+# offset of the `n_states` internal states among those of all elements; elements by functions with states act on
+# `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
+# on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`; the
+# `n_parameters` numbers of an element by functions with states, from `first_parameter` on in
 # `element_constants`, come last; `force` and `jacobian` of an element along displacements are its law and the
 # derivatives of that, by s, sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction
 # under the reaction of a joint is its number from 1 on
@@ -138,7 +138,6 @@ ELEMENT = np.dtype(
             "potential",
             "n_states",
             "state",
-            "tangent_at",
             "first_body",
             "n_bodies",
             "first_input",
@@ -229,9 +228,6 @@ NEWTON_OPERATION = np.dtype(
 )
 
 
-_VARYING = {VARIES: True}
-"""The metadata of records whose numbers depend on the state; those of the others are constants, and laws of time."""
-
 # working memory of one body; names: `d` the directors, a trailing `d` a time derivative
 STATE = np.dtype(
     [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
@@ -243,7 +239,6 @@ STATE = np.dtype(
         ("Ji", "f8", (3, 3)),
     ],
     align=True,
-    metadata=_VARYING,
 )
 
 # working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)
@@ -252,7 +247,6 @@ ROW = np.dtype(
     + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
     + [(n, "f8", (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
     align=True,
-    metadata=_VARYING,
 )
 
 # working memory of one primitive or body at a time, which stays in the cache. `K`: K(a); `left`, `right`: matrices of
@@ -261,7 +255,6 @@ TANGENT_MEMORY = np.dtype(
     [("work", "f8", (2, 3, 9))]
     + [(n, "f8", (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
     align=True,
-    metadata=_VARYING,
 )
 
 # working memory of one force element, see kernels/elements.py
@@ -273,5 +266,4 @@ ELEMENT_MEMORY = np.dtype(
     + [("Z", "f8", (48,)), ("F", "f8", (24,)), ("y", "f8", (24,)), ("z", "f8", (24,)), ("user", "f8", (1152,))]
     + [("K", "f8", (24, 24)), ("Y", "f8", (12, 12))],
     align=True,
-    metadata=_VARYING,
 )

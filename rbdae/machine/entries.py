@@ -15,9 +15,9 @@ from rbdae.machine.function import (
     CONVERTING,
     FLOAT64_TYPE,
     FLOAT_TYPE,
-    GENERIC,
     NONE,
     OTHERWISE,
+    PLAIN,
     VECTORCALL,
     Shapes,
 )
@@ -54,7 +54,7 @@ done:
 
 
 def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
-    """A function for Python's fast calls: arguments by the kinds in `signs` (see `rbdae.compiler.jit.Entry`)."""
+    """A function for Python's fast calls: arguments by the kinds in `signs` (see `rbdae.kernels.entry.Entry`)."""
     lines = [f"define ptr @{name}(ptr %self, ptr %args, i64 %n) nounwind {{", "entry:"]
     lines += ["  %contextp = getelementptr i8, ptr %self, i64 16", "  %context = load ptr, ptr %contextp"]
     lines += _slot("arraytype", ARRAY_TYPE) + _slot("floattype", FLOAT_TYPE) + _slot("float64type", FLOAT64_TYPE)
@@ -77,14 +77,14 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
         f"  %status = call i32 @{target}(ptr %context, double {given['t']}, ptr {given['y']}, ptr {given['yd']}, "
         f"double {given['c']}, ptr {given['out']}{strides})",
         "  %bad = icmp ne i32 %status, 0",
-        "  br i1 %bad, label %generic, label %done",
+        "  br i1 %bad, label %plain, label %done",
         "done:",
         *_slot("none", NONE),
     ]
     if sys.version_info < (3, 12):  # None is immortal since then
         lines += ["  %count = load i64, ptr %none", "  %more = add i64 %count, 1", "  store i64 %more, ptr %none"]
     lines += ["  ret ptr %none", "convert:", *_python_call("convert", CONVERTING)]
-    lines += ["generic:", *_python_call("generic", GENERIC), "}"]
+    lines += ["plain:", *_python_call("plain", PLAIN), "}"]
     return "\n".join(lines)
 
 
@@ -170,7 +170,7 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
             f"  %cs{k} = ashr exact i64 %cb{k}, 3",
         ]
         for stride, length in zip(("rb", "cb"), shape, strict=True):
-            if length > 1:  # generic kernels, which may take over, would write elsewhere
+            if length > 1:  # plain kernels, which may take over, would write elsewhere
                 lines += [f"  %p{k}.{stride} = icmp sgt i64 %{stride}{k}, 0"]
                 lines += [f"  %q{k}.{stride} = and i1 {holds}, %p{k}.{stride}"]
                 holds = f"%q{k}.{stride}"

@@ -8,8 +8,8 @@ and return 0 when `out` is complete. What a function does not need may be null. 
 the numbers of the selection, of what to do elsewhere, and of the user's functions, at places that have names from
 `SELECTION` to `FIRST_FUNCTION`.
 
-Where a guard of recorded code does not hold, the generic kernel takes over. Loops in machine code call it through
-ctypes; Python calls it directly.
+Where a guard of recorded code does not hold, the kernel in plain Python takes over. Loops in machine code call it
+through ctypes; Python calls it directly.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PROTOTYPE = ctypes.CFUNCTYPE(
     FLOAT64_TYPE,
     VECTORCALL,
     CONVERTING,
-    GENERIC,
+    PLAIN,
     NONE,
     INDICES,
     NUMBERS,
@@ -54,7 +54,7 @@ PROTOTYPE = ctypes.CFUNCTYPE(
 ) = range(13)
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
 from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for
-arguments that are not just as they should be, the generic kernel, None; the tables and the memory of long graphs
+arguments that are not just as they should be, the plain kernel, None; the tables and the memory of long graphs
 (`rbdae.machine.rolled`); then the user's functions, and the numbers that code loads."""
 
 

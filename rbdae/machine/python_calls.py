@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae.machine.function import CONVERTING, GENERIC, Context, Shapes
+from rbdae.machine.function import CONVERTING, PLAIN, Context, Shapes
 
 _FASTCALL = 0x0080
 _NEW = ctypes.pythonapi.PyCFunction_NewEx
@@ -63,9 +63,9 @@ def builtin(address: int, name: str, owner: Any) -> tuple[Callable[..., None], A
 
 
 def callable_from_python(
-    address: int, name: str, context: Context, signs: str, shapes: Shapes, generic: Callable[..., None]
+    address: int, name: str, context: Context, signs: str, shapes: Shapes, plain: Callable[..., None]
 ) -> Callable[..., None]:
-    """A function of Python that calls machine code made by `rbdae.machine.entries.python_entry`. `generic` is the
+    """A function of Python that calls machine code made by `rbdae.machine.entries.python_entry`. `plain` is the
     kernel for states at which a guard does not hold. It owns the context."""
     known: list[Any] = []
 
@@ -73,8 +73,8 @@ def callable_from_python(
         known[0]()(*_as_expected(name, signs, shapes, arguments))
 
     out, definition = builtin(address, name, context)
-    context.alive += [definition, converting, generic]
-    context[CONVERTING], context[GENERIC] = id(converting), id(generic)
+    context.alive += [definition, converting, plain]
+    context[CONVERTING], context[PLAIN] = id(converting), id(plain)
     known.append(weakref.ref(out))  # it owns the context: it would keep itself alive
     return out
 

@@ -67,9 +67,6 @@ def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout:
 def _forces(model: Model, layout: Layout) -> tuple[Any, Any]:
     """Springs between points and other elements, with the memory of one problem alone."""
     bushings, elements = copied(model.bushings), copied(model.forces.elements)
-    arguments, results = state_lengths(elements)
-    sizes = arguments * results
-    elements["tangent_at"] = np.cumsum(sizes) - sizes
     bushings["body"] = layout.rank[bushings["body"]]
     elements["body"] = layout.rank[elements["body"]]
     return bushings, elements

@@ -1,4 +1,4 @@
-"""Kernels bound to a workspace, as its memory says: generic machine code, machine code of this model, plain Python."""
+"""Kernels bound to a workspace, as its memory says: machine code of this model, or plain Python."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae._frozen import KeptAlive, refuse_copies
-from rbdae.compiler.machine_entry import context
-from rbdae.compiler.options import ENABLED
+from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
-from rbdae.machine.module import NoMachineCode
 from rbdae.machine.reading.host import evaluate_rows
 from rbdae.multibody.traced import TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
@@ -23,30 +20,7 @@ Kernel = Callable[..., None]
 
 def bound(workspace: Workspace, kernel: Entry) -> Kernel:
     """A kernel that reads states, of any lengths of its arguments."""
-    if workspace.memory.traced:
-        return _ByShape(workspace, kernel)
-    return in_memory(workspace, kernel)
-
-
-def in_memory(workspace: Workspace, kernel: Entry) -> Kernel:
-    """A kernel that leaves what it finds on the way in the memory of the workspace, for those who read it there, or one
-    with loops on values."""
-    if workspace.memory.code == "plain":
-        return workspace.raising(workspace.plain(kernel))
-    return workspace.compiled(kernel)
-
-
-def machine_function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
-    """A kernel in memory as a C function for arrays of these shapes. A user's function in Python is called through
-    Python, for its exceptions."""
-    if workspace.memory.code == "plain" or workspace.calls_python or not ENABLED:
-        return trampoline(in_memory(workspace, kernel), kernel.signs[1:], shapes)
-    try:
-        address = kernel.machine(workspace.memory.features)
-    except NoMachineCode:
-        return trampoline(in_memory(workspace, kernel), kernel.signs[1:], shapes)
-    numbers = context(workspace.m, shapes)
-    return MachineFunction(address, numbers.ctypes.data, (numbers, KeptAlive(workspace)), [])
+    return _ByShape(workspace, kernel) if workspace.memory.traced else workspace.plain(kernel)
 
 
 def evaluate_each(kernel: Kernel, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
@@ -83,7 +57,7 @@ class _ByShape:
         call = self._known.get(key)
         if call is None:
             found = self._of_this_model(key, vectors)
-            call = self._known[key] = self._workspace.compiled(self._kernel) if found is None else found.call
+            call = self._known[key] = self._workspace.plain(self._kernel) if found is None else found.call
         call(*arguments)
 
     def machine(self, vectors: Sequence[Vec]) -> MachineFunction | None:
@@ -100,7 +74,7 @@ class _ByShape:
             signs = self._kernel.signs[2:]
             shapes = {next(names) if sign == "y" else "out": x.shape for x, sign in zip(vectors, signs, strict=True)}
             self._traced[key] = traced(
-                self._workspace, self._kernel, shapes, generic=lambda: self._workspace.compiled(self._kernel)
+                self._workspace, self._kernel, shapes, otherwise=lambda: self._workspace.plain(self._kernel)
             )
         return self._traced[key]
 
@@ -114,4 +88,5 @@ def function_of(workspace: Workspace, entry: Entry, kernel: Kernel, *lengths: in
     if found is not None:
         return found
     names = ("y", "yd")[: len(lengths) - 1]
-    return machine_function(workspace, entry, dict(zip((*names, "out"), ((n,) for n in lengths), strict=True)))
+    shapes: Shapes = dict(zip((*names, "out"), ((n,) for n in lengths), strict=True))
+    return trampoline(workspace.plain(entry), entry.signs[1:], shapes)

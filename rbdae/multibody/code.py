@@ -26,7 +26,6 @@ from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.elements import apply_to, elements_of
 from rbdae.multibody.recording import (
-    MOST_NODES,
     Recording,
     called,
     finished,
@@ -41,15 +40,12 @@ LARGEST = 400_000
 """Nodes in LLVM's text beyond which code of one model is not made: it would be more megabytes, and take longer than ten
 seconds (docs/decisions.md)."""
 
-MOST_BODIES = 1000
-"""Bodies up to which models are recorded as a whole with ``code="auto"``; beyond, it takes seconds in every process."""
-
 _FINE, _USUAL = 1500, 50_000
 """Nodes up to which LLVM's most thorough passes pay, and those that are usual; beyond, code that is written down as it
 comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
 
 _RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 4_000, 600_000
-"""Nodes that a recording may have with ``code="auto"``: what repeats has few for each body."""
+"""Nodes that a recording may have: what repeats has few for each body."""
 
 
 @final
@@ -125,7 +121,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
             # user's joint or chart, may do with its numbers what cannot be recorded
             name = wanted.kernel.name
-            say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
+            say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); plain Python does its work")
     return None
 
 
@@ -150,8 +146,6 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int,
     made = _of_elements(workspace, wanted, signs)
     if made is not None:
         return (), made
-    if workspace.memory.code == "auto" and workspace.model.n > MOST_BODIES:
-        raise _NotHad(f"more than {MOST_BODIES} bodies, and no elements")
     at, most_nodes = recording_point(workspace, wanted.shapes), _most_nodes(workspace)
     try:
         recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most_nodes, wanted.pattern)
@@ -197,21 +191,17 @@ def _addresses(recording: Recording) -> tuple[int, ...]:
 
 
 def _not_had(workspace: Workspace, kernel: Callback | ImplicitStep, why: str) -> None:
-    """A warning where code of the model was asked for and cannot be had."""
-    if workspace.memory.code == "traced":
-        names = workspace.model.names
-        bodies = (
-            f"{len(names)} bod{'y' if len(names) == 1 else 'ies'} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
-        )
-        what = f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of {bodies}"
-        say_once(
-            f"code='traced' cannot be had for {what}: {why}; at most {LARGEST} are compiled. Generic code does its work"
-        )
+    """A warning where there is no machine code."""
+    names = workspace.model.names
+    bodies = f"{len(names)} bod{'y' if len(names) == 1 else 'ies'} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+    what = f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of {bodies}"
+    say_once(
+        f"there is no machine code for {what}: {why}; at most {LARGEST} are compiled. Plain Python does its work, a "
+        "millisecond a body: index-2, ggl and other DAE forms have code for models of any size"
+    )
 
 
 def _most_nodes(workspace: Workspace) -> int:
-    if workspace.memory.code == "traced":
-        return MOST_NODES
     return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
 
 

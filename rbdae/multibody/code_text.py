@@ -73,7 +73,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
 
     Parameters
     ----------
-    signs : the arguments that Python gives, see `rbdae.compiler.jit.Entry`; ``M`` at the end for a matrix
+    signs : the arguments that Python gives, see `rbdae.kernels.entry.Entry`; ``M`` at the end for a matrix
     shapes : of y, yd and out
     pattern : of a Jacobian whose data alone were recorded
     """

@@ -24,7 +24,7 @@ _MODEL = ("bodies", "primitives", "bushings", "drives", "frictions")
 
 _SETTINGS = ("structure", "n_independent", "sparse", "redundant")
 
-_READ = ("compiler", "conserving", "formulations", "graph", "kernels", "laws", "machine", "multibody", "rotations")
+_READ = ("conserving", "formulations", "graph", "kernels", "laws", "machine", "multibody", "rotations")
 """The folders that a recording, and the code of it, depend on."""
 
 
@@ -79,7 +79,7 @@ def _structure(memory: Memory) -> bytes:
     _update(digest, {name: memory.arrays[name] for name in named(Content.STRUCTURE)})
     chosen = _chosen(memory.settings)
     places = [np.asarray(x).tolist() for x in (memory.layout.order, memory.layout.iq, memory.layout.iv)]
-    digest.update(repr((chosen, places, sorted(memory.features), _laws(memory))).encode())
+    digest.update(repr((chosen, places, _laws(memory))).encode())
     return digest.digest()
 
 
@@ -96,7 +96,7 @@ def _numbers(memory: Memory) -> bytes:
     chosen = _chosen(settings)
     placed = (memory.layout.order, model.tree, [velocity.primitives for velocity in settings.tree])
     points = [(joint.bodies, [point.tolist() for point in joint.points]) for joint in model.joints]
-    digest.update(repr((chosen, placed, points, sorted(memory.features), _laws(memory))).encode())
+    digest.update(repr((chosen, placed, points, _laws(memory))).encode())
     return digest.digest()
 
 

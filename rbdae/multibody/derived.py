@@ -119,7 +119,7 @@ def evaluated(
             out[...] = 0.0
             out[pattern.rows, pattern.columns] = values
 
-    return fill
+    return workspace.raising(fill)
 
 
 def _of_solution(
@@ -167,7 +167,7 @@ def _columns(
     """The solution x = (vdot, la) of a linear system that a kernel has left in the memory, by the nodes of placeholders
     in its balance, and the derivatives of x with the other sign."""
     recorder, m = ran.recorder, ran.m
-    g, features = recorder.graph, workspace.memory.features
+    g = recorder.graph
     n_v, n_la = m.head.n_v, m.head.n_la
     vd = [recorder.number(value) for value in solution(m)[:n_v]]
     x = [*vd, *(recorder.number(value) for value in multipliers(m)[:n_la])]

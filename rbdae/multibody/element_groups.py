@@ -32,7 +32,6 @@ _PLACES = frozenset(
         "first",
         "last",
         "state",
-        "tangent_at",
         "primitive",
         "first_body",
         "first_parameter",

@@ -17,7 +17,7 @@ import numpy as np
 from rbdae._arrays import copied
 from rbdae.body import Body
 from rbdae.kernels import records as kb
-from rbdae.kernels.memory import HEAD, HEAD_WORDS
+from rbdae.kernels.memory import HEAD
 from rbdae.multibody.arrays import arrays_of, radial_factor, renumbered, row_length, state_lengths, with_room
 from rbdae.multibody.body_records import body_row, set_inertia, set_mass
 from rbdae.multibody.layout import Layout
@@ -155,7 +155,6 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_states": layout.n_states,
         "most_arguments": arguments.max(initial=0),
         "most_results": results.max(initial=0),
-        "n_state_tangents": (arguments * results).sum(),
         "states_at": layout.s.start,
         "multipliers_at": layout.la.start,
         "corrections_at": layout.mu.start,
@@ -179,5 +178,6 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "stabilised": settings.formulation.stabilised,
         "n_parameters": len(settings.formulation.parameters),
     }
-    head.view(np.int64)[[HEAD_WORDS[name] for name in counts]] = list(counts.values())
+    for name, number in counts.items():
+        head[name] = number
     return head

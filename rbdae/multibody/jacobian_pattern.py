@@ -15,11 +15,13 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import Shapes
 from rbdae.multibody.block_pattern import BlockPattern
-from rbdae.multibody.code import MOST_BODIES
 from rbdae.multibody.derived import derivative_rows
 from rbdae.multibody.elements import pattern_of_elements
 from rbdae.multibody.recording import MOST_NODES, recording_point
 from rbdae.multibody.workspace import Workspace
+
+MOST_BODIES = 1000
+"""Bodies up to which a model is recorded as a whole; beyond, it takes seconds in every process."""
 
 
 def jacobian_pattern(workspace: Workspace, n_equations: int) -> BlockPattern:

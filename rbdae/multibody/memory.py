@@ -9,18 +9,16 @@ from typing import Any, Literal, Self, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.declared import Features
 from rbdae.kernels.memory import ARRAYS
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
-from rbdae.multibody.settings import Settings, features
+from rbdae.multibody.settings import Settings
 from rbdae.multibody.velocity_selection import Metric
 
-Code = Literal["auto", "folded", "generic", "plain", "traced"]
-"""How kernels run: recorded and compiled for all models of a structure, where that is quickly done; the same with the
-numbers of one model as constants; compiled once for all models; as plain Python; recorded and compiled in any case."""
-
+Code = Literal["auto", "folded", "plain"]
+"""How kernels run: recorded and compiled for all models of a structure; the same with the numbers of one model as
+constants; as plain Python."""
 
 _NOWHERE = np.empty(0)
 
@@ -63,7 +61,6 @@ class Memory:
     filled: Filled
     settings: Settings
     layout: Layout
-    features: Features
     scalar: Any
     code: Code
     regular: Vec
@@ -78,7 +75,7 @@ class Memory:
         model: Model,
         settings: Settings,
         scalar: Any = np.float64,
-        code: Code = "generic",
+        code: Code = "plain",
         regular: Vec = _NOWHERE,
         numbers: Vec = _NOWHERE,
     ) -> Self:
@@ -86,8 +83,7 @@ class Memory:
         recordings."""
         layout = lay_out(model, settings)
         filled = Filled.of(model, settings, layout, scalar)
-        have = features(model, settings)
-        return cls(filled, settings, layout, have, scalar, code, regular, numbers, {}, {})
+        return cls(filled, settings, layout, scalar, code, regular, numbers, {}, {})
 
     @property
     def model(self) -> Model:
@@ -110,23 +106,23 @@ class Memory:
         return self.filled.store.metric
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are memories of their own: the kernels know them by their addresses."""
+        """Copies and pickles are memories of their own."""
         return Memory.of, (self.model, self.settings, self.scalar, self.code, self.regular, self.numbers)
 
     @property
     def traced(self) -> bool:
         """Whether kernels are recorded."""
-        return self.code in ("auto", "folded", "traced")
+        return self.code != "plain"
 
     @property
-    def name(self) -> Literal["traced", "folded"]:
+    def name(self) -> Literal["machine", "folded"]:
         """The public name of recorded code."""
-        return "folded" if self.code == "folded" else "traced"
+        return "folded" if self.code == "folded" else "machine"
 
     @property
     def opened(self) -> bool:
         """Whether they load the numbers of the model."""
-        return self.code in ("auto", "traced")
+        return self.code == "auto"
 
     def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""

@@ -53,7 +53,7 @@ def selected(workspace: Workspace) -> dict[str, Any]:
     """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
     owned = workspace.owned
     out = {name: owned[name] for name in named(Content.SELECTION) if name in owned}
-    if "centred" in workspace.memory.features and "references" not in out:
+    if workspace.settings.chart.centre and "references" not in out:
         out["references"] = np.tile(np.eye(3), (workspace.model.n, 1, 1))
     return out
 

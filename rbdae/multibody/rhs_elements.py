@@ -65,7 +65,7 @@ def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
         and not any(head[name] for name in _REFUSED)
         and not workspace.selection.rows.dropped
         and workspace.selection.rows.pivot_floor is None
-        and "redundant" not in workspace.memory.features
+        and not workspace.settings.redundant
     )
 
 

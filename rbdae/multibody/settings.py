@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, final
 
-import numpy as np
-
-from rbdae.compiler.declared import Features
 from rbdae.formulations.base import AbstractKernels, Formulation
 from rbdae.kernels import records as kb
-from rbdae.multibody.model import Model
 from rbdae.multibody.tree_velocities import TreeVelocity
 from rbdae.multibody.velocity_kind import ANGULAR, VelocityKind
 from rbdae.rotations import Chart
@@ -120,34 +116,3 @@ class Settings:
     def reduction(self) -> int:
         """The kernels' number of the structure."""
         return _REDUCTIONS[self.structure]
-
-
-def features(model: Model, settings: Settings) -> Features:
-    """The features that the kernels need for a model and its settings: the `when` of stages."""
-    have = {
-        "internal": settings.kind.internal > 0,
-        "momenta": settings.momenta,
-        "spatial": settings.kind.spatial,
-        "spherical-tree": settings.structure == "spherical tree",
-        "square-system": settings.structure in ("tree", "loops"),
-        "dense-loops": settings.structure == "loops" and not settings.sparse,
-        "sparse-loops": settings.sparse,
-        "tree": settings.structure == "tree",
-        "joints": len(model.primitives) > 0,
-        "bilinear": bool(np.any(model.primitives["linear"] == 0)),
-        "bushings": len(model.bushings) > 0,
-        "elements": len(model.forces.elements) > 0,
-        "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
-        "laws": bool(np.any((model.forces.elements["force"] != 0) & (model.forces.elements["shaping"] < kb.USER))),
-        "states": model.forces.n_states > 0 or bool(np.any(model.forces.elements["shaping"] == kb.STATEFUL)),
-        "reaction-friction": len(model.frictions) > 0,
-        "rheonomic": len(model.drives) > 0,
-        "multipliers": settings.formulation.multipliers == "values",
-        "corrected": settings.formulation.corrected,
-        "baumgarte": settings.formulation.stabilised,
-        "redundant": settings.redundant,
-        "centred": bool(settings.chart.centre),
-        "forms": settings.forms,
-        "unit-norm": settings.unit_norm,
-    }
-    return frozenset({settings.kind.feature, settings.chart.name} | {name for name, wanted in have.items() if wanted})

@@ -39,7 +39,7 @@ Kernel = Callable[..., None]
 
 @final
 class Tally:
-    """How often traced code has handed over to the generic kernel."""
+    """How often machine code has fallen back to plain Python."""
 
     __slots__ = ("count",)
 
@@ -49,7 +49,7 @@ class Tally:
 
 @final
 class Elsewhere:
-    """The generic kernel, made when a guard does not hold for the first time."""
+    """The kernel in plain Python, made when a guard does not hold for the first time."""
 
     def __init__(self, make: Callable[[], Kernel], tally: Tally) -> None:
         self._tally = tally
@@ -68,10 +68,10 @@ class TracedKernel:
     """Machine code bound to a workspace: `call` is for Python, `function` for machine code."""
 
     def __init__(
-        self, name: str, code: Code, workspace: Workspace, generic: Callable[[], Kernel], tally: Tally
+        self, name: str, code: Code, workspace: Workspace, otherwise: Callable[[], Kernel], tally: Tally
     ) -> None:
         self.code = code
-        self.elsewhere = Elsewhere(generic, tally)
+        self.elsewhere = Elsewhere(otherwise, tally)
         self._workspace = workspace
         self._name = name
 
@@ -104,7 +104,7 @@ def traced(
     kernel: Callback | ImplicitStep,
     shapes: Shapes,
     *,
-    generic: Callable[[], Kernel],
+    otherwise: Callable[[], Kernel],
     pattern: Pattern | None = None,
     sparse: bool = False,
     tally: Tally | None = None,
@@ -114,10 +114,10 @@ def traced(
     Parameters
     ----------
     shapes : of y, yd and out
-    generic : makes the kernel for states where a guard does not hold
+    otherwise : makes the kernel in plain Python, for states where a guard does not hold
     pattern : of a Jacobian that the kernel can fill as data
     sparse : whether `out` is that data
-    tally : where states are counted that the generic kernel took
+    tally : where these states are counted
     """
     dropped = workspace.selection.rows.dropped
     key = (kernel, tuple(shapes.items()), sparse, dropped, tuple(selected(workspace)), own_constants(workspace))
@@ -128,7 +128,7 @@ def traced(
     code = known[key]
     if code is None:
         return None
-    return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, generic, tally or Tally())
+    return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, otherwise, tally or Tally())
 
 
 def _found(workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: Wanted) -> Code | None:

@@ -1,8 +1,8 @@
 """The memory that the kernels work on: that of a model, and the head of one selection.
 
 `Memory` is laid out once for a model and its settings. A `Workspace` is that memory together with a selection: it owns
-a head (sizes, addresses) and the few arrays that a selection decides, and shares
-everything else. So another selection costs microseconds, and the kernels of either find their own.
+a head and the few arrays that a selection decides, and shares everything else. So another selection costs microseconds,
+and the kernels of either find their own.
 """
 
 from __future__ import annotations
@@ -14,15 +14,11 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied
-from rbdae._frozen import KeptAlive
-from rbdae.compiler.options import ENABLED
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.kernels.memory import ARRAYS, HEAD_WORDS
+from rbdae.kernels.memory import ARRAYS
 from rbdae.kernels.plain_memory import PlainMemory
 from rbdae.laws.user_functions import raising
-from rbdae.machine.entries_on_disk import say_once
-from rbdae.machine.module import NoMachineCode
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
@@ -35,7 +31,7 @@ from rbdae.multibody.square_pattern import square_pattern
 
 @final
 class Workspace:
-    """A `Memory` with one selection; kernels take its `m`."""
+    """A `Memory` with one selection; kernels take its `plain_memory`."""
 
     def __init__(self, memory: Memory, selection: Selection) -> None:
         self.memory = memory
@@ -44,7 +40,6 @@ class Workspace:
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
         self._plain: PlainMemory | None = None
-        self._addressed = False
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
@@ -77,8 +72,6 @@ class Workspace:
         self._arrays[name] = array
         self.numbers = self.open_numbers = self.elements = None
         self.contexts.clear()
-        if self._addressed:
-            self.head[name] = array.ctypes.data
         if self._plain is not None:
             self._plain.own(name, array)
 
@@ -103,18 +96,18 @@ class Workspace:
 
     @property
     def head(self) -> Any:
-        """Sizes and kinds, made when it is first read; with the addresses of all arrays after `m`."""
+        """Sizes and kinds, made when it is first read."""
         if "head" not in self._made:
             head = copied(self.memory.head)
             head["referenced"] = self.selection.references is not None
             for name, size in self._sizes.items():
                 head[name] = size
-            self._made.setdefault("head", head)  # kernels keep its address
+            self._made.setdefault("head", head)
         return self._made["head"]
 
     @property
     def plain_memory(self) -> PlainMemory:
-        """The argument `m` of plain kernels: the arrays themselves."""
+        """The argument `m` of kernels: the arrays themselves."""
         if self._plain is None:
             self._plain = PlainMemory(self.head, self.arrays)
         return self._plain
@@ -171,31 +164,6 @@ class Workspace:
     # ------------------------------------------------------------ kernels
 
     @property
-    def m(self) -> Any:
-        """The argument `m` of compiled kernels: the address of the head, or with the JIT off the arrays themselves."""
-        if not ENABLED:
-            return self.plain_memory
-        if not self._addressed:
-            words = self.head.view(np.int64)
-            for name, array in self.arrays.items():
-                words[HEAD_WORDS[name]] = array.ctypes.data
-            self._addressed = True
-        return int(self.head.ctypes.data)
-
-    def compiled(self, kernel: Entry) -> Callable[..., None]:
-        """The kernel, compiled for what this model needs and bound to this workspace; where nothing can be compiled,
-        in plain Python."""
-        try:
-            with self.memory.preparation:
-                compiled = kernel.compiled(self.memory.features)
-        except NoMachineCode as error:
-            say_once(str(error))
-            return self.raising(self.plain(kernel))
-        bound = partial(compiled, self.m)
-        bound.workspace = KeptAlive(self)  # type: ignore[attr-defined]
-        return self.raising(bound)
-
-    @property
     def user_functions(self) -> tuple[Any, ...]:
         """The user's functions that kernels call."""
         return self.memory.filled.like.functions
@@ -215,12 +183,16 @@ class Workspace:
         return raising(kernel) if self.calls_python else kernel
 
     def plain(self, kernel: Entry) -> Callable[..., None]:
-        """The kernel as plain Python, which takes numbers of any kind, bound to this workspace.
+        """The kernel as plain Python on this workspace, and then what the user's functions have raised in it. With
+        complex or other numbers it needs a memory with this `scalar`. Like machine code, it says nothing of numbers
+        that are not finite."""
+        bound = partial(kernel, self.plain_memory)
 
-        With complex or other numbers it needs a memory with this `scalar`. With floats it does to the memory what
-        machine code does.
-        """
-        return partial(kernel, self.plain_memory)
+        def call(*arguments: Any) -> None:
+            with np.errstate(all="ignore"):
+                bound(*arguments)
+
+        return self.raising(call)
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""

@@ -19,13 +19,12 @@ from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.projection import project
 from rbdae.machine.factors import BoundFactors, Factors, Tables
-from rbdae.machine.function import MachineFunction, Shapes
+from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.implicit_step import MEMORY
 from rbdae.multibody.block_pattern import BlockPattern
-from rbdae.multibody.bound import in_memory, machine_function
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.duals import derivative_function, derivative_kernel
+from rbdae.multibody.derived import evaluated
 from rbdae.multibody.operations import Operations, counted
 from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
@@ -33,7 +32,7 @@ from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.projection import ViolationScales, machine_projection
 
-HowMade: TypeAlias = Literal["traced", "folded", "generic", "mixed"]
+HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
 
 _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
 _OF_FACTORS = ("factors", "solve")
@@ -45,14 +44,15 @@ class Callbacks:
 
     Arrays must be float64, vectors contiguous (read-only inputs are fine); matrices may have any content and any
     positive strides (kernels trust them: with negative ones they write beyond the array). Outputs must not share memory
-    with inputs: generic kernels write before they have read all (traced code copies such inputs, as `Problem` does).
+    with inputs: kernels in plain Python write before they have read all (machine code copies such inputs, as `Problem`
+    does).
     `rhs(t, y, out)` and `rhs_jacobian(t, y, out)` are for ODE kinds only. `jacobian_data(t, y, yd, c, data)` fills CSC
     data in the order of `Problem.sparsity`.
     """
 
     def __init__(self, problem: Any) -> None:
-        self._problem, self._workspace = problem, problem.workspace
         workspace: Workspace = problem.workspace
+        self._problem, self._workspace = problem, workspace
         self._kernels = workspace.settings.kernels
         self._traced: dict[str, TracedKernel | None] = {}
         self._machine: dict[str, MachineFunction] = {}
@@ -90,7 +90,7 @@ class Callbacks:
     @cached_property
     def project(self) -> Callable[[float, Vec, Vec], None]:
         """project(t, y, info), see `rbdae.kernels.projection`."""
-        return in_memory(self._workspace, project)
+        return self._workspace.plain(project)
 
     @cached_property
     def _violation_scales(self) -> ViolationScales:
@@ -124,10 +124,7 @@ class Callbacks:
             return machine_projection(self._problem)
         if (own := self._of_this_model(name)) is not None:
             return own.function()
-        kernel, shapes = self._kernel(name), self._shapes(name)
-        if isinstance(kernel, Derivative):
-            return derivative_function(self._workspace, kernel, shapes, self._entries_of(name))
-        return machine_function(self._workspace, kernel, shapes)
+        return trampoline(self._plain(name), self._kernel(name).signs[1:].replace("M", "o"), self._shapes(name))
 
     def factors(self, of: str = "residual") -> Factors:
         """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code; those of ``"rates"`` are of
@@ -178,10 +175,11 @@ class Callbacks:
         shapes: Shapes = {"y": (self._workspace.layout.n,), "yd": (steps.n_unknowns + 1,), "out": (1,)}
         return _made(self._workspace, SCHEMES[steps.scheme].work, shapes, self._tally)[0]
 
-    def code(self, name: str) -> Literal["traced", "folded", "generic"]:
-        """The code of a callback: of this model alone, or that of all. Raises ValueError for another name."""
+    def code(self, name: str) -> Literal["machine", "folded", "plain"]:
+        """How a callback runs: as machine code, with the numbers of the model folded in, or as plain Python. Raises
+        ValueError for another name."""
         self._refuse_other(name)
-        return "generic" if self._of_this_model(name) is None else self._workspace.memory.name
+        return "plain" if self._of_this_model(name) is None else self._workspace.memory.name
 
     def _code_of(self, names: Collection[str]) -> HowMade:
         """The code of some callbacks, and of integration schemes: ``"mixed"`` if it is not the same for all."""
@@ -192,31 +190,31 @@ class Callbacks:
         """The operations of an evaluation of a callback, counted in the code of this model. [NS], Table 1, has such
         counts for right-hand sides.
 
-        Raises ValueError for another name, and where the callback runs generic code; AttributeError for the right-hand
-        side of a DAE.
+        Raises ValueError for another name, and where the callback runs as plain Python; AttributeError for the
+        right-hand side of a DAE.
         """
         self._refuse_other(name)
         if self._of_this_model(name) is None:
             raise ValueError(
-                f"Callbacks: {name!r} runs generic code, whose operations depend on loops and branches; "
-                "formulate with code='traced' or code='folded'"
+                f"Callbacks: {name!r} has no machine code, whose operations are counted: the model is too large, or "
+                "RBDAE_CODE=plain asks for plain Python"
             )
         wanted = Wanted(self._kernel(name), self._shapes(name), self._entries_of(name), name == "jacobian_data")
         return counted(self._workspace, wanted)
 
     @property
-    def _handed_over(self) -> int:
-        """How often traced code has handed over to the generic one so far, where a guard did not hold."""
+    def _fallbacks(self) -> int:
+        """How often machine code has fallen back to plain Python so far, where a guard did not hold."""
         return self._tally.count
 
     def _count_with(self, other: Callbacks) -> None:
-        """Count fallbacks to generic code among those of another problem; before anything is asked for."""
+        """Count fallbacks among those of another problem; before anything is asked for."""
         self._tally = other._tally
 
     def _call(self, name: str) -> Callable[..., None]:
         with self._workspace.memory.preparation:
             found = self._of_this_model(name)
-            return self._generic(name) if found is None else found.call
+            return self._plain(name) if found is None else found.call
 
     def _kernel(self, name: str) -> Callback:
         if name in ("rhs", "rhs_jacobian"):
@@ -238,18 +236,18 @@ class Callbacks:
                 self._workspace,
                 kernel,
                 self._shapes(name),
-                generic=lambda: self._generic(name),
+                otherwise=lambda: self._plain(name),
                 pattern=pattern,
                 sparse=name == "jacobian_data",
                 tally=self._tally,
             )
         return self._traced[name]
 
-    def _generic(self, name: str) -> Callable[..., None]:
+    def _plain(self, name: str) -> Callable[..., None]:
         kernel = self._kernel(name)
         if isinstance(kernel, Derivative):
-            return derivative_kernel(self._workspace, kernel, self._shapes(name), self._entries_of(name))
-        return in_memory(self._workspace, kernel)
+            return evaluated(self._workspace, kernel, self._shapes(name), self._entries_of(name))
+        return self._workspace.plain(kernel)
 
     def _entries_of(self, name: str) -> Pattern | None:
         """The entries of a Jacobian of the residual, of which the pattern is known."""
@@ -300,7 +298,7 @@ class StepFunctions:
 
 
 def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunctions:
-    """The functions of a scheme of `rbdae.conserving.SCHEMES`; `tally` counts where the generic kernels run.
+    """The functions of a scheme of `rbdae.conserving.SCHEMES`; `tally` counts where plain Python runs.
 
     Raises
     ------
@@ -320,7 +318,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
         for kernel, size in ((found.newton, n + 1), (found.advance, layout.n), (predict, n + 1))
     ]
     (newton, own_newton), (advance, own_advance), (first, _) = made
-    codes: set[HowMade] = {"generic" if own is None else workspace.memory.name for _, own in made}
+    codes: set[HowMade] = {"plain" if own is None else workspace.memory.name for _, own in made}
     code = codes.pop() if len(codes) == 1 else "mixed"
     step = _step(workspace, found, n, own_newton, own_advance)
     return StepFunctions(scheme, newton, advance, first, step, n, layout.n_rows, code)
@@ -332,8 +330,9 @@ def _made(
     """A kernel as a machine function, of this model alone if there is code of it, and that code."""
     own = None
     if workspace.memory.traced:
-        own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
-    return machine_function(workspace, kernel, shapes) if own is None else own.function(), own
+        own = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(kernel), tally=tally)
+    function = trampoline(workspace.plain(kernel), kernel.signs[1:], shapes) if own is None else own.function()
+    return function, own
 
 
 LONGEST_STEP = 1500
@@ -350,7 +349,7 @@ def _step(
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
-    found = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, scheme.newton))
+    found = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(scheme.newton))
     return None if found is None else found.bare()
 
 

@@ -76,8 +76,8 @@ def derivative_by_inputs(workspace: Workspace, n_rows: int, *, explicit: bool) -
         kernel, shapes = Derivative(kernels.rates, "inputs"), {"y": (n,), "out": (n_rows, n_inputs)}
     else:
         kernel, shapes = Derivative(kernels.residual, "inputs"), {"y": (n,), "yd": (n,), "out": (n_rows, n_inputs)}
-    slow = workspace.raising(evaluated(workspace, kernel, shapes, None))
-    found = traced(workspace, kernel, shapes, generic=lambda: slow) if workspace.memory.traced else None
+    slow = evaluated(workspace, kernel, shapes, None)
+    found = traced(workspace, kernel, shapes, otherwise=lambda: slow) if workspace.memory.traced else None
     return slow if found is None else found.call
 
 

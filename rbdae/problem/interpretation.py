@@ -23,7 +23,7 @@ from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import sums
 from rbdae.machine.reading.host import call, slices
-from rbdae.multibody.bound import bound, evaluate_each, function_of, in_memory, machine_of
+from rbdae.multibody.bound import bound, evaluate_each, function_of, machine_of
 from rbdae.multibody.joint_values import joint_matrix, potential_rows
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
@@ -94,10 +94,6 @@ class Interpretation:
     @cached_property
     def _rates(self) -> Kernel:
         return self._kernel(self.workspace.settings.kernels.rates)
-
-    @cached_property
-    def _rates_in_memory(self) -> Kernel:
-        return in_memory(self.workspace, self.workspace.settings.kernels.rates)
 
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
@@ -285,10 +281,10 @@ class Interpretation:
         if floor is None:
             raise ValueError("this problem suspends no joint equations: it has no pivot floors")
         kept = floor > 0.0
-        rates = np.empty(self._n_rates)
+        rates, solve = np.empty(self._n_rates), self.workspace.plain(self.workspace.settings.kernels.rates)
 
         def kernel(time: float, row: Vec, out: Vec) -> None:
-            self._rates_in_memory(time, row, rates)
+            solve(time, row, rates)
             out[:] = self.workspace.pivots[kept] / floor[kept]
 
         return self._each(kernel, t, y, int(np.count_nonzero(kept)))

@@ -13,7 +13,7 @@ from rbdae._frozen import brief_repr
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels
 from rbdae.multibody.bound import bound
-from rbdae.multibody.memory import Code, Memory
+from rbdae.multibody.memory import Memory
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 
@@ -115,8 +115,7 @@ def _with_all_rows(workspace: Workspace) -> Workspace:
     settings = replace(
         workspace.settings, formulation=FORMULATIONS["index-0"], structure="any", n_independent=0, redundant=False
     )
-    code: Code = "generic" if workspace.memory.code == "generic" else "plain"
-    return Workspace(Memory.of(workspace.model, settings, code=code), replace(selection, velocities=None))
+    return Workspace(Memory.of(workspace.model, settings), replace(selection, velocities=None))
 
 
 def _parts(x: Vec, shape: tuple[int, ...], *blocks: tuple[int, int]) -> list[Any]:

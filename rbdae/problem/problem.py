@@ -145,11 +145,11 @@ class Problem(Equations):
         return list(self.layout.labels)
 
     @property
-    def code(self) -> Literal["traced", "folded", "generic"]:
-        """``"traced"``, ``"folded"`` or ``"generic"``: the machine code behind the right-hand side, of a DAE behind the
-        residual, see `rbdae.formulate`. It is made if it was not there yet.
+    def code(self) -> Literal["machine", "folded", "plain"]:
+        """``"machine"``, ``"folded"`` or ``"plain"``: how the right-hand side runs, of a DAE the residual, see
+        `rbdae.formulate`. Machine code is made if it was not there yet.
 
-        ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its own is generic.
+        ``problem.callbacks.code(name)`` says it of each callback; what is too long for machine code is plain Python.
         """
         return self.callbacks.code("rhs" if self.kind == "ode" else "residual")
 
@@ -330,7 +330,7 @@ class Problem(Equations):
         """The problem of the same system with other numbers, by their names in `parameters`; its start is made
         consistent again, from the given initial values.
 
-        Its code is that of this problem, unless ``code="folded"`` or ``"generic"`` was chosen. A number that becomes 0,
+        Its code is that of this problem, unless ``code="folded"`` was chosen. A number that becomes 0,
         1 or -1, or equal to another in the same vector or matrix, or is so no longer, is another structure, which has
         code of its own. Masses, inertias, gravity and numbers of forces take no search for a start if given
         positions agreed, and velocities are zero, given, or determined by the joints and given ones.

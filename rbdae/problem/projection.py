@@ -18,7 +18,6 @@ from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampolin
 from rbdae.machine.loops import correction as at
 from rbdae.machine.loops.memory import NOT_PROJECTED
 from rbdae.machine.projected import projected
-from rbdae.multibody.bound import in_memory
 from rbdae.multibody.traced import traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
@@ -133,7 +132,7 @@ class Projector:
     def _project(self) -> Callable[[float, Vec, Vec], None]:
         """The kernel, made when it is first needed: loops in machine code may do without it."""
         if self.projection.metric == "identity":  # the kernel with M = I, [NS] (64)
-            return in_memory(with_unit_masses(self.problem.workspace), kernel.project)
+            return with_unit_masses(self.problem.workspace).plain(kernel.project)
         project: Callable[[float, Vec, Vec], None] = self.problem.callbacks.project
         return project
 
@@ -294,7 +293,7 @@ def _near(workspace: Workspace) -> MachineFunction | None:
         return None
     info = kernel.N_INFO + len(ViolationScales.of(workspace).weights)
     shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}
-    found = traced(workspace, project_near, shapes, generic=lambda: in_memory(workspace, project_near))
+    found = traced(workspace, project_near, shapes, otherwise=lambda: workspace.plain(project_near))
     return None if found is None else found.bare()
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.graph.functions import Array
-from rbdae.rotations.chart import NEAR_SINGULAR, inlined
+from rbdae.rotations.chart import NEAR_SINGULAR
 
 Coefficients: TypeAlias = Callable[[Any], Any]
 """Numbers of t, as a kernel."""
@@ -63,7 +63,6 @@ def rate(a: Array, om: Array, kappa: Any, gamma: Any, ad: Array) -> None:
 
 def kernels(sines: Coefficients, cotangents: Coefficients) -> dict[str, Any]:
     """The fields of a `Chart` that follow from (alpha, beta, delta) and (kappa, gamma), kernels of t."""
-    sines, cotangents = inlined(sines), inlined(cotangents)
 
     def in_place(a: Array, d: Array) -> None:
         alpha, beta, _ = sines(square(a))

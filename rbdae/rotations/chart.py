@@ -1,9 +1,8 @@
 """The definition of a chart, and the kernels that call a chart's own by its number.
 
 A chart is one file: a value of `Chart`, with NumPy functions for the boundary and kernels for the equations. `register`
-gives it a number and puts its kernels into the tables through which all other kernels call them: a new chart does not
-compile anything again. d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
-R^T Rdot = Omega^.
+gives it a number, by which other kernels call them. d = (d1, d2, d3) stacks the columns of R; Omega is the material
+angular velocity, R^T Rdot = Omega^.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.declared import declared
 from rbdae.graph.functions import Array
 
 Kernel = Callable[..., Any]
@@ -55,7 +53,7 @@ class Chart:
        beyond. `centre` has the parameters that are farthest from the singular set.
     7. Where the parameters of R^T are linear in those of R: `inverted(a)`, of parameters along the last axis.
 
-    3 to 6 are kernels on vectors. They do not branch on the parameters (`rbdae.compiler.access.select` chooses): so
+    3 to 6 are kernels on vectors. They do not branch on the parameters (`rbdae.graph.functions.select` chooses): so
     they can be recorded, and all derivatives follow from them.
 
     Attributes
@@ -92,7 +90,7 @@ class Chart:
     @property
     def number(self) -> int:
         """The number by which kernels know it."""
-        return _NUMBERS[self.name]
+        return _BY_NUMBER.index(self)
 
     @property
     def n(self) -> int:
@@ -123,7 +121,7 @@ def never_singular(a: Vec) -> str:
 CHARTS: dict[str, Chart] = {}
 """All charts by name."""
 
-_NUMBERS: dict[str, int] = {}
+_BY_NUMBER: list[Chart] = []
 
 
 def _named(name: str) -> Chart:
@@ -133,104 +131,41 @@ def _named(name: str) -> Chart:
 
 
 def register(chart: Chart) -> None:
-    """Give a chart a number and its kernels their places."""
+    """Give a chart its number."""
     if chart.name in CHARTS:
         raise ValueError(f"there is a chart {chart.name!r} already: give this one another name")
-    number = len(_NUMBERS)
-    _NUMBERS[chart.name] = number
     CHARTS[chart.name] = chart
-    for table, kernel, at_addresses in (
-        (_rotation, chart.rotation, _two_vectors),
-        (_rate, chart.rate, _three_vectors),
-        (_internal_constraints, chart.internal_constraints, _two_places),
-        (_normalise, chart.normalise, _two_vectors),
-        (_distance, chart.distance, _value),
-    ):
-        if kernel is not None:
-            member = at_addresses(inlined(kernel))
-            member.__module__, member.__qualname__ = (
-                kernel.__module__,
-                f"{table.name.partition(':')[2]} of {chart.name}",
-            )
-            add_member(table, number, member, when=chart.name)
-
-
-def inlined(kernel: Kernel) -> Kernel:
-    """A function as a kernel that becomes part of others; kernels stay what they are."""
-    return kernel if declared(kernel) is not None else jit(kernel)
-
-
-def _two_vectors(kernel: Kernel) -> Kernel:
-    def member(a: Array, out: Array) -> None:
-        kernel(a, out)
-
-    return member
-
-
-def _three_vectors(kernel: Kernel) -> Kernel:
-    def member(a: Array, om: Array, ad: Array) -> None:
-        kernel(a, om, ad)
-
-    return member
-
-
-def _two_places(kernel: Kernel) -> Kernel:
-    def member(a: Array, v: Array, out: Array, i: int, j: int) -> None:
-        kernel(a, v, out, i, j)
-
-    return member
-
-
-def _value(kernel: Kernel) -> Kernel:
-    def member(a: Array, out: Array) -> None:
-        out[0] = kernel(a)
-
-    return member
+    _BY_NUMBER.append(chart)
 
 
 # ---------------------------------------------------------------- kernels
 
 
-@family("ii")
-def _rotation(chart: int, a: Any, d: Any) -> None: ...
-
-
-@family("iii")
-def _rate(chart: int, a: Any, om: Any, ad: Any) -> None: ...
-
-
-@family("iiiii")
-def _internal_constraints(chart: int, a: Any, v: Any, out: Any, i: int, j: int) -> None: ...
-
-
-@family("ii")
-def _normalise(chart: int, a: Any, work: Any) -> None: ...
-
-
-@family("ii")
-def _distance(chart: int, a: Any, out: Any) -> None: ...
-
-
 def rotation(chart: int, a: Array, d: Array) -> None:
     """d = R(a), stacked by columns."""
-    _rotation(chart, a, d)
+    _BY_NUMBER[chart].rotation(a, d)
 
 
 def rate(chart: int, a: Array, om: Array, ad: Array) -> None:
     """ad[:na] = K(a) om, with the material angular velocity om."""
-    _rate(chart, a, om, ad)
+    _BY_NUMBER[chart].rate(a, om, ad)
 
 
 def internal_constraints(chart: int, a: Array, v: Array, out: Array, i: int, j: int) -> None:
     """out[i:] = g(a), the internal constraints, and out[j:] = dg/da v."""
-    _internal_constraints(chart, a, v, out, i, j)
+    _own(_BY_NUMBER[chart].internal_constraints)(a, v, out, i, j)
 
 
 def normalise(chart: int, a: Array, work: Array) -> None:
     """a onto the internal constraints; `work` has nine numbers."""
-    _normalise(chart, a, work)
+    _own(_BY_NUMBER[chart].normalise)(a, work)
 
 
 def distance(chart: int, a: Array, out: Array) -> None:
     """out[0] = the angle from a to the singular set, in radians."""
-    _distance(chart, a, out)
+    out[0] = _own(_BY_NUMBER[chart].distance)(a)
+
+
+def _own(kernel: Kernel | None) -> Kernel:
+    assert kernel is not None, "the kernels ask first whether a chart has it"
+    return kernel

@@ -80,8 +80,8 @@ def closed_cotangents(t: Any) -> Any:
     return kappa, (1.0 - kappa) / t
 
 
-def _plain(series: Any, closed: Any) -> Any:
-    """The branch taken for each t of an array, and for a number; for a symbol both."""
+def _either(series: Any, closed: Any) -> Any:
+    """The function that takes a branch for each t of an array, and for a number; for a symbol both."""
 
     def chosen(t: Any) -> Any:
         if isinstance(t, np.ndarray):
@@ -96,15 +96,8 @@ def _plain(series: Any, closed: Any) -> Any:
     return chosen
 
 
-def sines(t: Any) -> Any:
-    """(alpha, beta, delta)."""
-    if t < SERIES:
-        return series_sines(t)
-    return closed_sines(t)
+sines = _either(series_sines, closed_sines)
+"""(alpha, beta, delta)."""
 
-
-def cotangents(t: Any) -> Any:
-    """(kappa, gamma)."""
-    if t < SERIES:
-        return series_cotangents(t)
-    return closed_cotangents(t)
+cotangents = _either(series_cotangents, closed_cotangents)
+"""(kappa, gamma)."""

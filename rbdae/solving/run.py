@@ -227,7 +227,7 @@ def integrated(segment: Segment, said: Mapping[str, str], run: Deferred, changes
 def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, changes: Sequence[Changes]) -> Solution:
     problem, asked, method = segment.problem, segment.request, segment.method
     own = problem.by_time((), ()) if isinstance(problem, Problem) else None
-    before = 0 if own is None else own.callbacks._handed_over  # traced code to generic code, in earlier runs
+    before = 0 if own is None else own.callbacks._fallbacks  # traced code to generic code, in earlier runs
     if own is not None:  # its states are read by other times than those of a run that changed its selection
         refuse_held(own.workspace, present(own.workspace))
         segment = changed(segment, problem=own)
@@ -239,7 +239,7 @@ def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, cha
     stats = outcome.stats
     stats.seconds, stats.wall_seconds = elapsed()
     if own is not None:
-        stats.handed_over = sum(p.callbacks._handed_over for p in segments.problems) - before
+        stats.fallbacks = sum(p.callbacks._fallbacks for p in segments.problems) - before
     rtol = asked.rtol if outcome.rtol is None else outcome.rtol
     atol = asked.atol if outcome.atol is None else outcome.atol
     # the rows are the steps, but for those of t_eval; none if the adapter did not keep them

@@ -74,7 +74,7 @@ else:
 
 
 def test_it_is_found_like_any_other_and_has_outputs_events_projection_and_errors(tmp_path):
-    """In a fresh process that sees this checkout and a folder with the adapter as pip installs it, with the JIT off."""
+    """In a fresh process that sees this checkout and a folder with the adapter as pip installs it, in plain Python."""
     site = tmp_path / "site"
     options = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(site), str(TOY)]
@@ -82,7 +82,7 @@ def test_it_is_found_like_any_other_and_has_outputs_events_projection_and_errors
     assert ended.returncode == 0, ended.stderr
     path = os.pathsep.join(map(str, (ROOT, ROOT / "adapters", ROOT / "tests/support", site)))
     strict = "error,ignore:the run did not reach its end"
-    environment = dict(os.environ, PYTHONPATH=path, RBDAE_PLAIN="1", PYTHONWARNINGS=strict)
+    environment = dict(os.environ, PYTHONPATH=path, RBDAE_CODE="plain", PYTHONWARNINGS=strict)
     command = [sys.executable, "-c", SCRIPT]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr

@@ -48,12 +48,12 @@ TRACED = """
 import numpy as np
 import rbdae
 for formulation in ("index-0", "index-2"):
-    problem = rbdae.formulate(rbdae.models.heavy_top(), formulation, code="traced")
+    problem = rbdae.formulate(rbdae.models.heavy_top(), formulation)
     problem.residual(0.0, problem.y0, problem.yd0)
     problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
     problem.constraints(0.0, problem.y0)
     problem.energy(0.0, problem.y0)
-    assert problem.code == "traced"
+    assert problem.code == "machine"
     if problem.kind == "ode":
         problem.rhs(0.0, problem.y0)
         problem.rhs_jacobian(0.0, problem.y0)
@@ -94,8 +94,8 @@ def _imported(statements: str, **environment: str) -> set[str]:
 
 CASES = {
     "all modules, plain kernels": (IMPORT + PLAIN, {}),
-    "traced code": (TRACED, {"RBDAE_PLAIN": "0"}),
-    "equations without the JIT": (SOLVE, {"RBDAE_PLAIN": "1"}),
+    "traced code": (TRACED, {}),
+    "equations in plain Python": (SOLVE, {"RBDAE_CODE": "plain"}),
 }
 
 
@@ -103,7 +103,7 @@ CASES = {
 def test_slow_packages_are_not_imported(case):
     statements, environment = CASES[case]
     imported = _imported(statements, **environment)
-    assert "rbdae.compiler.jit" in imported
+    assert "rbdae.kernels.entry" in imported
     assert imported & (SLOW | SLOW_TOO) == set()
 
 

@@ -144,11 +144,11 @@ def test_a_run_with_actuators_in_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["index-2/quaternion/angular", "index-0/quaternion/angular"])
-def test_generic_code_and_recorded_code_are_one(form, rng):
+def test_plain_code_and_recorded_code_are_one(form, rng):
     formulation, rotation, velocity = form.split("/")
     problems = [
         rbdae.formulate(together(), formulation, rotation=rotation, velocity=velocity, code=code)
-        for code in ("traced", "generic")
+        for code in ("auto", "plain")
     ]
     y = problems[0].y0 + 0.1 * rng.standard_normal(problems[0].n)
     yd = rng.standard_normal(len(y))

@@ -41,7 +41,7 @@ def state(p: rbdae.Problem) -> Any:
     return p.y0 + 0.05 * rng.standard_normal(p.n), rng.standard_normal(p.n)
 
 
-@pytest.mark.parametrize("code", ["auto", "generic", "folded"])
+@pytest.mark.parametrize("code", ["auto", "plain", "folded"])
 @pytest.mark.parametrize("form", ["index-2", "index-0"])
 def test_other_numbers_are_those_of_a_system_of_its_own(form, code):
     """Whatever was computed before; algebraic unknowns belong to them, and quantities."""
@@ -66,7 +66,6 @@ def test_other_numbers_are_those_of_a_system_of_its_own(form, code):
     np.testing.assert_array_equal(p.residual(0.3, y, yd), first)
 
 
-@pytest.mark.skipif(not inside.JIT, reason="without the JIT there is no code of one model")
 @pytest.mark.parametrize("form", ["index-2", "null-space"])
 def test_a_gain_is_swept_without_other_code(form, monkeypatch):
     """Nothing is recorded or compiled, and the laws are not run again."""

@@ -62,7 +62,7 @@ def test_outputs_that_cannot_be_recorded():
     np.testing.assert_array_equal(problem.forces(np.zeros(3), y)["block"].digits, [1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("code", ["auto", "generic"])
+@pytest.mark.parametrize("code", ["auto", "plain"])
 def test_unknowns_between_the_steps(code):
     """The rows of one call are those of a row alone, in any order. A row without a solution is refused by its time."""
     cases.need("sundials:ida")

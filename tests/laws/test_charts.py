@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, count, differences
-from rbdae.kernels.entry import entry
 from scipy.spatial.transform import Rotation
 from toy_chart import FUNCTIONS, SCALAR_LAST
 
+from rbdae.kernels.entry import entry
 from rbdae.rotations import CHARTS, ChartFunctions, algebra, chart, euler_map, quaternion, quaternion_algebra, register
 
 # ---------------------------------------------------------------- entries

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from conserving import newton_slopes
 from conserving_systems import JOINTS, chain, free_body, momentum_error, relative_energy
-from inside import JIT, steps_of
+from inside import steps_of
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -218,7 +218,6 @@ def test_dampers_take_energy_and_leave_momentum(scheme):
     assert found.energy.total[-1] < 0.99 * found.energy.total[0]
 
 
-@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 @pytest.mark.parametrize(("scheme", "step"), [("QUAT.EM-R", 0.05), ("DIR.EM", 0.05), ("QUAT.VI", 3e-3)])
 def test_code_of_one_model_divides_by_the_step_as_a_quotient_is_rounded(scheme, step, monkeypatch):
     """It multiplies by 1 / h, and velocities would come back with the same relative error in each step. Measured after
@@ -226,7 +225,7 @@ def test_code_of_one_model_divides_by_the_step_as_a_quotient_is_rounded(scheme, 
     products and sums are fused; code as it comes has 6e-13."""
     monkeypatch.delenv("RBDAE_LLVM", raising=False)
     times = np.linspace(0.0, 20_000 * step, 201)
-    found = run(problem_of(free_body(), scheme, code="traced"), scheme, times[-1], step, t_eval=times)
+    found = run(problem_of(free_body(), scheme), scheme, times[-1], step, t_eval=times)
     energy = found.energy.total
     assert np.abs(energy / energy[0] - 1.0).max() < 4e-13
 
@@ -289,7 +288,7 @@ def _forces_of(problem: rbdae.Problem, t: float, y: Any) -> Any:
     return np.array(found).ravel()
 
 
-@pytest.mark.generic  # code of each model of its own takes seconds
+@pytest.mark.plain  # code of each model of its own takes seconds
 @pytest.mark.parametrize("name", rbdae.models.MODELS)
 def test_order_two_on_every_model(name):
     """Towards DOP853, states and reactions at the end; schemes take turns. In directors a flat body has no momenta."""
@@ -383,9 +382,8 @@ def test_multipliers_at_the_steps_are_of_second_order(rotation):
 # ---------------------------------------------------------------- runs
 
 
-@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 @each_scheme
-def test_generic_code_takes_the_same_steps_in_all_forms(scheme):
+def test_plain_code_takes_the_same_steps_in_all_forms(scheme):
     """Also between the steps, and at output times where a Newton iteration is not what was called last."""
     of, times = SCHEMES[scheme], np.linspace(0.0, 0.2, 37)
     system = chain("cylindrical", springs=of.springs)
@@ -393,10 +391,10 @@ def test_generic_code_takes_the_same_steps_in_all_forms(scheme):
     runs = [
         run(problem_of(system, scheme, formulation=form, code=code), scheme, 0.2, 0.01, t_eval=times)
         for form in forms
-        for code in ("traced", "generic")
+        for code in ("auto", "plain")
     ]
     wanted = runs[-1].y
-    for found, code in zip(runs, len(forms) * ("traced", "generic"), strict=True):
+    for found, code in zip(runs, len(forms) * ("auto", "plain"), strict=True):
         assert found.stats.code == code
         np.testing.assert_allclose(found.y[:, : wanted.shape[1]], wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
 
@@ -461,7 +459,7 @@ def test_runs_end_with_what_there_is():
 
 
 @pytest.mark.parametrize("scheme", ["QUAT.EM-R", "DIR.EM"])
-@pytest.mark.parametrize("code", ["generic", "traced"] if JIT else ["generic"])
+@pytest.mark.parametrize("code", ["plain", "auto"])
 def test_a_run_depends_on_its_problem_alone(scheme, code):
     """Again after another run, on a copy, and while another thread runs a copy of its own: the same bits. Directors
     have tangents that are constant: memory of a step must not be there."""

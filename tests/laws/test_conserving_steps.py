@@ -259,11 +259,10 @@ def test_the_exponential_increment_up_to_half_a_turn(x, scheme):
 
 def _problem(method: str, system: rbdae.System) -> rbdae.Problem:
     if method in ("energy-momentum", "variational"):
-        return rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum", code="traced")
-    return rbdae.formulate(system, "index-0", code="traced")
+        return rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum")
+    return rbdae.formulate(system, "index-0")
 
 
-@pytest.mark.skipif(not inside.JIT, reason="without the JIT there is no code of one model")
 @pytest.mark.parametrize(("method", "variant"), [(m, v) for m, variants in VARIANTS.items() for v in variants])
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_step_in_one_function_is_that_of_its_kernels(method, variant, order, monkeypatch):
@@ -315,7 +314,7 @@ def test_bodies_and_joints_are_eliminated_at_linear_cost(build):
     unknowns is eliminated with it, or would wait for the whole chain."""
     sizes = []
     for n in (6, 12, 24):
-        problem = rbdae.formulate(build(n), "hamiltonian-eliminated", velocity="momentum", code="generic")
+        problem = rbdae.formulate(build(n), "hamiltonian-eliminated", velocity="momentum", code="plain")
         found = inside.newton.newton_equations(problem.workspace.arrays)
         sizes.append((found.n, len(found.operations)))
     (n6, o6), (n12, o12), (n24, o24) = sizes

@@ -61,7 +61,7 @@ def test_a_copied_problem_does_not_work_in_the_memory_of_its_original(clone: Cal
     assert np.array_equal(found.y[-1], wanted.y[-1])
 
 
-@pytest.mark.parametrize("name, code", [*((name, "auto") for name in CLONES), ("pickle", "traced")])
+@pytest.mark.parametrize("name, code", [*((name, "auto") for name in CLONES), ("pickle", "auto")])
 def test_copies_of_a_run_that_selected_again(name: str, code: str):
     clone = CLONES[name]
     problem = rbdae.formulate(cases.turning_four_bar(spin=9.0), "null-space", consistent="project", code=code)
@@ -155,7 +155,7 @@ def test_lambdas_are_copied_and_sent_by_cloudpickle(build, clone):
     assert np.array_equal(twin.residual(0.4, y, yd), problem.residual(0.4, y, yd))
 
 
-@pytest.mark.parametrize("code", ["generic", "traced"])
+@pytest.mark.parametrize("code", ["plain", "auto"])
 def test_callbacks_are_not_copied(code):
     problem = rbdae.formulate(disc(), "index-2", code=code)
     for clone in CLONES.values():
@@ -164,7 +164,7 @@ def test_callbacks_are_not_copied(code):
     residual = problem.callbacks.residual
     with pytest.raises(TypeError):
         pickle.dumps(residual)
-    if problem.code == "traced":  # to `copy`, functions in machine code are constants, as `math.sin` is
+    if problem.code == "machine":  # to `copy`, functions in machine code are constants, as `math.sin` is
         assert copy.deepcopy(residual) is residual
         return
     with pytest.raises(TypeError, match="callbacks cannot be copied"):

@@ -16,7 +16,7 @@ import inside
 import numpy as np
 import pytest
 from cases import PAIRS, Pairing, along, covering, differences, worst
-from inside import JIT, Mat, Vec
+from inside import Mat, Vec
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -34,7 +34,7 @@ class Derivatives:
     """Derivatives of the residual and right-hand side of a problem: by differences of what is compiled, or by complex
     steps through plain kernels."""
 
-    def __init__(self, problem: rbdae.Problem, plain: bool = not JIT) -> None:
+    def __init__(self, problem: rbdae.Problem, plain: bool = False) -> None:
         self.problem = problem
         self.t = problem.t0
         self.plain = plain
@@ -143,7 +143,7 @@ def _agree(
 
 
 def check_residual(
-    system: str, pairing: Pairing, rng: np.random.Generator, plain: bool = not JIT, **options: Any
+    system: str, pairing: Pairing, rng: np.random.Generator, plain: bool = False, **options: Any
 ) -> None:
     problem = cases.problem(system, pairing, **options)
     m, n = problem.n_equations, problem.n
@@ -180,7 +180,7 @@ def check_residual(
             _agree_to_rounding(problem, sparse.toarray(), exact, "CSC data")
 
 
-def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, plain: bool = not JIT, **options: Any) -> None:
+def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, plain: bool = False, **options: Any) -> None:
     problem = cases.problem(system, pairing, **options)
     numbers = Derivatives(problem, plain)
     for where, y, _ in _states(problem, rng):
@@ -198,7 +198,7 @@ def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, plain: bo
 def _agree_to_rounding(problem: rbdae.Problem, other: Mat, dense: Mat, what: str) -> None:
     """Code of one model is compiled for each kind of target (one block, strides, CSC data), which fuses other products
     with sums; else they are equal."""
-    rounding = 0.0 if problem.code == "generic" else 1e-13 * np.max(np.abs(dense))
+    rounding = 0.0 if problem.code == "plain" else 1e-13 * np.max(np.abs(dense))
     difference = np.max(np.abs(other - dense))
     assert difference <= rounding, f"{problem!r}: {what} differ from the dense Jacobian by {difference:.3g}"
 
@@ -214,7 +214,7 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
 
 
 @pytest.mark.sampled
-@pytest.mark.generic
+@pytest.mark.plain
 @pytest.mark.parametrize(
     "system, formulation",
     [

@@ -16,9 +16,6 @@ from force_cases import system_of
 import rbdae
 from rbdae.formulations import FORMULATIONS
 
-pytestmark = [pytest.mark.users, pytest.mark.skipif(not inside.JIT, reason="code of models needs the JIT")]
-
-
 INDEX_2 = Pairing("index-2", "quaternion", "angular")
 
 
@@ -114,7 +111,7 @@ def test_elements_are_the_kernels_of_all_models(monkeypatch, rng, model, pairing
     options = {"redundant": "minimum-norm"} if model == "redundant" else {}
     problem, kinds = by_elements(monkeypatch, MODELS[model](), pairing, **options)
     assert len(kinds) == 2 and min(kinds) >= 1, "it was not made of elements"
-    agree(cases.formulate(problem.system, pairing, code="generic", **options), problem, rng)
+    agree(cases.formulate(problem.system, pairing, code="plain", **options), problem, rng)
 
 
 @pytest.mark.parametrize("model, pairing", drawn(SINGULAR, ["tree", "loop", "branched"], slice(1, 3)), ids=str)
@@ -123,7 +120,7 @@ def test_bodies_keep_their_directors_for_pairs(monkeypatch, rng, model, pairing)
     turned = cases.stirred(MODELS[model](), rng)
     problem, kinds = by_elements(monkeypatch, turned, pairing, reference="start")
     assert len(kinds) == 2, "it was not made of elements"
-    agree(cases.formulate(turned, pairing, code="generic", reference="start"), problem, rng)
+    agree(cases.formulate(turned, pairing, code="plain", reference="start"), problem, rng)
 
 
 def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
@@ -133,7 +130,7 @@ def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
     first.residual(0.0, first.y0, first.yd0)
     names = [name for name in first.parameters if name.endswith(".mass")]
     other = first.with_parameters({name: 1.0 + 0.3 * k for k, name in enumerate(names)})
-    agree(cases.formulate(other.system, INDEX_2, code="generic"), other, rng)
+    agree(cases.formulate(other.system, INDEX_2, code="plain"), other, rng)
 
 
 @pytest.mark.parametrize("rotation", ["quaternion", "rodrigues"])
@@ -160,7 +157,7 @@ def test_functions_that_are_called_are_recorded_as_a_whole(monkeypatch, rng):
     system.add_force(rbdae.forces.Motor(system.joints[0], torque=law))
     problem, kinds = by_elements(monkeypatch, system, INDEX_2)
     assert not kinds
-    agree(cases.formulate(system, INDEX_2, code="generic"), problem, rng)
+    agree(cases.formulate(system, INDEX_2, code="plain"), problem, rng)
 
 
 def test_long_chains_have_them():
@@ -176,8 +173,8 @@ def test_any_number_of_bodies_has_them(rng):
     problem = rbdae.formulate(rbdae.models.chain(1100), "index-2")
     y, yd = problem.y0 + 0.01 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
     found = problem.residual(0.0, y, yd)
-    assert problem.callbacks.code("residual") == "traced" and problem.callbacks.code("jacobian") == "generic"
-    wanted = rbdae.formulate(problem.system, "index-2", code="generic").residual(0.0, y, yd)
+    assert problem.callbacks.code("residual") == "machine" and problem.callbacks.code("jacobian") == "plain"
+    wanted = rbdae.formulate(problem.system, "index-2", code="plain").residual(0.0, y, yd)
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
 
 

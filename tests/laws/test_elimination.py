@@ -109,7 +109,7 @@ FORMS = [
 @pytest.mark.parametrize("form, chart", FORMS)
 @pytest.mark.parametrize("recorded", [True, False])
 def test_factors_of_a_problem_solve_with_its_jacobian(form, chart, recorded, rng, monkeypatch):
-    monkeypatch.setenv("RBDAE_CODE", "traced" if recorded else "generic")
+    monkeypatch.setenv("RBDAE_CODE", "auto" if recorded else "plain")
     problem = rbdae.formulate(rbdae.models.linked_bodies(), form, rotation=chart)
     found = problem.callbacks.factors()
     assert found.recorded == recorded
@@ -167,7 +167,7 @@ def test_what_is_singular_or_not_finite_has_no_other_pivots():
 ODES = [p for p in cases.ALL_PAIRINGS if rbdae.formulations.FORMULATIONS[p.formulation].kind == "ode"]
 
 
-@pytest.mark.generic
+@pytest.mark.plain
 @pytest.mark.parametrize("pairing", cases.covering(ODES), ids=str)
 def test_factors_of_rates_are_there_where_the_residual_is_that(pairing, rng):
     """dF/dyd is the identity, or there are none."""

@@ -155,7 +155,7 @@ def test_exact_or_failed(scheme, chart, order, model, k):
     method, variant = scheme
     promise = PROMISES[scheme]
     form = "hamiltonian-eliminated" if promise.hamiltonian else "index-0"
-    problem = problem_of(model, form, chart, "traced" if cases.NIGHTLY else None)
+    problem = problem_of(model, form, chart, "auto" if cases.NIGHTLY else None)
     omega = max(np.linalg.norm(b.angular_velocity) for b in problem.states(problem.t0, problem.y0).values())
     h = STEPS[k] / max(omega, 1.0)
     options = {"order": order[0]} | ({} if order[1] is None else {"composition": order[1]})

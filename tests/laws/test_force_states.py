@@ -28,7 +28,7 @@ A_FEW = [
 SOME = [(s, p) for s in cases.STATE_SYSTEMS for p in cases.covering([p for name, p in STATE_PAIRS if name == s])]
 
 
-@pytest.mark.generic
+@pytest.mark.plain
 @pytest.mark.parametrize("system, pairing", SOME, ids=[f"{s}-{p}" for s, p in SOME])
 def test_derivatives_with_states(system: str, pairing: Pairing, rng):
     derivatives.check_residual(system, pairing, rng)
@@ -36,7 +36,7 @@ def test_derivatives_with_states(system: str, pairing: Pairing, rng):
         derivatives.check_rhs(system, pairing, rng)
 
 
-@pytest.mark.parametrize("system", ["struts-tree", pytest.param("struts", marks=pytest.mark.generic)])
+@pytest.mark.parametrize("system", ["struts-tree", pytest.param("struts", marks=pytest.mark.plain)])
 def test_a_formulation_of_ones_own_has_states(system: str, rng):
     form: Any = StiffJoints(alpha=2.0, beta=7.0)
     pairing = Pairing(form, "quaternion", "angular")
@@ -73,7 +73,7 @@ def test_forces_with_states_move_the_same_in_all_pairings(system: str, pairing: 
     equivalence.test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng)
 
 
-@pytest.mark.generic
+@pytest.mark.plain
 @pytest.mark.parametrize("system, pairing", SOME, ids=[f"{s}-{p}" for s, p in SOME])
 def test_where_states_are(system: str, pairing: Pairing, rng):
     problem = cases.problem(system, pairing)
@@ -131,7 +131,7 @@ def test_forces_by_name_have_the_states_of_their_argument(pairing: Pairing, rng)
         assert close(found - other, wanted, 1e-11)
 
 
-@pytest.mark.generic  # two models have the same bits by the same kernels alone
+@pytest.mark.plain  # two models have the same bits by the same kernels alone
 def test_states_have_no_energy_and_cost_nothing_where_there_are_none():
     problem = cases.problem("struts", cases.REFERENCE)
     without = cases.formulate(cases.hinged_pair(), cases.REFERENCE)
@@ -203,6 +203,6 @@ def test_a_block_without_equations_has_no_memory_to_write_to(monkeypatch):
         "parameters": {"a": 1.0, "b": 2.0},
     }
     system.add_block(rbdae.block(lambda *_: [], **law, name="reading"))
-    problem = rbdae.formulate(system, "index-0", code="generic")
+    problem = rbdae.formulate(system, "index-0", code="plain")
     assert np.isfinite(problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)).all()
     assert beyond and not any(array.any() for array in beyond)

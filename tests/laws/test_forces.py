@@ -14,7 +14,7 @@ import pytest
 import test_derivatives as derivatives
 from cases import Pairing
 from force_cases import FORCES, axial, system_of, turn, two_bodies
-from inside import JIT, Vec
+from inside import Vec
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -50,7 +50,7 @@ PAIRINGS = [
 # ---------------------------------------------------------------- derivatives
 
 
-def check(kind, pairing, rng, monkeypatch, plain=not JIT, **where):
+def check(kind, pairing, rng, monkeypatch, plain=False, **where):
     name = f"force {kind} {where}"
     monkeypatch.setitem(cases.SYSTEMS, name, partial(system_of, kind, **where))
     derivatives.check_residual(name, pairing, rng, plain, t0=T)
@@ -260,7 +260,7 @@ def test_what_the_users_function_raises_is_what_the_caller_sees():
         with pytest.raises(Trouble, match="no force today"):
             problem.rhs(1.0, problem.y0)
         # where a Jacobian does not depend on a force, as on one at the centre of mass, generic code asks for it too
-        generic = rbdae.formulate(system, "index-0", code="generic")
+        generic = rbdae.formulate(system, "index-0", code="plain")
         with pytest.raises(Trouble, match="no force today"):
             generic.rhs_jacobian(1.0, generic.y0)
         assert np.isfinite(problem.rhs(0.0, problem.y0)).all()

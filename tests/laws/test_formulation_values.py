@@ -119,7 +119,7 @@ class Weighed(formulations.WithMultipliers, name="weighed", index=1, levels=(2,)
     other: float = -3.0
 
 
-@pytest.mark.generic
+@pytest.mark.plain
 def test_kernels_read_the_parameters_of_their_own_formulation(rng):
     """Those of Baumgarte's form are compiled, and shared: they leave the first two numbers of another one alone."""
     system = cases.linked_bodies()
@@ -135,7 +135,7 @@ def test_code_of_one_value_is_not_that_of_another(rng):
     """In memory and on disk."""
     system = cases.linked_bodies()
     for form in (Baumgarte(alpha=3.0, beta=25.0), Baumgarte(alpha=4.0, beta=25.0), Index1(), Weighed()):
-        found, wanted = (rbdae.formulate(system, form, code=code) for code in ("traced", "generic"))
+        found, wanted = (rbdae.formulate(system, form, code=code) for code in ("auto", "plain"))
         y, yd = wanted.y0 + 0.1 * rng.standard_normal(wanted.n), rng.standard_normal(wanted.n)
         residual = wanted.residual(0.0, y, yd)
         np.testing.assert_allclose(found.residual(0.0, y, yd), residual, rtol=0, atol=1e-12 * np.abs(residual).max())

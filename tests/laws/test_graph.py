@@ -117,13 +117,12 @@ def test_conditions_are_numbers_on_rows_as_one_by_one_and_in_machine_code(seed):
     on_rows = inside.values_on_rows(graph, outputs, {"y": 0})
     np.testing.assert_allclose(on_rows(rows), right, rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(on_rows(rows[:1]), right[:1], rtol=1e-14, atol=1e-15)
-    if inside.JIT:
+    if True:
         order = graph.needed(outputs)
         found = [inside.values_of_machine_code(graph, order, outputs, {}, y) for y in rows]
         np.testing.assert_allclose(found, right, rtol=1e-14, atol=1e-15)
 
 
-@pytest.mark.skipif(not inside.JIT, reason="without the JIT there is no machine code")
 @pytest.mark.parametrize("numbers", [(0.3, 0.7), (0.7, 0.3), (0.7, 0.7), (0.7, math.nan)], ids=str)
 @pytest.mark.parametrize("kind", CONDITIONS)
 def test_conditions_in_straight_code_are_bits_and_numbers(kind, numbers):

@@ -26,7 +26,7 @@ for k in range({warm} + {models}):
     inertia, spin = 1.0 + 0.3 * rng.random(3), rng.standard_normal(3)
     body = system.add_body("a", mass=1.0 + rng.random(), inertia=inertia, position=(1, 0, 0), angular_velocity=spin)
     system.add_joint(rbdae.joints.Spherical(system.ground, body, at_b=(-1, 0, 0)))
-    problem = rbdae.formulate(system, "index-0", code="traced")
+    problem = rbdae.formulate(system, "index-0")
     assert rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dopri5").success
 print(megabytes() - before)
 """

@@ -24,12 +24,12 @@ from rbdae.joints import Prismatic, Revolute
 U = {"torque": 2.0, "voltage": -1.1}
 
 FORMS = {
-    "index-2": "generic",
+    "index-2": "plain",
     "index-1": "auto",
     "index-0": "auto",
     "null-space": "folded",
     "hamiltonian": "auto",
-    "overdetermined": "generic",
+    "overdetermined": "plain",
 }
 
 

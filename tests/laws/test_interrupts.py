@@ -36,7 +36,7 @@ def ctrl_c_interrupts():
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("code", ["generic", "traced"])
+@pytest.mark.parametrize("code", ["plain", "auto"])
 def test_every_interrupt_at_a_random_time_reaches_the_caller(code, rng):
     """Real signals from another process; half of the runs call a Python force from compiled code. One solver of each
     package, and with code of one model two; all of them at night."""
@@ -45,7 +45,7 @@ def test_every_interrupt_at_a_random_time_reaches_the_caller(code, rng):
     solvers = [info.name for info in cases.INFOS.values() if info.available]
     if not NIGHTLY:
         first = {name.partition(":")[0]: name for name in reversed(solvers)}
-        solvers = [name for package, name in first.items() if code == "generic" or package in ("rbdae", "sksundae")]
+        solvers = [name for package, name in first.items() if code == "plain" or package in ("rbdae", "sksundae")]
     command = [sys.executable, __file__, ",".join(solvers), str(runs)]
     found: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as child:
@@ -188,7 +188,7 @@ def test_an_interrupt_between_two_parts_of_a_compilation(part, tmp_path, monkeyp
     rod = system.add_body("rod", mass=1.37, inertia=(1.1, 2.3, 2.9))
     system.add_joint(rbdae.joints.Spherical(system.ground, rod, at_b=(0.7, 0.0, 0.2)))
     inside.before_compilation(monkeypatch, part, lambda: os.kill(os.getpid(), signal.SIGINT))
-    problem = rbdae.formulate(system, "null-space", code="traced")
+    problem = rbdae.formulate(system, "null-space")
     with pytest.raises(KeyboardInterrupt) as caught:
         rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dopri5", projection=True)
     run = caught.value.solution  # "what code was it" compiled again, and the run was lost for that
@@ -201,7 +201,7 @@ def test_an_interrupt_between_two_parts_of_a_compilation(part, tmp_path, monkeyp
 def test_own_loops_answer_within_little_processor_time(solver):
     """Seen: half a second and more. A loop pauses every 20 ms. The level is three times the 50 ms that are promised."""
     momentum = solver == "rbdae:energy-momentum"
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "hamiltonian" if momentum else "index-0", code="traced")
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "hamiltonian" if momentum else "index-0")
     own: dict[str, Any] = {"step": 1e-4} if momentum else {"rtol": 1e-11, "atol": 1e-11}
     more = {**own, "solver": solver, "dense_output": False}
     rbdae.solve(problem, (0.0, 0.01), t_eval=[0.0, 0.01], **more)  # compiled before the clock runs

@@ -17,8 +17,6 @@ from scipy.special import gamma
 import rbdae
 from rbdae.forces import CalledBack, Motor
 
-pytestmark = pytest.mark.users
-
 
 def sliding(law: Any, rate: float = 0.9, form: str = "index-0") -> rbdae.Problem:
     """A body of the mass 1 on a straight line, with a force."""
@@ -150,7 +148,7 @@ def test_a_recorded_law_reads_at_formulate_and_a_called_one_at_each_call(monkeyp
     table[:] = 7.0
     assert (force(recorded, 2.0), force(called, 2.0), force(sliding(saturated), 2.0)) == (-6.0, -4.0, -4.0)
     assert force(by_table, 2.0) == -2.0
-    generic = rbdae.formulate(recorded.system, "index-0", code="generic")
+    generic = rbdae.formulate(recorded.system, "index-0", code="plain")
     monkeypatch.setitem(globals(), "LIMIT", 1.0)
     assert force(generic, 2.0) == -4.0  # all code has what was there
 

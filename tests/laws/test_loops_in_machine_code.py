@@ -7,12 +7,10 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, machine_call, near_projection, project_through, segment_times, switches
+from inside import machine_call, near_projection, project_through, segment_times, switches
 
 import rbdae
 from rbdae.adapter import Reason
-
-pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
 ODE = Pairing("index-0", "quaternion", "angular")
 
@@ -53,7 +51,7 @@ SOLVERS = {
 }
 
 
-def top(solver, code="traced"):
+def top(solver, code="auto"):
     return rbdae.formulate(rbdae.models.heavy_top(), SOLVERS[solver][0], code=code)
 
 
@@ -163,7 +161,7 @@ def asked(monkeypatch):
     return found
 
 
-def tumbling(rotation, spin=(2.0, -4.0, 1.0), inertia=cases.INERTIA, code="traced"):
+def tumbling(rotation, spin=(2.0, -4.0, 1.0), inertia=cases.INERTIA, code="auto"):
     """A free body that meets the singular sets of all charts."""
     system = rbdae.System()
     system.add_body("body", mass=2.0, inertia=inertia, angular_velocity=spin)
@@ -172,13 +170,13 @@ def tumbling(rotation, spin=(2.0, -4.0, 1.0), inertia=cases.INERTIA, code="trace
 
 def four_bar():
     pairing = Pairing("null-space", "quaternion", "angular")
-    return cases.formulate(cases.turning_four_bar("plain", pendulum=True), pairing, code="traced")
+    return cases.formulate(cases.turning_four_bar("plain", pendulum=True), pairing)
 
 
 def redundant():
     pairing = Pairing("index-0", "quaternion", "angular")
     system = cases.turning_four_bar("redundant")
-    return cases.formulate(system, pairing, code="traced", redundant="minimum-norm")
+    return cases.formulate(system, pairing, redundant="minimum-norm")
 
 
 SWITCHING = {"on_singularity": "switch"}
@@ -223,7 +221,7 @@ def test_charts_that_are_always_centred_again_are():
 
 
 def test_projected_runs_are_watched_too(asked):
-    problem = cases.problem("C", Pairing("index-0", "euler-313", "angular"), code="traced")
+    problem = cases.problem("C", Pairing("index-0", "euler-313", "angular"))
     free, other = both(
         problem, (0.0, 0.2), asked.begin, solver="rbdae:dopri5", on_singularity="switch", projection=True
     )
@@ -250,7 +248,7 @@ CASES = [
 @pytest.mark.parametrize("system, pairing", CASES, ids=["-".join(map(str, case)) for case in CASES])
 def test_near_the_constraints_it_is_the_projection(system, pairing, rng):
     """The same state, to rounding, after the same Newton iterations, or the word that it does not count."""
-    problem = cases.problem(system, pairing, code="traced")
+    problem = cases.problem(system, pairing)
     counted = []
     for size in (1e-12, 1e-9, 1e-7, 1e-5, 1e-3):
         y = problem.y0.copy()
@@ -318,7 +316,7 @@ def projected(problem, t_end, solver="rbdae:dopri5", *, limits=None, **given):
 @pytest.mark.parametrize("system, pairing, t_end", PROJECTED, ids=[f"{s}-{p}" for s, p, _ in PROJECTED])
 def test_runs_are_those_that_are_projected_from_python(system, pairing, t_end, outputs):
     """Steps, outputs, and what the projector counts."""
-    problem = cases.problem(system, pairing, code="traced")
+    problem = cases.problem(system, pairing)
     solver = "rbdae:dop853" if outputs else "rbdae:dopri5"
     times = np.linspace(0.0, t_end, 31) if outputs else None
     (free, mine), (other, theirs) = projected(problem, t_end, solver, t_eval=times, rtol=1e-7, atol=1e-7)
@@ -343,13 +341,13 @@ def test_runs_are_those_that_are_projected_from_python(system, pairing, t_end, o
 
 @pytest.mark.parametrize("given", [{"velocity": False}, {"metric": "identity"}, {"max_iterations": 2}], ids=str)
 def test_other_projections_come_back_to_python(given):
-    problem, projection = cases.problem("C", ODE, code="traced"), rbdae.Projection(**given)
+    problem, projection = cases.problem("C", ODE), rbdae.Projection(**given)
     assert projection.bind(problem).machine() is None
     assert rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dopri5", projection=projection).success
 
 
 def test_far_from_the_constraints_the_projector_is_asked():
-    problem = cases.problem("C", ODE, code="traced")
+    problem = cases.problem("C", ODE)
     (free, mine), (other, theirs) = projected(problem, 0.1, rtol=0.3, atol=0.3)
     assert free.success and other.success
     assert mine.calls > 1
@@ -360,7 +358,7 @@ def test_far_from_the_constraints_the_projector_is_asked():
 
 def test_a_projection_that_fails_ends_the_run_with_its_reason():
     """The step does not count, and the outputs in it do not either."""
-    problem = cases.problem("C", ODE, code="traced")
+    problem = cases.problem("C", ODE)
     times = np.linspace(0.0, 1.0, 400)
     for solver in ("rbdae:dopri5", "rbdae:dop853"):
         given = {"rtol": 0.5, "atol": 0.5, "t_eval": times}
@@ -380,11 +378,9 @@ def called(function, t, y):
     return call(function.context, t, y.ctypes.data, None, 0.0, out.ctypes.data), out
 
 
-@pytest.mark.parametrize("code", ["traced", "generic"])
+@pytest.mark.parametrize("code", ["auto", "plain"])
 @pytest.mark.parametrize("form", ["index-0", "index-2", "ggl", "null-space", "hamiltonian", "projected-1"])
 def test_the_projection_as_a_machine_function_is_the_projection(form, code):
-    if code == "traced" and not JIT:
-        pytest.skip("without the JIT there is no code of one model")
     problem = rbdae.formulate(rbdae.models.linked_bodies(), form, code=code)
     function, projector = problem.callbacks.machine("project"), rbdae.Projection().bind(problem)
     rng = np.random.default_rng(7)

@@ -171,7 +171,7 @@ def gusty(code: str) -> tuple[rbdae.Problem, Gust]:
     return rbdae.formulate(system, "index-0", code=code), gust
 
 
-@pytest.mark.parametrize("code", ["generic", "traced"])
+@pytest.mark.parametrize("code", ["plain", "auto"])
 @pytest.mark.parametrize("solver", [s.name for s in SOLVERS if s.available])
 def test_a_force_that_is_not_a_number_once_or_for_good(solver, code):
     """With either code a run is right or says that it is not finite, though traced code passes on fewer of the nans."""

@@ -160,7 +160,7 @@ def quasi_velocities(problem, Z):
 
 
 @pytest.mark.sampled
-@pytest.mark.generic
+@pytest.mark.plain
 @pytest.mark.parametrize("mechanism, rotation", IN_CHARTS, indirect=["mechanism"])
 def test_jacobians(mechanism, rotation, rng):
     pairing = Pairing("null-space", rotation, "angular")
@@ -168,7 +168,7 @@ def test_jacobians(mechanism, rotation, rng):
     test_derivatives.check_rhs(mechanism, pairing, rng)
 
 
-@pytest.mark.generic  # complex steps are steps of plain kernels
+@pytest.mark.plain  # complex steps are steps of plain kernels
 @pytest.mark.parametrize("system, rotation", [("four-bar", "quaternion"), ("driven", "directors")])
 def test_complex_steps(system, rotation, rng, monkeypatch):
     monkeypatch.setitem(cases.SYSTEMS, system, MECHANISMS[system])
@@ -326,7 +326,7 @@ def test_every_pair_with_known_velocity_rows(joint, child, rng):
         assert min(worst(exact, differences(lambda z: problem.rhs(1.0, z), y, h), 1e-3)[0] for h in steps) < 1e-6
 
 
-@pytest.mark.generic  # about memory; code of 150 hinges about changing axes takes ten seconds
+@pytest.mark.plain  # about memory; code of 150 hinges about changing axes takes ten seconds
 def test_trees_cost_no_dense_matrix():
     """A chain of 150 hinges about changing axes: the elimination holds one 6 x 6 matrix a body."""
     system = rbdae.System()

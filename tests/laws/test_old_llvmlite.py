@@ -21,7 +21,7 @@ OLD = """
 import sys, warnings, llvmlite
 llvmlite.__version__ = {version!r}
 import rbdae
-problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", code="traced")
+problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     problem.rhs(0.0, problem.y0)
@@ -35,7 +35,7 @@ except RuntimeError as error:
 
 @pytest.mark.parametrize("version", ["0.44.0rc1"])
 def test_llvmlite_that_is_too_old_is_said_with_the_remedy(version):
-    """Seen with numba 0.60 and 0.61: "expected type" out of LLVM's parser, where generic code would have worked."""
+    """Seen with numba 0.60 and 0.61: "expected type" out of LLVM's parser, where plain Python would have worked."""
     out, err = _said(OLD.format(version=version))
     message = f"llvmlite {version} is too old: its LLVM does not read this machine code; install llvmlite>=0.45"
-    assert out.splitlines() == [f"generic {message}", message] and err == ""
+    assert out.splitlines() == [f"plain {message}", message] and err == ""

@@ -8,14 +8,11 @@ from collections import Counter
 import cases
 import pytest
 from cases import Pairing
-from inside import JIT, machine_text
+from inside import machine_text
 
 import rbdae
 
-pytestmark = [
-    pytest.mark.users,
-    pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model"),
-]
+pytestmark = []
 
 LINES = {
     "additions": r" fadd ",
@@ -55,7 +52,7 @@ CALLS = [
 
 @pytest.mark.parametrize("example, pairing, name", CALLS)
 def test_they_are_those_of_the_machine_code(example, pairing, name):
-    problem = cases.formulate(cases.SYSTEMS[example](), pairing, code="traced")
+    problem = cases.formulate(cases.SYSTEMS[example](), pairing)
     counted, text = problem.callbacks.operations(name), in_the_text(problem, name)
     assert {kind: getattr(counted, kind) for kind in LINES} == {kind: text[kind] for kind in LINES}
     assert dict(counted.functions) == {name: text[name] for name in FUNCTIONS if text[name]}
@@ -76,7 +73,7 @@ def test_loops_over_elements_count_every_element():
     """Residuals of long chains are loops over bodies: a link more costs the same at any length."""
     found = []
     for n in (44, 45, 46):
-        problem = rbdae.formulate(rbdae.models.chain(n), "index-2", code="traced")
+        problem = rbdae.formulate(rbdae.models.chain(n), "index-2")
         found.append(problem.callbacks.operations("residual").total)
     assert found[2] - found[1] == found[1] - found[0]
     assert 100 < found[1] - found[0] == pytest.approx(found[0] / 44, rel=0.05)

@@ -16,7 +16,7 @@ NAMES = [
     "pin.angle", "pin.rate", "pin.torque", "pin.power", "spring.length", "spring.rate", "spring.force", "spring.power",
 ]  # fmt: skip
 
-FORMS = [("index-0", "generic"), ("null-space", "folded"), ("index-2", "auto")]
+FORMS = [("index-0", "plain"), ("null-space", "folded"), ("index-2", "auto")]
 
 
 def problem(form="index-0", code="auto"):
@@ -86,7 +86,7 @@ def test_outputs_without_a_derivative_are_refused_by_name():
     system = pendulum(fan=False)
     (pin,) = system.joints
     system.add_joint(rbdae.drives.PrescribedAngle(pin, (lambda t: 0.3 * t, lambda t: 0.3, lambda t: 0.0)))
-    driven = rbdae.formulate(system, "index-1", code="generic")
+    driven = rbdae.formulate(system, "index-1", code="plain")
     assert np.isfinite(driven.outputs([pin.torque]).values(0.0, driven.y0)).all()
     with pytest.raises(ValueError, match="because a drive or an actuator acts along it"):
         driven.outputs([pin.torque]).jacobian(0.0, driven.y0)

@@ -8,7 +8,6 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 from wheel import FRICTION, SPIN, K, wheel
@@ -72,7 +71,6 @@ def test_an_angle_counts_its_turns_up_to_the_event(solver):
     assert [each.t.tolist() for each in runs[0].events] == [each.t.tolist() for each in runs[1].events]
 
 
-@pytest.mark.skipif(not JIT, reason="without the JIT there are no loops in machine code")
 @pytest.mark.parametrize("solver", ["rbdae:dopri5", "rbdae:dop853", "sundials:cvode"])
 def test_loops_in_machine_code_find_the_same_as_python(solver):
     """The same bits as a run that comes back to Python after every step."""
@@ -107,7 +105,7 @@ def test_events_beside_switches(kind):
     """Where a run selects its unknowns again, the turns go on, and no unknowns have to be translated."""
     if kind == "loops":
         system = cases.turning_four_bar("plain", pendulum=True)
-        problem = cases.formulate(system, Pairing("null-space", "quaternion", "angular"), code="traced")
+        problem = cases.formulate(system, Pairing("null-space", "quaternion", "angular"))
         joint, given = system.joints[0].name, {}
     else:
         system, _ = wheel()

@@ -292,7 +292,7 @@ def test_all_forms_have_the_same_multipliers(name, every):
 )
 def test_jacobians_against_complex_steps(form, choices, rng):
     """Off the constraints, of residuals and right-hand sides."""
-    problem = rbdae.formulate(sleeve(length=2.0), form, code="traced", **choices)
+    problem = rbdae.formulate(sleeve(length=2.0), form, **choices)
     y, yd = (x + 1e-2 * rng.standard_normal(problem.n) for x in (problem.y0, problem.yd0))
     along = rng.standard_normal(problem.n)
     workspace = inside.workspace(problem, complex)
@@ -306,9 +306,9 @@ def test_jacobians_against_complex_steps(form, choices, rng):
         assert (problem.rhs_jacobian(0.0, y) @ along) == pytest.approx(out.imag * 1e30, rel=1e-9, abs=1e-9)
 
 
-def test_generic_code_and_code_of_the_model_agree(rng):
+def test_plain_code_and_code_of_the_model_agree(rng):
     """And the values depend on their arguments alone, in any order of calls."""
-    generic, traced = (rbdae.formulate(block(), "index-0", code=code) for code in ("generic", "traced"))
+    generic, traced = (rbdae.formulate(block(), "index-0", code=code) for code in ("plain", "auto"))
     states = generic.y0 + 1e-2 * rng.standard_normal((3, generic.n))
     found = [[p.rhs(0.0, y).copy() for y in (*states, *states[::-1])] for p in (generic, traced)]
     assert np.array(found[0]) == pytest.approx(np.array(found[1]), rel=1e-13, abs=1e-13)

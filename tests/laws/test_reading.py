@@ -38,7 +38,7 @@ def _swing() -> rbdae.System:
 
 
 @cache
-def _problem(pairing: cases.Pairing, code: Any = "traced") -> rbdae.Problem:
+def _problem(pairing: cases.Pairing, code: Any = "auto") -> rbdae.Problem:
     formulation, rotation, velocity = pairing
     return rbdae.formulate(_swing(), formulation, rotation=rotation, velocity=velocity, consistent="project", code=code)
 
@@ -76,9 +76,7 @@ def _agree_row_by_row(problem: Any, t: Vec, y: Mat, owner: Any = None) -> None:
 
 def test_redundant_rows_are_read_so_too():
     """A plane loop, some of whose rows are left out, others may be suspended."""
-    problem = rbdae.formulate(
-        cases.four_bar(), "index-1", redundant="minimum-norm", consistent="project", code="generic"
-    )
+    problem = rbdae.formulate(cases.four_bar(), "index-1", redundant="minimum-norm", consistent="project", code="plain")
     _agree_row_by_row(problem, *_rows(problem, 3))
 
 
@@ -120,11 +118,11 @@ def _pairings() -> list[tuple[cases.Pairing, str]]:
     """One of each formulation, in charts that take turns, every sixth in code of its own; at night one of each
     velocity and chart."""
     if cases.NIGHTLY:
-        return [(p, "traced") for p in cases.ALL_PAIRINGS]
+        return [(p, "auto") for p in cases.ALL_PAIRINGS]
     out = []
     for k, name in enumerate(dict.fromkeys(p.formulation for p in cases.ALL_PAIRINGS)):
         fitting = [p for p in cases.ALL_PAIRINGS if p.formulation == name]
-        out.append((fitting[5 * k % len(fitting)], "generic" if k % 6 else "traced"))
+        out.append((fitting[5 * k % len(fitting)], "plain" if k % 6 else "auto"))
     return out
 
 
@@ -226,7 +224,7 @@ def test_a_state_is_frozen_and_has_all_parts_in_copies():
 
 @cache
 def _long(steps: int, **options: Any) -> rbdae.Solution:
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0", code="traced")
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
     step = 1e-5
     return rbdae.solve(
         problem, (0.0, step * steps), solver="rbdae:dopri5", rtol=1e-3, atol=1e-3, max_step=step, first_step=step,

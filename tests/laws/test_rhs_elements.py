@@ -11,8 +11,6 @@ from test_elements import tree
 
 import rbdae
 
-pytestmark = [pytest.mark.users, pytest.mark.skipif(not inside.JIT, reason="code of models needs the JIT")]
-
 
 def balls(n: int) -> rbdae.System:
     """A body that many others hang from, each with one of its own: joints with many neighbours."""
@@ -119,18 +117,18 @@ def agree(one: rbdae.Problem, other: rbdae.Problem, rng, level: float) -> None:
         y = one.y0 + size * rng.standard_normal(one.n)
         wanted = one.rhs(0.1, y)
         np.testing.assert_allclose(other.rhs(0.1, y), wanted, rtol=0.0, atol=level * np.abs(wanted).max())
-    assert other.callbacks._handed_over == 0
+    assert other.callbacks._fallbacks == 0
 
 
 @pytest.mark.parametrize(("model", "pairing"), CASES, ids=str)
 def test_elements_are_the_kernels_of_all_models(monkeypatch, rng, model, pairing):
     problem, kinds = by_elements(monkeypatch, (MODELS | MORE)[model](), pairing)
     assert len(kinds) == 1, "it was not made of elements"
-    one = cases.formulate(problem.system, pairing, code="generic")
+    one = cases.formulate(problem.system, pairing, code="plain")
     agree(one, problem, rng, LEVELS.get(model, 1e-13))
 
 
-def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
+def test_dependent_rows_of_a_joint_are_fallbacks(monkeypatch):
     """A hinge after almost a quarter of a turn off its axis, which the other body has: the generic kernel chooses
     pivots."""
     kinds = inside.make_rhs_elements(monkeypatch)
@@ -146,14 +144,14 @@ def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
         y[q] = 0.0
         y[[q[0], q[1 + axis]]] = np.cos(half), np.sin(half)
         problem.callbacks.rhs(0.0, y, np.empty(problem.n))
-    assert len(kinds) == 1 and problem.callbacks._handed_over == 2  # one of them is its axis
+    assert len(kinds) == 1 and problem.callbacks._fallbacks == 2  # one of them is its axis
 
 
 @pytest.mark.parametrize("form", ["index-0", "index-2"])
 def test_multipliers_come_with_them(monkeypatch, rng, form):
     """Of joints; both forms have them by elimination."""
     pairing, kinds = Pairing(form, "quaternion", "angular"), inside.make_rhs_elements(monkeypatch)
-    one, other = (cases.formulate(tree(7), pairing, code=code) for code in ("generic", "traced"))
+    one, other = (cases.formulate(tree(7), pairing, code=code) for code in ("plain", "auto"))
     y = one.y0 + 0.03 * rng.standard_normal(one.n)
     wanted = one.multipliers(0.0, y)
     np.testing.assert_allclose(other.multipliers(0.0, y), wanted, rtol=0.0, atol=1e-12 * np.abs(wanted).max())
@@ -167,7 +165,7 @@ def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
     first.rhs(0.0, first.y0)
     names = [name for name in first.parameters if name.endswith(".mass")]
     other = first.with_parameters({name: 1.0 + 0.3 * k for k, name in enumerate(names)})
-    agree(cases.formulate(other.system, PAIRINGS[0], code="generic"), other, rng, 1e-13)
+    agree(cases.formulate(other.system, PAIRINGS[0], code="plain"), other, rng, 1e-13)
 
 
 def test_the_text_is_that_of_any_number_of_bodies():
@@ -176,7 +174,7 @@ def test_the_text_is_that_of_any_number_of_bodies():
         assert texts[0] == texts[1] and "straight.5" in texts[0]
 
 
-def test_lost_pivots_are_handed_over(monkeypatch):
+def test_lost_pivots_are_fallbacks(monkeypatch):
     """A body without a direction has hinges without gradients: the generic kernel says what becomes of it."""
     problem, _ = by_elements(monkeypatch, rbdae.models.chain(9, planar=True), PAIRINGS[0])
     y = problem.y0.copy()
@@ -185,7 +183,7 @@ def test_lost_pivots_are_handed_over(monkeypatch):
     y[q] = 0.0
     with np.errstate(all="ignore"):
         problem.callbacks.rhs(0.0, y, np.empty(problem.n))
-    assert problem.callbacks._handed_over == 1
+    assert problem.callbacks._fallbacks == 1
 
 
 @pytest.mark.parametrize("model", ["andrews", "driven_pendulum", "flyball_governor"])

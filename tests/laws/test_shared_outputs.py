@@ -78,7 +78,7 @@ def test_results_do_not_depend_on_where_the_output_is(model, form, code, rng):
         one.bare(*one.inputs.values(), wanted)
         size = int(np.prod(one.shape))
         # generic callbacks trust their arguments, as their text says
-        calls = [one.checked] if code == "generic" else [one.checked, one.bare]
+        calls = [one.checked] if code == "plain" else [one.checked, one.bare]
         for name, value in one.inputs.items():
             ends = (-len(value), size - len(value), 0, -1, 1, size - 1, size)
             for k in {*ends, *rng.integers(-len(value), size + 1, 12).tolist()}:
@@ -90,7 +90,7 @@ def test_results_do_not_depend_on_where_the_output_is(model, form, code, rng):
 
 def test_an_output_among_rows_and_columns_of_a_larger_matrix(rng):
     """Strided outputs, between whose rows the unknowns are: no number is shared, and nothing is refused."""
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
     n, rows = problem.n, problem.n_equations
     y, yd = problem.y0 + 1e-3 * rng.standard_normal(n), rng.standard_normal(n)
     wanted = problem.jacobian(0.1, y, yd, 2.0).copy()
@@ -108,7 +108,7 @@ def test_an_output_among_rows_and_columns_of_a_larger_matrix(rng):
 
 
 def test_arrays_that_are_not_aligned_are_copied_and_outputs_refused_by_name():
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", code="traced")
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
     n = problem.n
     y = np.frombuffer(bytearray(8 * n + 1), dtype=np.float64, offset=1, count=n)
     y[:] = problem.y0

@@ -12,7 +12,7 @@ from rbdae.formulations import FORMULATIONS
 
 @pytest.fixture(scope="module")
 def problem() -> rbdae.Problem:
-    return rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2", code="generic")
+    return rbdae.formulate(rbdae.models.planar_slider_crank(), "index-2", code="plain")
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ def _turns(loops: Iterable[str]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("loop, velocity", _turns(LOOPS))
 def test_everything_is_as_by_dense_elimination(loop, velocity, rng, monkeypatch):
     """On and off the manifold, with recorded code and without; S is the same, too."""
-    code = "auto" if (loop, velocity) == ("spatial", "angular") else "generic"
+    code = "auto" if (loop, velocity) == ("spatial", "angular") else "plain"
     sparse, dense = (_formulated(monkeypatch, LOOPS[loop](), n, velocity=velocity, code=code) for n in (0, DENSE))
     assert close(sparse.selection.velocities.S, dense.selection.velocities.S, 1e-12)
     assert close(sparse.selection.velocities.sizes, dense.selection.velocities.sizes, 1e-12)
@@ -94,9 +94,9 @@ def test_everything_is_as_by_dense_elimination(loop, velocity, rng, monkeypatch)
 @pytest.mark.parametrize("loop, velocity", _turns(["four-bar", "spatial", "hanging"]))
 def test_components_of_single_bodies_are_independent(loop, velocity, rng, monkeypatch):
     """S has one component a row, and T is not much larger than with the dense choice."""
-    dense = _formulated(monkeypatch, LOOPS[loop](), DENSE, velocity=velocity, code="generic")
+    dense = _formulated(monkeypatch, LOOPS[loop](), DENSE, velocity=velocity, code="plain")
     monkeypatch.setattr(inside.velocity_selection, "MOST_DENSE", 0)
-    sparse = _formulated(monkeypatch, LOOPS[loop](), 0, velocity=velocity, code="generic")
+    sparse = _formulated(monkeypatch, LOOPS[loop](), 0, velocity=velocity, code="plain")
     chosen = sparse.selection.velocities
     assert (np.count_nonzero(chosen.S, axis=1) == 1).all()
     assert (chosen.sizes < 3.0 * dense.selection.velocities.sizes.max()).all()
@@ -113,7 +113,7 @@ def test_components_of_single_bodies_are_independent(loop, velocity, rng, monkey
 
 def _as_index_0(problem, y):
     """The rates of positions and of nu are those of index 0, nudot = S wdot."""
-    choices = {"consistent": "project", "velocity": problem.velocity, "code": "generic"}
+    choices = {"consistent": "project", "velocity": problem.velocity, "code": "plain"}
     absolute = rbdae.formulate(problem.system, "index-0", **choices)
     w, _ = inside.null_space(problem, 0.0, y)
     state = absolute.y0.copy()
@@ -127,7 +127,7 @@ def _as_index_0(problem, y):
 @pytest.mark.parametrize("ladder", [rbdae.models.n_four_bar, hanging], ids=["windows", "hanging"])
 @pytest.mark.parametrize("length", [6, 60])
 def test_ladders_of_any_length_move_as_by_index_0(ladder, length, rng):
-    problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="generic")
+    problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="plain")
     assert problem.workspace.settings.sparse
     y = problem.y0.copy()
     y[problem.layout.v] += 0.1 * rng.standard_normal(problem.layout.v.stop - problem.layout.v.start)
@@ -146,7 +146,7 @@ def test_work_and_memory_are_in_proportion_to_the_length(ladder):
     """Multiplications a velocity, and numbers in memory: what they are for 20 windows they are for 80."""
     found = {}
     for length in (20, 80):
-        problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="generic")
+        problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="plain")
         n_v = inside.n_velocities(problem)
         factors, solution = inside.square_work(problem)
         S = problem.selection.velocities.S.nbytes
@@ -163,8 +163,8 @@ END = 3.0 if cases.NIGHTLY else 1.3
 def test_a_run_selects_again_as_by_dense_elimination(velocity, monkeypatch):
     runs = []
     # the pattern of components changes with them: code of the model is that of a pattern
-    traced = "traced" if velocity == "angular" else "generic"
-    for first, most, code in ((DENSE, 8, "generic"), (0, 8, "generic"), (0, 0, traced)):
+    traced = "auto" if velocity == "angular" else "plain"
+    for first, most, code in ((DENSE, 8, "plain"), (0, 8, "plain"), (0, 0, traced)):
         monkeypatch.setattr(inside.velocity_selection, "MOST_DENSE", most)
         problem = _formulated(monkeypatch, triple_rocker(), first, velocity=velocity, code=code)
         runs.append(rbdae.solve(problem, (0, END), solver="rbdae:dop853", rtol=1e-9, atol=1e-9))

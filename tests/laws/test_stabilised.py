@@ -124,7 +124,7 @@ def test_violations_decay_as_the_linear_equation_says(alpha, beta, rotation, vel
         np.testing.assert_allclose(speed[k], wanted[1], rtol=0, atol=1e-8)
 
 
-@pytest.mark.generic  # two forms have the same bits by the same kernels alone
+@pytest.mark.plain  # two forms have the same bits by the same kernels alone
 @pytest.mark.parametrize("name", ["C", "tied", "loop"])
 def test_baumgarte_without_parameters_is_index_1(name, rng):
     for p in PAIRINGS:
@@ -158,7 +158,7 @@ def test_further_equations_are_the_constraints(pairing, rng):
     residual = problem.residual(0.0, y, yd)
     wanted_first = square.residual(0.0, y, yd)
     # two kernels of all models share their loops, two recordings are compiled each for itself
-    level = 0.0 if problem.code == "generic" else 1e-13 * np.abs(wanted_first).max()
+    level = 0.0 if problem.code == "plain" else 1e-13 * np.abs(wanted_first).max()
     np.testing.assert_allclose(residual[: problem.n], wanted_first, rtol=0, atol=level)
     g = problem.constraints(0.0, y)
     internal = len(g.position) - int(problem.model.primitives["n"].sum())

@@ -19,7 +19,7 @@ SYSTEMS = {
     "driven": cases.driven,
     **{f"random {k}": lambda k=k: random_system(k) for k in range(count(8, 60))},
 }
-OPTIONS = {"redundant": "minimum-norm", "consistent": "project", "code": "traced"}
+OPTIONS = {"redundant": "minimum-norm", "consistent": "project", "code": "auto"}
 
 
 def _joints_on_arrays(problem, t, y):
@@ -59,7 +59,7 @@ def test_the_joints_on_arrays_are_those_of_the_kernels(name):
 def test_a_chain_of_loose_links_closes_dense_or_sparse_alike(sparse, monkeypatch):
     if sparse:
         monkeypatch.setattr(joints, "_DENSE", 0)
-    problem = rbdae.formulate(loose_chain(8), "index-2", consistent="project", code="traced")
+    problem = rbdae.formulate(loose_chain(8), "index-2", consistent="project")
     position, velocity = problem.constraints(problem.t0, problem.y0).position, problem.assembly.velocity
     assert np.abs(position).max() < 1e-13
     monkeypatch.undo()

@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from inside import JIT
 from toy_tableau import BS32
 
 import rbdae
@@ -72,10 +71,9 @@ def test_its_error_estimate_holds_the_tolerance(bs32, top, exact):
     assert errors[2] < 1e-5
 
 
-@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 def test_projection_and_events(bs32):
     """In machine code and with Python after each step the same; on the constraints, with the zeros of DOP853."""
-    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", code="traced")
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
     level = float(0.5 * (problem.y0[0] + rbdae.solve(problem, (0.0, END), solver="rbdae:dop853").y[-1][0]))
 
     def crossing(t, y):

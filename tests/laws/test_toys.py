@@ -13,7 +13,7 @@ import test_derivatives as derivatives
 import test_equivalence as equivalence
 from cases import Pairing
 from force_cases import P, Q, two_bodies
-from inside import JIT, Vec, fingerprint, pack
+from inside import Vec, fingerprint, pack
 from toy_force import LaggedDamper, Maxwell
 from toy_formulation import StiffJoints
 
@@ -49,7 +49,6 @@ def strut(stretch: float = 0.2) -> tuple[Maxwell, rbdae.System]:
     return system.add_force(force), system
 
 
-@pytest.mark.skipif(not JIT, reason="laws are recorded for code of the model")
 @pytest.mark.parametrize("form", ["index-2", "index-0", "null-space", "hamiltonian"])
 def test_a_force_with_a_state_needs_its_law_alone(form: str, rng):
     """The derived Jacobian is the one by hand, and nothing is called back."""
@@ -137,7 +136,7 @@ def test_a_formulation_is_as_good_as_one_of_the_table(form, monkeypatch, rng):
     system = rbdae.models.pendulum()
     monkeypatch.setitem(FORMULATIONS, form.name, type(form)())
     assert {f for f, _, _ in rbdae.pairings()} >= {form.name}
-    for code in ("generic", "auto"):
+    for code in ("plain", "auto"):
         named, value = (rbdae.formulate(system, f, code=code) for f in (form.name, type(form)()))
         y = value.y0 + 0.1 * rng.standard_normal(value.n)
         np.testing.assert_array_equal(named.rhs(0.0, y), value.rhs(0.0, y))
@@ -207,7 +206,7 @@ def test_stiff_joints_tend_to_constraints():
 
 
 def test_kernels_of_a_formulation_are_compiled_under_keys_of_their_own():
-    problem = rbdae.formulate(cases.built("C"), STIFF_JOINTS, code="generic")
+    problem = rbdae.formulate(cases.built("C"), STIFF_JOINTS, code="plain")
     problem.residual(0.0, problem.y0, problem.yd0)
     problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
     problem.rhs(0.0, problem.y0)

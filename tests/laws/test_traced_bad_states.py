@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 import traced_cases
 from cases import Pairing, count
-from inside import JIT
 from traced_cases import Case
 
 import rbdae
-
-pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
 SCRIPT = """
 import sys
@@ -27,7 +24,7 @@ import rbdae
 number = int(sys.argv[1])
 rng = np.random.default_rng(3)
 PROBLEMS = [
-    rbdae.formulate(rbdae.models.MODELS[name](), form, code="traced", consistent="project")
+    rbdae.formulate(rbdae.models.MODELS[name](), form, consistent="project")
     for name, form in (("heavy_top", "index-0"), ("linked_bodies", "index-2"), ("spatial_slider_crank", "null-space"))
 ]
 BAD = [np.nan, np.inf, -np.inf, 1e308, -1e200, 1e-320, -0.0, 0.0]

@@ -1,4 +1,4 @@
-"""Where code of one model cannot be had, generic code does its work, and says so once."""
+"""Where machine code cannot be had, plain Python does its work, and says so once."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ module, entries, code = (sys.modules["rbdae." + name] for name in names)
 system = rbdae.models.heavy_top()
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
-    problem = rbdae.formulate(system, "index-2", code="traced")
+    problem = rbdae.formulate(system, "index-2")
     found = [problem.residual(0.1, problem.y0, problem.yd0 + 1.0), problem.jacobian(0.1, problem.y0, problem.yd0, 2.0)]
-generic = rbdae.formulate(system, "index-2", code="generic")
+plain = rbdae.formulate(system, "index-2", code="plain")
 y, yd = problem.y0, problem.yd0
-wanted = [generic.residual(0.1, y, yd + 1.0), generic.jacobian(0.1, y, yd, 2.0)]
+wanted = [plain.residual(0.1, y, yd + 1.0), plain.jacobian(0.1, y, yd, 2.0)]
 size = max(np.abs(y).max(), np.abs(wanted[1]).max())  # of terms that cancel: the multipliers' forces
 for one, other in zip(found, wanted):
     np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-13 * size)
@@ -60,7 +60,7 @@ def _said(lacking: str, tmp_path) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     ("lacking", "code"),
-    [(NO_TARGET, "generic"), (NO_CACHE, "traced"), (OTHER_PYTHON, "generic")],
+    [(NO_TARGET, "plain"), (NO_CACHE, "machine"), (OTHER_PYTHON, "plain")],
     ids=["target", "cache", "python"],
 )
 def test_what_lacks_is_said_once(lacking, code, tmp_path):
@@ -74,11 +74,11 @@ def _run(problem: rbdae.Problem) -> bytes:
 
 
 def test_statistics_say_which_code_ran():
-    for code in ("traced", "generic"):
-        problem = rbdae.formulate(cases.heavy_top(), "index-0", code=code)
+    for asked, code in (("auto", "machine"), ("plain", "plain")):
+        problem = rbdae.formulate(cases.heavy_top(), "index-0", code=asked)
         assert problem.code == problem.callbacks.code("rhs") == code
         stats = rbdae.solve(problem, (0.0, 0.01), solver="scipy:DOP853").stats
-        assert (stats.code, stats.handed_over) == (code, 0)
+        assert (stats.code, stats.fallbacks) == (code, 0)
         assert np.isfinite(stats.seconds)
 
 
@@ -90,14 +90,14 @@ def too_long(monkeypatch):
 
 
 def test_code_of_the_model_that_cannot_be_had_is_said(too_long):
-    problem = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
+    problem = rbdae.formulate(cases.linked_bodies(), "index-0")
     with pytest.warns(
         RuntimeWarning, match=r"of index-0, a model of 2 bodies \('[^']+', \.\.\.\): .* at most 500"
     ) as said:
-        assert problem.code == "generic"
-    twin = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
-    assert len(said) == 1 and twin.code == "generic"  # once
+        assert problem.code == "plain"
+    twin = rbdae.formulate(cases.linked_bodies(), "index-0")
+    assert len(said) == 1 and twin.code == "plain"  # once
     solution = rbdae.solve(problem, (0.0, 1e-3), solver="rbdae:dop853")
-    assert solution.stats.code == "generic"
-    generic = rbdae.formulate(cases.linked_bodies(), "index-0", code="generic")
-    np.testing.assert_array_equal(problem.rhs(0.0, problem.y0), generic.rhs(0.0, generic.y0))
+    assert solution.stats.code == "plain"
+    wanted = rbdae.formulate(cases.linked_bodies(), "index-0", code="plain")
+    np.testing.assert_array_equal(problem.rhs(0.0, problem.y0), wanted.rhs(0.0, wanted.y0))

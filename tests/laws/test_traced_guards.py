@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 import traced_cases
 from cases import NIGHTLY, Pairing, count
-from inside import JIT, Recording, TracedCall, Vec
+from inside import Recording, TracedCall, Vec
 from traced_cases import Case
 
 import rbdae
 from rbdae.graph.evaluate import evaluate
-
-pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
 # pivots of joints; the order of pivots of loops, and pivots of joints on the way
 CRANK = Case("model-spatial_slider_crank", Pairing("null-space", "quaternion", "angular"))
@@ -96,7 +94,7 @@ def test_guards_hold_where_the_graph_says(case, rng):
         assert [code.holds(at) for at in inputs] == holds.all(axis=1).tolist(), kernel.name
         for k in np.flatnonzero(~holds.all(axis=1)):
             if inputs[k].selection is own:
-                _assert_handed_over(problem, kernel, inputs[k].y, inputs[k].yd)
+                _assert_fallbacks(problem, kernel, inputs[k].y, inputs[k].yd)
 
 
 @pytest.mark.sampled
@@ -123,7 +121,7 @@ def _recorded(case: Case) -> rbdae.Problem:
     """A problem that has recorded what it ever records; in the usual run what is quick to compile and has guards of
     every kind."""
     try:
-        problem = case.problem("traced")
+        problem = case.problem("auto")
     except ValueError as error:
         assert "singular" in str(error)
         pytest.skip("a chart that does not fit the system")
@@ -137,14 +135,14 @@ def _recorded(case: Case) -> rbdae.Problem:
     return problem
 
 
-def _assert_handed_over(problem: rbdae.Problem, kernel: inside.TracedCall, y: Vec, yd: Vec) -> None:
+def _assert_fallbacks(problem: rbdae.Problem, kernel: inside.TracedCall, y: Vec, yd: Vec) -> None:
     """The generic kernel's result, to the last bit."""
     numbers, vectors = iter((0.0, 1.5)), iter((y, yd))
     given = [next(numbers if sign == "t" else vectors) for sign in kernel.entry.signs[1:-1]]
     results = [np.full(kernel.shapes["out"], np.nan) for _ in range(2)]
     with np.errstate(all="ignore"):
         kernel.call(*given, results[0])
-        inside.generic_kernel(problem, kernel.entry, sparse=kernel.sparse)(*given, results[1])
+        inside.plain_kernel(problem, kernel.entry, sparse=kernel.sparse)(*given, results[1])
     assert np.array_equal(*results, equal_nan=True), kernel.name
 
 
@@ -152,11 +150,11 @@ def test_guards_hold_along_runs():
     """The order of pivots recorded at the start serves for most of a run that selects velocities again: for all but one
     of 2,387 states, and, where two pivots that are equal at the start fall the other way in rounding, for all but 205.
     """
-    problem = Case("model-spatial_slider_crank", Pairing("null-space", "quaternion", "angular")).problem("traced")
+    problem = Case("model-spatial_slider_crank", Pairing("null-space", "quaternion", "angular")).problem("auto")
     solution = rbdae.solve(problem, (0.0, 3.0), solver="scipy:DOP853", rtol=1e-7, atol=1e-7, projection=True)
     assert solution.success and solution.segments is not None and len(solution.segments.problems) > 1
     parts = solution.segments.problems
-    handed = sum(part.callbacks._handed_over for part in parts)
+    handed = sum(part.callbacks._fallbacks for part in parts)
     assert handed <= 0.25 * solution.stats.evaluations
     memory = [part.workspace.memory for part in parts]
     assert all(other is memory[0] for other in memory)  # a switch compiles nothing

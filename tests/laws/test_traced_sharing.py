@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 import traced_cases
 from cases import Pairing
-from inside import JIT, traced, with_unit_masses
+from inside import traced, with_unit_masses
 
 import rbdae
 
-pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
-
 
 def _formulated() -> rbdae.Problem:
-    return cases.formulate(cases.skew_top(), Pairing("index-0", "quaternion", "angular"), code="traced")
+    return cases.formulate(cases.skew_top(), Pairing("index-0", "quaternion", "angular"))
 
 
 def test_other_masses_have_code_of_their_own():
@@ -25,7 +23,7 @@ def test_other_masses_have_code_of_their_own():
     entry, shapes = problem.workspace.settings.kernels.rates, {"y": (problem.n,), "out": (problem.n,)}
     found = []
     for workspace in (problem.workspace, with_unit_masses(problem.workspace)):
-        kernel = traced.traced(workspace, entry, shapes, generic=lambda: None)
+        kernel = traced.traced(workspace, entry, shapes, otherwise=lambda: None)
         rates, wanted = np.empty(problem.n), np.empty(problem.n)
         kernel.call(0.0, problem.y0, rates)
         workspace.compiled(entry)(0.0, problem.y0, wanted)
@@ -37,7 +35,7 @@ def test_other_masses_have_code_of_their_own():
 def test_equal_problems_share_code():
     codes = []
     for problem in (_formulated(), _formulated()):
-        assert problem.callbacks.code("rhs") == "traced"
+        assert problem.callbacks.code("rhs") == "machine"
         codes += [
             code
             for key, code in problem.workspace.memory.recorded.items()
@@ -55,12 +53,12 @@ def test_problems_share_factors_where_they_have_the_same_pivots():
             "top", mass=2.0, inertia=(0.3, 0.3, 0.1), position=(0.0, 0.0, 1.0), angular_velocity=(0.1, 0.0, spin)
         )
         system.add_joint(rbdae.joints.Spherical(system.ground, top, at_b=(0.0, 0.0, -1.0)))
-        problem = rbdae.formulate(system, "index-2", code="traced")
+        problem = rbdae.formulate(system, "index-2")
         assert problem.callbacks.factors().recorded
         found += [code for key, code in problem.workspace.memory.recorded.items() if key[0] == "factors"]
         with pytest.MonkeyPatch.context() as patch:
             inside.forget_code(patch, on_disk=False)
-            alone = rbdae.formulate(system, "index-2", code="traced").callbacks.factors().order.pivots
+            alone = rbdae.formulate(system, "index-2").callbacks.factors().order.pivots
         assert found[-1].order.pivots == alone
     first, equal, *others = found
     assert first is equal
@@ -86,7 +84,7 @@ def test_pivots_of_a_structure_are_chosen_once(monkeypatch, tmp_path):
         inside.forget_code(monkeypatch)
         if not first:
             inside.record_nothing(monkeypatch)
-        problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="traced")
+        problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
         for mass in (10.1, 10.2, 10.3):
             other = problem.with_parameters({"first.mass": mass})
             assert other.callbacks.factors().recorded
@@ -96,7 +94,7 @@ def test_pivots_of_a_structure_are_chosen_once(monkeypatch, tmp_path):
 
 def test_the_values_of_drives_do_not_make_code_anew():
     """Kernels write them into the joints of a selection of its own, whose other numbers tell codes apart."""
-    problem = traced_cases.Case("redundant-1", Pairing("index-2", "quaternion", "angular")).problem("traced")
+    problem = traced_cases.Case("redundant-1", Pairing("index-2", "quaternion", "angular")).problem("auto")
     assert "primitives" in problem.workspace.owned
     out = np.empty(problem.n)
     for t in (0.1, 0.2, 0.3):
@@ -122,7 +120,7 @@ def _inclined(turned: float) -> rbdae.System:
 def test_sums_that_vanish_in_one_model_alone(form):
     """Code divides by a sum of its numbers, and the second model, where it is zero, has the same structure: NaN."""
     for turned in (0.3, 0.0):
-        one, other = (rbdae.formulate(_inclined(turned), form, code=code) for code in ("traced", "generic"))
+        one, other = (rbdae.formulate(_inclined(turned), form, code=code) for code in ("auto", "plain"))
         y = one.y0 + 0.01 * np.sin(np.arange(one.n))
         J, wanted = (each.jacobian(0.0, y, one.yd0, 1.3) for each in (one, other))
         np.testing.assert_allclose(J, wanted, rtol=0.0, atol=1e-14)

@@ -8,7 +8,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, Vec
+from inside import Vec
 
 import rbdae
 
@@ -107,7 +107,6 @@ def test_the_norm_swings_where_the_default_drifts():
     assert drift["unit", 20.0] < 3.0 * drift["unit", 2.0] < 3.0 * drift["any", 2.0]
 
 
-@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 def test_three_fifths_of_the_operations():
     """conj(p) o pdot has 28, |pdot|^2 7, products of W and their coefficients 6, the part along W 7, the product with p
     28: 76 and a change of sign."""

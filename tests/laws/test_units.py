@@ -105,7 +105,7 @@ def test_a_law_that_contradicts_its_derivative_is_refused_in_all_units():
 # ---------------------------------------------------------------- the law
 
 
-@pytest.mark.generic
+@pytest.mark.plain
 @pytest.mark.sampled
 @pytest.mark.parametrize("units", EXTREMES, ids=IDS)
 def test_evaluations_are_the_same_in_all_units(units):
@@ -118,7 +118,7 @@ def test_evaluations_are_the_same_in_all_units(units):
             assert error < SAME, f"{make.__name__}({seed}), {formulation}: {where}"
 
 
-@pytest.mark.generic
+@pytest.mark.plain
 @pytest.mark.sampled
 def test_random_systems_are_the_same_in_random_units():
     names = list(FORMULATIONS)

@@ -22,15 +22,12 @@ from pathlib import Path
 import cases
 import numpy as np
 import pytest
-from inside import JIT
 from numpy import array, zeros
 from scipy.interpolate import CubicSpline, PchipInterpolator
 from toy_force import Maxwell
 
 import rbdae
 from rbdae.forces import CalledBack
-
-pytestmark = [pytest.mark.users, pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")]
 
 GAIN = 1.7
 TABLE = np.linspace(-3.0, 3.0, 13), np.sin(np.linspace(-3.0, 3.0, 13))
@@ -209,7 +206,7 @@ def formulated_with(form, laws, **options):
     system.add_joint(rbdae.joints.Spherical(system.ground, arm, at_b=(-0.9, -0.2, -0.1)))
     for law, jacobian in laws:
         system.add_force(rbdae.forces.UserForce(arm, law, jacobian, **options))
-    return rbdae.formulate(system, form, code="traced")
+    return rbdae.formulate(system, form)
 
 
 def values(problem, y):
@@ -251,7 +248,7 @@ def test_a_recorded_law_has_its_own_jacobian_and_a_called_one_that_which_is_give
     wanted = formulated("index-0", law_of(g))
     y = wanted.y0 + 0.1
     recorded, called = (formulated("index-0", law, wrong) for law in (law_of(g), CalledBack(law_of(g))))
-    generic = rbdae.formulate(recorded.system, "index-0", code="generic")
+    generic = rbdae.formulate(recorded.system, "index-0", code="plain")
     J = wanted.rhs_jacobian(0.4, y)
     for problem in (recorded, generic):
         np.testing.assert_allclose(problem.rhs_jacobian(0.4, y), J, rtol=0.0, atol=1e-12 * np.abs(J).max())
@@ -278,7 +275,7 @@ def test_no_python_is_called_in_the_loop(name):
         sys.setprofile(None)
     assert run.success and run.stats.evaluations > 100
     assert not calls
-    assert run.stats.handed_over == 0
+    assert run.stats.fallbacks == 0
 
 
 # ---------------------------------------------------------------- what cannot be recorded
@@ -465,7 +462,7 @@ def test_laws_of_time_drives_potentials_and_states_are_recorded():
         out[0] = 1.5 * (Z[0] ** 2 + Z[1] ** 2 + Z[2] ** 2)
 
     system.add_force(rbdae.forces.UserForce(rod, force, potential=potential))
-    problem = rbdae.formulate(system, "index-0", code="traced")
+    problem = rbdae.formulate(system, "index-0")
     assert len(problem.laws) >= 5 and set(problem.laws.values()) == {"recorded"}
     run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", rtol=1e-10, atol=1e-10)
     assert run.success and np.abs(run.energy.balance).max() < 1e-6
@@ -478,7 +475,7 @@ def test_a_force_with_an_internal_state_is_its_law():
     system = rbdae.System(gravity=(0.0, 0.0, -9.81))
     body = system.add_body("body", mass=1.3, inertia=(1.0, 2.0, 2.5), position=(0.3, 0.0, 0.0))
     system.add_force(Maxwell(body, stiffness=30.0, viscosity=4.0, length=0.2, stretch=0.1))
-    problem = rbdae.formulate(system, "index-0", code="traced")
+    problem = rbdae.formulate(system, "index-0")
     y, h = problem.y0 + 0.05, 1e-6
     J = problem.rhs_jacobian(0.0, y)
     columns = [(problem.rhs(0.0, y + h * e) - problem.rhs(0.0, y - h * e)) / (2.0 * h) for e in np.eye(problem.n)]

@@ -112,8 +112,8 @@ def energy_error(found: rbdae.Solution) -> float:
 # ---------------------------------------------------------------- conservation
 
 
-CODES = ["generic", "traced"]
-AWAY = {("spring", "traced")}
+CODES = ["plain", "auto"]
+AWAY = {("spring", "auto")}
 """For the night: the spring's functions are compiled for the hinge, too, which takes five seconds."""
 
 
@@ -145,7 +145,7 @@ def test_order_two_and_the_exact_tangent(name):
 
 
 # the spring's functions are compiled above, too, which takes five seconds
-@pytest.mark.parametrize("code", ["generic", pytest.param("traced", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("code", ["plain", pytest.param("auto", marks=pytest.mark.nightly)])
 def test_a_system_at_rest_stays_there(code):
     """No increment, no direction of the correction: nothing is divided by zero."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))

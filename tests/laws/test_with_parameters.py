@@ -11,11 +11,8 @@ import inside
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT
 
 import rbdae
-
-pytestmark = [pytest.mark.users, pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")]
 
 FORMS = (
     Pairing("index-0", "quaternion", "angular"),
@@ -74,14 +71,14 @@ def changes(problem, rng, n=4):
 def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, pairing, rng):
     system = SYSTEMS[mechanism]()
     try:
-        first = cases.formulate(system, pairing, code="traced")
+        first = cases.formulate(system, pairing)
     except (ValueError, rbdae.ProjectionError) as error:
         pytest.skip(str(error)[:80])
     evaluated(first, first.y0)  # recorded with the first numbers
     values = changes(first, rng)
     other = first.with_parameters(values)
     assert all(other.parameters[name] == value for name, value in values.items())
-    expected = cases.formulate(other.system, pairing, code="generic")
+    expected = cases.formulate(other.system, pairing, code="plain")
     y = other.y0 + 1e-3 * rng.standard_normal(other.n)
     start = expected.y0[expected.differential]  # the given values of some mechanisms are rough: they are assembled
     np.testing.assert_allclose(
@@ -89,7 +86,7 @@ def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, p
     )
     same(evaluated(other, y), evaluated(expected, y))
     y1 = first.y0 + 1e-3 * rng.standard_normal(first.n)  # and the first problem has its own numbers still
-    same(evaluated(first, y1), evaluated(cases.formulate(system, pairing, code="generic"), y1))
+    same(evaluated(first, y1), evaluated(cases.formulate(system, pairing, code="plain"), y1))
 
 
 @pytest.mark.parametrize("form", ["index-0", "index-2", "null-space", "hamiltonian"])
@@ -117,7 +114,7 @@ def test_a_new_process_records_nothing_of_a_known_structure(form, monkeypatch):
     """Code and pattern are found on disk by the structure alone, for these numbers and for others."""
 
     def system(mass):
-        problem = rbdae.formulate(rbdae.models.chain(3), "index-0", code="generic")
+        problem = rbdae.formulate(rbdae.models.chain(3), "index-0", code="plain")
         return problem.with_parameters({f"{body.name}.mass": mass for body in problem.system.bodies}).system
 
     problem = rbdae.formulate(system(1.25), form)
@@ -185,7 +182,7 @@ def test_arrays_that_are_read_later_are_those_of_a_model_of_its_own(mechanism, f
     )
     other = problem.with_parameters(steps[0]).with_parameters(steps[1])
     assert other.system.bodies[0].mass == steps[1][f"{first}.mass"]
-    own = rbdae.formulate(other.system, form, rotation=rotation, code="generic")
+    own = rbdae.formulate(other.system, form, rotation=rotation, code="plain")
     for name in inside.RECORDS:
         found, wanted = other.workspace.arrays[name], own.workspace.arrays[name]
         assert found.tobytes() == wanted.tobytes() or name == "states", name

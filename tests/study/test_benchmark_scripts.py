@@ -11,7 +11,6 @@ import pytest
 from by_numba import needs_numba
 
 import rbdae
-from rbdae.compiler.jit import ENABLED
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
@@ -33,7 +32,6 @@ def load(monkeypatch):
     return find
 
 
-@pytest.mark.skipif(not ENABLED, reason="callbacks are called by address")
 def test_times_are_those_of_the_callbacks(load):
     internals = load("internals")
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")

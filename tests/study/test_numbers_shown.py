@@ -359,7 +359,7 @@ def test_every_record_is_that_of_its_run():
         rejected=lambda r: r.stats.rejected,
         projections=lambda r: r.stats.projections,
         restarts=lambda r: r.stats.restarts,
-        handed_over=lambda r: r.stats.handed_over,
+        fallbacks=lambda r: r.stats.fallbacks,
         tolerance=lambda r: r.case.tolerance,
         below_reference=lambda r: 0,
         factorisations=lambda r: None,

@@ -12,16 +12,12 @@ from pathlib import Path
 
 import matplotlib.image
 import pytest
-from inside import JIT
 
 import rbdae
 from rbdae.cli import main
 from rbdae_papers import finding as findings
 from rbdae_papers.item import numbers
 from rbdae_papers.items import ITEMS, PAPERS
-
-pytestmark = pytest.mark.users
-by_code = pytest.mark.skipif(not JIT, reason="operations and times are those of code of a model")
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTATION = (ROOT / "docs/papers.md").read_text(encoding="utf-8").splitlines()
@@ -35,7 +31,6 @@ LONG = ("ns-fig-6", "ns-fig-13-14", "ns-fig-15a", "ns-fig-16", "gr-fig-6")
 """Their quick runs take three core-seconds or more, and a figure beside them has the same code."""
 
 
-@by_code
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in LONG)) for name in ITEMS])
 def test_an_item(name, tmp_path, capsys):
     """What the command does for it: every number holds, and the verdict of the item is that of its numbers."""
@@ -56,7 +51,6 @@ def test_an_item(name, tmp_path, capsys):
             assert (edge == 1.0).all(), "something is cut off at an edge"
 
 
-@by_code
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ITEMS)
 def test_an_item_whole(name, tmp_path, capsys):
@@ -173,7 +167,6 @@ def test_an_item_differs_where_its_numbers_do(monkeypatch, tmp_path, capsys):
     assert "-> agrees in part (28 of 29): planar pair: external constraints: 3, not 4." in printed
 
 
-@by_code
 def test_any_solver_on_the_examples(tmp_path, capsys):
     """The papers as a test bench: their claims alone, without the numbers that the paper's solvers have had."""
     command = [

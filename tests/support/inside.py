@@ -21,12 +21,6 @@ from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
 from rbdae.cli import write_states
-from rbdae.compiler.access import address, matrix_at, vector_at
-from rbdae.compiler.fingerprint import fingerprint
-from rbdae.compiler.jit import add_member, entry, family, jit, stage
-from rbdae.compiler.options import ENABLED as JIT
-from rbdae.compiler.plain import plain
-from rbdae.compiler.stages import STAGES, Stage
 from rbdae.conserving import SCHEMES
 from rbdae.conserving import entries as conserving_entries
 from rbdae.forces.motion_law import of_one_displacement
@@ -46,6 +40,7 @@ from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
+from rbdae.kernels.entry import entry
 from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
@@ -72,7 +67,6 @@ from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import code as code_of_kernels
 from rbdae.multibody import (
     derived,
-    duals,
     elements,
     jacobian_pattern,
     joint_values,
@@ -134,9 +128,9 @@ def n_quasi_velocities(problem: rbdae.Problem) -> int:
     return problem.layout.v.stop - problem.layout.v.start
 
 
-def generic_callback(problem: rbdae.Problem, name: str) -> Any:
-    """A callback as the kernel of all models computes it, in the memory and with the selection of this problem."""
-    return problem.callbacks._generic(name)
+def plain_callback(problem: rbdae.Problem, name: str) -> Any:
+    """A callback as plain Python computes it, in the memory and with the selection of this problem."""
+    return problem.callbacks._plain(name)
 
 
 class TracedCall(NamedTuple):
@@ -157,20 +151,20 @@ def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     for key, code in workspace.memory.recorded.items():
         entry, shapes, sparse, *of = key
         if code is not None and tuple(of) == mine:
-            generic = partial(generic_kernel, problem, entry, sparse=sparse)
-            found = traced.traced(workspace, entry, dict(shapes), generic=generic, sparse=sparse)
+            otherwise = partial(plain_kernel, problem, entry, sparse=sparse)
+            found = traced.traced(workspace, entry, dict(shapes), otherwise=otherwise, sparse=sparse)
             out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, code, found.call))
     return out
 
 
-def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) -> Any:
-    """A kernel as that of all models, with the selection of the problem."""
+def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) -> Any:
+    """A kernel as plain Python, with the selection of the problem."""
     if sparse:
-        return problem.callbacks._generic("jacobian_data")
+        return problem.callbacks._plain("jacobian_data")
     if is_derivative(entry):
-        return problem.callbacks._generic("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
+        return problem.callbacks._plain("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     problem.workspace.make_null_space()
-    return problem.workspace.compiled(entry)
+    return problem.workspace.plain(entry)
 
 
 def coarse_pattern(problem: rbdae.Problem) -> Any:
@@ -268,8 +262,8 @@ def solved_blocks(A: Mat, b: Mat) -> Mat:
     """The solution of A x = b, small matrices, as the blocks of a step's equations are factorised."""
     n, columns = b.shape
     memory = np.concatenate([A.ravel(), b.ravel()])
-    plain(step_elimination._factor)(memory, 0, n)
-    plain(step_elimination._solve)(memory, 0, n * n, n, columns)
+    step_elimination._factor(memory, 0, n)
+    step_elimination._solve(memory, 0, n * n, n, columns)
     out: Mat = memory[n * n :].reshape(n, columns)
     return out
 
@@ -277,7 +271,7 @@ def solved_blocks(A: Mat, b: Mat) -> Mat:
 def increment_and_arms(b: Vec, scheme: int) -> tuple[Vec, Vec]:
     """(e0, g, e0', g', n2, v) and (l0, l1, l2, l0', l1', l2') of a rotation's half increment."""
     state = SimpleNamespace(wd=b, Vd=np.zeros((2, 9)))
-    kernel = plain(increments.set_increment)
+    kernel = increments.set_increment
     before = kernel.__globals__["half_increment"], kernel.__globals__["increment"], kernel.__globals__["arms"]
     names = kernel.__globals__
     try:
@@ -299,21 +293,6 @@ def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> Non
     if not on_disk:
         for one in (code_of_kernels, recorded_factors):
             monkeypatch.setattr(one, "on_disk", lambda *_: None)
-
-
-def beyond_empty_arrays(monkeypatch: pytest.MonkeyPatch) -> list[Vec]:
-    """Zeros that follow each empty array of memories on dual numbers, made from here on."""
-    room, out = duals._widen, []
-
-    def padded(array: Any) -> Any:
-        made = room(array)
-        if made.size:
-            return made
-        out.append(np.zeros(64))
-        return np.ndarray(made.shape, made.dtype, buffer=out[-1], offset=0)
-
-    monkeypatch.setattr(duals, "_widen", padded)
-    return out
 
 
 def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,11 +320,6 @@ def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     entry_files.say_once.cache_clear()
 
 
-def features(problem: rbdae.Problem) -> set[str]:
-    """What the problem needs of the kernels' stages."""
-    return set(problem.workspace.memory.features)
-
-
 def law_of_motion(function: Any) -> tuple[Recorded, Derived]:
     """A function (t, s, rate) as laws of the motion are had, and its derivatives by s and rate."""
     recorded = Recorded("law", [function], partial(of_one_displacement, "law", lambda _: ()), 2, 1)
@@ -356,6 +330,19 @@ def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
     """A workspace of its own for the problem's model, settings and selection, for numbers of any kind."""
     of = problem.workspace
     return Workspace(Memory.of(of.model, of.settings, scalar), of.selection)
+
+
+def along(problem: rbdae.Problem, name: str, t: float, y: Vec, yd: Vec, c: float, D: Mat) -> Mat:
+    """The product of a Jacobian, by its name, with the columns of D (n, k), by complex steps of the plain kernel."""
+    of, kernels, h = workspace(problem, complex), problem.workspace.settings.kernels, 1e-30
+    of.make_null_space()
+    of_residual = name.startswith("jacobian")
+    kernel = of.plain(kernels.residual if of_residual else kernels.rates)
+    out = np.zeros((D.shape[1], problem.n_equations if of_residual else problem.n), dtype=complex)
+    for k, direction in enumerate(D.T):
+        rates = (yd + 1j * h * c * direction,) if of_residual else ()
+        kernel(t, y + 1j * h * direction, *rates, out[k])
+    return out.T.imag / h
 
 
 def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) -> tuple[Vec, float]:
@@ -397,16 +384,6 @@ def parameter_step(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) ->
     return out.imag / 1e-30
 
 
-def with_stages_of_all(problem: rbdae.Problem, callback: str, *, all_features: bool) -> Any:
-    """A callback in plain Python with the stages that the problem needs, or with those of all features."""
-    kernels = problem.workspace.settings.kernels
-    kernel = getattr(kernels, {"rhs": "rates"}.get(callback, callback))
-    problem.workspace.make_null_space()
-    return partial(
-        plain(kernel, None if all_features else problem.workspace.memory.features), problem.workspace.plain_memory
-    )
-
-
 def memory(problem: rbdae.Problem) -> dict[str, Vec]:
     """The arrays that the kernels work in, by name."""
     return dict(problem.workspace.arrays)
@@ -417,15 +394,10 @@ def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
     options = formulating.check_choices(formulation, "quaternion", None, {}, "error", "space")
     of = Memory.of(formulating.compiled(system, 0.0), formulating.bare_settings(options, "any"))
     workspace = Workspace(of, selection.Selection())
-    return plain(options.formulation.kernels.residual, of.features), workspace.plain_memory
+    return options.formulation.kernels.residual, workspace.plain_memory
 
 
 # ---------------------------------------------------------------- compiling
-
-
-def stages() -> list[Stage]:
-    """All stages that this process has imported."""
-    return list(STAGES.values())
 
 
 def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> None:
@@ -676,20 +648,6 @@ def text_of_elements(problem: rbdae.Problem) -> str:
     found = elements.elements_of(problem.workspace, None)
     assert found is not None
     return scheduled("straight", found)[0]
-
-
-def kernel_of_rows(problem: rbdae.Problem) -> tuple[Vec, Vec]:
-    """The records of the primitives after the residual, from machine code and from plain Python: all their numbers."""
-    out = []
-    for plainly in (False, True):
-        of = workspace(problem)
-        kernel = of.settings.kernels.residual
-        call = of.plain(kernel) if plainly else of.compiled(kernel)
-        call(0.1, problem.y0, problem.yd0, np.zeros(problem.n_equations))
-        rows = of.arrays["rows"]
-        fields = [name for name in rows.dtype.names if rows.dtype[name].base.kind == "f"]
-        out.append(np.concatenate([rows[name].ravel() for name in fields]))
-    return out[0], out[1]
 
 
 def steps_of(problem: Any, scheme: str) -> Any:

@@ -78,7 +78,7 @@ LAWS = {
     # callbacks
     "test_shared_outputs::test_results_do_not_depend_on_where_the_output_is": "Problem callbacks, Callbacks jacobian "
     "jacobian_data residual rhs rhs_jacobian",
-    "test_conserving::test_generic_code_takes_the_same_steps_in_all_forms": "Callbacks code",
+    "test_conserving::test_plain_code_takes_the_same_steps_in_all_forms": "Callbacks code",
     "test_native::test_evaluate_calls_machine_functions": "Callbacks machine",
     "test_elimination::test_factors_of_a_problem_solve_with_its_jacobian": "Callbacks factors",
     "test_operations::test_they_are_those_of_the_machine_code": "Callbacks operations",
@@ -107,7 +107,7 @@ LAWS = {
     "test_frames::test_a_table_has_what_the_solution_says": "Solution to_pandas",
     # what runs count
     _COUNTS: "Stats evaluations factorisations jacobians rejected seconds steps wall_seconds",
-    "test_traced_fallback::test_statistics_say_which_code_ran": "Stats code handed_over",
+    "test_traced_fallback::test_statistics_say_which_code_ran": "Stats code fallbacks",
     _PROJECTIONS: "Stats projections, Projector __call__ count drift iterations largest problem projection "
     "restart_tolerance skipped total",
     f"{_LOOPS}::test_other_projections_come_back_to_python": "Projector machine",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from rbdae.graph.functions import Array, sqrt
 
+from rbdae.graph.functions import Array, sqrt
 from rbdae.rotations import Chart, ChartFunctions
 from rbdae.rotations.euler_map import euler_map
 

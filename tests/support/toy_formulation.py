@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rbdae.kernels.entry import entry
-
 from rbdae.formulations import Explicit, Formulation, parameter
 from rbdae.kernels.bodies.dynamics import collect_forces
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_residual, primitive_vectors
+from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual

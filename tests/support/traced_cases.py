@@ -1,4 +1,4 @@
-"""Problems with code of their own beside the same ones with generic code, and how far they differ."""
+"""Problems with machine code beside the same ones in plain Python, and how far they differ."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Case(NamedTuple):
         return "-".join([self.system, str(self.pairing), *(f"{value}" for _, value in self.options)])
 
     def problems(self) -> tuple[rbdae.Problem, rbdae.Problem]:
-        """With traced and with generic code. The selection, with reference rotations at assembled positions, is that of
-        the second."""
-        generic = self.problem("generic")
-        return self.problem("traced").with_selection(generic.selection), generic
+        """With machine code and in plain Python. The selection, with reference rotations at assembled positions, is
+        that of the second."""
+        plain = self.problem("plain")
+        return self.problem("auto").with_selection(plain.selection), plain
 
     def problem(self, code: str) -> rbdae.Problem:
         options: dict[str, Any] = {"redundant": "minimum-norm"} if self.system in REDUNDANT else {}
@@ -168,15 +168,15 @@ def _arguments(kernel: inside.TracedCall, problem: rbdae.Problem, at: State) -> 
 def _difference(
     kernel: inside.TracedCall, problems: tuple[rbdae.Problem, rbdae.Problem], arguments: tuple[Any, ...]
 ) -> float:
-    traced, generic = (np.full(kernel.shapes["out"], np.nan) for _ in range(2))
-    kernel.call(*arguments, traced)
-    inside.generic_kernel(problems[1], kernel.entry, sparse=kernel.sparse)(*arguments, generic)
-    same = (traced == generic) | (np.isnan(traced) & np.isnan(generic))
+    machine, plain = (np.full(kernel.shapes["out"], np.nan) for _ in range(2))
+    kernel.call(*arguments, machine)
+    inside.plain_kernel(problems[1], kernel.entry, sparse=kernel.sparse)(*arguments, plain)
+    same = (machine == plain) | (np.isnan(machine) & np.isnan(plain))
     if same.all():
         return 0.0
-    size = np.max(np.abs(generic), where=np.isfinite(generic), initial=1.0)
+    size = np.max(np.abs(plain), where=np.isfinite(plain), initial=1.0)
     with np.errstate(all="ignore"):
-        found = np.where(same, 0.0, np.abs(traced - generic) / size)
+        found = np.where(same, 0.0, np.abs(machine - plain) / size)
     return float(np.max(np.nan_to_num(found, nan=np.inf))) * 2.0**53
 
 

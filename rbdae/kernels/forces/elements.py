@@ -42,28 +42,20 @@ from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
 _TURN = 2.0 * pi
 
 
-def _plain_turns(angle: Any, to: Any) -> Any:
+def turns(angle: Any, to: Any) -> Any:
+    """The full turns that bring an angle next to another one; no number where one of them is none."""
     if hasattr(angle, "recorder") or hasattr(to, "recorder"):
         return _TURN * np.floor((to - angle) / _TURN + 0.5)
     return _TURN * np.floor((to.real - angle.real) / _TURN + 0.5)
 
 
-def turns(angle: Array, to: Array) -> Any:
-    """The full turns that bring an angle next to another one; no number where one of them is none."""
-    return _TURN * np.floor((to - angle) / _TURN + 0.5)
-
-
-def _plain_angle(s: Any, c: Any) -> Any:
+def angle_of(s: Any, c: Any) -> Any:
+    """atan2(s, c)."""
     if hasattr(s, "recorder") or hasattr(c, "recorder"):
         return np.arctan2(s, c)
     out = atan2(s.real, c.real)
     rest = 1j * (s.imag * c.real - s.real * c.imag) / (s.real**2 + c.real**2)
     return out + rest if np.iscomplexobj(s) else out
-
-
-def angle_of(s: Array, c: float) -> Any:
-    """atan2(s, c)."""
-    return atan2(s, c)
 
 
 def gather(m: Memory, i: int) -> None:
@@ -164,7 +156,7 @@ def add_load(m: Memory, i: int) -> None:
         c.x[2 * n + k] = e.parameters[k]
     for k in range(e.n_inputs):
         c.x[2 * n + e.n_parameters + k] = inputs(m)[element_inputs(m)[e.first_input + k]]
-    call_force(e.force, e.jacobian, head(m).time, c.x, n_load_arguments(e), c.load, n, 0, c.user)
+    call_force(e.force, head(m).time, c.x, n_load_arguments(e), c.load, n)
     if e.reaction > 0:
         for k in range(n):
             c.load[k] *= normals(m)[e.reaction - 1]
@@ -182,7 +174,7 @@ def law(m: Memory, i: int) -> None:
     n = n_displacements(e)
     constant_load(m, i)
     if e.law != 0:
-        call_law(e.law, head(m).time, c.u, 3)
+        call_law(e.law, head(m).time, c.u)
     if e.force != 0:
         for k in range(n):
             c.x[k] = c.s[k]
@@ -247,4 +239,4 @@ def _user_forces(m: Memory, i: int) -> None:
     gather(m, i)
     c = element_memory(m)
     e = elements(m)[i]
-    call_force(e.force, e.jacobian, head(m).time, c.Z, 48, c.F, 24, 1, c.user)
+    call_force(e.force, head(m).time, c.Z, 48, c.F, 24)

@@ -26,7 +26,6 @@ from rbdae.kernels.memory import (
     inputs,
     state_arguments,
     state_results,
-    state_tangents,
     states,
 )
 from rbdae.kernels.records import STATEFUL
@@ -78,8 +77,8 @@ def state_force(m: Memory, i: int) -> None:
     _gather_arguments(m, i)
     n = 12 * e.n_bodies
     n_in = _n_arguments(e)
-    x, work = state_arguments(m), _own_tangents(m, e)
-    call_force(e.force, e.jacobian, head(m).time, x, n_in, out, n + e.n_states, 0, work)
+    x = state_arguments(m)
+    call_force(e.force, head(m).time, x, n_in, out, n + e.n_states)
     for b in range(e.n_bodies):
         o = states(m)[element_bodies(m)[e.first_body + b]]
         for k in range(3):
@@ -107,12 +106,6 @@ def states_residual(m: Memory, yd: Array, out: Array) -> None:
             out[h.states_at + i] = -rates[i]
         else:
             out[h.states_at + i] = yd[h.states_at + i] - rates[i]
-
-
-def _own_tangents(m: Memory, e: Array) -> Any:
-    """The part of `state_tangents` that belongs to one element."""
-    n = 12 * e.n_bodies
-    return state_tangents(m)[e.tangent_at : e.tangent_at + (n + e.n_states) * _n_arguments(e)]
 
 
 def _n_arguments(e: Array) -> Any:

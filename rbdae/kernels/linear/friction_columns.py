@@ -51,15 +51,11 @@ _NONE = 1e200
 """A factor, taken twice, of normal forces that do not exist: they become infinite."""
 
 
-def _plain_unless(x: Any, y: Any) -> Any:
+def _if_above(x: Any, y: Any) -> Any:
+    """1 if x > y, else `_NONE`."""
     if hasattr(x, "recorder") or hasattr(y, "recorder"):
         return select(x > y, 1.0, _NONE)
     return 1.0 if x.real > y.real else _NONE
-
-
-def _if_above(x: Array, y: float) -> Any:
-    """1 if x > y, else `_NONE`."""
-    return select(x > y, 1.0, _NONE)
 
 
 def make_columns(m: Memory) -> None:

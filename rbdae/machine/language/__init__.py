@@ -1,11 +1,8 @@
 """A part of Python that becomes machine code: functions of numbers, arrays and records, translated to LLVM IR by `ast`.
 
-They are ordinary Python functions, which run as they are, and are tested so. There are two sorts:
-
-- native functions, for loops of solvers (`rbdae.machine.language.program`): annotations give the kinds of parameters
-  and results, so that they can be called from outside;
-- kernels (`rbdae.compiler.translation`): calls give the kinds of arguments, and a kernel is translated once for each
-  tuple of them. Results are what the statements return.
+They are ordinary Python functions, which run as they are, and are tested so: native functions, for loops of solvers
+(`rbdae.machine.language.program`). Annotations give the kinds of parameters and results, so that they can be called
+from outside.
 
 ============================== =====================================================================================
 ``int``, ``float``, ``bool``   i64, double, i1

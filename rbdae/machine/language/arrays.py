@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.kinds import (
-    DUAL,
     INT,
     LONG,
-    WORD,
     Array,
     Axis,
     Number,
@@ -21,9 +19,7 @@ from rbdae.machine.language.kinds import (
     constant,
     contiguous,
     field_of,
-    of_dtype,
     whole,
-    words,
 )
 
 
@@ -85,32 +81,12 @@ def number_at(place: Value) -> tuple[Number, str] | None:
     return None
 
 
-def opened(at: Body, pointer: str, lengths: Sequence[Value], dtype: Any) -> Value:
-    """The array of a shape at an address."""
-    entry = of_dtype(dtype, at.floats)
-    kind = contiguous(entry, tuple(whole(length) for length in lengths))
-    registers, step = list[str](), constant(words(entry))
-    for length, (known_length, known_step) in zip(reversed(lengths), reversed(kind.axes), strict=True):
-        registers[:0] = [x.text for x, known in ((length, known_length), (step, known_step)) if known is None]
-        step = at.arithmetic("*", step, length)
-    return Value(kind, (pointer, *registers))
-
-
 def shape(at: Body, array: Value) -> Value:
     """The lengths of all axes."""
     lengths = [length for length, _ in at.axes(array)]
     if any(whole(length) == LONG for length in lengths):
         raise Refused("the length of this array is not known")
     return _together(lengths)
-
-
-def strides(at: Body, array: Value) -> Value:
-    """The distances of neighbours along all axes, in bytes; dual numbers count as the doubles in whose place they
-    are."""
-    assert isinstance(array.kind, Array)
-    dual = array.kind.entry is DUAL
-    steps = (step for _, step in at.axes(array))
-    return _together(at.arithmetic("*", step, constant(WORD)) if not dual else step for step in steps)
 
 
 def _together(values: Any) -> Value:

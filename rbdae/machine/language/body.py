@@ -7,8 +7,6 @@ from typing import final
 
 from rbdae.machine.language.kinds import (
     BOOL,
-    DUAL,
-    DUAL_WIDTH,
     FLOAT,
     INT,
     LANES,
@@ -24,7 +22,7 @@ from rbdae.machine.language.kinds import (
     whole,
 )
 
-_TAGS = {FLOAT: "!tbaa !3", LANES: "!tbaa !3", DUAL: "!tbaa !3", INT: "!tbaa !4"}
+_TAGS = {FLOAT: "!tbaa !3", LANES: "!tbaa !3", INT: "!tbaa !4"}
 
 METADATA = """
 !0 = !{!"kernels"}
@@ -46,13 +44,11 @@ class Body:
 
     Attributes
     ----------
-    floats : the kind of doubles that depend on arguments
     block : the label of the block that is written
     ended : whether it has its terminator: what follows cannot be reached
     """
 
-    def __init__(self, floats: Number = FLOAT) -> None:
-        self.floats = floats
+    def __init__(self) -> None:
         self._variables: list[str] = []
         self._text: list[str] = []
         self._count = 0
@@ -144,8 +140,7 @@ class Body:
     # ------------------------------------------------------------ conversions
 
     def converted(self, value: Value, kind: Kind) -> Value:
-        """A value as one of a kind that it becomes (`rbdae.machine.language.kinds.common`), a number as an int, or a
-        dual number as its value."""
+        """A value as one of a kind that it becomes (`rbdae.machine.language.kinds.common`), or a number as an int."""
         if value.kind == kind:
             return value
         if isinstance(kind, Array):
@@ -158,13 +153,8 @@ class Body:
             return Value(kind, tuple(part for x, wanted in pairs for part in self.converted(x, wanted).registers))
         assert isinstance(kind, Number) and isinstance(value.kind, Number)
         n = whole(value)
-        if value.kind is LANES or (value.kind is DUAL and kind is not FLOAT):
+        if value.kind is LANES:
             raise Refused(f"{value.kind.name} is no {kind.name}")
-        if value.kind is DUAL:
-            return self.value(FLOAT, f"extractelement {DUAL.llvm} {value.text}, i64 0")
-        if kind is DUAL:
-            number = self.converted(value, FLOAT)
-            return self.value(DUAL, f"insertelement {DUAL.llvm} zeroinitializer, double {number.text}, i64 0")
         if kind is LANES:
             number = self.converted(value, FLOAT)
             one = self.register(f"insertelement {LANES.llvm} poison, double {number.text}, i64 0")
@@ -210,8 +200,6 @@ class Body:
 
     def arithmetic(self, sign: str, a: Value, b: Value) -> Value:
         """a sign b for ``+``, ``-``, ``*``, ``/``; ints that are known are calculated."""
-        if DUAL in (a.kind, b.kind):
-            return self._of_duals(sign, a, b)
         kind, (a, b) = self.widened(a, b, least=FLOAT if sign == "/" else INT)
         if kind is not INT:
             return self.value(kind, f"{_FLOATS[sign]} {kind.llvm} {a.text}, {b.text}")
@@ -223,37 +211,6 @@ class Body:
         if (x == 0 and sign == "+") or (x == 1 and sign == "*"):
             return b
         return self.value(INT, f"{_INTS[sign]} i64 {a.text}, {b.text}")
-
-    def _of_duals(self, sign: str, a: Value, b: Value) -> Value:
-        """a sign b for numbers of which one or both are dual. What is a product with a double has no part of its
-        change."""
-        if sign in "+-":
-            _, (a, b) = self.widened(a, b)
-            return self.value(DUAL, f"{_FLOATS[sign]} {DUAL.llvm} {a.text}, {b.text}")
-        if b.kind is not DUAL:
-            return self.value(DUAL, f"{_FLOATS[sign]} {DUAL.llvm} {a.text}, {self.spread(b)}")
-        if sign == "*":
-            if a.kind is not DUAL:
-                return self._of_duals(sign, b, a)
-            one = self.value(DUAL, f"fmul contract {DUAL.llvm} {self.spread(a)}, {b.text}")
-            other = self.register(f"fmul contract {DUAL.llvm} {self.spread(b)}, {self.change(a).text}")
-            return self.value(DUAL, f"fadd contract {DUAL.llvm} {one.text}, {other}")
-        a = self.converted(a, DUAL)
-        quotient = self.arithmetic("/", self.converted(a, FLOAT), self.converted(b, FLOAT))
-        part = self.register(f"fmul contract {DUAL.llvm} {self.spread(quotient)}, {self.change(b).text}")
-        above = self.value(DUAL, f"fsub contract {DUAL.llvm} {a.text}, {part}")
-        return self.value(DUAL, f"fdiv {DUAL.llvm} {above.text}, {self.spread(b)}")
-
-    def spread(self, x: Value) -> str:
-        """The value of a number in all places of a dual one."""
-        x = self.converted(x, DUAL)
-        places = f"<{DUAL_WIDTH} x i32> zeroinitializer"
-        return self.register(f"shufflevector {DUAL.llvm} {x.text}, {DUAL.llvm} poison, {places}")
-
-    def change(self, x: Value, value: Value | None = None) -> Value:
-        """A dual number with another value, or zero; its derivatives are the same."""
-        number = constant(0.0) if value is None else value
-        return self.value(DUAL, f"insertelement {DUAL.llvm} {x.text}, double {number.text}, i64 0")
 
     def floored(self, a: Value, b: Value, *, rest: bool) -> Value:
         """Python's a // b or a % b, which round towards minus infinity; the processor rounds towards zero."""
@@ -273,8 +230,6 @@ class Body:
         """A comparison: ``lt``, ``le``, ``gt``, ``ge``, ``eq`` or ``ne``, false for NaN unless it is ``ne``; of vector
         registers in each lane."""
         kind, (a, b) = self.widened(a, b)
-        if kind is DUAL:
-            return self.compared(how, self.converted(a, FLOAT), self.converted(b, FLOAT))
         if kind is INT:
             sign = "" if how in ("eq", "ne") else "s"
             return self.value(BOOL, f"icmp {sign}{how} i64 {a.text}, {b.text}")

@@ -2,7 +2,7 @@
 
 An array is the address of its first entry and, for each axis, its length and the distance of neighbours in words of
 eight bytes; those that are known when a function is translated belong to the kind, the others to the value. All entries
-of arrays and records are doubles and 64-bit integers; in functions on duals, dual numbers have the place of doubles.
+of arrays and records are doubles and 64-bit integers.
 """
 
 from __future__ import annotations
@@ -15,14 +15,8 @@ from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 
-WORD = 8
-"""Bytes."""
-
 WIDTH = 4
 """Doubles in a vector register; processors with narrower ones take two."""
-
-DUAL_WIDTH = 8
-"""Doubles of a dual number: its value, and its derivatives in seven directions."""
 
 LONG = 1 << 40
 """The length of an axis where it is not known and not carried along: slices without an end have it, too."""
@@ -58,17 +52,15 @@ class Number(Register):
 
 
 BOOL, INT, FLOAT = Number("bool", "i1", 0), Number("int", "i64", 1), Number("float", "double", 2)
-DUAL = Number("a dual number", f"<{DUAL_WIDTH} x double>", 3)
-LANES = Number("a vector register", f"<{WIDTH} x double>", 4)
+LANES = Number("a vector register", f"<{WIDTH} x double>", 3)
 
 
 @final
 @dataclass(frozen=True)
 class Record:
-    """The address of a record with fields, whose doubles are numbers of a kind."""
+    """The address of a record with fields."""
 
     dtype: np.dtype[Any]
-    floats: Number
 
     types = ("ptr",)
     name = "a record"
@@ -194,49 +186,31 @@ def _same(a: int | None, b: int | None) -> int | None:
     return a if a == b else LONG if LONG in (a, b) else None
 
 
-VARIES = "varies"
-"""The metadata of dtypes of records with numbers that depend on the arguments of a function."""
-
-
-def of_dtype(dtype: Any, floats: Number) -> Number | Record:
-    """The kind of an entry of an array with this dtype, where doubles that depend on arguments are `floats`."""
-    dtype = np.dtype(dtype)
-    if dtype.fields is not None:
-        return Record(dtype, floats if VARIES in (dtype.metadata or ()) else FLOAT)
-    if dtype == np.float64:
-        return floats
-    if dtype == np.int64:
-        return INT
-    raise Refused(f"arrays have float64, int64 or records of them, not {dtype}")
-
-
 def words(entry: Number | Record) -> int:
     """The size of an entry, in words."""
-    if isinstance(entry, Record):
-        return _fields(entry.dtype, words(entry.floats))[1]
-    return DUAL_WIDTH if entry is DUAL else 1
+    return _fields(entry.dtype)[1] if isinstance(entry, Record) else 1
 
 
 def field_of(record: Record, name: str) -> tuple[Number | Record, tuple[int, ...], int] | None:
     """The kind of the entries of a field, its shape, and its place in words; None if there is none. A field of no
     entries is what lies behind the record."""
-    found = _fields(record.dtype, words(record.floats))[0].get(name)
+    found = _fields(record.dtype)[0].get(name)
     if found is None:
         return None
     base, shape, at = found
-    entry = Record(base, record.floats) if base.fields is not None else record.floats if base.kind == "f" else INT
+    entry = Record(base) if base.fields is not None else FLOAT if base.kind == "f" else INT
     return entry, tuple(length or LONG for length in shape), at
 
 
 @cache
-def _fields(dtype: np.dtype[Any], n: int) -> tuple[dict[str, tuple[np.dtype[Any], tuple[int, ...], int]], int]:
-    """Dtype, shape and place in words of each field, and the size, where doubles have n words. Records have no gaps,
-    because all that is in them has eight bytes."""
+def _fields(dtype: np.dtype[Any]) -> tuple[dict[str, tuple[np.dtype[Any], tuple[int, ...], int]], int]:
+    """Dtype, shape and place in words of each field, and the size. Records have no gaps, because all that is in them
+    has eight bytes."""
     out, at = {}, 0
     for name, (kind, *_) in (dtype.fields or {}).items():
         base, shape = kind.subdtype or (kind, ())
         out[name] = base, tuple(shape), at
-        at += math.prod(shape) * (_fields(base, n)[1] if base.fields is not None else n if base.kind == "f" else 1)
+        at += math.prod(shape) * (_fields(base)[1] if base.fields is not None else 1)
     return out, at
 
 

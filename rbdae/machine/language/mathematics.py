@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.calls import Callee
-from rbdae.machine.language.kinds import DUAL, FLOAT, INT, LANES, WIDTH, Number, Refused, Value, constant
+from rbdae.machine.language.kinds import FLOAT, INT, LANES, WIDTH, Number, Refused, Value, constant
 
 Written = Callable[..., Value]
 """f(at, *numbers)."""
@@ -53,87 +53,8 @@ def _library(name: str) -> Written:
     return written
 
 
-_power = _intrinsic("pow")
-
-
-def power(at: Body, x: Value, p: Value) -> Value:
-    """x to the power of p."""
-    if DUAL not in (x.kind, p.kind):
-        return _power(at, x, p)
-    base, exponent = at.converted(x, FLOAT), at.converted(p, FLOAT)
-    out = _power(at, base, exponent)
-    slope = at.arithmetic("*", exponent, _power(at, base, at.arithmetic("-", exponent, constant(1.0))))
-    of_base = _of_change(at, at.converted(x, DUAL), out, slope)
-    if p.kind is not DUAL:
-        return of_base
-    along = at.arithmetic("*", out, _intrinsic("log")(at, base))
-    return at.arithmetic("+", of_base, _of_change(at, p, constant(0.0), along))
-
-
-def _of_change(at: Body, x: Value, value: Value, slope: Value) -> Value:
-    """A function of a dual number, from its value and its derivative."""
-    return at.change(at.arithmetic("*", x, slope), at.converted(value, FLOAT))
-
-
-def _smooth(written: Written, slope: Callable[[Body, Value, Value], Value]) -> Written:
-    """A function of one number that has a derivative, `slope` of its argument and its value; for dual numbers, too."""
-
-    def of_any(at: Body, x: Value) -> Value:
-        if x.kind is not DUAL:
-            return written(at, x)
-        number = at.converted(x, FLOAT)
-        value = written(at, number)
-        return _of_change(at, x, value, slope(at, number, value))
-
-    return of_any
-
-
-def _one_plus(at: Body, x: Value, sign: str = "+") -> Value:
-    """1 + x^2, or 1 - x^2."""
-    return at.arithmetic(sign, constant(1.0), at.arithmetic("*", x, x))
-
-
-def _minus(at: Body, x: Value) -> Value:
-    return at.arithmetic("-", constant(-0.0), x)
-
-
-def _reciprocal(at: Body, x: Value) -> Value:
-    return at.arithmetic("/", constant(1.0), x)
-
-
-_SLOPES: dict[str, Callable[[Body, Value, Value], Value]] = {
-    "sqrt": lambda at, x, y: at.arithmetic("/", constant(0.5), y),
-    "sin": lambda at, x, y: _intrinsic("cos")(at, x),
-    "cos": lambda at, x, y: _minus(at, _intrinsic("sin")(at, x)),
-    "exp": lambda at, x, y: y,
-    "log": lambda at, x, y: _reciprocal(at, x),
-    "fabs": lambda at, x, y: _intrinsic("copysign")(at, constant(1.0), x),
-    "floor": lambda at, x, y: constant(0.0),
-    "tan": lambda at, x, y: _one_plus(at, y),
-    "asin": lambda at, x, y: _reciprocal(at, _intrinsic("sqrt")(at, _one_plus(at, x, "-"))),
-    "acos": lambda at, x, y: _minus(at, _reciprocal(at, _intrinsic("sqrt")(at, _one_plus(at, x, "-")))),
-    "atan": lambda at, x, y: _reciprocal(at, _one_plus(at, x)),
-}
-"""Derivatives of functions of one number, by the argument and the value."""
-
-
-def _atan2(at: Body, y: Value, x: Value) -> Value:
-    number = _library("atan2")
-    if DUAL not in (y.kind, x.kind):
-        return number(at, y, x)
-    v, u = at.converted(y, FLOAT), at.converted(x, FLOAT)
-    square = at.arithmetic("+", at.arithmetic("*", u, u), at.arithmetic("*", v, v))
-    of_y = _of_change(at, at.converted(y, DUAL), number(at, v, u), at.arithmetic("/", u, square))
-    of_x = _of_change(at, at.converted(x, DUAL), constant(0.0), at.arithmetic("/", _minus(at, v), square))
-    return at.arithmetic("+", of_y, of_x)
-
-
-def _copysign(at: Body, x: Value, like: Value) -> Value:
-    sign = _intrinsic("copysign")
-    if DUAL not in (x.kind, like.kind):
-        return sign(at, x, like)
-    side, own = (sign(at, constant(1.0), at.converted(number, FLOAT)) for number in (like, x))
-    return at.arithmetic("*", x, at.arithmetic("*", side, own))
+power = _intrinsic("pow")
+"""x to the power of p."""
 
 
 def _least(how: str) -> Written:
@@ -146,8 +67,8 @@ def _least(how: str) -> Written:
 
 
 def _abs(at: Body, x: Value) -> Value:
-    if x.kind in (FLOAT, DUAL, LANES):
-        return _smooth(_intrinsic("fabs"), _SLOPES["fabs"])(at, x)
+    if x.kind in (FLOAT, LANES):
+        return _intrinsic("fabs")(at, x)
     return at.value(INT, f"call i64 @llvm.abs.i64(i64 {at.converted(x, INT).text}, i1 false)")
 
 
@@ -161,11 +82,11 @@ def _is_nan(at: Body, x: Value) -> Value:
 
 def _as_int(at: Body, x: Value) -> Value:
     """Without its fraction. An unsigned index is a whole number that is not negative, which is taken for granted."""
-    return at.converted(at.converted(x, FLOAT) if x.kind is DUAL else x, INT)
+    return at.converted(x, INT)
 
 
 def _as_float(at: Body, x: Value) -> Value:
-    return x if x.kind is DUAL else at.converted(x, FLOAT)
+    return at.converted(x, FLOAT)
 
 
 _INTRINSICS = {"sqrt": 1, "fabs": 1, "sin": 1, "cos": 1, "exp": 1, "log": 1, "copysign": 2, "floor": 1, "pow": 2}
@@ -174,13 +95,9 @@ _OF_LIBRARY = {"asin": 1, "acos": 1, "atan": 1, "atan2": 2, "tan": 1}
 
 
 def _written(name: str) -> Written:
-    """A function of the module `math`, for doubles, vector registers and dual numbers."""
-    if name in _OF_TWO:
-        return _OF_TWO[name]
-    return _smooth(_intrinsic(name) if name in _INTRINSICS else _library(name), _SLOPES[name])
+    """A function of the module `math`, for doubles; LLVM's for vector registers, too."""
+    return _intrinsic(name) if name in _INTRINSICS else _library(name)
 
-
-_OF_TWO: dict[str, Written] = {"copysign": _copysign, "pow": power, "atan2": _atan2}
 
 FUNCTIONS: dict[Any, Callee] = {
     **{

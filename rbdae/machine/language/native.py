@@ -41,7 +41,7 @@ def signature(source: Source) -> tuple[tuple[Kind, ...], Kind]:
         text = "nothing" if annotation is None else ast.unparse(annotation)
         named = source.function.__globals__.get(text)
         if isinstance(named, type) and issubclass(named, Fields):
-            return Record(named.dtype, FLOAT)
+            return Record(named.dtype)
         if text not in KINDS:
             raise source.error(node, f"annotated by {text}; a native function has {', '.join(KINDS)}")
         return KINDS[text]

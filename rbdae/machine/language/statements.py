@@ -124,8 +124,8 @@ class Expressions:
             if isinstance(owner.kind.object, ModuleType) and hasattr(owner.kind.object, node.attr):
                 return named(getattr(owner.kind.object, node.attr))
             raise Refused(f"{ast.unparse(node)!r} has no machine code")
-        if isinstance(owner.kind, Array) and node.attr in ("shape", "strides"):
-            return {"shape": arrays.shape, "strides": arrays.strides}[node.attr](self.at, owner)
+        if isinstance(owner.kind, Array) and node.attr == "shape":
+            return arrays.shape(self.at, owner)
         return arrays.read(self.at, self._field(owner, node.attr))
 
     def _field(self, owner: Value, name: str) -> Value:
@@ -324,7 +324,7 @@ class Expressions:
 
     def _kind_of(self, node: ast.IfExp) -> Kind:
         """The common kind of both ways; they are written once for it, into a body that nobody reads."""
-        at, self.at = self.at, Body(self.at.floats)
+        at, self.at = self.at, Body()
         try:
             a, b = self(node.body).kind, self(node.orelse).kind
         finally:
@@ -416,7 +416,7 @@ class Written:
 
     def _write(self, tree: ast.FunctionDef, given: dict[str, Value]) -> bool:
         """Write the body; False if kinds have changed meanwhile."""
-        self._at = Body(self._text.floats)
+        self._at = Body()
         self._value = Expressions(self._source, self._at, self._text, self._kinds)
         self._loops: list[tuple[str, str]] = []  # where continue and break lead
         self._left: set[str] = set()  # where breaks have led

@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdae.machine.language.body import METADATA
 from rbdae.machine.language.calls import Callee
-from rbdae.machine.language.kinds import FLOAT, Kind, Number, constant
+from rbdae.machine.language.kinds import Kind, constant
 from rbdae.machine.language.mathematics import DECLARATIONS
 
 
@@ -19,11 +19,9 @@ class Text(ABC):
     Attributes
     ----------
     bound : names that stand for other objects than those of a function's module
-    floats : the kind of doubles that depend on the arguments of functions
     """
 
     bound: Mapping[str, Any] = MappingProxyType({})
-    floats: Number = FLOAT
 
     def __init__(self) -> None:
         self._outside: dict[str, str] = {}

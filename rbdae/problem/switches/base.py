@@ -106,5 +106,5 @@ def measured(
     if not workspace.memory.traced or workspace.code_calls_python:
         return None
     shapes: Shapes = {"y": (workspace.layout.n,), "out": (n,)}
-    found = traced(workspace, kernel, shapes, generic=lambda: workspace.compiled(kernel))
+    found = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(kernel))
     return None if found is None else Quiet(found.bare(), n, low, high)

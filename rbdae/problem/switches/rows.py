@@ -27,7 +27,6 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.multibody.bound import in_memory
 from rbdae.multibody.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
 from rbdae.multibody.selection import KeptRows, Selection
 from rbdae.multibody.workspace import Workspace
@@ -44,7 +43,7 @@ def with_pivot_floor(workspace: Workspace, rows: KeptRows, t: float, y: Vec, fra
     bare = KeptRows(rows.dropped, rows.strength, rows.closeness)
     here = workspace.with_selection(workspace.selection.with_rows(bare))
     layout = workspace.layout
-    in_memory(here, workspace.settings.kernels.rates)(t, y, np.empty(layout.n_differential + layout.n_constraints))
+    here.plain(workspace.settings.kernels.rates)(t, y, np.empty(layout.n_differential + layout.n_constraints))
     floor = np.where(here.kept, fraction * here.pivots, 0.0)
     return KeptRows(rows.dropped, rows.strength, rows.closeness, floor)
 

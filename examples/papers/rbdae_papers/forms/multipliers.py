@@ -70,7 +70,7 @@ def _change_of_jacobian(pull_back: Any) -> float:
     for turned in (0, 1):
         jacobians = []
         for force in (_FORCE, np.zeros(3)):
-            of = rbdae.formulate(_system(force), "index-1", velocity="coordinate", code="generic", pull_back=pull_back)
+            of = rbdae.formulate(_system(force), "index-1", velocity="coordinate", pull_back=pull_back)
             y = np.array(of.y0)
             y[:4] = np.roll(y[:4], turned)
             jacobians.append(of.jacobian(0.0, y, np.zeros(of.n), 0.0))
@@ -98,7 +98,7 @@ def _run(how: Settings) -> Finding:
         named: dict[str, Any] = {
             k: v for k, v in zip(("gyroscopic", "pull_back", "radial_inertia"), form, strict=True) if v
         }
-        of = rbdae.formulate(_system(), formulation, velocity="coordinate", code="generic", **named)
+        of = rbdae.formulate(_system(), formulation, velocity="coordinate", **named)
         y = of.y0
         rates, la = of.rates(0.0, y)
         closed = float(norm_multipliers(of, 0.0, y)[0])

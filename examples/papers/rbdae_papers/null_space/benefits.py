@@ -116,7 +116,7 @@ def _run_spatial(how: Settings) -> Finding:
     rows: list[tuple[Cell, ...]] = []
     for rotation in ("quaternion", "directors"):
         for velocity in ("angular", "spatial"):
-            chosen: dict[str, Any] = {"rotation": rotation, "velocity": velocity, "code": "traced"}
+            chosen: dict[str, Any] = {"rotation": rotation, "velocity": velocity}
             top = rbdae.models.heavy_top(gravity=0.0)
             of = rbdae.formulate(top, "null-space", **chosen)
             rows.append(

@@ -28,9 +28,9 @@ def _run(how: Settings) -> Finding:
     compared: list[Comparison] = []
     totals: dict[tuple[str, str], int] = {}
     for weight, gravity in (("without weight", 0.0), ("Example A", 9.81)):
-        problems = {form: problem("A", form, code="traced", gravity=gravity) for form in FORMS}
+        problems = {form: problem("A", form, gravity=gravity) for form in FORMS}
         top, (form_name, options) = MODELS["A"](gravity=gravity), FORMS["q40"]
-        problems[_UNIT] = rbdae.formulate(top, form_name, norm="unit", code="traced", **options)
+        problems[_UNIT] = rbdae.formulate(top, form_name, norm="unit", **options)
         for form, of in problems.items():
             for name in ("rhs", "rhs_jacobian"):
                 if name == "rhs_jacobian" and gravity and how.quick:

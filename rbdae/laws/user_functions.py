@@ -1,4 +1,4 @@
-"""Functions of the user that kernels call by address: f(t, x, out) with vectors of fixed lengths.
+"""Functions of the user that machine code calls by address: f(t, x, out) with vectors of fixed lengths.
 
 They go through ctypes, one or two microseconds a call. An exception in one cannot pass through compiled code: it is
 kept for the evaluation that called it, `out` becomes NaN, no further function of the user is called, and `raising`
@@ -11,15 +11,10 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
-
-from rbdae.compiler.access import call_address
-from rbdae.compiler.jit import jit, two_sided
-from rbdae.compiler.plain import plain
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -39,8 +34,8 @@ _ALL: WeakValueDictionary[int, UserFunction] = WeakValueDictionary()
 class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
-    `address` is for kernels. If it has a `law`, as `rbdae.laws.recorded.Recorded` has where it is not called, code of a
-    model has that in its place. `slope` is the function with its Jacobian, and whether that is two matrices, with
+    `address` is for machine code. If it has a `law`, as `rbdae.laws.recorded.Recorded` has where it is not called, code
+    of a model has that in its place. `slope` is the function with its Jacobian, and whether that is two matrices, with
     respect to positions and to rates (`rbdae.graph.graph.Graph.slopes`).
     """
 
@@ -69,10 +64,10 @@ class UserFunction:
         """Why there is no law."""
         return str(getattr(self._function, "why", "it is called back"))
 
-    @cached_property
+    @property
     def plain(self) -> Callable[..., None]:
         """The function in plain Python."""
-        return plain(self._function)
+        return self._function
 
 
 def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Callable[..., None]:
@@ -94,20 +89,14 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
     return call
 
 
-def _call_plain(at: Any, t: Any, x: Any, out: Any) -> None:
+def call_user_function(at: Any, t: Any, x: Any, out: Any) -> None:
+    """Call a user's function by its address: f(t, x, out)."""
     function = _ALL[int(at)]
     x, out = x[: function.n_in], out[: function.n_out]
     if hasattr(t, "recorder"):
         out[:] = t.recorder.call(function, t, x, out)
         return
     function.plain(t, x, out)
-
-
-@two_sided(_call_plain)
-@jit
-def call_user_function(at: Any, t: Any, x: Any, out: Any) -> None:
-    """Call a user's function at an address: f(t, x, out)."""
-    call_address(at, t, x.ctypes.data, out.ctypes.data)
 
 
 def raising(kernel: Callable[..., None]) -> Callable[..., None]:

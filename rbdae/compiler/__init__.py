@@ -1,1 +1,0 @@
-"""How kernels become machine code."""

@@ -1,0 +1,56 @@
+"""Functions of numbers of any kind: floats, complex numbers, arrays, symbols (`rbdae.graph.symbols`).
+
+Kernels and charts are written with them, and so are recorded, run on floats and checked with complex steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Memory: TypeAlias = Any
+"""The memory of a problem: an object with arrays and records (`rbdae.kernels.memory`)."""
+
+Array: TypeAlias = Any
+"""A vector or matrix in a kernel, whose numbers may be of any kind."""
+
+sqrt, sin, cos, asin, atan, log = np.sqrt, np.sin, np.cos, np.arcsin, np.arctan, np.log
+
+
+def select(condition: Any, one: Any, other: Any) -> Any:
+    """`one` where the condition holds, else `other`. Both are computed, also where a condition on symbols is open: so
+    branches that give numbers and are cheap do not split a recording."""
+    choose = getattr(condition, "select", None)
+    if choose is not None:
+        return choose(one, other)
+    return one if condition else other
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """The larger number."""
+    larger = x > y
+    return select(larger, x, y) if hasattr(larger, "select") else np.maximum(x, y)
+
+
+def is_zero(x: Any) -> Any:
+    """Whether a factor is zero, so that its products need not be computed. A symbol is open: it counts as another
+    number."""
+    return not hasattr(x, "recorder") and x == 0.0
+
+
+def is_nan(x: Any) -> Any:
+    """Whether a number is none. Of symbols that is asked where their numbers are known."""
+    return not hasattr(x, "recorder") and np.isnan(x)
+
+
+def chosen(condition: Any) -> Any:
+    """A condition that chooses among ways to the same result, as pivots do. On symbols it falls as it does where the
+    recording was made, and holds for all; `rely` says how far."""
+    return condition.choice() if hasattr(condition, "choice") else condition
+
+
+def rely(condition: Any) -> None:
+    """A condition that has to hold for a choice (`chosen`) to be a good one elsewhere: a guard of a recording."""
+    if hasattr(condition, "rely"):
+        condition.rely()

@@ -1,0 +1,47 @@
+"""`Entry`: a kernel with the kinds of its arguments, by which it is recorded, called and bound to a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, final
+
+_ENTRIES: dict[str, Entry] = {}
+"""All of them by name."""
+
+
+@final
+class Entry:
+    """A kernel f(m, ...) of the memory m of a problem. A call runs it on numbers or on symbols, as the arguments are.
+
+    Parameters
+    ----------
+    function : the kernel
+    signs : a letter for each argument: ``i`` m or an integer, ``t`` float, ``y`` input vector, ``o`` output vector,
+        ``M`` output matrix
+    """
+
+    def __init__(self, function: Callable[..., None], signs: str) -> None:
+        self.function = function
+        self.name = f"{function.__module__}:{function.__qualname__}"
+        self.signs = signs
+        self.__doc__ = function.__doc__
+        _ENTRIES[self.name] = self
+
+    def __call__(self, *arguments: Any) -> None:
+        """Run the kernel."""
+        self.function(*arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """There is one of each name in a process."""
+        return _named, (self.name,)
+
+
+def entry(signs: str) -> Callable[[Callable[..., None]], Entry]:
+    """Give a kernel the kinds of its arguments (see `Entry`)."""
+    return lambda function: Entry(function, signs)
+
+
+def _named(name: str) -> Entry:
+    import_module(name.partition(":")[0])
+    return _ENTRIES[name]
