@@ -1,4 +1,4 @@
-"""An arm with six axes goes from one posture to another under digital PD control of its joints at 1 kHz.
+"""An arm with six axes moves between two postures under digital PD control of its joints at 1 kHz.
 
 python examples/arm_with_pd.py
 """
@@ -20,7 +20,7 @@ STIFF, DAMP = (900.0, 1200.0, 500.0, 60.0, 60.0, 20.0), (90.0, 120.0, 40.0, 4.0,
 
 
 def law(t: float, u: Any, m: Any) -> Sequence[float]:
-    """Torques from the angles and rates at a sample; the goal is reached along a smooth path of 0.5 s."""
+    """Torques from the angles and rates at a sample, along a smooth path to the goal in 0.5 s."""
     x = min(t / 0.5, 1.0)
     way, speed = x * x * (3.0 - 2.0 * x), (6.0 * x * (1.0 - x)) / 0.5
     angles, rates = u[:6], u[6:]

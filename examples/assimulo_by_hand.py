@@ -1,4 +1,4 @@
-"""Your own Assimulo script: rbdae supplies an `Implicit_Problem`, and Assimulo's Radau5DAE is used as in its manual.
+"""Your own Assimulo script: rbdae supplies an `Implicit_Problem`, Assimulo's Radau5DAE is used as in its manual.
 
 Two bodies with a spherical joint, as a DAE of index 2; Assimulo's state events find when the first one passes a height.
 """
@@ -12,14 +12,14 @@ import rbdae
 from rbdae_adapters import assimulo
 
 HEIGHT = 1.0
-"""Of the first body's centre of mass, in m."""
+"""Height of the first body's centre of mass for the event, m."""
 
 
 def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.ndarray, np.ndarray, list[float]]:
-    """Times, unknowns in rows, and when the body passes the height."""
+    """Times, unknowns in rows, and the times at which the body passes the height."""
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", rotation="directors")
 
-    # Assimulo's class gives y the index class 1 and y' the class 2: so multipliers are in y' here.
+    # Assimulo's class gives y the index class 1 and y' the class 2, so multipliers are in y' here.
     native = assimulo.ADAPTER.native(problem, "Radau5DAE", rtol=tolerance, atol=tolerance)
     passages: list[float] = []
     native.state_events = lambda t, y, yd, sw: np.array([y[2] - HEIGHT])
@@ -34,7 +34,6 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
 
 
 def main() -> None:
-    """Print what happened."""
     problem, t, y, passages = run()
     energy = problem.energy(t, y).total
     print(f"{len(t)} times; energy changed by {np.ptp(energy) / energy[0]:.1e} of its value")

@@ -1,19 +1,19 @@
-"""Which formulation is the best, and is the null-space paper right? Its Examples A, B and C, to 10, 2 and 0.5 s.
+"""Compares formulations on Examples A, B and C of the null-space paper, to 10, 2 and 0.5 s, and checks its claims.
 
     python examples/compare_formulations.py [A] [B] [C]
 
 runs Example A (heavy top), B (tennis racket) and C (two linked bodies, chaotic) through the formulations that the paper
-compares, and those with multipliers and in momenta beside them, by solvers of each kind. For each example it says which
-form takes the least work to an error, and by how much; then it sets the paper's sentences beside the numbers of these
-runs. It writes to results/ the words and the table of all runs (.txt, .csv), everything (.json), a work-precision
-picture (.png) and a page for a browser (.html).
+compares, and forms with multipliers and in momenta, with solvers of each kind. For each example it says which form
+needs the least work for an error, and by how much; then it compares the paper's claims with the numbers of these runs.
+It writes to results/ the text and the table of all runs (.txt, .csv), everything (.json), a work-precision picture
+(.png) and a page for a browser (.html).
 
-The forms are those that differ. A body on a pivot in angular velocities has no constraint, so that index 3, 2, 1
-would be one and the same ODE; the paper's absolute forms have the rates of the rotation's parameters as velocities
-(`velocity="coordinate"`). Work is counted in evaluations, as in the paper; operations of an evaluation and seconds of
-the processor stand beside them.
+Only forms that differ are run. A body on a pivot in angular velocities has no constraint, so index 3, 2 and 1 would be
+the same ODE; the paper's absolute forms have the rates of the rotation's parameters as velocities
+(`velocity="coordinate"`). Work is counted in evaluations, as in the paper; operations of an evaluation and processor
+seconds are given too.
 
-Each finished run is written to results/ at once. A study that was stopped continues when it is started again.
+Each finished run is written to results/ at once. A stopped study continues when it is started again.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ IMPLICIT: tuple[Form, ...] = (
 
 ODE_SOLVERS = ("rbdae:dopri5", "rbdae:dop853", "sundials:cvode", "sundials:cvode bdf", "scipy:DOP853", "sksundae:cvode")
 DAE_SOLVERS = ("sundials:ida", "sksundae:ida", "solve_dae:Radau")
-"""Solvers of wheels; the last two of each call Python."""
+"""Solvers available as wheels; the last two of each call Python."""
 
 CONSERVING: tuple[tuple[str, Form, int], ...] = (
     ("rbdae:energy-momentum", HAMILTONIAN, 2),
@@ -68,7 +68,7 @@ CONSERVING: tuple[tuple[str, Form, int], ...] = (
     ("rbdae:energy-momentum", ("hamiltonian-eliminated", "directors", "momentum"), 2),
     ("rbdae:variational", HAMILTONIAN, 2),
 )
-"""QUAT.EM-R, the same composed to order 4, DIR.EM, and QUAT.VI: solver, form, order."""
+"""Solver, form and order of QUAT.EM-R, its composition of order 4, DIR.EM, and QUAT.VI."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class Study:
 
     Attributes
     ----------
-    model, t_end : what is followed, and until when
+    model, t_end : the model, and the end time
     explicit : its ODE forms
-    error, dae_error : at which ODE forms are compared, and forms with multipliers, which need more work
-    tolerances : of the ODE solvers; their errors enclose `error`
-    dae_tolerances : of sksundae:ida, which calls Python
-    steps : of conserving schemes
+    error, dae_error : errors at which ODE forms, and forms with multipliers, which need more work, are compared
+    tolerances : tolerances of the ODE solvers; their errors enclose `error`
+    dae_tolerances : tolerances of sksundae:ida, which calls Python
+    steps : steps of conserving schemes
     """
 
     model: str
@@ -96,7 +96,6 @@ class Study:
 
     @property
     def heading(self) -> str:
-        """One line."""
         return MODELS[self.model].summary
 
 
@@ -136,7 +135,7 @@ STUDIES = {
 
 
 def cases(example: str, tolerances: Sequence[float] | None = None) -> list[Case]:
-    """Forms with multipliers go to DAE solvers, the others to ODE solvers, those in momenta to conserving schemes."""
+    """Cases: DAE solvers for forms with multipliers, ODE solvers for others, conserving schemes for momenta."""
     chosen = STUDIES[example]
     sizes = dict.fromkeys(ODE_SOLVERS, chosen.tolerances)
     sizes |= {"sundials:ida": _DECADES, "sksundae:ida": chosen.dae_tolerances, "solve_dae:Radau": (1e-4, 1e-6)}
@@ -155,7 +154,7 @@ def cases(example: str, tolerances: Sequence[float] | None = None) -> list[Case]
 
 
 def reference(example: str, t_end: float) -> Reference:
-    """Two forms at 1e-13; in Example B, where rounding grows, the closed form, and how far a run is from it."""
+    """Two forms at 1e-13; in Example B, where rounding grows, the closed form and a run's distance from it."""
     forms = (NULL_SPACE, HAMILTONIAN if example == "C" else EULER)
     system = MODELS[STUDIES[example].model]()
     runs = []
@@ -163,15 +162,15 @@ def reference(example: str, t_end: float) -> Reference:
         problem = rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity)
         options = {"solver": "rbdae:dop853", "rtol": 1e-13, "atol": 1e-13}
         runs.append(rbdae.solve(problem, (0.0, t_end), **options))
-    found = Reference.from_solutions(*runs)
+    pair = Reference.from_solutions(*runs)
     if example != "B":
-        return found
+        return pair
     start = runs[0].states["racket"]
     body = closed_form.FreeBody((41.6, 11.6, 50.0), start.angular_velocity[0], start.orientation[0])
     R, Omega = body.orientation(np.array([t_end])), body.angular_velocity(np.array([t_end]))
-    run = found.states[0]
+    run = pair.states[0]
     exact = FinalState(run.position, np.roll(R.as_quat(), 1, axis=1), run.velocity, Omega, run.sizes)
-    return Reference(t_end, (exact, exact), study.errors(run, exact), f"the closed form and {found.about}")
+    return Reference(t_end, (exact, exact), study.errors(run, exact), f"the closed form and {pair.about}")
 
 
 def compare(
@@ -200,7 +199,7 @@ def compare(
 
 
 def words(example: str, found: Comparison) -> str:
-    """Which form wins and by how much, what the paper says of it, fixed steps, and the best pairs."""
+    """The best form and its lead, the paper's claims, fixed steps, and the best pairs."""
     chosen = STUDIES[example]
     text = [f"Example {example}: {chosen.heading}, {len(found.rows)} runs to {found.reference.t_end:g} s", ""]
     groups = ((chosen.explicit, chosen.error, _operations(example)), (IMPLICIT, chosen.dae_error, None))
@@ -221,7 +220,7 @@ def _named(form: Form) -> str:
 
 
 def _winner(target: Target, forms: Sequence[str]) -> list[str]:
-    """The form with the fewest evaluations by most solvers, and lines that say how much the others take."""
+    """The form with the fewest evaluations by most solvers, and lines on the others' work."""
     reached = [place for place in target.places if place.curve[0] in forms]
     pairs = len(reached) + sum(curve[0] in forms for curve in target.beyond)
     best = [p.curve[0] for p in winners(target).values() if p.curve[0] in forms and p.step is None]
@@ -246,7 +245,7 @@ def _winner(target: Target, forms: Sequence[str]) -> list[str]:
 
 @cache
 def _operations(example: str) -> dict[str, int]:
-    """Of an evaluation of the right-hand side, by ODE form."""
+    """Operations of a right-hand side, by ODE form."""
     system = MODELS[STUDIES[example].model]()
     out = {}
     for formulation, rotation, velocity in STUDIES[example].explicit:
@@ -256,7 +255,7 @@ def _operations(example: str) -> dict[str, int]:
 
 
 def _fixed_steps(found: Comparison) -> list[str]:
-    """A line for each conserving scheme: its smallest error, and the energy that it keeps with every step."""
+    """A line for each conserving scheme: its smallest error, and the conservation of energy with every step."""
     curves: dict[tuple[str, str], list[study.Row]] = {}
     for row in found.rows:
         if row.case.step is not None and row.errors is not None:
@@ -278,11 +277,11 @@ COLUMNS = {
     "DAE forms, sundials:ida": ("sundials:ida",),
     "fixed steps": ("rbdae:energy-momentum", "rbdae:energy-momentum (order=4)", "rbdae:variational"),
 }
-"""Columns of the picture, and their solvers."""
+"""Columns of the picture with their solvers."""
 
 
 def write(example: str, found: Comparison, folder: Path) -> list[Path]:
-    """Words and table, records, picture and page of one example."""
+    """Write text and table, records, picture and page of one example."""
     name = folder / f"{example}_{STUDIES[example].model}"
     text = name.with_suffix(".txt")
     text.write_text(f"{words(example, found)}\n\n{found}\n", encoding="utf-8")
@@ -297,7 +296,6 @@ def write(example: str, found: Comparison, folder: Path) -> list[Path]:
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
-    """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("examples", nargs="*", metavar="EXAMPLE", help="A, B, C (default: all three)")
     parser.add_argument("--processes", type=int, default=min(4, os.cpu_count() or 1))
@@ -308,8 +306,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
         parser.error(f"there is no example {wrong[0]!r}; choose from {', '.join(STUDIES)}")
     given.results.mkdir(parents=True, exist_ok=True)
 
-    # The references are computed here; forking a process that has compiled kernels is not safe everywhere, and a new
-    # one loads them from the cache.
+    # The references are computed here; forking a process with compiled kernels is not safe everywhere, and a new one
+    # loads them from the cache.
     spawned = multiprocessing.get_context("spawn")
     written: list[Path] = []
     with ProcessPoolExecutor(given.processes, mp_context=spawned) as executor:

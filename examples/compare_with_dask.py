@@ -1,9 +1,9 @@
-"""A study on a Dask cluster: `rbdae.compare` takes any `concurrent.futures.Executor`, and a Dask client has one.
+"""A study on a Dask cluster: `rbdae.compare` takes any `concurrent.futures.Executor`, such as a Dask client's.
 
     python examples/compare_with_dask.py
 
 starts a small cluster on this machine. For a real one give its scheduler's address to `Client`. Finished runs are
-written to results/dask.jsonl at once: started again, the study continues with those that are missing.
+written to results/dask.jsonl at once: started again, the study continues with the missing ones.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ def compare(executor: Executor, resume: Path | None = None, t_end: float = 0.2) 
 
 
 def main() -> None:
-    """Print the study."""
     results = Path("results")
     results.mkdir(exist_ok=True)
-    # one thread a worker: runs that share a process would share its core, and their times would say so
+    # one thread per worker: runs in one process would share its core, which would distort their times
     with LocalCluster(n_workers=2, threads_per_worker=1) as cluster, Client(cluster) as client:
         print(compare(client.get_executor(), results / "dask.jsonl"))
 

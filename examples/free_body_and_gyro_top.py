@@ -2,9 +2,9 @@
 
     python examples/free_body_and_gyro_top.py [--folder results] [--quick]
 
-Writes `free_body.png` (energy and momentum kept at a large step; error over the step size), `gyro_top.png` (the same of
-the top in steady precession) and `gyro_top_paths.png` (its centre of mass beside the circle that it follows). Says the
-errors at 1e-3 s, and the orders. See docs/conserving.md.
+Writes `free_body.png` (energy and momentum at a large step; error over the step size), `gyro_top.png` (the same for
+the top in steady precession) and `gyro_top_paths.png` (its centre of mass and its exact circle). Prints the errors at
+1e-3 s, and the orders. See docs/conserving.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCHEMES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "QUAT.VI": ({"rotation": "quaternion", **MOMENTUM}, {"solver": "rbdae:variational"}),
     "ALGO.C1": ({"rotation": "quaternion", "velocity": "angular"}, {"solver": "rbdae:simo-wong"}),
 }
-"""How each scheme's problem is formulated, and how it is run. QUAT.EM-R is not in the paper."""
+"""Formulation and options of each scheme. QUAT.EM-R is not in the paper."""
 
 STYLES: dict[str, dict[str, Any]] = {
     "QUAT.EM": {"color": "tab:blue", "marker": "o"},
@@ -42,7 +42,7 @@ MODELS = {"free body": rbdae.models.free_body, "gyro top": rbdae.models.gyro_top
 STEPS = (0.01, 0.005, 0.0025, 0.001, 0.0005, 0.00025, 0.0001)
 T_END = 1.0
 TILT, PRECESSION, LENGTH = np.pi / 3, 10.0, 0.075
-"""Of the gyro top: its centre of mass follows a circle."""
+"""Data of the gyro top, whose centre of mass follows a circle."""
 
 
 def run(model: str, scheme: str, step: float, t_end: float = T_END) -> rbdae.Solution:
@@ -61,28 +61,29 @@ def circle(t: Any) -> Any:
 
 
 def centre(solution: rbdae.Solution) -> Any:
-    """The same of a run, (m, 3); the position of the body is that of its tip."""
+    """The centre of mass in a run, (m, 3); the body's position is its tip."""
     return solution.states["top"].orientation.apply((0.0, 0.0, LENGTH))
 
 
 def error(model: str, solution: rbdae.Solution) -> float:
-    """At the end: |R_ref R^T - I| of the free body (Frobenius norm), the relative error of the centre of the top."""
+    """The error at the end: |R_ref R^T - I| (Frobenius norm) for the free body, relative error of the centre for the
+    top."""
     if model == "gyro top":
         wanted = circle(solution.t[-1])
         return float(np.linalg.norm(centre(solution)[-1] - wanted) / np.linalg.norm(wanted))
     body = rbdae.closed_form.FreeBody((6.0, 8.0, 3.0), (10.0, 20.0, 20.0))
     wanted = body.orientation(solution.t[-1])
-    found = solution.states["body"].orientation[-1]
-    return float(np.linalg.norm((wanted * found.inv()).as_matrix() - np.eye(3)))
+    reached = solution.states["body"].orientation[-1]
+    return float(np.linalg.norm((wanted * reached.inv()).as_matrix() - np.eye(3)))
 
 
 def errors(model: str, steps: tuple[float, ...] = STEPS) -> dict[str, dict[float, float]]:
-    """The error at the end by scheme and step; of the steps with which the scheme runs."""
-    found: dict[str, dict[float, float]] = {}
+    """Errors at the end by scheme and step, for the steps with which the scheme runs."""
+    by_scheme: dict[str, dict[float, float]] = {}
     for scheme in SCHEMES:
         runs = {step: run(model, scheme, step) for step in steps}
-        found[scheme] = {step: error(model, one) for step, one in runs.items() if one.success}
-    return found
+        by_scheme[scheme] = {step: error(model, one) for step, one in runs.items() if one.success}
+    return by_scheme
 
 
 def changes(solution: rbdae.Solution) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def changes(solution: rbdae.Solution) -> dict[str, Any]:
 
 
 def draw(model: str, found: dict[str, dict[float, float]], t_end: float = 10.0) -> Figure:
-    """Figure 1 or 3: what QUAT.EM keeps at a large step, and errors over the step size."""
+    """Draw Figure 1 or 3: invariants of QUAT.EM at a large step, and errors over the step size."""
     from matplotlib.figure import Figure
 
     step = 0.05 if model == "free body" else 0.01
@@ -122,7 +123,7 @@ def draw(model: str, found: dict[str, dict[float, float]], t_end: float = 10.0) 
 
 
 def draw_paths(t_end: float = T_END) -> Figure:
-    """Figures 4 and 5: coordinates of the centre of mass beside the circle."""
+    """Draw Figures 4 and 5: coordinates of the centre of mass and of the circle."""
     from matplotlib.figure import Figure
 
     shown = (("QUAT.EM", 0.01), ("DIR.EM", 0.01), ("QUAT.VI", 0.007), ("ALGO.C1", 0.007))
@@ -148,23 +149,22 @@ def draw_paths(t_end: float = T_END) -> Figure:
 
 
 def main() -> None:
-    """Run, draw, and say what was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("results"))
     parser.add_argument("--quick", action="store_true", help="without the two smallest steps")
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     for model in MODELS:
-        found = errors(model, STEPS[:-2] if given.quick else STEPS)
+        found = errors(model, STEPS[:-2] if arguments.quick else STEPS)
         for scheme, values in found.items():
             steps = [h for h in values if h <= 0.005]
             order = np.polyfit(np.log(steps), np.log([values[h] for h in steps]), 1)[0]
             print(f"{model}, {scheme}: error {values[0.001]:.3g} at 0.001 s, order {order:.2f}")
-        path = given.folder / f"{model.replace(' ', '_')}.png"
+        path = arguments.folder / f"{model.replace(' ', '_')}.png"
         draw(model, found).savefig(path, dpi=80)
         print(f"written to {path}")
-    draw_paths().savefig(given.folder / "gyro_top_paths.png", dpi=80)
-    print(f"written to {given.folder / 'gyro_top_paths.png'}")
+    draw_paths().savefig(arguments.folder / "gyro_top_paths.png", dpi=80)
+    print(f"written to {arguments.folder / 'gyro_top_paths.png'}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Your own time loop: rbdae supplies residual and Jacobian, and scikit-sundae's IDA is used as in its manual.
+"""Your own time loop: rbdae supplies residual and Jacobian, scikit-sundae's IDA is used as in its manual.
 
 Two bodies with a spherical joint, as a DAE of index 2, are stepped by hand; the joint's reaction force is printed. It
-is not made of IDA's multipliers, which IDA cannot test at index 2, but belongs to positions and velocities.
+follows from positions and velocities, not from IDA's multipliers, whose errors IDA cannot test at index 2.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
     """Times, and unknowns in rows."""
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", rotation="directors")
 
-    # Residual, Jacobian and options as IDA takes them, with the multipliers out of the error test.
+    # Residual, Jacobian and options in IDA's form, with the multipliers out of the error test.
     native = sksundae.ADAPTER.native(problem, "ida", rtol=tolerance, atol=tolerance)
     solver = IDA(native.resfn, **native.options)
 
@@ -33,11 +33,10 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
 
 
 def main() -> None:
-    """Print what happened."""
     problem, t, y = run()
     energy = problem.energy(t, y).total
-    # By elimination at positions and velocities, so as exact as these. `run_multipliers` are IDA's own: it was told not
-    # to test them, and nothing says how good they are.
+    # By elimination at positions and velocities, and as accurate as these. `run_multipliers` are IDA's own, which it
+    # does not test, so their accuracy is unknown.
     force = problem.reactions(t, y)["spherical-1"]["first"].force
     noise = np.abs(problem.run_multipliers(t, y) - problem.multipliers(t, y)).max() / np.abs(force).max()
     print(f"{len(t) - 1} steps; energy changed by {np.ptp(energy) / energy[0]:.1e} of its value")

@@ -1,10 +1,10 @@
-"""A thousand revolutions: what energy and momentum are left by general solvers and by the schemes that keep them.
+"""A thousand revolutions: energy and momentum with general solvers and with conserving schemes.
 
     python examples/long_run.py [--folder results] [--revolutions 1000] [--evaluations 200]
 
 Two bodies with a ball joint and a spring turn freely in space, so that energy, momentum and angular momentum are
-constant. Every solver gets the same number of evaluations a revolution: of its equations, or iterations of Newton's
-method in implicit steps of fixed size. The tolerance, or step, that has this cost is found on the first revolutions.
+constant. Every solver gets the same number of evaluations per revolution: of its equations, or iterations of Newton's
+method in implicit steps of fixed size. The tolerance, or step, with this cost is found on the first revolutions.
 Writes `long_run.png` and prints a table. See docs/conserving.md.
 """
 
@@ -29,7 +29,7 @@ DIRECTORS = {"formulation": "hamiltonian-eliminated", "rotation": "directors", "
 
 @dataclass(frozen=True)
 class Way:
-    """One way to integrate: its name, how the system is formulated, what `rbdae.solve` is told, a style."""
+    """One way to integrate: name, formulation, options of `rbdae.solve`, and line style."""
 
     name: str
     form: dict[str, Any]
@@ -42,8 +42,7 @@ class Way:
         return self.name.startswith(("QUAT", "DIR"))
 
     def run(self, knob: float, t_end: float, samples: int) -> rbdae.Solution:
-        """A run with a tolerance, or a step size, and that many samples. What a scheme keeps, it keeps at its steps:
-        the samples are at some of them."""
+        """A run with a tolerance, or a step size, and this number of samples, at steps, where invariants are kept."""
         problem = rbdae.formulate(pair(), **self.form)
         times = np.linspace(0.0, t_end, samples + 1)
         chosen = {"step": 1.0 / round(1.0 / knob)} if self.fixed else {"rtol": knob, "atol": knob}
@@ -83,7 +82,7 @@ def pair() -> rbdae.System:
 
 @dataclass(frozen=True)
 class Found:
-    """What became of one way: knob, evaluations a revolution, and largest relative changes so far at each sample."""
+    """Result of one way: knob, evaluations per revolution, and largest relative changes so far at each sample."""
 
     way: Way
     knob: float
@@ -97,12 +96,12 @@ class Found:
 
 
 def evaluations(solution: rbdae.Solution) -> float:
-    """A revolution."""
+    """Evaluations per revolution."""
     return solution.stats.evaluations / float(solution.t[-1])
 
 
 def knob_for(way: Way, wanted: float, t_end: float = 20.0) -> float:
-    """The tolerance, or step, with about the wanted number of evaluations a revolution: by secants of logarithms."""
+    """The tolerance, or step, with about the wanted number of evaluations per revolution, by secants of logarithms."""
     low, high = (0.002, 0.06) if way.fixed else (1e-13, 1e-2)
     for _ in range(10):
         middle = math.sqrt(low * high)
@@ -115,7 +114,6 @@ def knob_for(way: Way, wanted: float, t_end: float = 20.0) -> float:
 
 
 def measured(way: Way, wanted: float, revolutions: int) -> Found:
-    """A whole run."""
     knob = knob_for(way, wanted)
     solution = way.run(knob, float(revolutions), revolutions)
     energy, angular, linear = solution.energy.total, solution.momentum.angular, solution.momentum.linear
@@ -136,7 +134,7 @@ def measured(way: Way, wanted: float, revolutions: int) -> Found:
 
 
 def table(found: list[Found]) -> str:
-    """In Markdown; the last errors are the largest of the run."""
+    """A Markdown table; the last errors are the largest of the run."""
     lines = ["| solver | tolerance or step | evaluations a revolution | s | energy | momentum | constraints |"]
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for f in found:
@@ -149,7 +147,7 @@ def table(found: list[Found]) -> str:
 
 
 def draw(found: list[Found], wanted: float) -> Figure:
-    """Largest errors so far over revolutions."""
+    """Draw the largest errors so far over revolutions."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12.0, 6.0), layout="constrained")
@@ -166,24 +164,23 @@ def draw(found: list[Found], wanted: float) -> Figure:
 
 
 def main() -> None:
-    """Run all, draw, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("results"))
     parser.add_argument("--revolutions", type=int, default=1000)
     parser.add_argument("--evaluations", type=float, default=200.0)
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     here = {solver.name for solver in rbdae.solvers() if solver.available}
-    found = []
+    results = []
     for way in WAYS:
         if way.how["solver"] not in here:
             print(f"{way.name}: {way.how['solver']} is not installed")
             continue
-        found.append(measured(way, given.evaluations, given.revolutions))
-        print(table(found[-1:]).splitlines()[-1], flush=True)
-    path = given.folder / "long_run.png"
-    draw(found, given.evaluations).savefig(path, dpi=80)
-    print(f"\n{table(found)}\n\nwritten to {path}")
+        results.append(measured(way, arguments.evaluations, arguments.revolutions))
+        print(table(results[-1:]).splitlines()[-1], flush=True)
+    path = arguments.folder / "long_run.png"
+    draw(results, arguments.evaluations).savefig(path, dpi=80)
+    print(f"\n{table(results)}\n\nwritten to {path}")
 
 
 if __name__ == "__main__":

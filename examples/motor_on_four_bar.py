@@ -1,4 +1,4 @@
-"""A direct-current motor under a PI controller turns a four-bar linkage, whose load swings.
+"""A direct-current motor under a PI controller turns a four-bar linkage with a varying load.
 
 python examples/motor_on_four_bar.py
 """

@@ -1,6 +1,6 @@
-"""Your own time loop: rbdae supplies residual and Jacobian, and scikits.odes' IDA is used as in its manual.
+"""Your own time loop: rbdae supplies residual and Jacobian, scikits.odes' IDA is used as in its manual.
 
-Two bodies with a spherical joint, as a DAE of index 2, are asked for at equally spaced times.
+Two bodies with a spherical joint, as a DAE of index 2, are computed at equally spaced times.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
     """Times, and unknowns in rows."""
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", rotation="directors")
 
-    # Residual, Jacobian and options as IDA takes them: tolerances, which unknowns are algebraic and out of the error
-    # test, and a limit of steps that is not the 500 of the package.
+    # Residual, Jacobian and options in IDA's form: tolerances, algebraic unknowns out of the error test, and a larger
+    # limit of steps than the package's 500.
     native = scikits_odes.ADAPTER.native(problem, "ida", rtol=tolerance, atol=tolerance)
     solver = dae("ida", native.resfn, old_api=False, **native.options)
 
@@ -28,7 +28,6 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
 
 
 def main() -> None:
-    """Print what happened."""
     problem, t, y = run()
     energy = problem.energy(t, y).total
     print(f"{len(t)} times; energy changed by {np.ptp(energy) / energy[0]:.1e} of its value")

@@ -1,10 +1,10 @@
-"""Pictures, an animation, and an event: Andrews' squeezing mechanism, whose crank a motor turns.
+"""Pictures, an animation, and an event of Andrews' squeezing mechanism, driven by a motor.
 
     python examples/pictures.py [--folder results] [--film squeezer.gif]
 
 Writes `squeezer.png`, the mechanism with traces of the centres of mass, and `squeezer_plot.png`, the crank, the
-reaction in its bearing and energies over time. An event notes when the crank points along the first axis. The pictures
-of README.md are made by it, with `--folder docs/pictures`.
+reaction in its bearing and energies over time. An event notes when the crank points along the first axis. With
+`--folder docs/pictures` it makes the pictures of README.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def run() -> rbdae.Solution:
 
 
 def draw(solution: rbdae.Solution, folder: Path) -> list[Path]:
-    """Both pictures; their files."""
+    """Draw both pictures; returns their files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / "squeezer.png", folder / "squeezer_plot.png"]
     film = solution.animate(traces=["K2", "K3", "K6"], size=(6.5, 4.6), title="Andrews' squeezer")
@@ -41,18 +41,17 @@ def draw(solution: rbdae.Solution, folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Run, say when the crank has turned, draw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("results"))
     parser.add_argument("--film", type=Path, help="a .gif, .mp4 (with ffmpeg) or .html file")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     solution = run()
     print("K1 points along the first axis at t =", ", ".join(f"{t:.6f} s" for t in solution.events[0].t))
-    for path in draw(solution, given.folder):
+    for path in draw(solution, arguments.folder):
         print(f"written to {path}")
-    if given.film is not None:
-        solution.animate(given.film)
-        print(f"written to {given.film}")
+    if arguments.film is not None:
+        solution.animate(arguments.film)
+        print(f"written to {arguments.film}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python examples/quarter_car.py
 
-The oil does not yield, so the flow through the orifice is that of the piston and the pressure drop an algebraic
+The oil is incompressible, so the flow through the orifice equals the piston's, and the pressure drop is an algebraic
 unknown: 0 = A v - k drop / (drop^2 + d0^2)^(1/4).
 """
 
@@ -24,7 +24,7 @@ class HydraulicDamper(rbdae.Actuator):
     units = {"drop": "Pa"}  # noqa: RUF012
 
     def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """Force, and the flow in the chamber less that through the orifice."""
+        """Force, and the flow in the chamber minus the flow through the orifice."""
         through = p.flow * z.drop / (z.drop * z.drop + p.smoothing * p.smoothing) ** 0.25
         return -p.area * z.drop, [(p.area * qd - through) / p.flow]
 

@@ -1,4 +1,4 @@
-"""The quick return of a shaper: a crank drives a lever through a die, and a link the ram; the motor gives way.
+"""The quick return of a shaper: a crank drives a lever through a die, and a link the ram; the motor's speed droops.
 
 python examples/quick_return.py
 """
@@ -15,7 +15,7 @@ CRANK, PIVOT, LEVER, LINK, RAM = 0.12, 0.30, 0.75, 0.25, 0.70
 
 
 def torque(t: float, angle: float, rate: float) -> float:
-    """Of the motor: 60 N m at stall, 6 N m s/rad of droop."""
+    """Torque of the motor: 60 N m at stall, 6 N m s/rad of droop."""
     return 60.0 - 6.0 * rate
 
 
@@ -35,8 +35,8 @@ def build() -> rbdae.System:
         "crank", mass=4.0, inertia=(0.01, 0.02, 0.02), position=(CRANK / 2, 0, 0), angular_velocity=(0, 0, 2.0)
     )
     die = s.add_body("die", mass=0.5, inertia=(1e-3,) * 3, position=(CRANK, 0, 0), orientation=turned(-tilt))
-    at = (lever_end - np.array((0.0, PIVOT, 0.0))) / 2
-    lever = s.add_body("lever", mass=8.0, inertia=(0.4, 0.01, 0.4), position=at, orientation=turned(-tilt))
+    middle = (lever_end - np.array((0.0, PIVOT, 0.0))) / 2
+    lever = s.add_body("lever", mass=8.0, inertia=(0.4, 0.01, 0.4), position=middle, orientation=turned(-tilt))
     link = s.add_body("link", mass=2.0, inertia=(0.001, 0.01, 0.01), position=(lever_end + link_end) / 2,
                       orientation=turned(drop))  # fmt: skip
     ram = s.add_body("ram", mass=15.0, inertia=(0.1, 0.1, 0.1), position=link_end)

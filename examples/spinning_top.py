@@ -3,8 +3,8 @@
     python examples/spinning_top.py [--folder results] [--t-end 2.0] [--step 1e-3]
 
 Writes `top_case_1.png` (dropped) and `top_case_2.png` (thrown), each with the eight curves of the paper: height of the
-centre of mass, its path, tilt theta, spin phi, the constraint, the phase diagram of theta, energy, and Omega_1; tilts
-between which the first integrals let the axis nutate are dotted. Says what each reading has kept (docs/conserving.md).
+centre of mass, its path, tilt theta, spin phi, the constraint, the phase diagram of theta, energy, and Omega_1; the
+nutation limits from the first integrals are dotted. Prints the invariants of each reading (docs/conserving.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ARM = np.array((0.0, 0.0, 1.3))
 TOP = rbdae.closed_form.SymmetricTop(0.8 + 5.0 * 1.3**2, 1.8, 5.0 * 9.81 * 1.3)
-"""About the fixed point."""
+"""The top, with moments about the fixed point."""
 
 STYLES: dict[str, dict[str, Any]] = {
     "average-velocity": {"color": "tab:orange", "lw": 1.2, "label": "average of velocities, (326)"},
@@ -30,7 +30,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "conformal": {"color": "tab:red", "lw": 1.6, "ls": "--", "label": "conformal vector"},
     "rodrigues": {"color": "tab:blue", "lw": 1.1, "label": "Rodrigues parameters"},
 }
-"""The readings, `variant=`, in the order in which they are drawn."""
+"""The readings, `variant=`, in drawing order."""
 
 
 def run(case: int, variant: str, t_end: float = 2.0, step: float = 1e-3) -> rbdae.Solution:
@@ -40,7 +40,7 @@ def run(case: int, variant: str, t_end: float = 2.0, step: float = 1e-3) -> rbda
 
 
 def quantities(solution: rbdae.Solution) -> dict[str, Any]:
-    """What the figures show, at the steps."""
+    """Quantities of the figures at the steps."""
     top = solution.states["top"]
     x, Omega = top.position, top.angular_velocity
     psi, theta, phi = np.unwrap(top.orientation.as_euler("ZXZ"), axis=0).T
@@ -60,19 +60,19 @@ def quantities(solution: rbdae.Solution) -> dict[str, Any]:
 
 
 def limits(solution: rbdae.Solution) -> tuple[float, float]:
-    """Least and largest tilt of the motion from this start."""
+    """Least and largest tilt of the motion."""
     top = solution.states["top"]
     return TOP.nutation_limits(*TOP.integrals(top.orientation[0], top.angular_velocity[0]))
 
 
 def largest(errors: Any, n: int = 20) -> Any:
-    """The largest of each n errors, none below rounding: noise that a logarithmic axis would fill a panel with."""
+    """The largest of each n errors, at least rounding, since noise would fill a logarithmic panel."""
     whole = len(errors) // n * n
     return np.maximum(errors[:whole].reshape(-1, n).max(axis=1), 1e-17)
 
 
 def draw(case: int, solutions: dict[str, rbdae.Solution]) -> Figure:
-    """The figure of a case, 6 or 7 in the paper."""
+    """Draw the figure of a case, 6 or 7 in the paper."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.0, 15.0), layout="constrained")
@@ -135,20 +135,19 @@ def draw(case: int, solutions: dict[str, rbdae.Solution]) -> Figure:
 
 
 def main() -> None:
-    """Run both cases with all readings, draw, and say what was kept."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("results"))
     parser.add_argument("--t-end", type=float, default=2.0)
     parser.add_argument("--step", type=float, default=1e-3)
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     for case in (1, 2):
-        solutions = {name: run(case, name, given.t_end, given.step) for name in STYLES}
+        solutions = {name: run(case, name, arguments.t_end, arguments.step) for name in STYLES}
         for name, solution in solutions.items():
             q = quantities(solution)
             kept = {"E": np.abs(q["energy"]).max(), "L_z": np.abs(q["L_z"] / q["L_z"][0] - 1.0).max()}
             print(f"case {case}, {name}: " + ", ".join(f"{key} to {value:.1e}" for key, value in kept.items()))
-        path = given.folder / f"top_case_{case}.png"
+        path = arguments.folder / f"top_case_{case}.png"
         draw(case, solutions).savefig(path, dpi=80)
         print(f"written to {path}")
 

@@ -1,7 +1,7 @@
 """Your own loop over SUNDIALS' C functions: rbdae supplies residual and Jacobian as C functions, by their addresses.
 
-Two bodies with a spherical joint, as a DAE of index 2, in IDA with SUNDIALS' dense linear solver. It is ctypes that
-calls here; a loop in C, Cython or cffi takes the same addresses, and then no Python runs in between.
+Two bodies with a spherical joint, as a DAE of index 2, in IDA with SUNDIALS' dense linear solver. Here ctypes calls the
+functions; a loop in C, Cython or cffi takes the same addresses, and then no Python runs in between.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
     n, pattern = problem.n, problem.sparsity
     rows, columns = pattern.indices, np.repeat(np.arange(n), np.diff(pattern.indptr))
 
-    # Consistent values, tolerances with the multipliers out of the error test, and the SUNDIALS that is there.
+    # Consistent values, tolerances with the multipliers out of the error test, and the installed SUNDIALS.
     native = sundials.ADAPTER.native(problem, "ida", rtol=tolerance, atol=tolerance)
     # These objects keep the functions alive: hold them as long as SUNDIALS may call.
     residual, jacobian = problem.callbacks.machine("residual"), problem.callbacks.machine("jacobian_data")
@@ -40,8 +40,8 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
 
     def done(name: str, *arguments: object) -> None:
         if (flag := call(name, INT, *arguments)) < 0:
-            residual.check()  # raises what a Python function of the model has raised
-            raise RuntimeError(f"{name} has returned {flag}")
+            residual.check()  # raises the exception of a Python function of the model
+            raise RuntimeError(f"{name} returned {flag}")
 
     get_array = ctypes.CFUNCTYPE(PLACE, PLACE)(native.library.address("N_VGetArrayPointer"))
     get_data = ctypes.CFUNCTYPE(PLACE, PLACE)(native.library.address("SUNDenseMatrix_Data"))
@@ -58,7 +58,7 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
     @JACOBIAN
     def fill_jacobian(t: float, c: float, y: int, yd: int, _: int, matrix: int, *__: int) -> int:
         status = call_jacobian(jacobian.context, t, get_array(y), get_array(yd), c, data.ctypes.data)
-        doubles(get_data(matrix), n * n).reshape(n, n)[columns, rows] = data  # column after column, of zeros
+        doubles(get_data(matrix), n * n).reshape(n, n)[columns, rows] = data  # column by column, initially zero
         return int(status)
 
     context = PLACE()
@@ -97,7 +97,6 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
 
 
 def main() -> None:
-    """Print what happened."""
     problem, t, y = run()
     energy = problem.energy(t, y).total
     print(f"{len(t) - 1} steps; energy changed by {np.ptp(energy) / energy[0]:.1e} of its value")

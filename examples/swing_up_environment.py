@@ -1,4 +1,4 @@
-"""A pendulum under a motor as an environment of gymnasium: thirty lines around `rbdae.Simulator`.
+"""A pendulum with a motor as a gymnasium environment: thirty lines around `rbdae.Simulator`.
 
 pip install gymnasium
 python examples/swing_up_environment.py
@@ -13,7 +13,7 @@ import rbdae
 
 
 class SwingUp(gymnasium.Env[Any, Any]):
-    """Raise a pendulum with a motor that is too weak to do it at once; a step lasts 20 ms."""
+    """Raise a pendulum with a motor too weak to do it at once; a step lasts 20 ms."""
 
     action_space = gymnasium.spaces.Box(-4.0, 4.0, (1,), np.float64)
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (3,), np.float64)
@@ -39,7 +39,7 @@ class SwingUp(gymnasium.Env[Any, Any]):
 
 
 def main() -> None:
-    """Push with the motion until the rod stands."""
+    """Push with the motion until the rod is upright."""
     environment = SwingUp()
     seen, _ = environment.reset(seed=1)
     while seen[1] < 0.99:

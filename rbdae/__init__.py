@@ -85,7 +85,7 @@ _LATER = {
     "kinematics": "rbdae.kinematics",
     "study": "rbdae.study",
 }
-"""What is imported when it is first used."""
+"""Names that are imported on first use."""
 
 if TYPE_CHECKING:
     from types import ModuleType

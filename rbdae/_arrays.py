@@ -1,11 +1,11 @@
-"""Array aliases and the letters that the whole house uses.
+"""Array aliases, and the letters used throughout.
 
 ======== ==========================================================================
 letter   meaning
 ======== ==========================================================================
 ``z``    natural coordinates of a body: ``(x, d1, d2, d3)`` in R^12, ``R = [d1 d2 d3]``
 ``a``    rotation parameters of a chart, ``R = R(a)``
-``q``    positions: per body ``(x, a)``, or ``a`` alone for a body with a pivot
+``q``    positions: per body ``(x, a)``, or only ``a`` for a body with a pivot
 ``v``    velocities: ``qdot`` (coordinate), ``(xdot, Omega)`` (angular), ``nu`` or momenta
 ``la``   Lagrange multipliers, force convention ``M vdot = psi - G^T la``
 ``y``    the unknowns of a problem, ``(q, v, la)`` in this order
@@ -27,17 +27,17 @@ Bools = NDArray[np.bool_]
 
 
 def sense(*times: Vec) -> int:
-    """1 where times rise, -1 where they fall, as those of a run back in time: of the first with two ends, 1 of none."""
+    """1 if times rise, -1 if they fall, as in a run back in time; decided by the first array with two ends, else 1."""
     ends = ((t[0], t[-1]) for t in times if len(t) and t[0] != t[-1])
     return next((1 if first < last else -1 for first, last in ends), 1)
 
 
 class Varied(np.ndarray):
-    """A number, or numbers, with a derivative as imaginary part: no user's."""
+    """Internal numbers with a derivative as imaginary part."""
 
 
 def varied(array: Vec) -> Vec:
-    """The same array; if it has an imaginary part, as what is not checked again."""
+    """The same array; complex ones as `Varied`, which is not checked again."""
     return array.view(Varied) if array.dtype.kind == "c" else array
 
 
@@ -45,14 +45,14 @@ _NEXT, _LAST = np.array((1, 2, 0)), np.array((2, 0, 1))
 
 
 POINT = np.array([[1.0], [0.0], [0.0], [0.0]])
-"""Of the natural coordinates (x, d1, d2, d3) of a body the first vector is a point, the others are directions."""
+"""1 for a point, 0 for a direction, for each of a body's natural coordinates (x, d1, d2, d3)."""
 
 
 def cross(a: Vec, b: Vec) -> Vec:
-    """The vector products a x b (..., 3), by the operations of `numpy.cross`, which takes four times as long."""
+    """Vector products a x b (..., 3): the operations of `numpy.cross` in a quarter of its time."""
     return a.take(_NEXT, -1) * b.take(_LAST, -1) - a.take(_LAST, -1) * b.take(_NEXT, -1)
 
 
 def copied(array: Any) -> Any:
-    """A copy of an array; of records (n,) as bytes: field by field it takes ten times as long."""
+    """A copy of an array; records (n,) are copied as bytes, ten times as fast as field by field."""
     return array.copy() if array.dtype.names is None else array.view(np.uint8).copy().view(array.dtype)

@@ -1,7 +1,7 @@
-"""The few validators, with one style of message: ``owner: what must be ..., got ...; remedy``.
+"""Validators with one style of message: ``owner: what must be ..., got ...; remedy``.
 
-Arrays that come out are fresh, float64, C-contiguous and read-only. Fields of joints and forces are checked by the
-converters at the end, which get the part that is being made and the field (`of_parts`).
+They return fresh float64 arrays, C-contiguous and read-only. The converters at the end check fields of joints and
+forces, and receive the part under construction and the field (`of_parts`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Varied, Vec
 
-# Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
+# Relative size of rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
 
 _LARGEST = 2**31 - 1  # the largest whole number that every package takes
@@ -36,7 +36,7 @@ class NoSolution(ValueError):
 
 
 def show(value: object) -> str:
-    """A value as error messages quote it: one line, of bounded length."""
+    """A value as quoted in error messages: one line of bounded length."""
     if isinstance(value, np.ndarray):
         if value.size > 16:
             return f"an array of {value.size} entries"
@@ -71,23 +71,23 @@ def array(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy
 
 
 def _raw(value: object) -> Any:
-    """The value as an array of any kind; None if it has no shape, or if some of it is masked."""
+    """The value as an array of any kind; None if it has no shape or is partly masked."""
     if isinstance(value, np.ma.MaskedArray):
         return None
     try:
         return np.asarray(value)
-    except Exception:  # ragged lists, and whatever another package's object raises
+    except Exception:  # ragged lists, and objects of other packages
         return None
 
 
 def _doubles(raw: Any) -> Vec:
-    """A fresh copy; a long double may not fit and becomes infinite."""
+    """A fresh copy; a long double that does not fit becomes infinite."""
     with np.errstate(over="ignore"):
         return np.array(raw, dtype=np.float64, order="C")
 
 
 def real(what: str, value: object, *shapes: tuple[int, ...]) -> Vec:
-    """Real numbers in one of these shapes, contiguous, perhaps the given array itself; they need not be finite."""
+    """Real numbers in one of these shapes, contiguous, possibly the given array itself and not finite."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes:
         return value if value.flags.c_contiguous and value.flags.aligned else value.copy()
     raw = _raw(value)
@@ -117,19 +117,18 @@ def times(value: object) -> Vec:
 
 
 def names(what: str, value: object) -> list[str]:
-    """A list of strings."""
     wrong = isinstance(value, (str, bytes, dict, np.ndarray)) or not isinstance(value, Iterable)
-    given: list[Any] = [value] if wrong else [*cast(Iterable[Any], value)]
-    if wrong or not all(isinstance(item, str) for item in given):
-        raise TypeError(f"{what} must be a list of strings, got {show(value if wrong else given)}; pass e.g. ['...']")
-    return given
+    values: list[Any] = [value] if wrong else [*cast(Iterable[Any], value)]
+    if wrong or not all(isinstance(item, str) for item in values):
+        raise TypeError(f"{what} must be a list of strings, got {show(value if wrong else values)}; pass e.g. ['...']")
+    return values
 
 
 def count(owner: str, what: str, value: object, least: int = 1) -> int:
     """A whole number that is not too small."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        given = f"{show(value)} of type {type(value).__name__}"
-        raise TypeError(f"{owner}: {what} must be a whole number, got {given}; pass e.g. {max(least, 10)}")
+        shown = f"{show(value)} of type {type(value).__name__}"
+        raise TypeError(f"{owner}: {what} must be a whole number, got {shown}; pass e.g. {max(least, 10)}")
     if value < least:
         raise ValueError(f"{owner}: {what} must be at least {least}, got {show(value)}; raise it")
     if value > _LARGEST:
@@ -138,7 +137,7 @@ def count(owner: str, what: str, value: object, least: int = 1) -> int:
 
 
 def takes(owner: str, what: str, function: object, *arguments: str) -> None:
-    """Refuse what cannot be called with these arguments, as far as its signature tells."""
+    """Refuse an object whose signature says that it cannot be called with these arguments."""
     call = f"({', '.join(arguments)})"
     if not callable(function):
         raise TypeError(f"{owner}: {what} must be a function {call}, got {show(function)}")
@@ -171,7 +170,7 @@ def vector(owner: str, what: str, value: object) -> Vec:
 
 
 def axis(owner: str, what: str, value: object) -> Vec:
-    """A direction: three finite real numbers that are not all zero; not normalised."""
+    """A direction: three finite real numbers, not all zero; not normalised."""
     out = vector(owner, what, value)
     if math.hypot(*out) < 1e-12:
         raise ValueError(f"{owner}: {what} must not be zero, got {show(value)}; give a direction, e.g. (0, 0, 1)")
@@ -192,7 +191,6 @@ def not_negative(owner: str, what: str, value: object) -> float:
 
 
 def positive(owner: str, what: str, value: object, remedy: str) -> float:
-    """A finite number above zero."""
     out = number(owner, what, value)
     if not out > 0.0:
         raise ValueError(f"{owner}: {what} must be positive, got {show(value)}; {remedy}")
@@ -200,15 +198,15 @@ def positive(owner: str, what: str, value: object, remedy: str) -> float:
 
 
 def flag(owner: str, what: str, value: object) -> bool:
-    """True or False, and nothing that merely counts as one."""
+    """True or False, and nothing merely truthy."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{owner}: {what} must be True or False, got {show(value)}; give one of them")
     return bool(value)
 
 
 def name(what: str, value: object, taken: Iterable[str]) -> str:
-    """A non-empty string of at most 200 letters that is not taken, and that every output can show: markup and formulas
-    are escaped where they are written; control characters, line ends and halves of surrogate pairs cannot be."""
+    """A new non-empty string of at most 200 characters that every output can show: no control characters, line ends or
+    lone surrogates (markup and formulas are escaped on output)."""
     if not isinstance(value, str):
         kind = type(value).__name__
         raise TypeError(
@@ -229,10 +227,10 @@ def name(what: str, value: object, taken: Iterable[str]) -> str:
 def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
     """``"did you mean 'index-3' or 'index-2'?"``, or ``""`` if no known name is near.
 
-    Near are names that differ in upper and lower case alone, names with the same part after the colon, and names that
-    are spelled alike; the nearest comes first, and at most `most` are given.
+    Near are names that differ only in case, names with the same part after the colon, and names spelled alike; the
+    nearest comes first, and at most `most` are given.
     """
-    import difflib  # not before it is needed
+    import difflib  # imported only when needed
 
     names = {k.casefold(): k for k in known}
     if not isinstance(name, str):
@@ -248,7 +246,7 @@ def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
 
 
 def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> ValueError:
-    """The error for a name that is not among the known ones: it gives the nearest, and all of them."""
+    """The error for an unknown name, with the nearest known names and the list of all."""
     known = list(known)
     hint = nearest(name, known, most)
     return ValueError(f"unknown {what} {show(name)}; {hint + ' There' if hint else 'there'} are {', '.join(known)}")
@@ -256,17 +254,17 @@ def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> Val
 
 def symmetric(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Mat:
     """A symmetric (3, 3) matrix from itself, its diagonal, or one number if `shapes` has ()."""
-    given = array(owner, what, value, *shapes, remedy=remedy)
-    if given.ndim < 2:
+    entries = array(owner, what, value, *shapes, remedy=remedy)
+    if entries.ndim < 2:
         out = np.zeros((3, 3))
-        out.flat[::4] = given
+        out.flat[::4] = entries
         return frozen(out)
-    unit = given / (largest(given) or 1.0)
+    unit = entries / (largest(entries) or 1.0)
     if largest(unit - unit.T) > ROUNDING:
         raise ValueError(
             f"{owner}: {what} must be symmetric, got {show(value)}; pass both triangles, e.g. (A + A.T) / 2"
         )
-    return frozen(0.5 * given + 0.5 * given.T)
+    return frozen(0.5 * entries + 0.5 * entries.T)
 
 
 def largest(matrix: Mat) -> float:
@@ -277,7 +275,7 @@ def largest(matrix: Mat) -> float:
 def of_parts(_: type, fields: list[Any]) -> list[Any]:
     """The `field_transformer` of joints and forces: their converters are functions (value, part, field).
 
-    The fields before it are set when one is converted. The property `_owner` of a part is its name in messages.
+    When a field is converted, the fields before it are set. The property `_owner` of a part is its name in messages.
     """
     return [
         field

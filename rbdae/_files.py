@@ -1,5 +1,5 @@
-"""Files that a user names, written beside their place and renamed: a failure leaves the old file as it was. They carry
-the version."""
+"""Output files are written under a temporary name and renamed, so that a failure leaves the old file unchanged. They
+carry the version."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ T = TypeVar("T")
 
 
 def checked(owner: str, value: object, example: str) -> Path:
-    """A path from itself or a string.
+    """A path from a path or a string.
 
     Raises
     ------
     TypeError, ValueError
-        for anything else, and for texts that no file can have as its name
+        for anything else, and for strings that cannot name a file
     """
-    given = os.fspath(value) if isinstance(value, os.PathLike) else value
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
     wrong = f"{owner} must be the name of a file, got {_check.show(value)}; pass e.g. {example!r}"
-    if not isinstance(given, str):
+    if not isinstance(text, str):
         raise TypeError(wrong)
-    if not given or "\0" in given or any("\ud800" <= letter <= "\udbff" for letter in given):
+    if not text or "\0" in text or any("\ud800" <= letter <= "\udbff" for letter in text):
         raise ValueError(wrong)
-    return Path(given)
+    return Path(text)
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path leads to a device, a pipe or a socket, which are written to as they are."""
+    """Whether a path leads to a device, a pipe or a socket, which is written to directly."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def harmless(cell: T) -> T | str:
-    """A cell of a table in a file, with an apostrophe before a text that a spreadsheet would evaluate as a formula."""
+    """A table cell for a file; text that a spreadsheet would evaluate as a formula gets an apostrophe."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] and cell[:1] in "=+-@\t\r" else cell
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name for a new file with the same ending, which takes the place of `path` when the block ends without an
-    exception. Links and the permissions of an old file stay; to a device the new file is copied.
+    """A temporary path with the same suffix, which replaces `path` if the block ends without an exception. Links and
+    the permissions of an old file stay; for a device the content is copied.
 
     Raises
     ------
     OSError
-        with the file, where it cannot be written
+        names the file that cannot be written
     """
     target = path.resolve()
     if not is_special(path) and target.exists() and not os.access(target, os.W_OK):

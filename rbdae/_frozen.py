@@ -1,5 +1,5 @@
-"""Help for values: fields and unchecked copies of frozen ones, of attrs or dataclasses, refusal of copies, dictionaries
-by name, short texts, and HTML for notebooks."""
+"""Helpers for values: fields and unchecked copies of frozen attrs classes and dataclasses, refusal of copies,
+dictionaries by name, short texts, and HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ T = TypeVar("T")
 
 
 def _field_names(kind: Any) -> tuple[str, ...]:
-    known = [field.name for field in getattr(kind, "__attrs_attrs__", ())]
+    names = [field.name for field in getattr(kind, "__attrs_attrs__", ())]
     if dataclasses.is_dataclass(kind):
-        known += [field.name for field in dataclasses.fields(kind) if field.name not in known]
-    return tuple(known)
+        names += [field.name for field in dataclasses.fields(kind) if field.name not in names]
+    return tuple(names)
 
 
 field_names: Callable[[Any], tuple[str, ...]] = cache(_field_names)
-"""The names of the fields of a class, in order: those of attrs, then those of a dataclass."""
+"""Names of the fields of a class in order, attrs fields before dataclass fields."""
 
 
 def fill(value: object, /, **fields: object) -> None:
-    """Set the fields of a frozen value; only for its own ``__init__``."""
+    """Set the fields of a frozen value, in its own ``__init__`` only."""
     for field, content in fields.items():
         object.__setattr__(value, field, content)
 
 
 def twin(value: T, **changes: object) -> T:
-    """A shallow copy with some fields changed, which are not checked or converted (`attrs.evolve` would do so)."""
+    """A shallow copy with some fields changed, without the checks and conversions of `attrs.evolve`."""
     kind: Any = type(value)
     out: T = object.__new__(kind)
     fill(out, **(getattr(value, "__dict__", {}) | {name: getattr(value, name) for name in field_names(kind)} | changes))
@@ -43,25 +43,24 @@ def twin(value: T, **changes: object) -> T:
 
 
 def made(kind: type[T], fields: dict[str, object]) -> T:
-    """A frozen value of a class without slots, of all its fields: much quicker than its constructor."""
+    """A frozen value from all its fields, for classes without slots; much quicker than the constructor."""
     out = object.__new__(kind)
     out.__dict__.update(fields)
     return out
 
 
 def changed(value: T, **changes: object) -> T:
-    """The same as `dataclasses.replace`, as quick as `made`; for classes that keep nothing beside their fields."""
+    """`dataclasses.replace`, as quick as `made`; for classes that keep only their fields."""
     return made(type(value), {**value.__dict__, **changes})
 
 
 def by_fields(value: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The result of `__reduce__` of a dataclass, so that copies and pickles are made of its fields alone: what has been
-    computed from them is computed again."""
+    """A `__reduce__` that rebuilds a dataclass from its fields only; computed attributes are computed again."""
     return type(value), tuple(getattr(value, name) for name in field_names(type(value)))
 
 
 def refuse_copies(of: object = None) -> NoReturn:
-    """Raise for what works in the memory of one problem: its `__reduce__`."""
+    """A `__reduce__` that raises, for objects that work in the memory of one problem."""
     raise TypeError(
         "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the problem, "
         "and take the callbacks of that"
@@ -103,7 +102,7 @@ def brief_repr(value: Any) -> str:
 
 @final
 class UnknownName(KeyError):
-    """A name that is not there; its text is a sentence, where that of `KeyError` is the name in quotation marks."""
+    """An unknown name. Its text is a sentence; `KeyError` would quote it."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -116,7 +115,7 @@ class ByName(dict[str, T]):
     Parameters
     ----------
     what : "body", "joint" or the like, for messages
-    items : as those of `dict`
+    items : as for `dict`
     """
 
     __slots__ = ("what",)
@@ -139,7 +138,7 @@ _MOST_ROWS: Final = 30
 
 
 def notebook(heading: str, rows: Sequence[Sequence[str]], equations: Sequence[str] = ()) -> str:
-    """A heading, a table below it, and equations below each other for MathJax."""
+    """A heading, a table, and equations in lines for MathJax."""
     lines = ["".join(f'<td style="{_CELL}">{_escaped(cell)}</td>' for cell in row) for row in rows[:_MOST_ROWS]]
     more = f"<p>and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
     body = r" \\ ".join(f"& {html.escape(line, quote=False)}" for line in equations)
@@ -152,5 +151,5 @@ def notebook(heading: str, rows: Sequence[Sequence[str]], equations: Sequence[st
 
 
 def _escaped(text: str) -> str:
-    """Text as HTML. Dollars and backslashes would begin mathematics in a notebook."""
+    """Text as HTML. Dollars and backslashes are escaped: they would begin mathematics in a notebook."""
     return re.sub(r"[$\\]", r"<span>\g<0></span>", html.escape(text))

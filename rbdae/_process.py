@@ -1,21 +1,21 @@
-"""What the operating system does to a process at work: signals, and forks.
+"""Signals and forks during a run.
 
-An exception that a signal's handler raises vanishes ("Exception ignored in ...") where compiled code has just called
-back. During a run in the main thread SIGINT therefore has a handler of ours, which calls the previous one immediately
-and keeps what that one raises. Callbacks and steps raise it (`rbdae.solving.watch`), long work raises it between its
-parts (`check`), and the end of the run raises the rest. A second exception while the first is still kept (a callback
-takes long) is raised on the spot. Other signals are not touched: a time limit that must not vanish calls
+An exception raised by a signal handler vanishes ("Exception ignored in ...") if compiled code has just called back.
+During a run in the main thread SIGINT therefore has a handler of ours. It calls the previous handler immediately and
+stores the exception. Callbacks and steps raise it (`rbdae.solving.watch`), long computations raise it between their
+parts (`check`), and the end of the run raises what remains. A second exception while the first is still stored (a
+callback takes long) is raised at once. Other signals are not touched: a time limit that must not vanish calls
 ``signal.raise_signal(signal.SIGINT)`` in its handler.
 
-The child of a fork has one thread, and would wait for ever for locks that others have held. Before a fork the locks of
-this package and of the compiler are taken; they are released on both sides. Should one not come free within `PATIENCE`
-seconds (a user's function that never returns), the process is forked all the same, and the child makes the lock new.
+The child of a fork has one thread, and would wait for ever for locks held by the others. Before a fork the locks of
+this package and of the compiler are taken; they are released on both sides. If a lock does not come free within
+`PATIENCE` seconds (a user's function that never returns), the process is forked anyway, and the child renews the lock.
 """
 
 from __future__ import annotations
 
-import _signal  # `signal` makes enumerations of what it hands out, which takes longer than the rest of a short run
-import logging as logging  # its lock is taken before a fork: what is registered later is called earlier
+import _signal  # `signal` makes enumerations of its results, which takes longer than the rest of a short run
+import logging as logging  # its lock is taken before a fork: hooks registered later are called earlier
 import os
 import sys
 import threading
@@ -30,7 +30,7 @@ _SIGINT = int(_signal.SIGINT)
 
 @final
 class Pending:
-    """The exception that has to be raised; None for nothing."""
+    """The stored exception, or None."""
 
     __slots__ = ("error", "handler")
 
@@ -39,7 +39,7 @@ class Pending:
         self.handler: Any = None  # of SIGINT, for which ours stands
 
     def check(self) -> None:
-        """Raise it. It stays, so that it is raised again where a package swallows it."""
+        """Raise it. It stays stored, and is raised again if a package swallows it."""
         if self.error is not None:
             raise self.error
 
@@ -61,16 +61,16 @@ def _is_main() -> bool:
 
 
 def check() -> None:
-    """Raise what Ctrl-C has left in this thread, in work that takes long outside of a solver."""
+    """Raise an exception that Ctrl-C has left in this thread; for long computations outside a solver."""
     if _main.error is not None and _is_main():
         raise _main.error
 
 
 @final
 class Deferred:
-    """A run, ``with Deferred() as run:``; its end raises what came meanwhile, with `solution` as an attribute.
+    """A run, ``with Deferred() as run:``; its end raises a stored exception, with `solution` as an attribute.
 
-    Runs may be nested: an inner one, inside of a user's function, raises first.
+    Runs may be nested: an inner one, in a user's function, raises first.
     """
 
     __slots__ = ("_around", "_stands", "pending", "solution")
@@ -100,7 +100,7 @@ class Deferred:
                     _signal.signal(_SIGINT, _main.handler)
                 _main.handler = self._around
                 self._stands = False
-            except BaseException as error_of_handler:  # of the one that has just been put back
+            except BaseException as error_of_handler:  # raised by the handler that was just restored
                 late = error_of_handler
         kept, self.pending.error = self.pending.error, None
         raised = error if isinstance(error, KeyboardInterrupt) else kept
@@ -112,10 +112,10 @@ class Deferred:
                 raise raised
 
     def carry(self, error: BaseException) -> None:
-        """Give an exception the solution."""
+        """Attach the solution to an exception."""
         try:
             error.solution = self.solution  # type: ignore[attr-defined]
-        except (AttributeError, TypeError):  # of a class with slots
+        except (AttributeError, TypeError):  # its class has slots
             error.add_note(f"the run so far: {self.solution!r}")
 
 
@@ -126,12 +126,12 @@ PATIENCE = 30.0
 
 _locks: list[tuple[int, Callable[[], Any]]] = []
 _held: list[tuple[Any, bool]] = []
-"""The locks of the fork at work, and whether they were had."""
+"""The locks of the current fork, and whether each was acquired."""
 _one_fork = threading.RLock()
 
 
 def protect(lock: Callable[[], Any], rank: int) -> None:
-    """Have a lock free on both sides of a fork; ``lock()`` is None if it is not there yet.
+    """Keep a lock free on both sides of a fork; ``lock()`` is None if it does not exist yet.
 
     Locks are taken in the order of their ranks; a thread that holds one may wait only for locks of higher ranks.
     """
@@ -140,7 +140,7 @@ def protect(lock: Callable[[], Any], rank: int) -> None:
 
 
 def in_child(function: Callable[[], None]) -> None:
-    """Call a function in children, with the locks free: for what other threads would have put back."""
+    """Call a function in children, with the locks free, to restore what other threads would have restored."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=function)
 
@@ -167,9 +167,9 @@ def _after(child: bool) -> None:
 
 
 def _renew_properties() -> None:
-    """Before Python 3.12 a `cached_property` has one lock for all objects of a class, held while code is made."""
-    own = [module for name, module in sys.modules.items() if name.partition(".")[0] in ("rbdae", "rbdae_adapters")]
-    kinds = (kind for module in own for kind in vars(module).values() if isinstance(kind, type))
+    """Renew the locks of cached properties: before Python 3.12 all objects of a class share one."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] in ("rbdae", "rbdae_adapters")]
+    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
     for value in (value for kind in kinds for value in vars(kind).values()):
         if isinstance(value, cached_property):
             value.lock = threading.RLock()  # type: ignore[attr-defined]

@@ -3,18 +3,18 @@
 An adapter
 
 1. is registered under the entry-point group ``rbdae.adapters`` and can be imported without its package;
-2. lists its `Method` s; each says which kinds of problems it accepts;
+2. lists its methods; each `Method` says which kinds of problems it accepts;
 3. says whether its package is installed (`AbstractAdapter.version`) and how to get it (`AbstractAdapter.install`);
-4. hands over native objects (`AbstractAdapter.native`) in the package's own signatures, for users' own loops;
-5. runs a `Request` (`AbstractAdapter.run`): steps, projects after accepted steps, collects output and `Stats`, and says
-   by `Request.begun` where that is, for runs that end with Ctrl-C;
+4. returns native objects (`AbstractAdapter.native`) in the package's own signatures, for users' own loops;
+5. runs a `Request` (`AbstractAdapter.run`): steps, projects after accepted steps, collects output and `Stats`, and
+   gives access to them by `Request.begun`, for runs that end with Ctrl-C;
 6. never raises because a solver gave up: it returns the partial trajectory with a `Reason`;
-7. lets an exception of a callback reach the user as itself;
-8. never ignores what the user asked for: it refuses with `Unsupported`, by name, what its package cannot do;
-9. uses of a problem what `Solvable` names, and changes nothing of it.
+7. lets an exception from a callback reach the user unchanged;
+8. ignores no request: it raises `Unsupported`, by name, for anything that its package cannot do;
+9. uses only the members of a problem that `Solvable` names, and does not change the problem.
 
 `rbdae_adapters.toolkit` does most of 5 to 8 for a package that takes one step at a time. ``tests/support/toy_adapter``
-is a complete adapter of its own distribution.
+is a complete adapter in a distribution of its own.
 """
 
 from __future__ import annotations
@@ -90,20 +90,20 @@ class Method:
     Parameters
     ----------
     name : the part after the colon, as in ``"scikits.odes:ida"``
-    kinds : the `Solvable.kind` s that it takes: ``"ode"``, ``"dae"``, ``"overdetermined"``
+    kinds : values of `Solvable.kind` that it accepts: ``"ode"``, ``"dae"``, ``"overdetermined"``
     indices : for ``"dae"``, the differentiation indices that it can integrate
     overdetermined_indices : the same for ``"overdetermined"``; None for all
     one_step : whether a projected state can replace the solver's without a restart
     fixed_step : whether it needs ``step=``
     summary : one line for `rbdae.solvers`
-    shared_state : the library whose static memory keeps the state of a run between two calls, such as ``"odepack"``;
-        runs of all methods with the same one take turns, and cannot be nested. Empty for none
-    coarse_output : whether its dense output is of a lower order than its steps, so that `rbdae.solve` takes the states
-        at `Request.t_eval` from its own (`rbdae.solving.dense`)
-    untested : indices at which its error test leaves the multipliers of a DAE out, so that they may be noise:
-        `rbdae.solve` records the ones that belong to positions and velocities in their place
-    pairings : the forms that it takes, as (formulation, rotation, velocity), where it is made for some alone; empty for
-        all of the kinds
+    shared_state : the library that keeps the state of a run in static memory between two calls, such as
+        ``"odepack"``; runs of methods that share it take turns and cannot be nested. Empty if there is no such library
+    coarse_output : whether its dense output is of lower order than its steps; `rbdae.solve` then interpolates the
+        states at `Request.t_eval` itself (`rbdae.solving.dense`)
+    untested : indices at which its error test omits the multipliers of a DAE, which may then be noise; `rbdae.solve`
+        records those computed from positions and velocities instead
+    pairings : the forms that it accepts, as (formulation, rotation, velocity), if it is made for particular forms;
+        empty for all forms of its kinds
     """
 
     name: str
@@ -119,8 +119,8 @@ class Method:
     untested: frozenset[int] = frozenset()
 
     def accepts(self, kind: str, index: int, pairing: tuple[str, str, str] | None = None) -> bool:
-        """Whether a problem of this kind (and, for DAEs and overdetermined forms, index) makes sense for the method; if
-        a pairing is given, whether this form does, too."""
+        """Whether the method accepts a problem of this kind (and, for DAEs and overdetermined forms, index); if a
+        pairing is given, also of this form."""
         if pairing is not None and self.pairings and pairing not in self.pairings:
             return False
         if kind == "ode":
@@ -136,25 +136,25 @@ class Request:
     Parameters
     ----------
     t0, t_end : the interval; t0 is the problem's, and before t_end
-    direction : -1.0 in runs back in time, whose times are those of the problem with the opposite sign: the callbacks
-        and what else is called from Python know of it, machine functions do not (`rbdae.solving.watch`)
+    direction : -1.0 in runs back in time; the times of the run are then the problem's with the opposite sign. Callbacks
+        and other functions called from Python account for it, machine functions do not (`rbdae.solving.watch`)
     t_eval : increasing output times; None asks for the solver's own steps
     rtol, atol : tolerances; `atol` is a number or an array of shape (n,)
     step : step size of a method with `Method.fixed_step`, else None
-    first_step : the step size that the same method would have taken next, where a run continues after a change of
-        selection, within what is left of the interval; None at its start. One-step methods begin with it; those of
-        Assimulo with the user's `inith`, if there is one
+    first_step : when a run continues after a change of selection, the step size that the method would have taken next,
+        limited to the rest of the interval; None at the start. One-step methods begin with it; Assimulo's prefer the
+        user's `inith`
     projector : called as ``projector(t, y)`` after accepted steps: corrects `y` in place, returns whether it changed
     events : functions ``event(t, y)`` with scipy's attributes `terminal` and `direction`
     advance : called with the time of each accepted step (the progress bar)
-    each_step : whether `advance` has to be called after each accepted step; if not, a loop in machine code calls it
-        now and then, at least every 20 ms, so that it can raise what a signal has left
+    each_step : whether `advance` has to be called after each accepted step; if not, a loop in machine code calls it at
+        least every 20 ms, so that it can raise an exception left by a signal
     watch : called with each accepted state; the run ends with `Reason.INTERRUPTED` when it returns True
-    keep_steps : whether the states at the accepted steps are wanted beside the rows of `t_eval`; a run without `t_eval`
-        has them as its rows
-    begun : called once, before the first step, with a function that gives what was collected so far: that is what is
-        left of a run that ends with an exception
-    options : the package's own; the adapter, or its package, refuses unknown ones
+    keep_steps : whether to keep the states at the accepted steps in addition to the rows of `t_eval`; without `t_eval`
+        they are the rows
+    begun : called once, before the first step, with a function that returns the results collected so far, for a run
+        that ends with an exception
+    options : the package's own; the adapter or its package refuses unknown ones
     """
 
     t0: float
@@ -188,12 +188,12 @@ class Outcome:
     """The result of an adapter: rows of `y` belong to entries of `t`.
 
     `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``. `steps` has the
-    accepted steps of a run whose rows belong to `Request.t_eval`, if they were kept; None says that the rows are the
-    steps, or that there are none. `rtol` and `atol` are the tolerances of the run, where the method cannot use those of
-    the request; None says that it did.
+    accepted steps of a run whose rows belong to `Request.t_eval`, if they were kept; None if the rows are the steps, or
+    if no steps were kept. `rtol` and `atol` are the tolerances of the run if the method cannot use the requested ones,
+    otherwise None.
     `next_step` is the step size that a one-step method would take next, or its last one, see `Request.first_step`.
-    `detail_time` is the time that `detail` speaks of, if it speaks of one: texts say none, since a run back in time has
-    it with the opposite sign.
+    `detail_time` is the time to which `detail` refers, if any: the text itself names no time, because a run back in
+    time counts it with the opposite sign.
     """
 
     t: Vec
@@ -216,8 +216,8 @@ class Outcome:
 
 
 class Stepper(Protocol):
-    """A run that its owner continues step by step, see `AbstractAdapter.stepper`. The right-hand side is that of the
-    problem that it was made for, whose inputs may change between two calls."""
+    """A run that its owner continues step by step, see `AbstractAdapter.stepper`. The inputs of its problem may change
+    between two calls."""
 
     @property
     def t(self) -> float:
@@ -228,27 +228,27 @@ class Stepper(Protocol):
         """The state there, (n,); a copy."""
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
-        """Continue to a later time: ``Reason.FINISHED``, or why it has stopped before, with a detail. Raises what a
-        function of the user has raised."""
+        """Continue to a later time. Returns ``Reason.FINISHED``, or the reason for an earlier stop, with a detail.
+        Raises exceptions of the user's functions."""
 
     def mark(self) -> Any:
-        """What `back` needs to come back to the present state."""
+        """A mark with which `back` can return to the present state."""
 
     def back(self, mark: Any) -> None:
-        """Stand again where `mark` was made, whatever has failed since; accepted steps from there on are dropped."""
+        """Return to the state at `mark`, whatever has failed since; later accepted steps are dropped."""
 
     def disturbed(self) -> None:
-        """Evaluate the right-hand side again at the present state: it has changed."""
+        """Evaluate the right-hand side again at the present state, because it has changed."""
 
     def steps(self) -> Steps:
-        """The start and all accepted steps, or none if they are not kept; copies."""
+        """Copies of the start and all accepted steps; empty if they are not kept."""
 
     def stats(self) -> Stats:
         """The cost so far."""
 
 
 class Unsupported(ValueError):
-    """The package cannot do what was asked; the message says what can."""
+    """The package cannot do what was asked; the message names an alternative."""
 
 
 class MissingSolver(ImportError):
@@ -275,18 +275,18 @@ class AbstractAdapter(ABC):
         """Integrate. Never raises because the solver gave up."""
 
     def stepper(self, problem: Solvable, method: Method, request: Request) -> Stepper | None:
-        """A run of a request that its owner continues beyond `Request.t_end`, which says how long steps are; None if
-        the method has none here, which is no mistake. `Request.keep_steps` says whether accepted steps are kept."""
+        """A run that its owner may continue beyond `Request.t_end` (used for step sizes only); None if the method does
+        not support this. `Request.keep_steps` says whether accepted steps are kept."""
         return None
 
     def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
-        """The work (k,), in J, of all that has no potential, from the first of the steps of a run to times (k,), as the
-        method itself counts it; None if it has no counting of its own, and the power is to be integrated.
+        """Work of all forces without a potential since the first step, at times (k,), in J, as the method itself counts
+        it; None if it does not, and the power has to be integrated.
 
         Parameters
         ----------
         options : the run's, as `rbdae.Solution` has them
-        steps : of the problem, all that follow each other
+        steps : consecutive steps of the problem
         times : rising, within the steps
         """
         return None

@@ -1,4 +1,4 @@
-"""A rigid body as the user describes it, what makes its inertia physical, and how messages name what acts on bodies."""
+"""A rigid body as the user describes it, checks of its inertia, and names of joints and forces in messages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rbdae._arrays import Mat, Vec
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.rotations.quaternion_algebra import unit_quaternion
 
-# A quaternion or rotation matrix that is off by less is normalised, beyond it is refused.
+# Quaternions and rotation matrices within this tolerance are normalised, others refused.
 _UNIT = 1e-6
 _ORIGIN = _check.frozen(np.zeros(3))
 
 INITIAL_VALUES: Final = ("position", "orientation", "velocity", "angular_velocity")
-"""What a body may be given of its start; what it is not given is found by `rbdae.formulate`."""
+"""Initial values that a user may give a body; `rbdae.formulate` finds the others."""
 
 
 @final
@@ -31,7 +31,7 @@ class Body:
     ----------
     name : str
     mass : float
-        In kg; 0 for the ground, for which it has no meaning.
+        In kg; 0 for the ground, where it has no meaning.
     inertia : (3, 3) array
         In the body frame, kg m^2; about the centre of mass, or about the pivot if there is one.
     center_of_mass : (3,) array
@@ -39,19 +39,18 @@ class Body:
     pivot : (3,) array or None
         The point fixed in space about which the body rotates; the origin of the body frame sits there.
     position, velocity : (3,) arrays
-        Of the origin of the body frame at the start, in space. Those that are not given are zero here.
+        Initial values of the body frame's origin, in space. Zero if not given.
     orientation : (4,) array
-        Unit quaternion at the start, scalar first; it takes body components to spatial ones. (1, 0, 0, 0) if it is not
-        given.
+        Initial unit quaternion, scalar first, from body components to spatial ones. (1, 0, 0, 0) if not given.
     angular_velocity : (3,) array
-        At the start, in the body frame. Zero if it is not given.
+        Initial value in the body frame. Zero if not given.
     fixed : bool
-        True for the ground alone.
+        True for the ground only.
     allow_unphysical : bool
         The inertia may break the triangle inequality.
     given : tuple of str
-        Which of `INITIAL_VALUES` were given. The others are unknown: the search for them begins at what stands here. A
-        pivot gives position and velocity, which are not in the list then.
+        The members of `INITIAL_VALUES` that were given. The others are unknown, and the search for them begins at the
+        values here. A pivot determines position and velocity, which are then not in the list.
     """
 
     name: str
@@ -149,23 +148,25 @@ def checked_orientation(owner: str, value: object, what: str = "orientation") ->
                 )
             x, y, z, w = value.as_quat()
             return _check.array(owner, what, (w, x, y, z), (4,))
-    given = _check.array(owner, what, value, (4,), (3, 3), remedy=remedy)
-    if given.ndim == 2:
-        return _check.frozen(_from_matrix(owner, given, what))
-    norm = math.hypot(*given)
+    entries = _check.array(owner, what, value, (4,), (3, 3), remedy=remedy)
+    if entries.ndim == 2:
+        return _check.frozen(_from_matrix(owner, entries, what))
+    norm = math.hypot(*entries)
     if norm == 0.0:
-        raise ValueError(f"{owner}: {what} is the zero quaternion, which is no rotation; pass (1, 0, 0, 0) for none")
+        raise ValueError(
+            f"{owner}: {what} is the zero quaternion, which is no rotation; pass (1, 0, 0, 0) for the identity"
+        )
     if abs(norm - 1.0) > _UNIT:
         raise ValueError(
             f"{owner}: {what} must be a unit quaternion (scalar first), got {_check.show(value)} "
             f"of norm {norm:.9g}; divide it by its norm"
         )
-    return _check.frozen(given / norm)
+    return _check.frozen(entries / norm)
 
 
 def _from_matrix(owner: str, given: Mat, what: str) -> Vec:
     defect = math.inf
-    if _check.largest(given) <= 2.0:  # beyond it the product could overflow
+    if _check.largest(given) <= 2.0:  # beyond this the product could overflow
         defect = _check.largest(given.T @ given - np.eye(3))
     if defect > _UNIT:
         raise ValueError(
@@ -207,7 +208,7 @@ def check_inertia(
         )
     if not allow_unphysical:
         _check_triangle(owner, moments, scale, "the pivot")
-        # The director form about the centre of mass needs this one too.
+        # The director form about the centre of mass needs this inertia too.
         wider = max(scale, _check.largest(central))
         central_moments = principal(central, wider)
         derived = f"from mass {mass:g} and center_of_mass {_check.show(center_of_mass)} by Steiner's theorem"
@@ -228,7 +229,7 @@ def _check_triangle(owner: str, moments: list[float], scale: float, about: str) 
 def principal(matrix: Mat, scale: float) -> list[float]:
     """Eigenvalues of a symmetric (3, 3) matrix in ascending order, as multiples of a positive `scale`."""
     (a, b, c), (_, d, e), (_, _, f) = matrix.tolist()
-    if b == c == e == 0.0:  # the common case, exact and a lot faster
+    if b == c == e == 0.0:  # the common case: exact and much faster
         return sorted((a / scale, d / scale, f / scale))
     values: list[float] = np.linalg.eigvalsh(matrix / scale).tolist()
     return values

@@ -1,6 +1,6 @@
-"""The command line: ``rbdae models``, ``solvers``, ``run``, ``compare``, ``cache``, and commands of others.
+"""The command line: ``rbdae models``, ``solvers``, ``run``, ``compare``, ``cache``, and commands of other packages.
 
-An option is said once, in `_OPTIONS`; its name is the name of an argument of the function that takes it.
+`_OPTIONS` defines each option once; its name is the argument's name in the function that takes it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--velocities", "compare", "default: all; angular, coordinate or momentum", _NAMES),
     ("--solver", "run", "package:method, see `rbdae solvers`; default: one that is installed and fits", {}),
     ("--solvers", "compare", "default: all that are installed", _NAMES),
-    ("--option", "run", "an option of the solver's own, NAME=VALUE", _MANY),
-    ("--option", "compare", "of one solver's own, SOLVER:NAME=VALUE", _MANY),
+    ("--option", "run", "one of the solver's own options, NAME=VALUE", _MANY),
+    ("--option", "compare", "one of a solver's own options, SOLVER:NAME=VALUE", _MANY),
     ("--rtol", "run", "relative tolerance (default: 1e-8)", {"type": float, "default": 1e-8}),
     ("--atol", "run", "absolute tolerance (default: the relative one)", {"type": float}),
     ("--tolerances", "compare", "rtol = atol (default: 1e-4 1e-6 1e-8)", {**_NUMBERS, "default": [1e-4, 1e-6, 1e-8]}),
@@ -62,13 +62,13 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--steps", "compare", "step sizes of fixed-step methods, s", _NUMBERS),
     ("--t-end", "run compare", "end time, s, before 0 for a run back in time (default: the model's)", {"type": float}),
     ("--reference", "run", "'start' centres rotation parameters at each body's start", {"default": "space"}),
-    ("--redundant", "run compare", "'minimum-norm' leaves dependent joint equations out", {"default": "error"}),
+    ("--redundant", "run compare", "'minimum-norm' leaves out dependent joint equations", {"default": "error"}),
     ("--hold", "run compare", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
-    ("--on-singularity", "run compare", "'switch' centres rotation parameters on the way", {"default": "stop"}),
+    ("--on-singularity", "run compare", "'switch' recentres rotation parameters during the run", {"default": "stop"}),
     ("--projection", "run compare", "project accepted steps onto the constraints", _FLAG),
     ("--processes", "compare", "run in this number of processes", {"type": int, "default": 1}),
-    ("--limit", "compare", "give a run up after so many seconds (60)", {"type": float, "default": 60.0}),
-    ("--repeats", "compare", "time short runs so many times at most (9)", {"type": int, "default": 9}),
+    ("--limit", "compare", "give up a run after this many seconds (60)", {"type": float, "default": 60.0}),
+    ("--repeats", "compare", "time short runs at most this many times (9)", {"type": int, "default": 9}),
     ("--resume", "compare", "write each finished run to FILE, and continue it", _FILE),
     ("--progress", "run compare", "show a bar (needs tqdm)", _FLAG),
     ("--csv", "run compare", "write the states of all bodies over time, or a line for each run", _FILE),
@@ -76,9 +76,9 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--json", "compare", "write runs, reference, versions and machine", _FILE),
     ("--report", "run compare", "write a page for a browser, .html", _FILE),
     ("--plot", "run compare", "write a picture (needs matplotlib)", _FILE),
-    ("--clear", "cache", "remove it; it is made again when it is needed", _FLAG),
+    ("--clear", "cache", "remove it; it is made again when needed", _FLAG),
 ]
-"""Of each option its name, the commands that take it, what it does, and its form."""
+"""Each option's name, commands, help and form."""
 
 _NEEDS = {"plot": "matplotlib", "csv": "pandas", "json": "cattrs", "resume": "cattrs", "progress": "tqdm"}
 _FILES = ("plot", "save", "csv", "json", "resume", "report")
@@ -90,15 +90,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused, or 130 after Ctrl-C."""
     typed = list(sys.argv[1:] if arguments is None else arguments)
     others = further_commands()
-    other = others.get(typed[0]) if typed else None
-    given = argparse.Namespace() if other else parser(others).parse_args(_joined(typed))
+    command = others.get(typed[0]) if typed else None
+    given = argparse.Namespace() if command else parser(others).parse_args(_joined(typed))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names of files in any encoding
     with warnings.catch_warnings():
-        warnings.showwarning = _say  # without the line of the source that it comes from
+        warnings.showwarning = _say  # without the source line
         try:
-            return int(other.load()(typed[1:])) if other else _COMMANDS[given.command][1](given)
+            return int(command.load()(typed[1:])) if command else _COMMANDS[given.command][1](given)
         except KeyboardInterrupt:
             print("rbdae: interrupted; files that are not named above have not been written", file=sys.stderr)
             return 130
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(error: BaseException, given: argparse.Namespace) -> int:
-    """Say what went wrong in a line, or with the user's line that raised it; errors of the library itself go on."""
+    """Report an error in one line, or with the user's line that raised it; the library's own errors propagate."""
     file = Path(str(getattr(given, "model", None)).rpartition(":")[0])
     files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
     if file.suffix == ".py" and "\0" not in str(file) and file.resolve() in files:
@@ -124,12 +124,11 @@ def _say(message: Warning | str, *arguments: Any, **options: Any) -> None:
 
 
 def further_commands() -> dict[str, EntryPoint]:
-    """Commands of other packages by name: functions of the arguments after the name that return an exit code."""
+    """Commands of other packages by name: functions that take the remaining arguments and return an exit code."""
     return {point.name: point for point in entry_points(group="rbdae.commands")}
 
 
 def parser(others: Mapping[str, EntryPoint]) -> argparse.ArgumentParser:
-    """The parser of all commands."""
     help_of_all = "`rbdae models` lists the models, `rbdae solvers` the solvers."
     out = argparse.ArgumentParser(prog="rbdae", description=rbdae.__doc__, epilog=help_of_all)
     out.add_argument("--version", action="version", version=f"rbdae {rbdae.__version__}")
@@ -147,7 +146,7 @@ def parser(others: Mapping[str, EntryPoint]) -> argparse.ArgumentParser:
 
 
 def _joined(typed: Sequence[str]) -> list[str]:
-    """Negative numbers after options as ``--t-end=-1e-3``: argparse takes those with an exponent for options."""
+    """Join options with negative values, as ``--t-end=-1e-3``: argparse takes ones with an exponent for options."""
     words: list[str] = []
     for word in typed:
         if re.fullmatch(r"-\.?\d[\d.]*(e[-+]?\d+)?", word, re.I) and words and re.fullmatch("--[^=]+", words[-1]):
@@ -158,7 +157,7 @@ def _joined(typed: Sequence[str]) -> list[str]:
 
 
 def _of(given: argparse.Namespace, function: Callable[..., Any]) -> dict[str, Any]:
-    """The options that a function takes under the same name, and that were given or have a default."""
+    """The options that a function takes by name, if given or with a default."""
     taken = inspect.signature(function).parameters
     out = {name: value for name, value in vars(given).items() if name in taken and value is not None}
     return out | {"hold": _hold(given)} if "hold" in taken else out
@@ -186,7 +185,7 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def _check_outputs(given: argparse.Namespace) -> None:
-    """Refuse files that cannot be written, and packages that are not there, before a run that would be lost."""
+    """Refuse files that cannot be written and missing packages before a run that would be lost."""
     for name in _FILES:
         if (path := getattr(given, name, None)) is None:
             continue
@@ -204,13 +203,13 @@ def _check_outputs(given: argparse.Namespace) -> None:
     if getattr(given, "plot", None) is not None:
         from matplotlib.backend_bases import FigureCanvasBase
 
-        known, ending = sorted(FigureCanvasBase.get_supported_filetypes()), given.plot.suffix
-        if ending.lower()[1:] not in known:
-            raise ValueError(f"--plot: {given.plot} has the ending {ending!r}; pictures can be {', '.join(known)}")
+        endings, ending = sorted(FigureCanvasBase.get_supported_filetypes()), given.plot.suffix
+        if ending.lower()[1:] not in endings:
+            raise ValueError(f"--plot: {given.plot} has the ending {ending!r}; pictures can be {', '.join(endings)}")
 
 
 def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> None:
-    """Write what was asked for, and say where it is: one file that cannot be written costs no other one."""
+    """Write the files, and print where they are; if one cannot be written, the others still are."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     failed: OSError | ValueError | None = None
     for what, (path, write) in files.items():
@@ -224,8 +223,8 @@ def _write(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> N
 
 
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
-    """Times, the states of all bodies, the quantities of joints and forces, and observables that were registered: the
-    columns of `Solution.to_pandas`. A name that a spreadsheet would evaluate has an apostrophe before it."""
+    """Write times, states of all bodies, quantities of joints and forces, and registered observables: the columns of
+    `Solution.to_pandas`. A name that a spreadsheet would evaluate gets an apostrophe."""
     names = ["states", "joints", "forces", *(each.name for each in further())]
     frame = solution.to_pandas(names).rename(columns=harmless)
     with replacing(path) as new:
@@ -243,7 +242,7 @@ def _write_picture(figure: Any, path: Path) -> Path:
 
 
 class Target(NamedTuple):
-    """A mechanism with its name, its default end time, and one line about it."""
+    """A mechanism with its name, default end time and one-line summary."""
 
     name: str
     system: rbdae.System
@@ -252,52 +251,52 @@ class Target(NamedTuple):
 
 
 def _target(given: argparse.Namespace) -> Target:
-    """The mechanism of ``MODEL`` or ``FILE.py:FUNCTION``; its end time goes to the arguments.
+    """The mechanism of ``MODEL`` or ``FILE.py:FUNCTION``; its end time is stored in the arguments.
 
     Raises
     ------
     ValueError, TypeError, OSError
-        for a model, file or function that is not there, one that raises, and one that returns something else
+        for a model, file or function that does not exist, raises, or returns something else
     """
     text = given.model
     file, _, function = (text, "", "") if text.endswith(".py") else text.rpartition(":")
     if file.endswith(".py"):
-        found = _of_file(Path(file), function)
+        target = _of_file(Path(file), function)
     elif text in MODELS:
-        found = Target(text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary)
+        target = Target(text, MODELS[text](), MODELS[text].t_end, MODELS[text].summary)
     else:
         raise ValueError(f"{_check.unknown('model', text, MODELS, most=1)}; for your own FILE.py:FUNCTION")
-    given.t_end = found.t_end if given.t_end is None else given.t_end
+    given.t_end = target.t_end if given.t_end is None else given.t_end
     if given.t_end is None:
-        raise ValueError(f"{found.name} has no end time of its own; say --t-end, in seconds")
+        raise ValueError(f"{target.name} has no end time of its own; say --t-end, in seconds")
     if given.t_end == 0.0:
         raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
-    return found
+    return target
 
 
 def _of_file(path: Path, name: str) -> Target:
     module = _module(path)
-    made = getattr(module, name, None) if name else None
-    if made is None:
-        own = [k for k, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
-        raise ValueError(f"{path} has no function {name!r}; give {path}:NAME, it defines {', '.join(own) or 'none'}")
+    result = getattr(module, name, None) if name else None
+    if result is None:
+        names = [k for k, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+        raise ValueError(f"{path} has no function {name!r}; give {path}:NAME, it defines {', '.join(names) or 'none'}")
     try:
-        made = made() if callable(made) else made
+        result = result() if callable(result) else result
     except (Exception, SystemExit) as error:
         raise ValueError(f"{path}: {name}() {_told(error, path)}") from error
-    if not isinstance(made, rbdae.System):
-        raise TypeError(f"{path}:{name} gives {_check.show(made)}, no rbdae.System; return the system that it builds")
-    return Target(f"{path.name}:{name}", made, None, f"{name} of {path.name}")
+    if not isinstance(result, rbdae.System):
+        raise TypeError(f"{path}:{name} gives {_check.show(result)}, no rbdae.System; return the system that it builds")
+    return Target(f"{path.name}:{name}", result, None, f"{name} of {path.name}")
 
 
 def _module(path: Path) -> ModuleType:
-    """The file as a module by its own name, so that other processes can import it, too."""
+    """The file as a module under its own name, so that other processes can import it."""
     if not path.is_file():
         raise FileNotFoundError(f"the file {path} does not exist; give FILE.py:FUNCTION")
     sys.path.insert(0, str(path.resolve().parent))
-    known = sys.modules.get(path.stem)
-    if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
-        del sys.modules[path.stem]  # read again: a second command in this process sees what has been changed
+    loaded = sys.modules.get(path.stem)
+    if loaded is not None and getattr(loaded, "__file__", None) == str(path.resolve()):
+        del sys.modules[path.stem]  # read again, so that a second command in this process sees changes
     importlib.invalidate_caches()
     try:
         module = importlib.import_module(path.stem)
@@ -309,7 +308,7 @@ def _module(path: Path) -> ModuleType:
 
 
 def _told(error: BaseException, path: Path) -> str:
-    """The error that the user's code raised, with the last line of the file that led to it."""
+    """The error raised by the user's code, with the last line of the file that led to it."""
     said = f"raised {type(error).__name__}: {error}"
     if isinstance(error, SystemExit):
         said = f"ended the program (exit code {error.code}); raise an exception in its place"
@@ -323,9 +322,9 @@ def _told(error: BaseException, path: Path) -> str:
 
 
 def _run(given: argparse.Namespace) -> int:
-    """Integrate one mechanism; 0, or 1 if the solver gave up, or 130 after Ctrl-C: the files are then of the run so
+    """Integrate one mechanism. Returns 0, 1 if the solver gave up, or 130 after Ctrl-C, when the files hold the run so
     far."""
-    own = dict(map(_option, given.option))
+    solver_options = dict(map(_option, given.option))
     _check_outputs(given)
     target = _target(given)
     problem = rbdae.formulate(target.system, **_of(given, rbdae.formulate))
@@ -334,7 +333,7 @@ def _run(given: argparse.Namespace) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rbdae.FailedRunWarning)  # its message is printed below
-            solution = rbdae.solve(problem, (problem.t0, given.t_end), **options, **own)
+            solution = rbdae.solve(problem, (problem.t0, given.t_end), **options, **solver_options)
     except KeyboardInterrupt as error:
         so_far = getattr(error, "solution", None)
         if not isinstance(so_far, rbdae.Solution):
@@ -374,7 +373,7 @@ def _numbers(values: Vec) -> str:
 
 
 def _compare(given: argparse.Namespace) -> int:
-    """One mechanism through many forms; 0, or 1 if no run reached its end, or 130 after Ctrl-C: the files are then of
+    """Run one mechanism in many forms. Returns 0, 1 if no run reached its end, or 130 after Ctrl-C, when the files hold
     the finished runs."""
     options: dict[str, dict[str, Any]] = {}
     for name, value in map(_option, given.option):
@@ -436,7 +435,7 @@ def _solvers(given: argparse.Namespace) -> int:
 
 
 def _show_cache(given: argparse.Namespace) -> int:
-    """What is kept on disk; 0, or 1 if something could not be removed."""
+    """Show or clear the cache on disk. Returns 0, or 1 if something could not be removed."""
     home, entries = cache_folder.user_cache(), cache_folder.entries()
     if home is None:
         place = cache_folder.ENVIRONMENT
@@ -449,14 +448,14 @@ def _show_cache(given: argparse.Namespace) -> int:
     for entry in left:
         print(f"rbdae: {entry.path} could not be removed", file=sys.stderr)
     if given.clear and entries and not left:
-        print("removed; what is needed again will be compiled again")
+        print("removed; code will be compiled again when needed")
     return 1 if left else 0
 
 
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.Namespace], int]]] = {
     "models": ("list the mechanisms that can be run", _models),
     "solvers": ("list the solvers, installed or not", _solvers),
-    "run": ("integrate a mechanism and print how it went", _run),
+    "run": ("integrate a mechanism and print the result", _run),
     "compare": ("run a mechanism through formulations and solvers", _compare),
-    "cache": ("show what is kept on disk between processes: compiled code", _show_cache),
+    "cache": ("show the compiled code kept on disk between processes", _show_cache),
 }

@@ -1,4 +1,4 @@
-"""Another name of `rbdae_papers.closed_form`, which is imported when this one is."""
+"""Alias of `rbdae_papers.closed_form`."""
 
 import sys
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""`Input`: a number that comes from outside of a mechanism, and `Table`: values of one over time."""
+"""`Input`: a number that a mechanism receives from outside; `Table`: its values over time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Input:
     Attributes
     ----------
     name : unique among the inputs of the system
-    value : what it is where nothing else is given
+    value : used unless a run gives another
     unit : for labels
     """
 
@@ -43,8 +43,7 @@ class Input:
 @final
 @attrs.frozen(eq=False, init=False)
 class Table:
-    """Values at times, and what is between them: a function of the time. Before the first time and after the last one
-    the value stays.
+    """A function of time through given values, constant before the first time and after the last.
 
     Parameters
     ----------
@@ -52,12 +51,13 @@ class Table:
         Rising times, s.
     values : (k,) array_like
     kind : ``"linear"``, ``"cubic"`` or ``"previous"``
-        Lines, a cubic spline (not-a-knot, two continuous derivatives), or steps: each value from its time on.
+        Interpolation by lines, by a cubic spline (not-a-knot, two continuous derivatives), or by steps, where each
+        value holds from its time on.
 
     Raises
     ------
     TypeError, ValueError
-        for times that do not rise, other lengths, and a cubic spline of less than four values
+        for times that do not rise, for unequal lengths, and for a cubic spline through fewer than four values
     """
 
     t: Vec
@@ -76,18 +76,17 @@ class Table:
         self.__attrs_init__(times, numbers, kind, _between(times, numbers, kind))
 
     def moves_at(self, t: float) -> bool:
-        """Whether a cubic spline rises or falls at a time, its ends among them."""
+        """Whether the table is a cubic spline that rises or falls at a time, ends included."""
         from scipy.interpolate import CubicSpline
 
         slope = CubicSpline(self.t, self.values)(t, 1)
         return bool(abs(slope) * (self.t[-1] - self.t[0]) > 1e-9 * np.abs(self.values).max())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are made again."""
+        """Copies and pickles are constructed again."""
         return Table, (self.t, self.values, self.kind)
 
     def __call__(self, t: Any) -> Any:
-        """The value at a time."""
         return self._between(t)
 
 
@@ -95,7 +94,7 @@ def _times(t: ArrayLike) -> Vec:
     size = 0 if isinstance(t, np.ndarray) and t.ndim == 0 else len(t) if isinstance(t, Sized) else 0
     times = _check.array("table", "t", t, (max(size, 1),))
     if not (np.diff(times) > 0.0).all():
-        raise ValueError(f"table: the times must rise, got {_check.show(t)}; sort them and leave out equal ones")
+        raise ValueError(f"table: the times must rise, got {_check.show(t)}; sort them and leave out duplicates")
     return times
 
 
@@ -112,19 +111,18 @@ def _between(t: Vec, values: Vec, kind: Interpolation) -> Callable[[Any], Any]:
     def between(x: Any) -> Any:
         if isinstance(x, np.ndarray) and x.ndim:
             return spline(np.clip(x, first, last))
-        # at its ends it is the spline, whose slopes are those of a run that begins or ends there
+        # at its ends use the spline, with the slopes of a run that begins or ends there
         return choice(x < first, float(values[0]), choice(x > last, float(values[-1]), spline(x)))
 
     return between
 
 
 Given: TypeAlias = float | Callable[[float], Any] | Table | tuple[Any, ...]
-"""A value of an input over a run: a number, a function of the time, a table, or (t, values) or (t, values, kind) of
-one."""
+"""A value of an input over a run: a number, a function of time, a table, or its (t, values) or (t, values, kind)."""
 
 
 def given(owner: str, name: str, value: object) -> float | Callable[[float], Any]:
-    """A number, or a function of the time, checked; a table is one.
+    """A number or a function of time (a table is one), checked.
 
     Raises
     ------
@@ -142,13 +140,13 @@ def given(owner: str, name: str, value: object) -> float | Callable[[float], Any
 
 
 def values_of(owner: str, places: Mapping[str, int], u: object, present: Vec) -> Vec:
-    """Values of inputs, as many as there are places: of a mapping by name, whose others have their present value, or of
-    an array in the order of the inputs.
+    """Values of all inputs, from a mapping by name (missing ones keep their present value) or from an array in the
+    order of the inputs.
 
     Raises
     ------
     TypeError, ValueError
-        for a name that there is not, and for what is not finite real numbers of this length
+        for an unknown name, and for values that are not finite real numbers of this length
     """
     if not isinstance(u, Mapping):
         if type(u) is np.ndarray and u.dtype == np.float64 and u.shape == present.shape and math.isfinite(u @ u):
@@ -158,13 +156,13 @@ def values_of(owner: str, places: Mapping[str, int], u: object, present: Vec) ->
     for name, value in u.items():
         if name not in places:
             raise _check.unknown("input", name, places)
-        known = type(value) is float and math.isfinite(value)
-        out[places[name]] = value if known else _check.number(owner, f"input {name!r}", value)
+        plain = type(value) is float and math.isfinite(value)
+        out[places[name]] = value if plain else _check.number(owner, f"input {name!r}", value)
     return out
 
 
 def check_number_names(owner: str, names: Iterable[Any]) -> None:
-    """Refuse names of numbers that are no attributes."""
+    """Refuse names of numbers that are not valid attributes."""
     for key in names:
         if not isinstance(key, str) or not key.isidentifier() or iskeyword(key) or key.startswith("_"):
             raise ValueError(
@@ -177,13 +175,13 @@ def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, I
 
     Parameters
     ----------
-    most : how many there may be
-    instead : what to do with more of them, and with other things
+    most : the largest number of inputs
+    instead : remedy in messages, for more of them and for anything else
 
     Raises
     ------
     TypeError, ValueError
-        for what is no mapping from names to inputs
+        for anything but a mapping from names to inputs
     """
     if not isinstance(inputs, Mapping):
         raise TypeError(
@@ -195,7 +193,7 @@ def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, I
         if not isinstance(each, Input):
             raise TypeError(
                 f"{owner}: inputs[{name!r}] must be an input of the system, from add_input, got {_check.show(each)}; "
-                f"numbers and functions of the time belong into the law{instead}"
+                f"numbers and functions of time belong in the law{instead}"
             )
     if not 0 < len(inputs) <= most:
         n = len(inputs)
@@ -204,14 +202,14 @@ def read_inputs(owner: str, inputs: Any, most: int, instead: str) -> dict[str, I
 
 
 Sources: TypeAlias = Mapping[Input, Callable[[float], Any]]
-"""Inputs that are functions of the time."""
+"""Inputs that are functions of time."""
 
 
 def under_sources(
     users: Sequence[Any], fill: Maker, inputs: Sequence[Input], sources: Sources, first: int = 0
 ) -> tuple[tuple[Any, ...], Maker, tuple[Input, ...]]:
-    """The users' functions, the maker and the inputs of a law f(t, x, out), whose inputs begin at `first` of x, with
-    functions of the time in the places of some."""
+    """The users' functions, maker and inputs of a law f(t, x, out) with functions of time in the places of some inputs;
+    inputs begin at `first` in x."""
     functions = tuple(sources[each] for each in inputs if each in sources)
     timed = [each in sources for each in inputs]
     left = tuple(each for each in inputs if each not in sources)
@@ -222,8 +220,8 @@ def _completed(fill: Maker, n_users: int, timed: Sequence[bool], first: int, use
     law, functions = fill(users[:n_users]), users[n_users:]
 
     def completed(t: float, x: Vec, out: Vec) -> Any:
-        numbers, given = iter(x[first:]), iter(functions)
-        inputs = [next(given)(t) if by_time else next(numbers) for by_time in timed]
+        numbers, replacements = iter(x[first:]), iter(functions)
+        inputs = [next(replacements)(t) if by_time else next(numbers) for by_time in timed]
         return law(t, np.array([*x[:first], *inputs, *numbers]).view(type(x)), out)
 
     return completed
@@ -236,7 +234,7 @@ def named_numbers(names: tuple[str, ...]) -> Any:
 
 
 def _unknown_number(self: Any, name: str) -> Any:
-    """Refuse a name that is not among those of a record."""
+    """Refuse an attribute that the record does not have."""
     raise AttributeError(str(_check.unknown("name in a law", name, self._fields)), name=name, obj=self)
 
 

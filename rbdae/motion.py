@@ -1,13 +1,13 @@
-"""Prescribed motions: functions of time, and of inputs, with their first two derivatives by the time.
+"""Prescribed motions: functions of time and inputs, with their first two time derivatives.
 
-    a law s(t)          one function, recorded or called, whose derivatives `rbdae.laws` has
-    (s, s', s'')        three functions, or a spline, which has its own derivatives
-    f(t, x, out)        compiled by numba, fills out with s, s', s'' one after another (x is empty)
-    one input           s = u, which holds still while u is a number
-    (u, u', u'')        three inputs, which the user keeps consistent: they are taken as they are
-    a law (t, u)        plain Python, run on symbols, whose derivatives by t at constant inputs are exact
+    a law s(t)          one function, recorded or called; `rbdae.laws` differentiates it
+    (s, s', s'')        three functions, or a spline with its own derivatives
+    f(t, x, out)        compiled by numba, fills out with s, then s', then s'' (x is empty)
+    one input           s = u, constant while u is a number
+    (u, u', u'')        three inputs, taken as they are: the user keeps them consistent
+    a law (t, u)        plain Python, run on symbols; its time derivatives at constant inputs are exact
 
-An input that is a function of the time is a part of the law: then its derivatives count, too.
+An input that is a function of time becomes part of the law, and its derivatives enter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rbdae.laws.user_functions import UserFunction
 
 @runtime_checkable
 class Spline(Protocol):
-    """A function of time that has its own derivatives, such as scipy's splines."""
+    """A function of time with its own derivatives, such as scipy's splines."""
 
     def __call__(self, t: float, /) -> Any:
         """Its value."""
@@ -41,14 +41,14 @@ class Spline(Protocol):
 
 
 Law: TypeAlias = Sequence[Any] | Spline | Callable[..., Any] | Input
-"""What a drive takes, see above."""
+"""A law of a drive, see above."""
 
 _LAWS = ("s", "s'", "s''")
 _ROOM = 64
 _WAYS = (
-    "give one function of time that makes no floats of it; or (s, s', s''), three functions of time; or a spline with "
-    "a derivative method, such as scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that fills out with "
-    "s, s', s''"
+    "give one function of time that does not convert it to float; or (s, s', s''), three functions of time; or a "
+    "spline with a derivative method, such as scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that "
+    "fills out with s, s', s''"
 )
 
 
@@ -61,10 +61,10 @@ class Motion:
     owner : the name of its drive in messages
     n : number of components
     users : the user's functions
-    fill : makes f(t, x, out) of them, where x are the inputs; out has n numbers, or s, s', s'' if `whole`
-    inputs : those that it reads
-    whole : whether the derivatives are given, too
-    of_inputs : whether it reads inputs, or has functions of the time in their places
+    fill : makes f(t, x, out) of them; x are the inputs, out has n numbers, or s, s', s'' if `whole`
+    inputs : the inputs that it reads
+    whole : whether the derivatives are given too
+    of_inputs : whether it reads inputs, or functions of time in their places
     """
 
     def __init__(
@@ -94,11 +94,11 @@ class Motion:
         return out if self.whole else _WithRates(out)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have a user function of their own: its address is good in one process."""
+        """Copies and pickles bind the user's function anew: its address is valid in one process only."""
         return Motion, (self.owner, self.n, self._users, self._fill, self.inputs, self.whole, self.of_inputs)
 
     def __call__(self, t: float, u: Vec | None = None) -> tuple[Vec, Vec, Vec]:
-        """(s, s', s'') at a time, each (n,), under these inputs, or those that they are without others."""
+        """(s, s', s'') at a time, each (n,), for these inputs or their default values."""
         out = np.full(3 * self.n, np.nan)
         values = np.array([each.value for each in self.inputs]) if u is None else u
         self._function(t, np.asarray(values[: len(self.inputs)]), out)
@@ -124,36 +124,36 @@ class Motion:
             )
 
     def refuse_held(self, rates: Vec) -> None:
-        """Refuse derivatives beside a number that holds still. Raises ValueError."""
+        """Refuse nonzero derivatives of a constant input. Raises ValueError."""
         if np.any(rates != 0.0):
             raise ValueError(
-                f"{self.owner}: input {self.inputs[0].name!r} is a number, which holds still, and its derivatives are "
-                f"{_check.show(rates.tolist())}; for a run give all three as functions of the time, or the drive a law "
+                f"{self.owner}: input {self.inputs[0].name!r} is a constant number, but its derivatives are "
+                f"{_check.show(rates.tolist())}; for a run give all three as functions of time, or the drive a law "
                 "(t, u) with inputs="
             )
 
     def under(self, sources: Sources) -> Motion:
-        """The law with functions of the time in the places of some inputs.
+        """The law with functions of time in the places of some inputs.
 
         Raises
         ------
         ValueError
-            for tables that are not smooth enough, and for some of three inputs without the others
+            for tables that are not smooth enough, or if only some of three inputs are given
         """
-        given = tuple(each in sources for each in self.inputs)
-        if not any(given):
+        replaced = tuple(each in sources for each in self.inputs)
+        if not any(replaced):
             return self
-        if self.whole and not all(given):
-            missing = [each.name for each, timed in zip(self.inputs, given, strict=True) if not timed]
+        if self.whole and not all(replaced):
+            missing = [each.name for each, timed in zip(self.inputs, replaced, strict=True) if not timed]
             raise ValueError(
-                f"{self.owner}: a function of the time has derivatives; give input {missing[0]!r} as a function, too"
+                f"{self.owner}: a function of time has derivatives; give input {missing[0]!r} as a function, too"
             )
         for each in self.inputs:
             table = sources.get(each)
             if isinstance(table, Table) and table.kind != "cubic" and not self.whole:
                 raise ValueError(
                     f"{self.owner}: input {each.name!r} is a table of {table.kind!r} values, whose rate jumps; a drive "
-                    "needs two derivatives: give kind='cubic', or a function of the time"
+                    "needs two derivatives: give kind='cubic', or a function of time"
                 )
         users, fill, left = under_sources(self._users, self._fill, self.inputs, sources)
         return Motion(self.owner, self.n, users, fill, left, self.whole, of_inputs=True)
@@ -164,8 +164,8 @@ Rates: TypeAlias = Callable[[float], tuple[Vec, Vec, Vec]]
 
 
 def check_rates(owner: str, motion: Rates, t0: float, time: float = 1.0, size: float = 1.0) -> None:
-    """Refuse a motion that is not finite, or whose derivatives contradict it, near t0 (central differences); `time` and
-    `size` are those of the model: in which time it moves, and how large s is in it. Raises ValueError."""
+    """Refuse a motion that is not finite, or whose derivatives contradict it, near t0 (central differences). `time` and
+    `size` are the model's scales of time and of s. Raises ValueError."""
     for order, values in enumerate(motion(t0)):
         if not np.isfinite(values).all():
             raise ValueError(f"{owner}: {_LAWS[order]} is {_show(values)} at t = {t0:g}; it must be finite")
@@ -178,18 +178,18 @@ def check_rates(owner: str, motion: Rates, t0: float, time: float = 1.0, size: f
                 raise ValueError(f"{owner}: {name} is {_show(here[order])} at t = {t:g}; it must be finite")
         for order, name in ((0, _LAWS[1]), (1, _LAWS[2])):
             slope = (after[order] - before[order]) / (2.0 * h)
-            given = here[order + 1]
+            derivative = here[order + 1]
             rounding = (1e-5 * np.abs(here[order]) + 1e-9 * size / time**order) / time
-            if np.any(np.abs(slope - given) > 1e-3 * (np.abs(slope) + np.abs(given) + rounding)):
+            if np.any(np.abs(slope - derivative) > 1e-3 * (np.abs(slope) + np.abs(derivative) + rounding)):
                 raise ValueError(
                     f"{owner}: the derivatives contradict the law: at t = {t:g}, {name} is given as "
-                    f"{_show(given)}, but differences of {_LAWS[order]} give "
+                    f"{_show(derivative)}, but differences of {_LAWS[order]} give "
                     f"{_show(slope)}; correct it, or give a spline, which has its own derivatives"
                 )
 
 
 def _time(motion: Rates, t0: float, time: float, size: float) -> float:
-    """The shorter of the model's time and the one in which the law moves by that size."""
+    """The shorter of the model's time and the time in which the law moves by `size`."""
     _, speed, acceleration = (float(np.max(np.abs(s))) for s in motion(t0))
     fast = max(1.0 / time, speed / size, np.sqrt(acceleration / size))
     return float(1.0 / fast) if np.isfinite(fast) else time
@@ -201,7 +201,7 @@ def _show(values: Vec) -> str:
 
 @final
 class _WithRates:
-    """A law with its derivatives by the time: recorded, or at each time those of a call."""
+    """A law with its time derivatives, recorded or called."""
 
     def __init__(self, base: Recorded) -> None:
         self._base = base
@@ -214,15 +214,15 @@ class _WithRates:
 
 
 def _with_rates(law: RecordedLaw) -> RecordedLaw:
-    """s, s', s'' by the time, of one law."""
+    """s, s', s'' of one law."""
     rate = law.by([("t", 0)])
     outputs = [*law.outputs, *rate.outputs, *rate.by([("t", 0)]).outputs]
     return RecordedLaw(law.graph, outputs, law.regular, law.n_in)
 
 
 def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) -> Motion:
-    """The motion of what a user gives: a law of the time, an input, n of them, three or 3 n for s, s', s'', or a law
-    (t, u) of `inputs`.
+    """The motion from a user's law: a function of time, n inputs, 3 n inputs for s, s', s'', or a law (t, u) of
+    `inputs`.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def _by_numba(law: Any) -> bool:
 
 
 def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:
-    """s, s', s'', or s only."""
+    """The functions (s, s', s''), or (s,)."""
     if isinstance(law, (tuple, list)):
         if len(law) != 3 or not all(callable(f) for f in law):
             raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
@@ -274,7 +274,7 @@ def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:
 
 
 def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
-    """The values that a law gives: n real numbers."""
+    """The n real numbers that a law returned, checked."""
     what, raw = _LAWS[k], np.asarray(value)
     if isinstance(value, np.ma.MaskedArray) or raw.dtype.kind not in "iuf":
         raise TypeError(
@@ -290,14 +290,14 @@ def _values(owner: str, n: int, k: int, t: float, value: object) -> Vec:
 
 
 def _listed(law: Any) -> tuple[Input, ...]:
-    """The inputs in what is given, in a sequence or a sequence of sequences; none if there is anything else."""
+    """The inputs in a law that consists of them, flattened; empty for any other law."""
     flat = [law] if not isinstance(law, (tuple, list)) else law
     flat = [each for part in flat for each in (part if isinstance(part, (tuple, list)) else [part])]
     return tuple(flat) if all(isinstance(each, Input) for each in flat) else ()
 
 
 def _as_they_are(users: Sequence[Callable[..., Any]]) -> Filling:
-    """Inputs as the motion, or with its derivatives."""
+    """Filling of a motion that inputs give directly, with or without derivatives."""
 
     def fill(t: float, x: Vec, out: Vec) -> None:
         for k in range(len(out)):
@@ -307,7 +307,7 @@ def _as_they_are(users: Sequence[Callable[..., Any]]) -> Filling:
 
 
 def _by_name(n: int, names: tuple[str, ...], users: Sequence[Callable[..., Any]]) -> Filling:
-    """A law (t, u)."""
+    """Filling of a law (t, u)."""
     (law,) = users
     numbers = named_numbers(names)
 

@@ -46,7 +46,7 @@ class System:
     ground : Body
         The body that does not move; joints and forces may use it.
     bodies, joints, forces : tuples
-        In order of addition; `bodies` without the ground. Every joint and force in them has its name.
+        In order of addition; `bodies` excludes the ground. Every joint and force has a name.
 
     Examples
     --------
@@ -65,14 +65,14 @@ class System:
         self._bodies: dict[str, Body] = {self._ground.name: self._ground}
         self._joints: dict[str, AbstractJoint] = {}
         self._forces: dict[str, AbstractForce] = {}
-        # The names of the objects that were passed in: those in the dictionaries above may be copies of them.
+        # Names of the objects as passed in; the dictionaries above may hold copies of them.
         self._given: dict[object, str] = {}
         self._counts: dict[str, int] = {}
         self._inputs: dict[str, Input] = {}
         self._sources: dict[Input, Callable[[float], Any]] = {}
 
     def __copy__(self) -> System:
-        """A system with the same bodies, joints and forces; what is added to one of the two is not in the other."""
+        """A system with the same bodies, joints and forces; additions to one do not change the other."""
         out = object.__new__(System)
         for name in self.__slots__:
             value = getattr(self, name)
@@ -123,21 +123,20 @@ class System:
 
     @property
     def sources(self) -> Mapping[Input, Callable[[float], Any]]:
-        """The inputs that are functions of the time."""
+        """The inputs that are functions of time."""
         return MappingProxyType(self._sources)
 
     def source(self, given: Input) -> Callable[[float], Any]:
-        """An input as a function of the time: what it is given, else its value. Raises ValueError for one of another
-        system."""
+        """An input as a function of time: its source if it has one, otherwise its constant value. Raises ValueError for
+        an input of another system."""
         if self._inputs.get(given.name) is not given:
             raise ValueError(
-                f"input {given.name!r} does not belong to this system; use what its own add_input has returned"
+                f"input {given.name!r} does not belong to this system; use what its own add_input returned"
             )
         return self._sources.get(given, lambda t: given.value)
 
     def with_sources(self, sources: Mapping[str, Callable[[float], Any] | None]) -> System:
-        """A system with the same parts in which these inputs, by name, are functions of the time, or, for None, are no
-        longer."""
+        """A system with the same parts and these sources by input name; None removes a source."""
         out = copy.copy(self)
         for name, function in sources.items():
             if name not in self._inputs:
@@ -148,14 +147,14 @@ class System:
         return out
 
     def add_input(self, name: str, value: float = 0.0, *, unit: str = "") -> Input:
-        """Add an input: a number that laws of forces read and that is given from outside during a run.
+        """Add an input: a number that force laws read and that a run receives from outside.
 
         Parameters
         ----------
         name : str
             Unique among the inputs of the system.
         value : float
-            What it is where nothing else is given.
+            Used unless a run gives another.
         unit : str
             For labels.
 
@@ -201,14 +200,14 @@ class System:
         pivot : (3,) array_like, optional
             A point fixed in space about which the body rotates. It carries the origin of the body frame.
         position, velocity : (3,) array_like, optional
-            Of the origin of the body frame at the start, in space. With a pivot they follow from it.
+            Initial values of the body frame's origin, in space. With a pivot they follow from it.
         orientation : Rotation, (4,) or (3, 3) array_like, optional
-            At the start, from body to space: a `scipy.spatial.transform.Rotation`, a unit quaternion (scalar
-            first) or the matrix [d1 d2 d3].
+            Initial rotation from body to space: a `scipy.spatial.transform.Rotation`, a unit quaternion (scalar first)
+            or the matrix [d1 d2 d3].
         angular_velocity : (3,) array_like, optional
-            At the start, in the body frame, rad/s.
+            Initial value in the body frame, rad/s.
         allow_unphysical : bool
-            Take an inertia that breaks the triangle inequality, as that of the top in [GR95], section 11.6.
+            Accept an inertia that breaks the triangle inequality, like the top in [GR95], section 11.6.
 
         Returns
         -------
@@ -217,13 +216,13 @@ class System:
         Raises
         ------
         ValueError, TypeError
-            The data describe no body; the message names the object, the value and the remedy.
+            If the data describe no body; the message names the object, the value and the remedy.
 
         Notes
         -----
-        Initial values that are left out are unknown, not zero: `rbdae.formulate` finds values that satisfy the joints.
-        Given ones hold as far as the joints allow. The search for a position begins at the origin, for an orientation
-        at none. Joints that take a direction or a length from the start take it from there.
+        Omitted initial values are unknown, not zero: `rbdae.formulate` finds values that satisfy the joints, and keeps
+        given values as far as the joints allow. The search begins at the origin, without rotation; joints that take a
+        direction or a length from the start take it from this placement.
         """
         if isinstance(name, Body):
             raise TypeError(
@@ -232,7 +231,7 @@ class System:
             )
         _check.name("body", name, self._bodies)
         owner = f"body {name!r}"
-        kilograms = _check.positive(owner, "mass", mass, "use system.ground for what does not move")
+        kilograms = _check.positive(owner, "mass", mass, "use system.ground for a body that does not move")
         tensor = _check.symmetric(owner, "inertia", inertia, (3,), (3, 3))
         center = _check.vector(owner, "center_of_mass", center_of_mass)
         unphysical = _check.flag(owner, "allow_unphysical", allow_unphysical)
@@ -270,7 +269,7 @@ class System:
 
         Returns
         -------
-        The joint as the system has it: with its name, "spherical-1" and so on if none was given.
+        The joint as the system has it: with its name, by default "spherical-1" and so on.
         """
         if not isinstance(joint, AbstractJoint):
             raise TypeError(
@@ -292,8 +291,8 @@ class System:
 
         Returns
         -------
-        The force as the system has it: with its name, "bushing-1" and so on if none was given, and on the ground if
-        no second body was given.
+        The force as the system has it: with its name, by default "bushing-1" and so on, and with the ground as its
+        second body unless one was given.
         """
         if not isinstance(force, AbstractForce):
             raise TypeError(
@@ -328,7 +327,7 @@ class System:
     def _admit(
         self, what: str, value: AbstractJoint | AbstractForce, bodies: tuple[Body, ...], taken: dict[str, Any]
     ) -> str:
-        """The name of a joint or force that may come in."""
+        """The name under which a joint or force enters; refuses one that may not."""
         name, kind = value.name, value.default_name
         owner = caption(what, type(value).__name__, bodies, name)
         if name is not None:
@@ -349,7 +348,6 @@ class System:
         return name
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks."""
         gravity = ", ".join(f"{g:g}" for g in self._gravity)
         kinds = [(body.name, "body", f"{body.mass:g} kg") for body in self.bodies]
         for joint in self.joints:
@@ -367,8 +365,7 @@ class System:
 
 
 def name_in(system: System, part: object) -> str | None:
-    """The name under which a system has a joint or force: one that was passed in, or that it has given back; None for
-    others."""
+    """The name of a joint or force in a system, as passed in or as given back; None if it is not in the system."""
     return system._given.get(part)
 
 
@@ -387,7 +384,7 @@ def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: A
 
 
 def _same(x: Vec, y: Vec) -> bool:
-    """Whether two points are one, but for rounding."""
+    """Whether two points agree up to rounding."""
     return math.dist(x, y) <= 1e-12 * max(math.hypot(*x), math.hypot(*y))
 
 

@@ -1,4 +1,4 @@
-"""Adapters of `rbdae` to solver packages, a module each, and the tools that they share (`rbdae_adapters.toolkit`).
+"""Adapters of `rbdae` to solver packages, one module each, and their common tools (`rbdae_adapters.toolkit`).
 
 Nothing is imported here: an adapter imports its package when it runs.
 """
@@ -12,8 +12,8 @@ ADAPTERS: dict[str, str] = {
     "assimulo": "rbdae_adapters.assimulo",
     "solve_dae": "rbdae_adapters.solve_dae",
 }
-"""The adapters of this distribution: the name before the colon in ``solver="name:method"``, and the module whose
-``ADAPTER`` it is. ``pyproject.toml`` has the same pairs as entry points of the group ``rbdae.adapters``. Adapters of
-other distributions have theirs there."""
+"""The adapters of this distribution: the name before the colon in ``solver="name:method"``, and the module with its
+``ADAPTER``. ``pyproject.toml`` lists the same pairs as entry points of the group ``rbdae.adapters``; adapters of other
+distributions register there too."""
 
 __all__ = ["ADAPTERS"]

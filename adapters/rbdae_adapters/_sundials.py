@@ -1,13 +1,12 @@
-"""The common part of the two bindings of SUNDIALS: native forms, tolerances for higher index, return codes.
+"""Common part of the two SUNDIALS bindings: native forms, tolerances for higher index, return codes.
 
-Tolerances. A BDF code differentiates what it integrates: with step h, the rounding errors of index-2
-unknowns are multiplied by 1/h and those of index-3 unknowns by 1/h^2, whatever the error test asks for.
-Therefore
+Tolerances. A BDF code differentiates the unknowns numerically: with step h, rounding errors are multiplied by 1/h for
+index-2 unknowns and by 1/h^2 for index-3 unknowns, whatever the error test asks for. Therefore
 
 - multipliers, and at index 3 the velocities, get the absolute tolerance `LOOSE`, which takes them out of the
   error test and out of Newton's convergence test. Multipliers of index 1 too: they do not feed back into the
   motion, and in forms that hold the acceleration constraint they carry the rounding of v, divided by h;
-- what remains is integrated more accurately than asked for, by `MARGIN`: at index 3 because the velocities
+- the other unknowns are integrated more accurately than requested, by `MARGIN`: at index 3 because the velocities
   are differences of positions (error in v = error in q / h) and nothing else controls them, at index 1
   because the constraints drift;
 - the first step is `first_step`: the packages' own choice (a change of half a tolerance) is so small that
@@ -38,10 +37,10 @@ LEAST_TOLERANCE = {1: 1e-12, 2: 0.0, 3: 1e-10}
 """Tightest tolerances by index, before the margin: with 1e-13 Newton's method ends in rounding, and DASPK refuses."""
 
 MAX_STEPS = 1_000_000
-"""Steps of a run, unless the user gives a limit; the packages' 500 are meant for one output interval."""
+"""Default limit on steps; the packages' 500 are meant for one output interval."""
 
 STALLED = 0
-"""In place of a return code, when the package reports success but the time stands still."""
+"""Replaces the return code if the package reports success but the time stands still."""
 
 STALLED_MESSAGE = "steps are below the resolution of the time"
 
@@ -54,7 +53,7 @@ REASONS = {
     -6: Reason.SINGULAR,
     -7: Reason.SINGULAR,
 }
-"""Of return codes of IDA and CVODE."""
+"""Reasons by return codes of IDA and CVODE."""
 DASPK_REASONS = {
     STALLED: Reason.STEP_TOO_SMALL,
     -1: Reason.TOO_MANY_STEPS,
@@ -70,7 +69,7 @@ DASPK_REASONS = {
 @final
 @dataclass(frozen=True, slots=True)
 class ResidualNative:
-    """The arguments that the DAE solvers of scikit-sundae and scikits.odes take, e.g. ``IDA(p.resfn, **p.options)``.
+    """Arguments for the DAE solvers of scikit-sundae and scikits.odes, e.g. ``IDA(p.resfn, **p.options)``.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ class ResidualNative:
         if the linear solver is sparse. scikits.odes' ddaspk has no `res` here: ``jacfn(t, y, yp, cj, J)``
     y0, yd0 : consistent initial values, shape (n,)
     t0 : initial time
-    options : the other arguments of the constructor, the Jacobian and the tolerances among them
+    options : the constructor's other arguments, including the Jacobian and the tolerances
     """
 
     resfn: Callable[[float, Vec, Vec, Vec], None]
@@ -91,7 +90,7 @@ class ResidualNative:
 
     @classmethod
     def of(cls, problem: Solvable, jacfn: Callable[..., None], options: dict[str, Any]) -> ResidualNative:
-        """With the residual and the start of a problem."""
+        """Native arguments with a problem's residual and start."""
         residual = problem.callbacks.residual
 
         def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
@@ -104,7 +103,7 @@ class ResidualNative:
 @final
 @dataclass(frozen=True, slots=True)
 class RhsNative:
-    """The arguments that the CVODE classes of scikit-sundae and scikits.odes take: ``CVODE(p.rhsfn, **p.options)``.
+    """Arguments for the CVODE classes of scikit-sundae and scikits.odes: ``CVODE(p.rhsfn, **p.options)``.
 
     Parameters
     ----------
@@ -112,7 +111,7 @@ class RhsNative:
     jacfn : ``jacfn(t, y, yp, J)``, fills `J` (n, n)
     y0 : consistent initial state, shape (n,)
     t0 : initial time
-    options : the other arguments of the constructor, the Jacobian and the tolerances among them
+    options : the constructor's other arguments, including the Jacobian and the tolerances
     """
 
     rhsfn: Callable[[float, Vec, Vec], None]
@@ -123,10 +122,10 @@ class RhsNative:
 
     @classmethod
     def of(cls, problem: Solvable, options: dict[str, Any]) -> RhsNative:
-        """With the right-hand side, its Jacobian and the start of a problem; options have the Jacobian if it is None
-        there."""
+        """Native arguments with a problem's right-hand side and start; a Jacobian of None in `options` is replaced by
+        the problem's."""
         callbacks = problem.callbacks
-        rhs = callbacks.rhs  # not so the Jacobian: asking for it allocates memory of its size
+        rhs = callbacks.rhs  # the Jacobian is looked up on demand, because this allocates memory of its size
 
         def rhsfn(t: float, y: Vec, yp: Vec) -> None:
             rhs(t, y, yp)
@@ -140,9 +139,9 @@ class RhsNative:
 
 
 class InternalSteps(AbstractStepper):
-    """IDA, which carries yd along, or CVODE, which does not, one internal step at a time.
+    """IDA (with yd) or CVODE (without), one internal step at a time.
 
-    Neither binding has a way to hand back a corrected state: it is a restart, at order 1, which costs 20 to 40 steps.
+    Neither binding can take back a corrected state: this needs a restart at order 1, which costs 20 to 40 steps.
     """
 
     def __init__(self, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
@@ -153,7 +152,7 @@ class InternalSteps(AbstractStepper):
 
     @abstractmethod
     def _start(self) -> None:
-        """Begin, or begin again, from t, y and yd."""
+        """Start or restart from t, y and yd."""
 
     @abstractmethod
     def _advance(self) -> tuple[float, Vec, Vec | None]:
@@ -173,7 +172,7 @@ class InternalSteps(AbstractStepper):
 
 
 def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float, float | Vec]:
-    """`rtol` and `atol` for the package, as the module's docstring says; ODE forms keep theirs."""
+    """`rtol` and `atol` for the package, see the module's docstring; unchanged for ODE forms."""
     if problem.kind == "ode":
         return rtol, atol
     index = problem.index
@@ -190,7 +189,7 @@ def least_tolerance(problem: Solvable) -> float:
 
 
 def algebraic(problem: Solvable) -> dict[str, Any]:
-    """The options for what is algebraic in the error test: at index 3 the velocities as well."""
+    """Options that declare algebraic unknowns for the error test, including the velocities at index 3."""
     excluded = leaves_error_test(problem)
     left = excluded | multipliers(problem)
     return {
@@ -200,5 +199,5 @@ def algebraic(problem: Solvable) -> dict[str, Any]:
 
 
 def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:
-    """The surrender for a return code."""
+    """The exception for a return code."""
     return GaveUp(reasons.get(code, Reason.SOLVER), f"return code {code}: {message}")

@@ -1,7 +1,7 @@
 """Assimulo: Hairer and Wanner's Fortran codes, ODASSL for overdetermined systems, and LSODAR.
 
-- Radau5ODE, Dopri5, RodasODE and LSODAR run through Assimulo's classes and loop (`_run_class`). Our Jacobian is called
-  by all of them but Dopri5.
+- Radau5ODE, Dopri5, RodasODE and LSODAR run through Assimulo's classes and loop (`_run_class`). All but Dopri5 call our
+  Jacobian.
 - Radau5DAE: Assimulo's class drops the user's Jacobian and doubles all unknowns, (y, y'), with index classes 1 and 2;
   so it gives up at index 3, and at index 2 with tight tolerances. Here the same compiled RADAU5 gets the equations in
   another form (`_Stacked`). Options keep Assimulo's names.
@@ -11,9 +11,8 @@
 
 A projected state goes back into all of them without a restart: into the one-step methods through the Fortran
 code's own array, with Dopri5's first stage evaluated again; into ODASSL and LSODAR as the zeroth difference of their
-history, which moves the recent history along, as CVODE's own projection does. With LSODAR errors become a third
-of those without projection on the average; at one tolerance they may be larger (docs/decisions.md, "Projection with
-multistep codes").
+history, which shifts the recent history, like CVODE's own projection. With LSODAR projection reduces errors to a third
+on average; at single tolerances they may grow (docs/decisions.md, "Projection with multistep codes").
 
 Not offered: the Euler methods, RungeKutta34, which rejects no steps, GLIMDA, and Assimulo's SUNDIALS solvers.
 """
@@ -56,12 +55,12 @@ _OPTIONS = {
     "RodasODE": ("inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"),
     "LSODAR": ("maxh", "maxordn", "maxords", "maxsteps", "usejac"),
 }
-"""Assimulo's classes take any attribute, and check the values of these."""
+"""Options by class: Assimulo accepts any attribute, but checks the values of these."""
 _NATIVE_OPTIONS = {"ODASSL": ("inith", "maxh")}
-"""Of its class, whose `maxord` refuses what it should take, and which counts no steps."""
+"""Options of its class, whose `maxord` refuses valid values, and which counts no steps."""
 
 _MAX_STEPS = 100_000
-"""Assimulo's default for Radau5 and Dopri5, for the others too."""
+"""Assimulo's default for Radau5 and Dopri5, used for the others too."""
 
 
 def _ode(name: str, summary: str, shared: str, **more: Any) -> Method:
@@ -100,14 +99,13 @@ class AssimuloAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
-        """The distribution's version."""
         if importlib.util.find_spec("assimulo") is None:
             return None
         return self._version
 
-    @functools.cached_property  # it reads the lists of files of all distributions
+    @functools.cached_property  # it reads the file lists of all distributions
     def _version(self) -> str:
-        """The version of the distribution that has the package: Modelon's wheels have a name of their own."""
+        """The version of the distribution that contains the package: Modelon's wheels have their own name."""
         names = importlib.metadata.packages_distributions().get("assimulo", [])
         return importlib.metadata.version(names[0]) if names else "unknown"
 
@@ -116,13 +114,13 @@ class AssimuloAdapter(AbstractAdapter):
     ) -> Any:
         """An `Explicit_Problem`, an `Implicit_Problem` (Radau5DAE) or an `Overdetermined_Problem` (ODASSL).
 
-        Each has `jac` in the class's signature, and `options`: attributes of the solver, tolerances, limits and the
-        first step among them, for ``setattr(solver, name, value)``; `options` that are given are added. The latter two
-        have `algvar`, 0 for multipliers, and ``unknowns(y, yd)``, the unknowns of `problem`. At index 2 Radau5DAE's
-        class has the multipliers in yd, see `implicit_problem`; index 3 is beyond it.
+        Each has `jac` in the class's signature, and `options`: solver attributes for ``setattr(solver, name, value)``,
+        including tolerances, limits, the first step and the given options. The latter two have `algvar`, 0 for
+        multipliers, and ``unknowns(y, yd)``, the unknowns of `problem`. At index 2 Radau5DAE's class has the
+        multipliers in yd, see `implicit_problem`; it does not support index 3.
         """
-        known = _NATIVE_OPTIONS.get(method, _OPTIONS[method])
-        given = take_options(options, known, f"the native form of assimulo:{method}")
+        allowed = _NATIVE_OPTIONS.get(method, _OPTIONS[method])
+        given = take_options(options, allowed, f"the native form of assimulo:{method}")
         functions = Functions(problem)
         usual: dict[str, Any] = {"usejac": True, "maxsteps": _MAX_STEPS, "inith": first_step(problem, rtol)}
         if method == "Radau5DAE":
@@ -138,12 +136,11 @@ class AssimuloAdapter(AbstractAdapter):
         else:
             native = explicit_problem(problem, functions)
         atol = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
-        native.options = {name: value for name, value in usual.items() if name in known}
+        native.options = {name: value for name, value in usual.items() if name in allowed}
         native.options |= given | {"rtol": rtol, "atol": atol}
         return native
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
-        """Run one of the methods."""
         options = take_options(request.options, _OPTIONS[method.name], f"assimulo:{method.name}")
         if method.name == "Radau5DAE":
             return _run_radau5(problem, method, request, options)
@@ -181,7 +178,7 @@ _CODES = {
         -10: Reason.NOT_CONVERGED,
     },
 }
-"""Of return codes; `_HAIRER` for the other methods."""
+"""Reasons by return codes; `_HAIRER` for the other methods."""
 
 _RADAU5_SAYS = {
     "Maximal number of steps": Reason.TOO_MANY_STEPS,
@@ -189,27 +186,26 @@ _RADAU5_SAYS = {
     "Matrix is repeatedly singular": Reason.SINGULAR,
     "Repeated unexpected step rejections": Reason.NOT_FINITE,
 }
-"""Messages of Radau5ODE from Assimulo 3.3 on, which has return codes of its own."""
+"""Messages of Radau5ODE from Assimulo 3.3 on, which has its own return codes."""
 
 
 @functools.cache
 def module(name: str) -> ModuleType:
-    """A module of Assimulo."""
     return importlib.import_module(f"assimulo.{name}")
 
 
 def finite(values: Vec) -> bool:
-    """Whether all are finite. The Fortran codes do not ask: a NaN makes their step size a NaN."""
+    """Whether all are finite. The Fortran codes do not check: a NaN makes their step size NaN."""
     return bool(values.dot(values) < np.inf) or bool(np.isfinite(values).all())
 
 
 def surrender(name: str, code: int) -> GaveUp:
-    """The reason behind a return code."""
+    """The exception for a return code."""
     return GaveUp(_CODES.get(name, _HAIRER).get(code, Reason.SOLVER), f"return code {code}")
 
 
 def surrender_of_class(name: str, error: Exception) -> GaveUp:
-    """The reason behind one of Assimulo's exceptions, most of which tell a return code only."""
+    """The exception for one of Assimulo's exceptions, most of them with a return code only."""
     text = str(error) or type(error).__name__
     codes = re.findall(r"-\d+", str(getattr(error, "value", text)))
     by_code = _CODES.get(name, _HAIRER).get(int(codes[-1]), Reason.SOLVER) if codes else Reason.SOLVER
@@ -217,7 +213,7 @@ def surrender_of_class(name: str, error: Exception) -> GaveUp:
 
 
 def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
-    """Set options by way of Assimulo's own checks."""
+    """Set options through Assimulo's own checks."""
     for option, value in options.items():
         try:
             setattr(solver, option, value)
@@ -245,10 +241,9 @@ def explicit_problem(problem: Solvable, functions: Functions) -> Any:
 def implicit_problem(problem: Solvable, functions: Functions, kind: str) -> Any:
     """An `Implicit_Problem`, or an `Overdetermined_Problem`.
 
-    The first has the index classes that Assimulo's Radau5DAE knows, which stacks (y, y') and says that y is of class 1
-    and y' of class 2 ([HW96], section VII.3). Multipliers of index 2 belong to the latter: they are derivatives then,
-    of unknowns of their own that begin with zero (as in `hiller-anantharaman`), so that F(t, y, y') = 0 keeps its
-    equations.
+    The first has the index classes of Assimulo's Radau5DAE, which stacks (y, y') with y in class 1 and y' in class 2
+    ([HW96], section VII.3). Multipliers of index 2 belong to class 2: they become derivatives of additional unknowns
+    that begin at zero (as in `hiller-anantharaman`), so that F(t, y, y') = 0 keeps its equations.
     """
     differential = np.asarray(problem.differential)
     moved = ~differential & (np.asarray(problem.variable_index) >= 2) & (kind == "Implicit_Problem")
@@ -276,21 +271,20 @@ def implicit_problem(problem: Solvable, functions: Functions, kind: str) -> Any:
 
 
 INDEX_3_MARGIN = 1e-3
-"""Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
+"""Tightens the tolerances of index-3 forms: the index classes loosen the velocities' tolerances by 1/h."""
 
 GROWTH = 2.0
-"""Largest growth of a step where equations constrain velocities or positions, unless the user gives `fac2`.
+"""Default of `fac2`, the largest growth of a step, if equations constrain velocities or positions.
 
-RADAU5 may accept the first Newton iterate of a step because the iteration of the step before has converged well. Where
-steps grow eightfold (its own default), as from its small first ones, this estimate is wrong by two powers of ten and
-more: the step ends off its constraint by many tolerances, and from there velocities would have to jump in any step,
-however short. The first iterate is farthest from the last one where a constraint moves, by a drive. The estimate is the
-rate theta of the step before to the power 0.8, and theta grows with the square of the step: it cannot be too small for
-theta below GROWTH^-10, here 1e-3."""
+RADAU5 may accept the first Newton iterate of a step because the previous step's iteration converged well. If steps grow
+eightfold (its own default), as from its small first ones, this estimate is wrong by two powers of ten or more: the step
+ends off its constraint by many tolerances, and then velocities would have to jump in any step, however short. The first
+iterate is farthest from the last if a drive moves a constraint. The estimate is the previous step's rate theta to the
+power 0.8, and theta grows with the square of the step: it cannot be too small for theta below GROWTH^-10, here 1e-3."""
 
 NEWTON = 1e-3
-"""Newton's tolerance there, in tolerances, unless the user gives `fnewt`; RADAU5's own is up to 0.015. With
-GROWTH = 2.5 and RADAU5's own some runs of driven pendulums collapse, with this one and GROWTH = 2 none of 960."""
+"""Default of `fnewt`, Newton's tolerance in tolerances, in the same cases; RADAU5's own is up to 0.015. With GROWTH =
+2.5 and RADAU5's own some runs of driven pendulums collapse; with these values 0 of 960 do."""
 
 _CONSTRAINED = {"fac2": GROWTH, "fnewt": NEWTON}
 
@@ -302,15 +296,15 @@ _LEAST_TOLERANCE = 1e-10
 class _Stacked:
     """F(t, y, y') = 0 as M Y' = f(t, Y) for RADAU5, Y = (y, derivatives of differential unknowns) by index class.
 
-    The derivative of an unknown of class k is of class k + 1 where some equations have no derivative and no algebraic
-    unknown: these determine derivatives only once they are differentiated. So it is above index 1, and in
+    The derivative of an unknown of class k is of class k + 1 if some equations have no derivative and no algebraic
+    unknown: these determine derivatives only when differentiated. This is the case above index 1, and in
     `hiller-anantharaman`, whose multipliers are derivatives.
 
     Attributes
     ----------
-    m1 : RADAU5's M1: how many equations at the beginning are Y_i' = Y_(i + m1), whose rows are neither stored nor
+    m1 : RADAU5's M1, the number of initial equations Y_i' = Y_(i + m1), whose rows are neither stored nor
         factorised (IWORK(9), IWORK(10)); 0 if the index classes order the unknowns otherwise
-    solved : the number of the other equations, to which the Jacobian and the diagonal of M belong
+    solved : the number of the other equations, for which there are the Jacobian and the diagonal of M
     """
 
     def __init__(self, problem: Solvable, functions: Functions) -> None:
@@ -318,19 +312,19 @@ class _Stacked:
         differential = np.flatnonzero(problem.differential)
         algebraic = np.flatnonzero(~problem.differential)
         self._functions = functions
-        known = np.maximum(problem.variable_index, 1)
+        index = np.maximum(problem.variable_index, 1)
         constrained = problem.index > 1 or (problem.kind == "dae" and self._constrains(problem))
-        rates = np.minimum(known[differential] + int(constrained), 3)
-        classes = np.concatenate([known[differential], rates, known[algebraic]])
+        rates = np.minimum(index[differential] + int(constrained), 3)
+        classes = np.concatenate([index[differential], rates, index[algebraic]])
         order = np.argsort(classes, kind="stable")
         self.n = n
         self.constrained = constrained
         self.size = len(order)
         self.groups = [int(np.sum(classes == k)) for k in (1, 2, 3)]
         self._source: Ints = np.concatenate([differential, n + differential, algebraic])[order]
-        at = np.argsort(order)
+        inverse = np.argsort(order)
         many = len(differential)
-        self._y, self._rate = at[:many], at[many : 2 * many]
+        self._y, self._rate = inverse[:many], inverse[many : 2 * many]
         self._rows = np.setdiff1d(np.arange(self.size), self._y)
         leading = np.array_equal(self._y, np.arange(many)) and np.array_equal(self._rate, np.arange(many, 2 * many))
         self.m1 = many if leading else 0
@@ -341,16 +335,16 @@ class _Stacked:
         self._both = np.zeros(2 * n)
 
     def stack(self, y: Vec, yd: Vec) -> Vec:
-        """Y of y and y'."""
+        """Y from y and y'."""
         return np.asarray(np.concatenate([y, yd])[self._source])
 
     def unstack(self, stacked: Vec) -> Vec:
-        """y, as a view that the next call overwrites."""
+        """y from Y, as a view that the next call overwrites."""
         self._both[self._source] = stacked
         return self._both[: self.n]
 
     def put_back(self, stacked: Vec, y: Vec) -> None:
-        """Make `y` that of `stacked`, which keeps its derivatives."""
+        """Replace y in `stacked`, which keeps its derivatives."""
         self.unstack(stacked)[:] = y
         stacked[:] = self._both[self._source]
 
@@ -363,7 +357,7 @@ class _Stacked:
         return out
 
     def jac(self, t: float, stacked: Vec) -> Mat:
-        """df/dY of the last `solved` equations."""
+        """df/dY for the last `solved` equations."""
         y = self.unstack(stacked)
         by_y, by_yd = self._functions.jacobians_of(t, y, self._both[self.n :])
         out = np.zeros((self.solved, self.size), order="F")
@@ -380,7 +374,7 @@ class _Stacked:
 
 
 def _work_arrays(known: Any, stacked: _Stacked) -> tuple[Vec, Any]:
-    """RADAU5's WORK and IWORK from Assimulo's options; its documentation counts from 1."""
+    """RADAU5's WORK and IWORK (documented with indices from 1) from Assimulo's options."""
     size, solved = stacked.size, stacked.solved
     real = np.zeros(size * (solved + 12) + solved * (1 + 3 * solved) + 20)
     names = ("safe", "thet", "fnewt", "quot1", "quot2", "maxh", "fac1", "fac2")
@@ -393,21 +387,21 @@ def _work_arrays(known: Any, stacked: _Stacked) -> tuple[Vec, Any]:
 
 
 def _run_radau5(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
-    """Run RADAU5; f2py passes as many arguments to functions as their signatures show."""
+    """Run RADAU5. f2py passes as many arguments to functions as their signatures have."""
     functions = Functions(problem)
     request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
     recorder = Recorder(problem, request, one_step=True)
     stacked = _Stacked(problem, functions)
     margin = INDEX_3_MARGIN if problem.index == 3 else 1.0
     rtol, atol = margin * request.rtol, margin * atol_vector(problem, request)
-    # Assimulo's class checks the options and knows their defaults
-    known = module("solvers").Radau5DAE(implicit_problem(problem, functions, "Implicit_Problem"))
-    configure(known, method.name, (_CONSTRAINED if stacked.constrained else {}) | options)
-    inith = known.inith
+    # Assimulo's class checks the options and has their defaults
+    checker = module("solvers").Radau5DAE(implicit_problem(problem, functions, "Implicit_Problem"))
+    configure(checker, method.name, (_CONSTRAINED if stacked.constrained else {}) | options)
+    inith = checker.inith
     if "inith" not in options:
         if stacked.constrained:
-            # its own 0.01 s is accepted unseen where classes loosen what would see the error; at index 3 rounding is
-            # divided by the square of the step: one of order 1 may never be accepted
+            # its default 0.01 s would be accepted unchecked where index classes loosen the tolerances; at index 3
+            # rounding is divided by the square of the step: a first step of order 1 may never be accepted
             inith = first_step(problem, request.rtol, 3 if problem.index == 3 else 1)
         inith = inith if request.first_step is None else request.first_step
     lib, size = module("lib.radau5"), stacked.size
@@ -445,7 +439,7 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
         *(1, 0, 0),  # a diagonal mass matrix
         solout,
         1,  # with dense output
-        *_work_arrays(known, stacked),
+        *_work_arrays(checker, stacked),
     )
     if flag < 0:
         end = surrender(method.name, flag)
@@ -460,13 +454,13 @@ def _run_radau5(problem: Solvable, method: Method, request: Request, options: di
 
 
 _UNTESTED = 1e7
-"""Tolerance that takes an unknown out of the error test."""
+"""Tolerance that excludes an unknown from the error test."""
 
 _LEAST_RTOL = 1e-12
-"""Relative tolerance that sizes are counted with where it is smaller: shifts are not to cost digits."""
+"""Least relative tolerance in the sizes of shifts, so that shifts cost no digits."""
 
 _FIXED_REALS = 40
-"""Numbers at the start of RWORK; the residual, errors and weights follow, then the history."""
+"""Numbers at the start of RWORK, before the residual, errors, weights and the history."""
 
 
 @final
@@ -489,7 +483,7 @@ class _Odassl(AbstractStepper):
         self._info[2] = 1  # return after each step
         self._info[3] = 1  # and never step beyond
         self._real[0] = request.t_end
-        # its own, a change of half a tolerance, is so small that A2 A1^-1 A2^T of the multipliers is lost in rounding
+        # its default, a change of half a tolerance, is so small that the multipliers' A2 A1^-1 A2^T is lost in rounding
         options = {"inith": first_step(problem, request.rtol)} | options
         for option, at, number in (("maxh", 6, 1), ("inith", 7, 2)):
             if options.get(option):  # 0 leaves it to the package
@@ -503,7 +497,7 @@ class _Odassl(AbstractStepper):
         self._shift = self._away(self._y)
 
     def _away(self, y: Vec) -> Vec:
-        """A shift of small unknowns, by twice their size."""
+        """Shift of small unknowns, by twice their size."""
         return np.where(np.abs(y) < self._size, 2.0 * self._size, 0.0)
 
     def _residual(self, t: float, z: Vec, yd: Vec) -> Vec:
@@ -514,7 +508,7 @@ class _Odassl(AbstractStepper):
 
     def _advance(self, t: float, target: float, info: Any, real: Vec, whole: Any, shift: Vec) -> Any:
         return self._call(
-            lambda t, z, yd: self._residual(t, z, yd),  # f2py passes as many arguments as it sees
+            lambda t, z, yd: self._residual(t, z, yd),  # f2py passes as many arguments as the signature has
             self._rows,
             self._n,
             t,
@@ -549,7 +543,7 @@ class _Odassl(AbstractStepper):
 
         # Asked for a time inside the last step, ODASSL interpolates and does nothing else.
         def at(s: float) -> Vec:
-            if s == told:  # it refuses the time that it stands at
+            if s == told:  # it refuses its present time
                 s = np.nextafter(s, np.inf)
             z: Vec = self._advance(told, s, info.copy(), real.copy(), whole.copy(), shift)[1]
             return z - shift
@@ -570,19 +564,19 @@ class _Odassl(AbstractStepper):
 
 
 _LSODAR_LATEST = 20
-"""LSODAR's real array holds the latest state from here on, the zeroth difference of its history."""
+"""Place of the latest state, the zeroth difference of the history, in LSODAR's real array."""
 
 
 @functools.cache
 def _reporting(name: str) -> type:
-    """Assimulo's class `name` whose accepted steps go to a `Recorder` and nowhere else."""
+    """Assimulo's class `name`, with accepted steps sent to a `Recorder` only."""
     base: Any = getattr(module("solvers"), name)
 
     class Reporting(base):  # type: ignore[misc]  # the base is known at run time only
         recorder: Recorder
 
         def report_solution(self, t: float, y: Vec, opts: Any) -> bool:
-            """Called after each accepted step; returns whether to leave the solver."""
+            """Take an accepted step; returns whether to leave the solver."""
             recorder = self.recorder
             self.altered = False
             self.t, self.y = t, np.array(y)
@@ -600,7 +594,7 @@ def _reporting(name: str) -> type:
         return Reporting
 
     class ReportingDopri5(Reporting):
-        # The signature is spelled out because f2py asks for it.
+        # The signature is explicit because f2py inspects it.
         def _solout(self, nrsol: int, told: float, t: float, y: Vec, cont: Vec, lrc: int, irtrn: int) -> int:
             flag: int = super()._solout(nrsol, told, t, y, cont, lrc, 1)
             # 2 makes DOPRI5 evaluate the first stage again.
@@ -610,12 +604,11 @@ def _reporting(name: str) -> type:
 
 
 def _run_class(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
-    """Run one of Assimulo's classes."""
     name, functions = method.name, Functions(problem)
     recorder = Recorder(problem, request, one_step=True)
     stats = recorder.stats
 
-    def fun(t: float, y: Vec) -> Vec:  # f2py passes as many arguments as a signature shows
+    def fun(t: float, y: Vec) -> Vec:  # f2py passes as many arguments as the signature has
         out = functions.rhs(t, y)
         if not finite(out):
             if name == "Radau5ODE":
@@ -638,12 +631,12 @@ def _run_class(problem: Solvable, method: Method, request: Request, options: dic
     solver.verbosity, solver.report_continuously, solver.recorder = 50, True, recorder
     solver.rtol, solver.atol = request.rtol, atol_vector(problem, request)
     usual: dict[str, Any] = {"usejac": True}
-    if name == "LSODAR":  # it counts its own limit in each step from zero
+    if name == "LSODAR":  # its own limit counts from zero in each step
         recorder.max_steps = int(options.get("maxsteps", _MAX_STEPS))
     else:
         usual["maxsteps"] = _MAX_STEPS
     if request.first_step is not None:
-        # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
+        # their default 0.01 s may lead to values that are not finite, from which RodasODE and Dopri5 cannot recover
         usual["inith"] = request.first_step
     configure(solver, name, {key: value for key, value in usual.items() if key in _OPTIONS[name]} | options)
     try:

@@ -1,8 +1,8 @@
-"""Solvers of this package itself: one-step methods whose loops are machine code.
+"""The package's own solvers: one-step methods with loops in machine code.
 
-A run in which nothing is asked of Python stays in machine code from its start to its end, with projection, switches and
-events of quantities where there is code of the model for them (`toolkit.loops.LoopRun.free`). All else is asked after
-every accepted step, by the tools that all adapters share. Both take the same steps.
+A run that needs no Python stays in machine code from start to end, with projection, switches and events of quantities
+if there is code of the model for them (`toolkit.loops.LoopRun.free`). Otherwise the tools shared by all adapters work
+after every accepted step. Both take the same steps.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _BOUNDS = {
     "grow": (1.0, math.inf),
     "beta": (0.0, math.inf),
 }
-"""Of options that are numbers. Both ends of `grow` and `beta` are possible, and no limit of `max_step`."""
+"""Ranges of numeric options. The ends are included for `grow` and `beta`; `max_step` may be infinite."""
 
 
 def _options(given: Mapping[str, Any], known: tuple[str, ...], who: str, **choices: Iterable[object]) -> dict[str, Any]:
-    """The user's options, checked: no package does it here."""
+    """The user's options, checked here because there is no package to do so."""
     out = take_options(given, known, who)
     for name, value in out.items():
         if name in ("max_steps", "max_iterations"):
@@ -64,7 +64,7 @@ def _options(given: Mapping[str, Any], known: tuple[str, ...], who: str, **choic
 
 
 _HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiated", "hamiltonian-eliminated")
-"""Momenta as unknowns, and no further multipliers: the schemes take their state, and no equation of theirs."""
+"""Forms in momenta without further multipliers: the schemes use their state but not their equations."""
 
 
 _BOTH, _QUATERNION = ("quaternion", "directors"), ("quaternion",)
@@ -95,14 +95,14 @@ _FIXED = tuple(
 @final
 @dataclass(frozen=True, slots=True)
 class NativeProblem:
-    """The functions and values that a loop of one's own needs, in C, in machine code or in Python.
+    """Functions and values for your own loop in C, machine code or Python.
 
     Parameters
     ----------
     function : the right-hand side as a machine function: `address` of ``int32 f(void* context, double t, const double*
-        y, const double* yd, double c, double* out)``, which does not read yd and c, `context`, and `check`, to be
-        called after a result that is not 0; of methods of fixed step size the three functions of a step, `newton`,
-        `advance` and `predict` (`rbdae.machine.loops.fixed`), and `n_unknowns` of a step
+        y, const double* yd, double c, double* out)``, which does not read yd and c, its `context`, and `check`, to call
+            after a nonzero result; for methods of fixed step size the three functions of a step, `newton`,
+            `advance` and `predict` (`rbdae.machine.loops.fixed`), and `n_unknowns` of a step
     t0, y0 : the start, shape (n,)
     method : the method's name
     """
@@ -122,7 +122,7 @@ class LoopsAdapter(AbstractAdapter):
 
     @property
     def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
-        """The methods that have a tableau, also those of other packages, and those of fixed step size."""
+        """The methods with a tableau, including those registered by other packages, and the fixed-step methods."""
         adaptive = {name: f"{method.tableau.summary}, explicit" for name, method in METHODS.items()}
         summaries = (adaptive | {ODEX.name: ODEX.summary}).items()
         loop = "its loop in machine code"
@@ -130,16 +130,15 @@ class LoopsAdapter(AbstractAdapter):
         return (*(Method(name, ode, one_step=True, summary=f"{said}, {loop}") for name, said in summaries), *_FIXED)
 
     def version(self) -> str | None:
-        """The version of rbdae."""
         return __version__
 
     def native(self, problem: Solvable, method: str, **options: Any) -> NativeProblem:
-        """The right-hand side as a machine function, and the start; of fixed-step methods the functions of a step.
+        """The right-hand side as a machine function, and the start; for fixed-step methods the functions of a step.
 
         Raises
         ------
         rbdae.adapter.Unsupported
-            for options, and for models that the method cannot take
+            for options, and for models that the method does not support
         """
         take_options(options, (), f"the native form of rbdae:{method}")
         if method in SCHEMES:
@@ -148,7 +147,6 @@ class LoopsAdapter(AbstractAdapter):
         return NativeProblem(machine(problem, "rhs"), problem.t0, problem.y0.copy(), method)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
-        """Run one of the methods."""
         if method.name in SCHEMES:
             return _run_fixed(problem, method.name, request)
         scheme, options = self._scheme(method, request)
@@ -160,8 +158,8 @@ class LoopsAdapter(AbstractAdapter):
         return loops.run(make, problem, request, options.get("max_steps"))
 
     def stepper(self, problem: Solvable, method: Method, request: Request) -> OneStepRun | None:
-        """A run of a method with a tableau, or of ODEX, that its owner continues; None for methods of fixed step size,
-        and where a projection or a switch is asked in Python."""
+        """A run of a method with a tableau, or of ODEX, that its owner continues; None for fixed-step methods and if a
+        projection or a switch needs Python."""
         if method.name in SCHEMES or request.events or request.watch is not None:
             return None
         scheme, options = self._scheme(method, request)
@@ -170,20 +168,20 @@ class LoopsAdapter(AbstractAdapter):
             return None
         run = OneStepRun(scheme, machine(problem, "rhs"), request, within.y0, options, within)
         run._keeps, run.loop.s.budget = request.keep_steps, _BUDGET
-        run.loop.y[:] = within.y0  # the end of a step that is none yet
+        run.loop.y[:] = within.y0  # as if a step had ended here
         return run
 
     def _scheme(self, method: Method, request: Request) -> tuple[OneStep | Extrapolation, Mapping[str, Any]]:
         """A method and its options, checked."""
         scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
-        known = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
-        return scheme, request.options and _options(request.options, known, f"rbdae:{method.name}")
+        allowed = _ADAPTIVE if scheme is not ODEX else _ADAPTIVE[:-1]
+        return scheme, request.options and _options(request.options, allowed, f"rbdae:{method.name}")
 
     def work(self, problem: Any, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
-        """The work of the steps of methods with a fixed step size: forces times increments, multipliers times what
-        drives prescribe. For schemes that keep energy it is what the energy changes by.
+        """The work in the steps of fixed-step methods: forces times increments, multipliers times prescribed
+        increments. For energy-conserving schemes it equals the change of energy.
 
-        The unknowns of the steps are found again as in the run. None if a step has no solution: then these are not the
+        The unknowns of the steps are solved for again as in the run. None if a step has no solution: then these are not
         states of a run.
         """
         if method not in SCHEMES:
@@ -191,13 +189,13 @@ class LoopsAdapter(AbstractAdapter):
         given = {name: ast.literal_eval(options[name]) for name in _FIXED_STEP if name in options}
         step = ast.literal_eval(options["step"])
         direction = -1.0 if steps.t[-1] < steps.t[0] else 1.0
-        own = direction * steps.t
-        span = float(own[0]), float(own[-1])
+        run_times = direction * steps.t
+        span = float(run_times[0]), float(run_times[-1])
         scheme, loop = _fixed_loop(problem, method, span, steps.y[0], step, given, stepwise=True, direction=direction)
-        sizes = np.diff(own)
+        sizes = np.diff(run_times)
         sizes[np.abs(sizes - step) <= fixed_memory.ALMOST * step] = step
         function = problem.callbacks.work_of_steps(scheme)
-        status, out = loop.works(function, own, steps.y, sizes, direction * times)
+        status, out = loop.works(function, run_times, steps.y, sizes, direction * times)
         loop.functions.check()
         function.check()
         return out if status == fixed_memory.FINISHED else None
@@ -207,15 +205,15 @@ class LoopsAdapter(AbstractAdapter):
 
 
 _BUDGET = 1 << 16
-"""Evaluations between two pauses of a run that its owner continues, in which Python sees signals."""
+"""Evaluations between two pauses for signals in a run that its owner continues."""
 
 NEAR = 1e-8
-"""Relative distance of times: what was not finite there is the reason of an end here."""
+"""Relative distance of times: a value that was not finite within it explains the end of a run."""
 
 
 @final
 class OneStepRun(LoopRun):
-    """A run of a method with an error estimate; a `rbdae.adapter.Stepper`, too."""
+    """A run of a method with an error estimate; also a `rbdae.adapter.Stepper`."""
 
     def __init__(
         self,
@@ -235,13 +233,13 @@ class OneStepRun(LoopRun):
         self._max_step = options.get("max_step", math.inf)
 
     def failed(self, status: int) -> None:
-        """Raise the exception behind a status, or make the loop reject its last attempt, or raise `GaveUp`."""
+        """Raise the exception behind a status or `GaveUp`, or make the loop reject its last attempt."""
         loop = self.loop
         if status == memory.CALLBACK_NOT_FINITE:
             try:
                 self.check()
             except Exception:
-                loop.s.shrink = 1  # the function cannot take what is no number, and need not
+                loop.s.shrink = 1  # the function cannot take NaN, and need not
                 return
         if status in (memory.CALLBACK, memory.CALLBACK_NOT_FINITE):
             self.check()
@@ -256,7 +254,7 @@ class OneStepRun(LoopRun):
             raise GaveUp(Reason.NOT_FINITE, "the right-hand side is not finite", s.bad_t)
         if status == memory.TOO_SMALL:
             raise GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
-        raise self.ended(status) or RuntimeError(f"the loop came back with {status}, which nobody knows")
+        raise self.ended(status) or RuntimeError(f"the loop returned the unknown status {status}")
 
     def finish(self, stats: Stats) -> None:
         s = self.loop.s
@@ -268,17 +266,15 @@ class OneStepRun(LoopRun):
 
     @property
     def t(self) -> float:
-        """The time that it has reached."""
         return float(self.loop.t)
 
     @property
     def y(self) -> Vec:
-        """The state there; a copy."""
+        """A copy of the state there."""
         y: Vec = self.loop.y
         return y.copy()
 
     def advance(self, t_end: float) -> tuple[Reason, str]:
-        """Continue to a later time."""
         loop, s = self.loop, self.loop.s
         s.t_end = t_end
         s.h_max = min(self._max_step, t_end - s.t_new)
@@ -297,11 +293,11 @@ class OneStepRun(LoopRun):
         return Reason.FINISHED, ""
 
     def mark(self) -> tuple[float, Vec, int]:
-        """Where it stands: the time, the state, and the steps so far."""
+        """The present time, state, and number of steps."""
         return self.t, self.y, self.loop.s.rows
 
     def back(self, mark: tuple[float, Vec, int]) -> None:
-        """Stand again where `mark` was made; the size of the next step is chosen as at a start."""
+        """Return to the state at `mark`; the size of the next step is chosen as at a start."""
         loop, s = self.loop, self.loop.s
         s.t_new, y, rows = mark
         s.rows = rows if self._keeps else 1
@@ -314,14 +310,13 @@ class OneStepRun(LoopRun):
         self.loop.s.stale = 1
 
     def steps(self) -> Steps:
-        """The start and all accepted steps; copies, since the rows grow in place. None if they are not kept."""
+        """Copies of the start and all accepted steps, since the rows grow in place; empty if they are not kept."""
         t, y = self.loop.steps()
         if not self._keeps:
             return Steps(t[:0].copy(), y[:0].copy())
         return Steps(t.copy(), y.copy())
 
     def stats(self) -> Stats:
-        """The cost so far."""
         out = Stats(steps=self.loop.s.steps, seconds=time.perf_counter() - self._began)
         self.finish(out)
         return out
@@ -331,10 +326,10 @@ class OneStepRun(LoopRun):
 
 
 TOLERANCE = 1e-8
-"""Relative size of the last correction, which is applied: Newton's method squares it."""
+"""Relative size of the last correction, which is still applied: Newton's method squares it."""
 
 MOST = 30
-"""Iterations in one step."""
+"""Most iterations in one step."""
 
 SCHEMES: Mapping[str, Mapping[str, str]] = {
     "energy-momentum": {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"},
@@ -347,13 +342,13 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
         "average-velocity": "MIDPOINT (326)",
     },
 }
-"""The schemes of a method by the names of its variants; the first one is the default."""
+"""Schemes of each method by variant; the first is the default."""
 
 SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
-"""Schemes whose composition has order six, without joints; the last two have the steps of the first ones."""
+"""Schemes whose composition has order six, without joints; the last two take the same steps as the first two."""
 
 NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
-"""Schemes whose steps of the size -h do not undo those of the size h."""
+"""Schemes whose steps of size -h do not undo steps of size h."""
 
 
 def _fixed_loop(
@@ -365,7 +360,7 @@ def _fixed_loop(
     options: Mapping[str, Any],
     **more: Any,
 ) -> tuple[str, FixedLoop]:
-    """The scheme that options of a method choose, and its loop."""
+    """The scheme selected by a method's options, and its loop."""
     variants = SCHEMES[method]
     scheme = variants[options.get("variant", next(iter(variants)))]
     functions = functions_of(problem, scheme, method)
@@ -412,24 +407,24 @@ class FixedRun(LoopRun):
         self.step_size, self.method = request.step, method
 
     def failed(self, status: int) -> None:
-        """Raise why the loop cannot continue: the exception of a user's function, or `GaveUp`."""
+        """Raise the exception of a user's function, or `GaveUp`."""
         self.check()
         s = self.loop.s
-        number = s.steps + int(s.t == s.t_new)  # else a state within the last one has no solution
+        number = s.steps + int(s.t == s.t_new)  # else a state within the last step has no solution
         if status == fixed_memory.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where, remedy = f"step {number} of {self.step_size:.3g} s: ", "take a smaller step="
         if status == fixed_memory.NOT_FINITE:
             raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
         if status != fixed_memory.NOT_CONVERGED:
-            raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+            raise RuntimeError(f"the loop returned the unknown status {status}")
         said = f"after {s.most} iterations its equations do not hold, as where a body comes to half a turn in a step"
         if self.method == "variational":
             said = "it turns a spin Omega by theta, sin(theta) = step * Omega: there is none beyond step * Omega = 1"
         raise GaveUp(Reason.NOT_CONVERGED, f"{where}{said}; {remedy}")
 
     def interpolant(self) -> Dense:
-        """`GaveUp` where the step to a state within the last one has no solution."""
+        """The dense output; raises `GaveUp` if the step to a state within the last step has no solution."""
 
         def at_time(t: float) -> Vec:
             y: Vec = self.loop.at(t)
@@ -440,37 +435,37 @@ class FixedRun(LoopRun):
         return at_time
 
     def finish(self, stats: Stats) -> None:
-        """An iteration evaluates a residual and a Jacobian, and factorises it."""
+        """Count a residual, a Jacobian and a factorisation for each iteration."""
         n = self.loop.s.iterations
         stats.evaluations = stats.jacobians = stats.factorisations = n
         stats.rejected = 0
 
 
 def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple[float, ...]:
-    """The stages of a step: one, or those of ``order=4`` or ``6``, which is 4 if a composition is asked for."""
+    """Stages of a step: one, or those of ``order=4`` or ``6``; a composition has order 4 by default."""
     scheme = functions.scheme
     order = options.get("order", 4 if "composition" in options else 2)
     if order > 2 and scheme in NOT_SYMMETRIC:
         raise Unsupported(
-            f"rbdae:{method}: order={order} is composed of steps that lead back with the opposite size, and those of "
-            f"{scheme} do not; choose another variant="
+            f"rbdae:{method}: order={order} needs steps that are undone by the opposite size, unlike those of "
+            f"{scheme}; choose another variant="
         )
     if order > 4 and (scheme not in SIXTH or functions.n_rows):
-        # in directors and with joints, momenta off the tangent space change their sign in every step
+        # with directors and joints, momenta off the tangent space change sign in every step
         raise Unsupported(
-            f"rbdae:{method} has no order=6 here: it is that of QUAT.EM, QUAT.EM-R and MIDPOINT without joints, not "
-            f"of {scheme} in directors or with joints; take order=4"
+            f"rbdae:{method} has no order=6 here: QUAT.EM, QUAT.EM-R and MIDPOINT have it without joints, but not "
+            f"{scheme} in directors or with joints; take order=4"
         )
     return weights(options.get("composition", COMPOSITIONS[0]), order)
 
 
 def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
-    """The machine functions of a scheme, or of what it is in directors."""
-    found: Any = getattr(problem.callbacks, "steps", None)
-    if found is None:
+    """Compiled step functions of a scheme; for director momenta, those of its director variant."""
+    step_functions: Any = getattr(problem.callbacks, "steps", None)
+    if step_functions is None:
         raise Unsupported(f"rbdae:{method} needs a problem of rbdae.formulate; formulate the system first")
     try:
-        return found(scheme)
+        return step_functions(scheme)
     except ValueError as error:
         raise Unsupported(f"rbdae:{method}: {error}") from error
 
@@ -487,8 +482,8 @@ def _run_fixed(problem: Solvable, method: str, request: Request) -> Outcome:
     )
     if request.projector is not None:
         raise Unsupported(
-            f"rbdae:{method} keeps positions on the constraints by itself, and a projection would change energy and "
-            "momentum, which it keeps, too; leave out projection="
+            f"rbdae:{method} keeps positions on the constraints by itself, and a projection would change the conserved "
+            "energy and momentum; leave out projection="
         )
 
     def make(y0: Vec, within: Inside | None) -> FixedRun:

@@ -1,20 +1,20 @@
-"""scikits.odes 3.0: IDA and CVODE of SUNDIALS 6, and DASPK, driven one internal step at a time; `sundials:ida` is
-quicker, and has sparse factors.
+"""scikits.odes 3.0: IDA and CVODE of SUNDIALS 6, and DASPK, one internal step at a time; `sundials:ida` is quicker and
+has sparse factors.
 
-- Unknowns of higher index leave the error test by `exclude_algvar_from_error`; velocities of index 3 are declared
-  algebraic for this purpose. They leave Newton's convergence test by large tolerances (`rbdae_adapters._sundials`).
+- `exclude_algvar_from_error` takes unknowns of higher index out of the error test; velocities of index 3 are declared
+  algebraic for this purpose. Large tolerances take them out of Newton's convergence test (`rbdae_adapters._sundials`).
 - The linear solver is dense, with our Jacobian: the package has no sparse one, drops a Jacobian for the band ones, and
   fails when IDA calls a preconditioner.
-- Options are the package's own, which refuses others. Fractions that version 3.0 would cut to integers, such as a
+- Options are the package's own; it refuses others. Fractions that version 3.0 would truncate to integers, such as a
   `nonlin_conv_coef`, are refused here.
 - Exceptions of callbacks become return codes: IDA's wrapper would drop them, and `rbdae.solve` raises them.
 
-DASPK reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. Negative times are its switch for
-single steps: it runs on a shifted clock if the interval begins before 0. It keeps state in Fortran variables, so that
-one run at a time can use it. It takes a projected state as the zeroth column of its history, in its work array, which
-moves the recent history along. IDA and CVODE have no way to take it back here: with a projection they restart when the
-drift exceeds some ten tolerances (`toolkit.Recorder`): on a swinging pendulum at rtol = 1e-8 that doubles the steps.
-Recorded states are projected anyway.
+DASPK reads the Jacobian's buffer by columns, so `jacfn` gets its transpose. It uses negative times as a switch for
+single steps, so it runs on a shifted clock if the interval begins before 0. It keeps state in Fortran variables, so
+only one run at a time can use it. It takes a projected state as the zeroth column of its history, in its work array,
+which shifts the recent history. IDA and CVODE cannot take it back here: with a projection they restart when the drift
+exceeds some ten tolerances (`toolkit.Recorder`); on a swinging pendulum at rtol = 1e-8 this doubles the steps. Recorded
+states are projected anyway.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, take
 _DENSE = ("dense", "lapackdense")
 _CUT = ("nonlin_conv_coef", "order", "max_steps", "max_conv_fails", "max_nonlin_iters")
 _DASPK_OPTIONS = ("order", "max_steps", "max_step_size", "first_step")
-"""The class of DASPK takes any name."""
+"""Options of DASPK, whose class accepts any name."""
 _FIXED_REALS = 50
 """Numbers at the start of DASPK's RWORK."""
 
@@ -84,7 +84,6 @@ class ScikitsOdesAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
-        """The version of the distribution with SUNDIALS."""
         if any(importlib.util.find_spec(name) is None for name in ("scikits_odes", "scikits_odes_sundials")):
             return None
         return importlib.metadata.version("scikits-odes-sundials")
@@ -94,8 +93,8 @@ class ScikitsOdesAdapter(AbstractAdapter):
     ) -> ResidualNative | RhsNative:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own.
 
-        Tolerances, the classes of unknowns and a limit of a million steps are among them. DASPK has no such limit: it
-        ends after 500 steps between two outputs, whatever `max_steps` says.
+        They include tolerances, the classes of unknowns and a limit of a million steps. DASPK has no such limit: it
+        ends after 500 steps between two outputs, whatever `max_steps` is.
         """
         given = take_options(options, _DASPK_OPTIONS if method == "ddaspk" else None, f"scikits.odes:{method}")
         if "max_step" in given:
@@ -114,12 +113,13 @@ class ScikitsOdesAdapter(AbstractAdapter):
         return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
-        """Run one of the methods."""
         request = usable(problem, request, least_tolerance(problem))
         recorder = Recorder(problem, request, one_step=method.name == "ddaspk")
         native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **request.options)
-        made: Any = _Daspk if method.name == "ddaspk" else _Stepper
-        return drive(made(problem, native, recorder), recorder, max_steps=native.options.get("max_steps", MAX_STEPS))
+        stepper_class: Any = _Daspk if method.name == "ddaspk" else _Stepper
+        return drive(
+            stepper_class(problem, native, recorder), recorder, max_steps=native.options.get("max_steps", MAX_STEPS)
+        )
 
 
 # ---------------------------------------------------------------- arguments
@@ -136,7 +136,7 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, options: dict[str, A
     if problem.kind == "dae":
         options |= algebraic(problem)
     options.setdefault("first_step_size", first_step(problem, rtol))
-    options.setdefault("max_steps", MAX_STEPS)  # the package's own 500 end a run between two outputs
+    options.setdefault("max_steps", MAX_STEPS)  # the package's default 500 ends a run between two outputs
     return ResidualNative.of(problem, jacfn, options)
 
 
@@ -176,7 +176,7 @@ class _Stepper(InternalSteps):
         self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last start
         self._interpolating = False
         options = dict(native.options, one_step_compute=True, old_api=False, err_handler=self._note)
-        if self._t_end > 0.0:  # the package ignores others; there the solver steps past the end
+        if self._t_end > 0.0:  # the package ignores others: there the solver steps past the end
             options["tstop"] = self._t_end
         if "jacfn" in options:
             options["jacfn"] = self._contained(options["jacfn"], "jacfn")
@@ -191,7 +191,7 @@ class _Stepper(InternalSteps):
         self._begin(self._solver.init_step)
 
     def _note(self, code: int, module: bytes, function: bytes, message: bytes) -> None:
-        """SUNDIALS' own words, in place of its printing."""
+        """Keep SUNDIALS' message, which it would print."""
         self._said = message.decode(errors="replace").strip()
 
     def _contained(self, function: Callable[..., None], name: str) -> Callable[..., int]:
@@ -201,14 +201,14 @@ class _Stepper(InternalSteps):
             self._calls[name] += 1
             try:
                 function(*args)
-            except BaseException:  # kept by `rbdae.solve`
+            except BaseException:  # stored by `rbdae.solve`
                 return -1
             return 0
 
         return contained
 
     def _begin(self, start: Callable[..., Any]) -> None:
-        # the package keeps pointers to what it gets
+        # the package keeps pointers to its arguments
         self._alive = [self._y.copy()] if self._yd is None else [self._y.copy(), self._yd.copy()]
         self._check(start(self._t, *self._alive).flag, "at the start")
 
@@ -217,7 +217,7 @@ class _Stepper(InternalSteps):
         self._begin(self._solver.reinit_IC)
 
     def _check(self, flag: int, message: str) -> None:
-        """Raise `GaveUp` for a return code that says so."""
+        """Raise `GaveUp` for a return code that reports failure."""
         if flag < 0:
             raise gave_up(REASONS, int(flag), self._said or message)
 
@@ -243,7 +243,7 @@ class _Stepper(InternalSteps):
         return dense
 
     def _info(self) -> Any:
-        """CVODE's rejected steps and factorisations since the last start; IDA's are not reported."""
+        """CVODE's counts of rejected steps and factorisations since the last start; IDA reports neither."""
         if self._yd is not None:
             return np.zeros(2, dtype=np.int64)
         info = self._solver.get_info()
@@ -263,7 +263,7 @@ class _Stepper(InternalSteps):
 
 @final
 class _Daspk(AbstractStepper):
-    """DASPK through the class behind the package's front end: `t` and the work arrays are needed."""
+    """DASPK through the class behind the package's front end, which gives access to `t` and the work arrays."""
 
     def __init__(self, problem: Solvable, native: ResidualNative, recorder: Recorder) -> None:
         if importlib.util.find_spec("scikits_odes_daepack") is None:
@@ -277,11 +277,11 @@ class _Daspk(AbstractStepper):
         options = dict(native.options, jacfn=_shifted(native.jacfn, shift), tstop=t_end - shift)
         self._solver = solver = dae("ddaspk", _shifted(native.resfn, shift), **options)._integrator
         self._t_end, self._t, self._y = t_end, t0, recorder.y0.copy()
-        self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
+        self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step if the time differs
         self._yd = np.array(problem.yd0, dtype=float)
         self._before = self._clock
         solver.init_step(self._clock, self._y, self._yd)
-        # the residual, errors and weights come first, and weights once more if unknowns are left out of the error test
+        # the residual, errors and weights come first, and weights again if unknowns are left out of the error test
         first = _FIXED_REALS + (3 + int(solver.info[15])) * problem.n
         self._latest = slice(first, first + problem.n)
 
@@ -299,7 +299,7 @@ class _Daspk(AbstractStepper):
         return self._t, y
 
     def _call(self, t: float, target: float) -> tuple[int, Vec, Vec, float]:
-        """DASPK itself, since `step` of the class prints what it returns."""
+        """Call DASPK itself, since the class's `step` prints its results."""
         solver = self._solver
         solver.y, solver.yp, t, flag = solver._runner(
             solver._resFn, solver._jacFn, solver.y, solver.yp, t, target, *solver.call_args
@@ -310,7 +310,7 @@ class _Daspk(AbstractStepper):
         def dense(t: float) -> Vec:
             if t >= self._t:
                 return self._y
-            # DASPK refuses outputs behind the time it is given
+            # DASPK refuses outputs before the given time
             flag, y, _, _ = self._call(self._before, t - self._shift)
             if flag != 3:
                 raise RuntimeError(f"DASPK's interpolation at t = {t!r} returned {flag}")

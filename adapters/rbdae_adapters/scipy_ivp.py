@@ -1,12 +1,12 @@
-"""scipy's `solve_ivp` solvers, driven step by step through their `OdeSolver` classes.
+"""scipy's `solve_ivp` solvers, step by step through their `OdeSolver` classes.
 
-A projected state goes back into every one of them without a restart:
+A projected state goes back into each of them without a restart:
 
 - RK23, RK45, DOP853: into `y`; `f` is evaluated again, because the last stage of a step is the first of the next.
 - Radau: the same; its starting values come from the collocation polynomial of the unprojected step, which
-  differs by the correction only.
-- BDF, LSODA: into the zeroth backward difference, or the zeroth column of the Nordsieck array, which moves the
-  recent history along, as CVODE's own projection does.
+  differs only by the correction.
+- BDF, LSODA: into the zeroth backward difference, or the zeroth column of the Nordsieck array, which shifts the recent
+  history, like CVODE's own projection.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _CLASSES: dict[str, type[OdeSolver]] = {
 }
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
 _OPTIONS = ("first_step", "max_step", "max_steps")
-"""The package warns of others, and ignores them."""
+"""Options passed on; the package only warns about unknown ones."""
 _ODE = frozenset({"ode"})
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ScipyProblem:
-    """The arguments that ``solve_ivp(p.fun, t_span, p.y0, method=p.method, jac=p.jac)`` takes.
+    """Arguments for ``solve_ivp(p.fun, t_span, p.y0, method=p.method, jac=p.jac)``.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class _Stepper(AbstractStepper):
         arguments = dict(options, rtol=request.rtol, atol=request.atol)
         if native.method in _IMPLICIT:
             arguments["jac"] = native.jac
-        made = _CLASSES[native.method]
-        self._solver = made(native.fun, request.t0, y0.copy(), request.t_end, **arguments)
+        solver_class = _CLASSES[native.method]
+        self._solver = solver_class(native.fun, request.t0, y0.copy(), request.t_end, **arguments)
 
     def step(self) -> tuple[float, Vec]:
         solver = self._solver
@@ -103,7 +103,7 @@ class _Stepper(AbstractStepper):
 
 
 def _surrender(solver: OdeSolver, message: str | None) -> GaveUp:
-    """Only LSODA tells more than that the step is too small."""
+    """The exception for a failure; only LSODA gives a reason other than a small step."""
     detail = message or "no message"
     if isinstance(solver, LSODA):
         integrator = solver._lsoda_solver._integrator
@@ -150,7 +150,7 @@ class ScipyAdapter(AbstractAdapter):
 
     def native(self, problem: Solvable, method: str, **options: Any) -> ScipyProblem:
         take_options(options, (), f"the native form of scipy:{method}")
-        functions = Functions(problem)  # scipy keeps references to what it gets
+        functions = Functions(problem)  # scipy keeps references to returned arrays
         y0 = np.array(problem.y0, dtype=float)
         return ScipyProblem(functions.rhs, functions.rhs_jacobian, y0, problem.t0, method)
 

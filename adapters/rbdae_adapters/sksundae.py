@@ -1,12 +1,12 @@
-"""scikit-sundae: IDA and CVODE of SUNDIALS 7, driven one internal step at a time. `sundials:ida` is quicker.
+"""scikit-sundae: IDA and CVODE of SUNDIALS 7, one internal step at a time. `sundials:ida` is quicker.
 
-The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
-Its output inside a step is SUNDIALS' own interpolation polynomial. Options are those of its constructors, and `lmm` for
-CVODE's `method`; it refuses others itself. Its Krylov solvers get no Jacobian of ours: they take differences, or the
+The package has no `IDASetSuppressAlg`; large absolute tolerances take its place (see `_sundials`).
+Output inside a step is SUNDIALS' own interpolation polynomial. Options are its constructors' arguments, with `lmm` for
+CVODE's `method`; it refuses others itself. Its Krylov solvers do not get our Jacobian: they take differences, or the
 user's `precond` and `jactimes`.
 
-With a projection both codes restart when the drift exceeds some ten tolerances (`toolkit.Recorder`): on a swinging
-pendulum at rtol = 1e-8 that doubles the steps. Recorded states are projected anyway.
+With a projection both codes restart when the drift exceeds some ten tolerances (`toolkit.Recorder`); on a swinging
+pendulum at rtol = 1e-8 this doubles the steps. Recorded states are projected anyway.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from rbdae_adapters._sundials import (
 from rbdae_adapters.toolkit import Dense, Recorder, drive, take_options, usable
 
 SPARSE_FROM = 250
-"""Number of unknowns from which IDA's default linear solver is the sparse one: there SuperLU_MT, which needs about
-0.2 ms for each solve, overtakes the dense one (measured with a band of 13)."""
+"""Number of unknowns from which IDA's default linear solver is sparse: there SuperLU_MT, at about 0.2 ms for each
+solve, overtakes the dense one (measured with a band of 13)."""
 
 _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
 
@@ -45,7 +45,7 @@ class _Stepper(InternalSteps):
     def __init__(self, native: ResidualNative | RhsNative, recorder: Recorder) -> None:
         super().__init__(native, recorder)
         self._solver = _solver(native)
-        self._counts = np.zeros((2, 2), dtype=np.int64)  # evaluations and Jacobians: before the last start, and since
+        self._counts = np.zeros((2, 2), dtype=np.int64)  # evaluations and Jacobians before the last start, and since
         self._start()
 
     def _start(self) -> None:
@@ -110,7 +110,7 @@ def _solver(native: ResidualNative | RhsNative) -> Any:
     from sksundae.ida import IDA
 
     with warnings.catch_warnings():
-        # that our Jacobian takes precedence over differences is what is wanted
+        # our Jacobian is meant to replace differences
         warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
         if isinstance(native, ResidualNative):
             return IDA(native.resfn, **native.options)
@@ -145,7 +145,7 @@ def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, A
 
 
 def _pattern(problem: Solvable) -> Any:
-    """The sparsity as a CSC matrix, with the index type that the package's buffers want."""
+    """The sparsity as a CSC matrix, with the index type of the package's buffers."""
     from scipy.sparse import csc_matrix  # a slow import, not needed with dense Jacobians
 
     pattern = csc_matrix(problem.sparsity, copy=True)

@@ -1,21 +1,21 @@
-"""solve_dae's Radau and BDF for F(t, y, y') = 0, driven step by step, with our analytic Jacobians.
+"""solve_dae's Radau and BDF for F(t, y, y') = 0, step by step, with our analytic Jacobians.
 
-solve_dae announces `var_index` but does not implement it (0.2.4 raises NotImplementedError). Here the tolerances have
-its effect: those of index-2 and index-3 unknowns are divided by h and h^2, which scales their error and Newton norms as
-Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
+solve_dae announces `var_index` but does not implement it (0.2.4 raises NotImplementedError). Here tolerances have its
+effect: for index-2 and index-3 unknowns they are divided by h and h^2, which scales error and Newton norms as in Radau5
+([HW96], sections IV.8 and VII.3). More settings are ours:
 
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;
-- Newton's iteration is not asked for less than some roundings (`_roundings`), and increments that are below its
-  tolerance and hardly fall are none (`_Stepper`): the package would take them for divergence, and halve the step for
-  ever where a motion is so simple, or so fast, that the first increment is rounding;
+- Newton's iteration is not asked for less than some roundings (`_roundings`), and increments below its tolerance that
+  hardly fall count as zero (`_Stepper`): the package would take them for divergence, and halve the step for ever if a
+  motion is so simple, or so fast, that the first increment is rounding;
 - a step that is lost in rounding ends the run: at t = 0 the package would continue to 1e-308 s;
-- no step of Radau leaves a rest that is much shorter than itself: the last step of a DAE of index 2 or 3 would be lost
-  in rounding, which it divides by h or h^2;
+- no step of Radau leaves a much shorter rest: the last step of a DAE of index 2 or 3 would be lost in rounding, which
+  is divided by h or h^2;
 - index-3 forms run at tolerances tighter by `INDEX_3_MARGIN`, with a first step that is not lost in rounding.
 
 A projected state goes back into both methods without a restart: Radau takes it as the start of its next step,
-BDF as its zeroth backward difference, which moves the recent history along.
+BDF as its zeroth backward difference, which shifts the recent history.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SPARSE_FROM = 60
 """Number of unknowns from which our Jacobians are CSC matrices (an estimate of when SuperLU overtakes LAPACK)."""
 
 INDEX_3_MARGIN = 1e-2
-"""Index-3 forms run at tolerances tighter by this: the scaling loosens those of velocities by 1/h."""
+"""Tightens the tolerances of index-3 forms: the scaling loosens the velocities' tolerances by 1/h."""
 
 _LEAST_TOLERANCE = 1e-11
 """Tightest tolerance of index-3 forms, before the margin."""
@@ -54,7 +54,7 @@ _LEAST_TOLERANCE = 1e-11
 _EPS = float(np.finfo(float).eps)
 
 _NO_STEP = 10
-"""Roundings of the time that make no step."""
+"""A rest of the interval below this number of roundings of the time is no step."""
 
 _COMMON = (
     "first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband",
@@ -63,19 +63,20 @@ _OPTIONS = {
     "Radau": (*_COMMON, "stages", "continuous_error_weight", "newton_max_iter", "newton_iter_embedded"),
     "BDF": (*_COMMON, "max_order", "NDF_strategy"),
 }
-"""The package warns of others, and ignores them."""
+"""Options passed on; the package only warns about unknown ones."""
 
 
 def _roundings(problem: Solvable, method: str) -> int:
-    """Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
-    stagnate. What it leaves adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. BDF needs 500,
-    and so does Radau with integrals of multipliers among the unknowns: with 50 it did not start below 1e-8."""
+    """Least tolerance of Newton's iteration, in roundings of the unknowns, where its increments stagnate.
+
+    The remaining errors add up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. BDF needs 500, and so
+    does Radau with integrals of multipliers among the unknowns: with 50 it did not start below 1e-8."""
     integrals = problem.kind == "dae" and np.all(problem.differential)
     return 500 if method == "BDF" or integrals else 50
 
 
 def _first_step(problem: Solvable, request: Request) -> float:
-    """For index 3: steps that are too small are lost in rounding, because errors of velocities grow like 1/h."""
+    """The first step at index 3: smaller ones are lost in rounding, because errors of velocities grow like 1/h."""
     tested = problem.variable_index == 1
     rate = np.max(np.abs(problem.yd0[tested]) / (1.0 + np.abs(problem.y0[tested])), initial=1.0)
     return min(0.1 * float(request.rtol**0.25 / rate), request.t_end - request.t0)
@@ -84,7 +85,7 @@ def _first_step(problem: Solvable, request: Request) -> float:
 @final
 @dataclass(frozen=True, slots=True)
 class SolveDaeProblem:
-    """The arguments that ``solve_dae(p.fun, t_span, p.y0, p.yp0, method=p.method, jac=p.jac)`` takes.
+    """Arguments for ``solve_dae(p.fun, t_span, p.y0, p.yp0, method=p.method, jac=p.jac)``.
 
     Parameters
     ----------
@@ -106,19 +107,20 @@ class SolveDaeProblem:
 
 
 _LOST = 1e-3
-"""A step is halved ten times before it is given up."""
+"""A step may shrink to this part (ten halvings) before the run gives up."""
 
 _FALLS = 0.5
-"""Increments of Newton's iteration fall by more than this, unless they are rounding."""
+"""Increments of Newton's iteration that keep at least this part of the previous one may be rounding."""
 
 _STANDS, _STAGNANT = 0.9, 10.0
-"""Those that stand still are rounding up to some times its tolerance: another step size cannot make them smaller."""
+"""Increments that keep more than the first number are rounding even up to this multiple of the tolerance: another step
+size cannot reduce them."""
 
 
 @final
 class _Stepper(AbstractStepper):
-    """Stands between a solver of the package, the residual, and its `solve_lu`, which gives increments of Newton's
-    iteration: of the rates for Radau, of the unknowns for BDF."""
+    """Wraps a solver's residual and its `solve_lu`, which gives increments of Newton's iteration: of the rates for
+    Radau, of the unknowns for BDF."""
 
     def __init__(
         self,
@@ -146,8 +148,11 @@ class _Stepper(AbstractStepper):
         self._h = self._largest = 0.0
         self._least = _EPS * abs(request.t_end - request.t0)
         self._sizes: dict[int, tuple[Any, float]] = {}
-        made, span = (BDFDAE if self._bdf else RadauDAE), (request.t0, y0.copy(), native.yp0.copy(), request.t_end)
-        solver: Any = made(self._evaluate, *span, rtol=request.rtol, atol=atol, jac=native.jac, **options)
+        solver_class, span = (
+            (BDFDAE if self._bdf else RadauDAE),
+            (request.t0, y0.copy(), native.yp0.copy(), request.t_end),
+        )
+        solver: Any = solver_class(self._evaluate, *span, rtol=request.rtol, atol=atol, jac=native.jac, **options)
         self._solver, self._h, self._evaluations = solver, 0.0, 0
         self._stages = 0 if self._bdf else int(solver.stages)
         self._halves = not self._bdf and bool(np.any(native.var_index >= 2))
@@ -156,10 +161,10 @@ class _Stepper(AbstractStepper):
         solver.newton_tol = max(solver.newton_tol, min(1e-2, roundings * _EPS / request.rtol))
 
     def _evaluate(self, t: float, y: Vec, yp: Vec) -> Vec:
-        """The residual, with tolerances scaled by the step size being tried; raise `GaveUp` if this step is lost.
+        """The residual, with tolerances scaled by the attempted step size; raises `GaveUp` if this step is lost.
 
-        A rejected step is tried again inside the package, which holds on to our arrays: they are
-        rewritten in place. The last evaluation before each error test is at the end of the step.
+        The package retries a rejected step and keeps our arrays: they are rewritten in place. The last evaluation
+        before each error test is at the end of the step.
         """
         self._evaluations += 1
         h = t - self._t
@@ -168,12 +173,12 @@ class _Stepper(AbstractStepper):
             if self._solver is not None and h < min(self._least, _LOST * self._largest):  # the first one may be small
                 raise GaveUp(Reason.STEP_TOO_SMALL, f"a step of {h:.3g} s is lost in rounding")
             factor = min(h, 1.0) ** self._power
-            for given, scaled in zip(self._tolerances, self._scaled, strict=True):
-                np.multiply(given, factor, out=scaled)
+            for tolerance, scaled in zip(self._tolerances, self._scaled, strict=True):
+                np.multiply(tolerance, factor, out=scaled)
         return self._fun(t, y, yp)
 
     def _increment(self, LU: Any, b: Any) -> Any:
-        """Zero, which ends Newton's iteration, in place of an increment below its tolerance that hardly falls.
+        """The increment, or zero, which ends Newton's iteration, if it is below the tolerance and hardly falls.
 
         The package accepts an iterate by the rate at which increments fall, and takes increments that do not fall for
         divergence.
@@ -182,7 +187,7 @@ class _Stepper(AbstractStepper):
         if not np.iscomplexobj(out):
             evaluations, self._evaluations = self._evaluations, 0
             if evaluations < self._stages:
-                return out  # of Radau's error estimate, which has one evaluation
+                return out  # for Radau's error estimate, which has one evaluation
         solver = self._solver
         scale = self._scaled[1] + np.abs(solver.y) * self._scaled[0]
         size = float(np.linalg.norm(out / scale)) / len(scale) ** 0.5 * (self._h if self._stages else 1.0)
@@ -196,7 +201,7 @@ class _Stepper(AbstractStepper):
         self._sizes.clear()
         self._largest = 0.0
         if self._algebraic.size:
-            # Multipliers that are small beside the others cannot be had to their own relative accuracy.
+            # Multipliers much smaller than the others cannot be computed to their own relative accuracy.
             largest = np.abs(solver.y[self._algebraic]).max()
             self._tolerances[1][self._algebraic] = np.maximum(
                 self._given[self._algebraic], self._tolerances[0][0] * largest
@@ -205,14 +210,14 @@ class _Stepper(AbstractStepper):
             solver.h_abs, solver.h_abs_old, solver.LU_real = 0.5 * rest, None, None  # factors belong to a step size
         try:
             message = solver.step()
-        except RuntimeError as error:  # SuperLU's, which the package lets through
+        except RuntimeError as error:  # from SuperLU, through the package
             if "exactly singular" not in str(error):
                 raise
             raise GaveUp(Reason.SINGULAR, str(error)) from error
         if solver.status == "failed":
             raise GaveUp(Reason.STEP_TOO_SMALL, message or "no message")
         if 0.0 < solver.t_bound - solver.t <= _NO_STEP * np.spacing(abs(solver.t_bound)):
-            solver.t = solver.t_bound  # what is left is less than the shortest step, which fails
+            solver.t = solver.t_bound  # the rest is less than the shortest step, which would fail
         self._t = solver.t
         return solver.t, solver.y
 
@@ -256,7 +261,7 @@ class SolveDaeAdapter(AbstractAdapter):
         return importlib.metadata.version("solve_dae")
 
     def native(self, problem: Solvable, method: str, **options: Any) -> SolveDaeProblem:
-        """Native objects; the option `sparse` (default: from 60 unknowns on) asks for CSC Jacobians."""
+        """Native objects; the option `sparse` (default: from 60 unknowns on) selects CSC Jacobians."""
         sparse = take_options(options, {"sparse"}, f"the native form of solve_dae:{method}").get("sparse")
         functions = Functions(problem)
         if sparse is None:

@@ -1,9 +1,9 @@
-"""Figures, tables and claims of the papers by name, beside what the papers say of them.
+"""Runs figures, tables and claims of the papers by name, and compares them with the papers.
 
     python examples/papers/run_items.py --only ns-fig-6 bs-fig-1 [--quick] [--out results/papers]
     python examples/papers/run_items.py --list
 
-The same as `rbdae papers`. Writes a picture and a table of each; docs/papers.md lists them.
+The same as `rbdae papers`. Writes a picture and a table for each; docs/papers.md lists them.
 """
 
 from __future__ import annotations

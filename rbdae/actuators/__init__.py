@@ -1,6 +1,6 @@
 """Actuators, controllers and other equations of a system, as values with parameters.
 
-`rbdae.Actuator`, `rbdae.Block`, `rbdae.block` and `rbdae.Sampled` are for equations of one's own.
+`rbdae.Actuator`, `rbdae.Block`, `rbdae.block` and `rbdae.Sampled` are for your own equations.
 """
 
 from rbdae.actuators.actuator import Actuator as Actuator

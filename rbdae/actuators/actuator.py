@@ -1,4 +1,4 @@
-"""`Actuator`: a torque or force along a coordinate of a mechanism, by a law with states and algebraic unknowns."""
+"""`Actuator`: a torque or force along a coordinate, by a law with states and algebraic unknowns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdae.quantities.quantity import Quantity, of_coordinates
 
 
 def _another_body(b: Body, points: Any = None, field: Any = None) -> Body:
-    """The second body; both are checked."""
+    """The second body; checks both."""
     for side, body in (("a", points.a), ("b", b)):
         if not isinstance(body, Body):
             raise TypeError(f"Points: {side} must be a body, got {_check.show(body)}")
@@ -29,7 +29,7 @@ def _another_body(b: Body, points: Any = None, field: Any = None) -> Body:
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Points:
-    """Two points of two bodies, whose distance an actuator acts along.
+    """Two points on two bodies; an actuator acts along their distance.
 
     Parameters
     ----------
@@ -47,7 +47,6 @@ class Points:
 
     @property
     def bodies(self) -> tuple[Body, Body]:
-        """Both bodies."""
         return self.a, self.b
 
     def coordinates(self) -> tuple[Coordinate]:
@@ -57,7 +56,7 @@ class Points:
 
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Actuator(Block):
-    """A torque about or a force along a coordinate, by a law with states s and algebraic unknowns z.
+    """A torque or force along a coordinate, by a law with states s and algebraic unknowns z.
 
         class DCMotor(rbdae.Actuator):
             states = {"current": 0.0}
@@ -70,14 +69,14 @@ class Actuator(Block):
 
         motor = system.add_force(DCMotor(pin, voltage=24.0, name="motor"))
 
-    The law returns the torque or force on the joint's `b` along the coordinate (the opposite acts on `a`; of two points
-    it drives them apart), then sdot and g if there are states and algebraic unknowns. Angles are unwound: they count
-    full turns, by a state of their own, ``"pin.turn"``, where the law depends on the angle.
+    The law returns the torque or force on the joint's `b` along the coordinate (the opposite acts on `a`; a positive
+    force between two points drives them apart), then sdot and g if there are states and algebraic unknowns. Angles
+    count full turns; if the law depends on the angle, the turns are an additional state, ``"pin.turn"``.
 
     Parameters
     ----------
     along : joint, `Points`, or the quantity of a coordinate of a joint
-        A joint with several coordinates needs one of them: ``slider.displacement``.
+        For a joint with several coordinates pass one of them: ``slider.displacement``.
     name, start, **values
         As for `Block`.
     """
@@ -117,12 +116,12 @@ class Actuator(Block):
 
     @property
     def coordinate(self) -> Coordinate:
-        """Along which it acts."""
-        known: dict[str, Coordinate] = {each.name: each for each in self.along.coordinates()}
-        return known[self.coordinate_name]
+        """The coordinate along which it acts."""
+        coordinates: dict[str, Coordinate] = {each.name: each for each in self.along.coordinates()}
+        return coordinates[self.coordinate_name]
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """Its own, and the coordinate with its rate, the torque or force, and its power."""
-        of = of_coordinates(self, (self.coordinate,))
-        return {**{name: each for name, each in of.items() if each.aspect != "acceleration"}, **super().quantities}
+        """Its own quantities, and the coordinate, its rate, the torque or force, and the power."""
+        derived = of_coordinates(self, (self.coordinate,))
+        return {**{name: each for name, each in derived.items() if each.aspect != "acceleration"}, **super().quantities}

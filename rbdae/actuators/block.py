@@ -1,4 +1,4 @@
-"""`Block` and `block`: equations of a user beside those of a mechanism, with states, algebraic unknowns and inputs."""
+"""`Block` and `block`: a user's equations with states, algebraic unknowns and inputs, coupled to a mechanism."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 
 Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity | str"
-"""From where a block has an input: a number, a function of the time, an input of the system, or a quantity of a joint
-or of another block, which may be its label, such as "motor.current": that of a part which is added later, too."""
+"""Source of a block's input: a number, a function of time, an input of the system, or a quantity of a joint or of
+another block. A label such as "motor.current" may stand for the quantity of a part that is added later."""
 
 
 def _no_law(self: Block, *_: Any) -> Any:
-    """The law of a class that has none."""
-    own = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
-    raise NotImplementedError(f"{type(self).__name__}: write its law(self, {own})")
+    """Law of a class that defines no law."""
+    arguments = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
+    raise NotImplementedError(f"{type(self).__name__}: write its law(self, {arguments})")
 
 
 def _no_outputs(self: Block, *_: Any) -> Any:
-    """The outputs of a class that has none."""
+    """Outputs of a class that does not define `observe`."""
     raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
 
 
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Block(AbstractForce):
-    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p). Subclasses say what these are.
+    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), defined by subclasses.
 
         class Room(rbdae.Block):
             states = {"temperature": 293.0}
@@ -49,25 +49,25 @@ class Block(AbstractForce):
         system.add_block(Room(heating=motor.quantity("loss"), name="room"))
 
     A law is plain Python on numbers; s, z, u and p have their numbers by name and in order. It returns sdot, or
-    (sdot, g) if there are algebraic unknowns. It is recorded once, with exact derivatives; it must be pure.
+    (sdot, g) if there are algebraic unknowns. It must be pure: it is recorded once, with exact derivatives.
 
     Attributes of a class
     ---------------------
-    states, algebraic : mappings from name to value at the start; of algebraic unknowns where Newton's method begins.
+    states, algebraic : mappings from name to initial value; for algebraic unknowns the guess of Newton's method.
         dg/dz is regular (index 1)
     inputs : names, which are keywords of the constructor; each needs a `Source`
-    outputs : names of what `observe` gives, in its order
-    parameters : mapping from name to value; keywords of the constructor, too
+    outputs : names of the results of `observe`, in its order
+    parameters : mapping from name to value; also keywords of the constructor
     units : units of states, unknowns, inputs and outputs by name, for labels; "=measured" stands for the unit of the
-        quantity that is the source of the input ``measured``, which inputs have by default
+        source of the input ``measured``, the default for inputs
 
     Parameters
     ----------
     name : str, optional
     start : mapping, optional
-        Other values at the start, by the names of states and algebraic unknowns.
+        Initial values that differ from the class, by the names of states and algebraic unknowns.
     **values
-        The source of each input, and parameters that are not as in the class.
+        The source of each input, and parameters that differ from the class.
     """
 
     states: ClassVar[Mapping[str, float]] = MappingProxyType({})
@@ -89,14 +89,14 @@ class Block(AbstractForce):
         if name is not None:
             _check.name("force", name, ())
         check_names(owner, self.own_names(), self.inputs, self.parameters)
-        known = {*self.inputs, *self.parameters}
+        keywords = {*self.inputs, *self.parameters}
         for key in values:
-            if key not in known:
+            if key not in keywords:
                 raise _check.unknown(f"keyword of {owner}", key, [*self.inputs, *self.parameters, "name", "start"])
         missing = [key for key in self.inputs if key not in values]
         if missing:
             raise ValueError(
-                f"{owner}: input {missing[0]!r} has no source; pass {missing[0]}= a number, a function of the time, an "
+                f"{owner}: input {missing[0]!r} has no source; pass {missing[0]}= a number, a function of time, an "
                 "Input or a quantity such as pin.angle"
             )
         first = {**self.states, **self.algebraic}
@@ -113,7 +113,7 @@ class Block(AbstractForce):
         )
 
     def _set(self, **fields: Any) -> None:
-        """Set attributes of this one block, also in place of those of its class; only for constructors."""
+        """Set attributes of this block, also over class attributes; in constructors only."""
         vars(self).update(fields)
 
     def __repr__(self) -> str:
@@ -142,35 +142,32 @@ class Block(AbstractForce):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """None."""
         return ()
 
     @property
     def coordinate(self) -> Coordinate | None:
-        """Along which it acts; None."""
+        """None: a block has no force."""
         return None
 
     @property
     def n_states(self) -> int:
-        """Number of differential states."""
         return len(self.states)
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
-        """The names of its states, then of its algebraic unknowns."""
+        """Names of its states, then of its algebraic unknowns."""
         return (*self.states, *self.algebraic)
 
     def own_names(self) -> tuple[str, ...]:
-        """The names of its quantities that belong to no coordinate."""
+        """Names of its quantities that belong to no coordinate."""
         return (*self.states, *self.algebraic, *self.outputs, *self.inputs)
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """Its quantities by name."""
         return {name: Quantity(self, name, self._unit(name)) for name in self.own_names()}
 
     def _unit(self, name: str) -> str:
-        """The unit of a quantity; "" if nothing says it."""
+        """The unit of a quantity; "" if unknown."""
         unit = self.units.get(name, f"={name}" if name in self.inputs else "")
         if not unit.startswith("="):
             return unit
@@ -178,20 +175,20 @@ class Block(AbstractForce):
         return source.unit if isinstance(source, Quantity) else ""
 
     def quantity(self, name: str) -> Quantity:
-        """One of its quantities. Raises ValueError for others."""
-        known = self.quantities
-        if name not in known:
-            raise _check.unknown(f"quantity of {self._owner_of(self.name)}", name, known)
-        return known[name]
+        """One of its quantities. Raises ValueError for an unknown name."""
+        quantities = self.quantities
+        if name not in quantities:
+            raise _check.unknown(f"quantity of {self._owner_of(self.name)}", name, quantities)
+        return quantities[name]
 
     @property
     def constants(self) -> dict[str, Any]:
-        """Its numbers by name: parameters, then inputs whose source is a number."""
-        given = {name: source for name, source in self.sources.items() if is_number(source)}
-        return {**self.values, **given}
+        """Its numbers by name: parameters, then inputs with a number as source."""
+        numbers = {name: source for name, source in self.sources.items() if is_number(source)}
+        return {**self.values, **numbers}
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """None of its own: `rbdae.actuators.network` makes one of all that belong together."""
+        """Empty: `rbdae.actuators.network` makes one element of all connected blocks."""
         return ()
 
     # ------------------------------------------------------------ laws on numbers of any kind
@@ -204,8 +201,8 @@ class Block(AbstractForce):
         inputs: Sequence[Any],
         constants: Sequence[Any] | None = None,
     ) -> Any:
-        """The arguments of `law` and `observe`; `motion` is (q, qd) of what has a coordinate, `constants` are those in
-        place of its parameters."""
+        """The arguments of `law` and `observe`; `motion` is (q, qd) if there is a coordinate, `constants` replace its
+        parameters."""
         k = self.n_states
         s, z = self._values(self.states, unknowns[:k]), self._values(self.algebraic, unknowns[k:])
         numbers = [float(np.real(value)) for value in self.values.values()] if constants is None else constants
@@ -213,7 +210,7 @@ class Block(AbstractForce):
         return (t, s, z, u, p) if motion is None else (t, *motion, s, z, u, p)
 
     def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
-        """Effort, sdot and g of what `law` has returned."""
+        """Effort, sdot and g from the result of `law`."""
         n, m = self.n_states, len(self.algebraic)
         owner = self._owner_of(self.name)
         if found is None:
@@ -239,11 +236,11 @@ class Block(AbstractForce):
 
     @property
     def observed_names(self) -> tuple[str, ...]:
-        """The names that `observed` gives."""
+        """Names of the outputs that `observed` returns."""
         return tuple(self.outputs)
 
     def observed(self, arguments: Any, observe: Callable[..., Any] | None = None) -> dict[str, Any]:
-        """The outputs by name; `observe` is what takes the place of its own."""
+        """The outputs by name; `observe` replaces its own."""
         if not self.outputs:
             return {}
         values = _sequence(
@@ -258,7 +255,7 @@ class Block(AbstractForce):
 
 
 def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
-    """A mapping by name; nothing of None. Raises TypeError for anything else."""
+    """A mapping by name, empty for None. Raises TypeError for anything else."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -269,7 +266,7 @@ def given_mapping(owner: str, what: str, value: Any) -> dict[str, Any]:
 
 
 def check_names(owner: str, own: Sequence[str], inputs: Sequence[str], parameters: Mapping[str, float]) -> None:
-    """Refuse names that are no attributes, or that two things have."""
+    """Refuse names that are not attributes, and duplicates."""
     check_number_names(owner, (*own, *parameters))
     for key in own:
         if own.count(key) > 1 or (key in inputs and key in parameters):
@@ -283,7 +280,7 @@ def contents(block: Any) -> str:
 
 
 def sort_of(force: AbstractForce) -> tuple[str, str]:
-    """ "force", "actuator" or "block", and the bodies that it acts on, with what it has by name, for tables."""
+    """The kind ("force", "actuator" or "block"), and a text with its bodies and named contents, for tables."""
     bodies = " and ".join(body.name for body in force.bodies)
     if not isinstance(force, Block):
         return "force", bodies
@@ -291,8 +288,8 @@ def sort_of(force: AbstractForce) -> tuple[str, str]:
 
 
 def readable(owner: str, what: str, source: Quantity) -> Quantity:
-    """A quantity that a block may read. Raises ValueError for what follows from the accelerations, and for what belongs
-    to no coordinate."""
+    """A quantity that a block may read. Raises ValueError if it follows from the accelerations or belongs to no
+    coordinate."""
     if source.aspect in ("value", "rate", "own"):
         return source
     if source.aspect in ("turn", "axis", "spin"):
@@ -301,7 +298,7 @@ def readable(owner: str, what: str, source: Quantity) -> Quantity:
             "output"
         )
     raise ValueError(
-        f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, and they from the forces; "
+        f"{owner}: {what} cannot be {source!r}: it follows from the accelerations, which depend on the forces; "
         "give a position, a rate, a state or an output"
     )
 
@@ -332,7 +329,7 @@ def _source(owner: str, what: str, value: Any) -> Any:
 
 
 def is_number(source: Any) -> bool:
-    """Whether a source is a number; one that varies is complex."""
+    """Whether a source is a number; a varied one is complex."""
     return isinstance(source, (float, complex, np.ndarray))
 
 
@@ -356,13 +353,13 @@ class FunctionBlock(Block):
     Parameters
     ----------
     law : function (t, s, z, u, p)
-        Returns sdot, or (sdot, g) if there are algebraic unknowns; g alone if there is no state. Plain Python, pure;
+        Returns sdot, or (sdot, g) if there are algebraic unknowns, or only g if there is no state. Plain Python, pure;
         s, z, u and p have their numbers by name and in order.
     states, algebraic : mappings
-        Names and values at the start; of algebraic unknowns where Newton's method begins. dg/dz is regular.
+        Names and initial values; for algebraic unknowns the guess of Newton's method. dg/dz is regular.
     inputs : mapping
-        Names, and numbers, functions of the time, inputs of the system or quantities.
-    outputs, observe : names, and a function (t, s, z, u, p) that gives them
+        Names, and numbers, functions of time, inputs of the system or quantities.
+    outputs, observe : names, and a function (t, s, z, u, p) that returns their values
     parameters : mapping of numbers
     name : str, optional
     """
@@ -393,7 +390,7 @@ class FunctionBlock(Block):
         if (observe is None) != (not names):
             raise ValueError(
                 f"{owner}: outputs and observe go together, got outputs={_check.show(outputs)} and "
-                f"observe={_check.show(observe)}; give the names, and the function that gives their numbers"
+                f"observe={_check.show(observe)}; give the names and the function that returns their values"
             )
         if observe is not None:
             _check.takes(owner, "observe", observe, "t", "s", "z", "u", "p")
@@ -411,9 +408,8 @@ class FunctionBlock(Block):
 
     @property
     def default_name(self) -> str:
-        """The name before the number, as it is in labels."""
         return "block"
 
 
 block = FunctionBlock
-"""The name of the class for users: `rbdae.block`."""
+"""The public name of the class: `rbdae.block`."""

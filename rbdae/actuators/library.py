@@ -1,4 +1,4 @@
-"""The library's actuators and controllers."""
+"""Actuators and controllers of the library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdae.actuators.block import Block
 
 @final
 class Source(Actuator):
-    """A torque about, or a force along, a coordinate, that is given: by a controller, an input, a function of the time.
+    """A given torque or force along a coordinate: from a controller, an input, or a function of time.
 
     Parameters
     ----------
@@ -29,25 +29,24 @@ class Source(Actuator):
     inputs: ClassVar = ("effort",)
 
     def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """The given effort."""
         return u.effort
 
     def _unit(self, name: str) -> str:
-        """That of the effort follows from what it acts along."""
+        """The unit of the effort follows from the coordinate."""
         return self.coordinate.effort_unit if name == "effort" and self.coordinate is not None else super()._unit(name)
 
 
 @final
 class DCMotor(Actuator):
-    """A motor with its circuit: L di/dt + R i + k w = V, torque k i, or a force of a linear motor.
+    """A motor with its circuit: L di/dt + R i + k w = V, torque k i (force for a linear motor).
 
-    R, L and k are those of the shaft that it drives: with a gear of ratio n take n k. With ``inductance=0`` the
-    current is an algebraic unknown, of 0 = V - R i - k w, and the inductance no parameter.
+    R, L and k refer to the driven shaft: with a gear of ratio n take n k. With ``inductance=0`` the current is an
+    algebraic unknown of 0 = V - R i - k w, and the inductance is not a parameter.
 
     Parameters
     ----------
     along : joint with one coordinate, or one of its coordinates
-    voltage : V; a number, a function of the time, an `rbdae.Input`, or a quantity such as that of a controller
+    voltage : V; a number, a function of time, an `rbdae.Input`, or a quantity such as a controller's output
     resistance, inductance, constant : ohm, H, N m/A (= V s/rad)
     name, start : see `rbdae.Block`; the state is ``current``, A
     """
@@ -73,13 +72,12 @@ class DCMotor(Actuator):
             )
 
     def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """Torque, and the rate of the current, or the circuit."""
         if not self.states:
             return p.constant * z.current, [u.voltage - p.resistance * z.current - p.constant * qd]
         return p.constant * s.current, [(u.voltage - p.resistance * s.current - p.constant * qd) / p.inductance]
 
     def observe(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """V i, and R i^2."""
+        """Electrical power V i and loss R i^2."""
         current = s.current if self.states else z.current
         return u.voltage * current, p.resistance * current * current
 
@@ -105,12 +103,10 @@ class _Integrating(Block):
         return p.kp * (u.setpoint - u.measured) + s.integral
 
     def law(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """The rate of the integral."""
         wanted = self._wanted(s, u, p)
         return [p.ki * (u.setpoint - u.measured) + p.kb * (_saturated(wanted, p) - wanted)]
 
     def observe(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """The output and the error."""
         return _saturated(self._wanted(s, u, p), p), u.setpoint - u.measured
 
 
@@ -123,7 +119,7 @@ class PI(_Integrating):
 
     Parameters
     ----------
-    measured, setpoint : numbers, functions of the time, inputs, or quantities such as ``pin.rate``
+    measured, setpoint : numbers, functions of time, inputs, or quantities such as ``pin.rate``
     kp, ki, kb : gains
     low, high : limits of the output
     name, start : see `rbdae.Block`; the state is ``integral``, the output ``out``
@@ -138,9 +134,9 @@ class PI(_Integrating):
 class PID(_Integrating):
     """u = kp e + x + d with xdot = ki e and a filtered derivative of the measured quantity, u between `low` and `high`.
 
-    d = -kd (measured - y) / tau, ydot = (measured - y) / tau: the derivative of `measured` alone, so that a step of the
-    setpoint gives no kick, through a filter of the time constant tau (Astrom and Hagglund, *Advanced PID Control*,
-    section 3.3). Where the rate is a quantity, as that of a joint, give it as ``rate=`` to `PD`.
+    d = -kd (measured - y) / tau, ydot = (measured - y) / tau: the derivative of `measured`, not of the error, so that a
+    step of the setpoint gives no kick, filtered with time constant tau (Astrom and Hagglund, *Advanced PID Control*,
+    section 3.3). If the rate is itself a quantity, such as a joint's, use `PD` with ``rate=``.
 
     Parameters
     ----------
@@ -160,7 +156,6 @@ class PID(_Integrating):
         return super()._wanted(s, u, p) - p.kd * ((u.measured - s.filtered) / p.tau)
 
     def law(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """The rates of the integral and of the filter."""
         return [*super().law(t, s, z, u, p), (u.measured - s.filtered) / p.tau]
 
 
@@ -186,10 +181,8 @@ class PD(Block):
         super().__init__(name=name, **{"setpoint_rate": 0.0, "feedforward": 0.0, **values})
 
     def law(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """No state."""
         return []
 
     def observe(self, t: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
-        """The output."""
         wanted = p.kp * (u.setpoint - u.measured) + p.kd * (u.setpoint_rate - u.rate) + u.feedforward
         return _saturated(wanted, p)

@@ -1,11 +1,11 @@
-"""Blocks and actuators that read each other, as one element by a function.
+"""One element for blocks and actuators that read each other.
 
-The unknowns of an element are those of its blocks, one block after the other: first all states, among them the turns of
-angles, then all algebraic unknowns. An output of a block is computed where it is read. So blocks that depend on each
-other are one system of equations, whose algebraic unknowns an ODE form eliminates together.
+The element's unknowns are all states of its blocks, block by block and including the turns of angles, then all
+algebraic unknowns. A block's outputs are computed where they are read. Blocks that depend on each other thus form one
+system of equations, whose algebraic unknowns an ODE form eliminates together.
 
-The turn phi of an angle a has phidot = adot. Laws get the angle phi + atan2(sin(a - phi), cos(a - phi)), which is a but
-for full turns, without drift.
+The turn phi of an angle a has phidot = adot. Laws get phi + atan2(sin(a - phi), cos(a - phi)), which equals a up to
+full turns, without drift.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from rbdae.quantities.quantity import Quantity
 
 @final
 class Owners:
-    """The joints, forces and blocks of a system, to which quantities belong; one that was given without a name has a
-    named twin there."""
+    """The joints, forces and blocks of a system as owners of quantities; a part passed in without a name is mapped to
+    its named copy."""
 
     def __init__(self, owners: Sequence[Any]) -> None:
         self._owners = owners
         self._sources: dict[Block, dict[str, Any]] = {}
 
     def sources(self, block: Block) -> dict[str, Any]:
-        """The sources of the inputs of a block by name: numbers, functions of the time, quantities, or inputs of the
-        system, which also stand for what a sampled controller holds."""
+        """The sources of a block's inputs by name: numbers, functions of time, quantities, or inputs of the system,
+        which also hold the outputs of sampled controllers."""
         if block not in self._sources:
             self._sources[block] = {name: self._resolved(source) for name, source in block.sources.items()}
         return self._sources[block]
@@ -67,7 +67,7 @@ class Owners:
         if owner.name is not None and len(named) == 1:
             return named[0]
         if not isinstance(owner, Block) and owner.coordinates() and owner.name is not None:
-            return owner  # a joint that is no constraint of the system
+            return owner  # a joint that is not a constraint of the system
         raise ValueError(
             f"{quantity!r} belongs to a part that is not in the system; use what add_joint and add_force return"
         )
@@ -80,7 +80,7 @@ class Owners:
 @final
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A coordinate of two bodies: `bodies` are the places of these in the element, `turn` that of its turn among the
+    """A coordinate of two bodies: `bodies` are their places in the element, `turn` the place of its turn among the
     unknowns, or -1."""
 
     coordinate: Coordinate
@@ -90,8 +90,8 @@ class Motion:
 
 @final
 class Evaluation:
-    """The arguments of laws at one x = (Z, Zdot, unknowns, inputs, constants), each computed once; the constants may be
-    left out. `users` are the functions of users by their keys."""
+    """Arguments of laws at one x = (Z, Zdot, unknowns, inputs, constants), each computed once; the constants may be
+    omitted. `users` are the users' functions by key."""
 
     def __init__(self, of: Network, users: Mapping[Any, Callable[..., Any]], t: Any, x: Any) -> None:
         x = x.tolist() if type(x) is np.ndarray else x
@@ -105,12 +105,14 @@ class Evaluation:
 
     def _coordinate(self, motion: Motion) -> Any:
         if motion not in self._known:
-            at = [12 * b + i for b in motion.bodies for i in range(12)]
-            self._known[motion] = motion.coordinate.at([self._Z[i] for i in at] + [self._rates[i] for i in at])
+            indices = [12 * b + i for b in motion.bodies for i in range(12)]
+            self._known[motion] = motion.coordinate.at(
+                [self._Z[i] for i in indices] + [self._rates[i] for i in indices]
+            )
         return self._known[motion]
 
     def motion(self, motion: Motion) -> tuple[Any, Any]:
-        """A coordinate, unwound if it has a turn, and its rate."""
+        """A coordinate, with full turns if it has a turn, and its rate."""
         s, rate, _ = self._coordinate(motion)
         if motion.turn < 0:
             return s, rate
@@ -122,7 +124,7 @@ class Evaluation:
         return self._coordinate(motion)[2]
 
     def _constants(self, block: Block) -> dict[str, Any]:
-        """Its numbers by name: among x, or as they are."""
+        """A block's constants by name, from x or from the block."""
         if not len(self._p):
             return {name: float(np.real(value)) for name, value in block.constants.items()}
         return {name: self._p[self._of.places[f"{block.name}.{name}"]] for name in block.constants}
@@ -141,37 +143,37 @@ class Evaluation:
         return self._users[block, name](self._t) if callable(source) else source
 
     def _own_motion(self, block: Block) -> tuple[Any, Any] | None:
-        of = block.coordinate
-        return None if of is None else self.motion(self._of.motion_of(block, of.name))
+        coordinate = block.coordinate
+        return None if coordinate is None else self.motion(self._of.motion_of(block, coordinate.name))
 
     def value(self, block: Block, name: str) -> Any:
-        """One of its unknowns, inputs and outputs."""
+        """One of a block's unknowns, inputs or outputs."""
         if name in block.unknown_names:
             return self._s[self._of.unknowns[block][block.unknown_names.index(name)]]
         return self._input(block, name) if name in block.inputs else self.outputs(block)[name]
 
     def along(self, block: Block, name: str) -> Any:
-        """Of an actuator its ``"effort"``, or the ``"value"`` or ``"rate"`` of its coordinate."""
+        """An actuator's ``"effort"``, or the ``"value"`` or ``"rate"`` of its coordinate."""
         motion = self._own_motion(block)
         return self.results(block)[0] if motion is None or name == "effort" else motion[name == "rate"]
 
     def arguments(self, block: Block) -> Any:
-        """The arguments of its law."""
+        """The arguments of a block's law."""
         if (block, "law") not in self._known:
             unknowns = [self._s[k] for k in self._of.unknowns[block]]
             inputs = [self._input(block, name) for name in block.inputs]
-            known = self._constants(block)
+            constants = self._constants(block)
             self._known[block, "law"] = block.arguments(
-                self._t, self._own_motion(block), unknowns, inputs, [known[name] for name in block.values]
+                self._t, self._own_motion(block), unknowns, inputs, [constants[name] for name in block.values]
             )
         return self._known[block, "law"]
 
     def results(self, block: Block) -> tuple[Any, list[Any], list[Any]]:
-        """Effort, sdot and g of its law."""
+        """Effort, sdot and g of a block's law."""
         return block.results(self._users[block, "law()"](*self.arguments(block)))
 
     def outputs(self, block: Block) -> dict[str, Any]:
-        """Its outputs; refuses those that depend on themselves."""
+        """A block's outputs; refuses outputs that depend on themselves."""
         if (block, "outputs") not in self._known:
             if block in self._asked:
                 names = " -> ".join(str(each.name) for each in [*self._asked[self._asked.index(block) :], block])
@@ -182,23 +184,23 @@ class Evaluation:
             observe = self._users[block, "observe()"] if block.outputs else None
             self._known[block, "outputs"] = block.observed(self.arguments(block), observe)
             self._asked.pop()
-        found: dict[str, Any] = self._known[block, "outputs"]
-        return found
+        values: dict[str, Any] = self._known[block, "outputs"]
+        return values
 
 
 @final
 class Network:
-    """Blocks that belong together.
+    """Connected blocks.
 
     Attributes
     ----------
     blocks : in the order of the system
     bodies, inputs : of the element
-    sources : of the inputs of each block, by name
-    names, start : of the unknowns, with the block's name before them: "motor.current"; the first `n_differential` are
-        states
-    unknowns : their numbers, of each block
-    constants, places : the numbers of laws by label, and where they are
+    sources : sources of each block's inputs, by name
+    names, start : names of the unknowns, prefixed with the block's name ("motor.current"), and initial values; the
+        first `n_differential` are states
+    unknowns : indices of each block's unknowns
+    constants, places : the numbers of laws by label, and their places
     """
 
     def __init__(self, blocks: Sequence[Block], owner_of: Owners, by_position: set[Block]) -> None:
@@ -234,8 +236,8 @@ class Network:
     ) -> None:
         carrier = _carrier(owner, coordinate.name)
         key = (id(carrier), coordinate.name)
-        known = self._motions.get(key)
-        turn = -1 if known is None else known.turn
+        motion = self._motions.get(key)
+        turn = -1 if motion is None else motion.turn
         if unwound and turn < 0 and coordinate.shape == "angle":
             turn = len(unknowns)
             label = f"{getattr(carrier, 'name', None) or owner.name}.{_turn_name(carrier, coordinate)}"
@@ -248,7 +250,6 @@ class Network:
     # ------------------------------------------------------------ on numbers of any kind
 
     def element(self) -> StateElement:
-        """The element."""
         return StateElement(
             Composed([*self.users.values()], self.law),
             None,
@@ -263,7 +264,7 @@ class Network:
 
     @cached_property
     def users(self) -> dict[tuple[Block, str], Any]:
-        """The laws and outputs of the blocks, and their inputs by functions of the time."""
+        """The laws and outputs of the blocks, and their inputs by functions of time."""
         out: dict[tuple[Block, str], Any] = {}
         for block in self.blocks:
             out[block, "law()"] = block.law
@@ -273,21 +274,21 @@ class Network:
         return out
 
     def law(self, users: Users) -> Filling:
-        """Makes (F, sdot, g) of the element at x = (Z, Zdot, s, z, u, p), where the constants p may be left out."""
+        """(F, sdot, g) of the element at x = (Z, Zdot, s, z, u, p); the constants p may be omitted."""
         n, k, named = 12 * len(self.bodies), len(self.names), dict(zip(self.users, users, strict=True))
 
         def law(t: Any, x: Any, out: Any) -> None:
-            at = Evaluation(self, named, t, x)
+            evaluation = Evaluation(self, named, t, x)
             for i in range(n + k):
                 out[i] = 0.0
             for motion in self._motions.values():
                 if motion.turn >= 0:
-                    out[n + motion.turn] = at.motion(motion)[1]
+                    out[n + motion.turn] = evaluation.motion(motion)[1]
             for block in self.blocks:
-                effort, rates, residuals = at.results(block)
+                effort, rates, residuals = evaluation.results(block)
                 if block.coordinate is not None:
                     motion = self.motion_of(block, block.coordinate.name)
-                    gradient = at.gradient(motion)
+                    gradient = evaluation.gradient(motion)
                     for side in range(2):
                         for i in range(12):
                             place = 12 * motion.bodies[side] + i
@@ -299,8 +300,8 @@ class Network:
 
     @cached_property
     def _values(self) -> tuple[list[tuple[Block, str]], Recorded]:
-        """What blocks have, by block and name, and a law of that."""
-        own = [(b, name) for b in self.blocks for name in (*b.observed_names, *b.unknown_names, *b.inputs)]
+        """Values of all blocks as keys (block, name), and a law that computes them."""
+        own_keys = [(b, name) for b in self.blocks for name in (*b.observed_names, *b.unknown_names, *b.inputs)]
         acting = [block for block in self.blocks if block.coordinate is not None]
         along = [(block, name) for block in acting for name in ("effort", "value", "rate")]
 
@@ -308,21 +309,21 @@ class Network:
             named = dict(zip(self.users, users, strict=True))
 
             def law(t: Any, x: Any, out: Any) -> None:
-                at = Evaluation(self, named, t, x)
-                for k, key in enumerate(own):
-                    out[k] = at.value(*key)
-                for k, key in enumerate(along, len(own)):
-                    out[k] = at.along(*key)
+                evaluation = Evaluation(self, named, t, x)
+                for k, key in enumerate(own_keys):
+                    out[k] = evaluation.value(*key)
+                for k, key in enumerate(along, len(own_keys)):
+                    out[k] = evaluation.along(*key)
 
             return law
 
         n_in = 24 * len(self.bodies) + len(self.names) + len(self.inputs)
-        owner, keys = " and ".join(str(block.name) for block in self.blocks), [*own, *along]
+        owner, keys = " and ".join(str(block.name) for block in self.blocks), [*own_keys, *along]
         return keys, Recorded(owner, [*self.users.values()], fill, n_in, len(keys))
 
     def values_at(self, t: Vec, x: Mat) -> dict[tuple[Block, str], Vec]:
         """Efforts, outputs, inputs and unknowns of all blocks at times (m,) and rows x = (Z, Zdot, s, z, u), (m,) each;
-        row after row in Python where they cannot be recorded."""
+        row by row in Python if they cannot be recorded."""
         keys, recorded = self._values
         law, out, called = recorded.law, np.zeros((len(t), len(keys))), np.arange(len(t))
         if law is not None:
@@ -333,13 +334,13 @@ class Network:
         return dict(zip(keys, out.T, strict=True))
 
     def motion_of(self, owner: Any, coordinate: str) -> Motion:
-        """The coordinate of an actuator, or of what a block reads."""
+        """The coordinate of an actuator, or one that a block reads."""
         return self._motions[id(_carrier(owner, coordinate)), coordinate]
 
 
 def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Network]:
-    """The networks of a system: blocks that read each other's unknowns and outputs are in one, and so are those that
-    read the same angle, whose turns are one state."""
+    """The networks of a system. Blocks are in one network if they read each other's unknowns or outputs, or the same
+    angle, whose turns are one state."""
     forces = list(forces)
     blocks = [force for force in forces if isinstance(force, Block)]
     if not blocks:
@@ -367,7 +368,7 @@ def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Net
 
 
 def _join(group: dict[Block, list[Block]], one: Block, other: Block) -> None:
-    """Make one group of those of two blocks."""
+    """Merge the groups of two blocks."""
     if group[one] is not group[other]:
         group[one] += group[other]
         for each in group[other]:
@@ -375,12 +376,12 @@ def _join(group: dict[Block, list[Block]], one: Block, other: Block) -> None:
 
 
 def _angle_of(owner: Any, coordinate: Any) -> tuple[int, str]:
-    """The owner of an angle, and the angle's name there."""
+    """The owner of an angle, and its name there."""
     return id(_carrier(owner, coordinate.name)), coordinate.name
 
 
 def _carrier(owner: Any, name: str) -> Any:
-    """The owner of a coordinate of an actuator, a force or a joint: the joint, if it is one of a joint."""
+    """The owner of a coordinate of an actuator, a force or a joint: the joint if it has this coordinate."""
     if isinstance(owner, Actuator):
         return owner.along
     joint = getattr(owner, "joint", None) if isinstance(owner, AbstractForce) else None
@@ -390,12 +391,12 @@ def _carrier(owner: Any, name: str) -> Any:
 def _coordinate(owner: Any, source: Quantity) -> Coordinate:
     """The coordinate of a quantity that a block reads."""
     if isinstance(owner, Block):
-        found = [owner.coordinate]
+        candidates = [owner.coordinate]
     elif isinstance(owner, AbstractForce):
-        found = [*owner.acts_along()]
+        candidates = [*owner.acts_along()]
     else:
-        found = [*owner.coordinates(), owner.prescribed()]
-    return next(each for each in found if each is not None and each.name == source.coordinate)
+        candidates = [*owner.coordinates(), owner.prescribed()]
+    return next(each for each in candidates if each is not None and each.name == source.coordinate)
 
 
 def _turn_name(carrier: Any, coordinate: Coordinate) -> str:

@@ -1,4 +1,4 @@
-"""`Sampled`: a controller that runs at fixed times and holds its outputs between them."""
+"""`Sampled`: a controller that runs at fixed times and holds its outputs in between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rbdae.inputs import Input
 @final
 @attrs.frozen(eq=False, slots=False, init=False, repr=False)
 class Sampled(Block):
-    """A controller with the period T: at t = k T it reads its inputs and sets its outputs, which are held until then.
+    """A controller with period T: at t = k T it reads its inputs and sets its outputs, held until the next sample.
 
         control = system.add_block(
             rbdae.Sampled(
@@ -31,24 +31,24 @@ class Sampled(Block):
         )
         system.add_force(rbdae.actuators.Source(pin, effort=control.torque))
 
-    The solver stops at each k T, k = 0, 1, ..., in the run, and starts again with the new outputs: no step reaches over
-    a jump. The law is plain Python and called once a sample; it may call what it likes.
+    The solver stops at each k T, k = 0, 1, ..., in the run, and starts again with the new outputs: no step crosses a
+    jump. The law is plain Python, called once per sample; it may call anything.
 
     Parameters
     ----------
     period : float
         T, s.
     law : function (t, u, m)
-        Returns the outputs, a sequence in their order; or (outputs, memory), where memory is a mapping with names of
-        `memory`, which the next call gets as m. u and m have their numbers by name and in order.
+        Returns the outputs as a sequence in order, or (outputs, memory), where memory is a mapping with names of
+        `memory` that the next call gets as m. u and m have their numbers by name and in order.
     outputs : names
         Quantities of this block, for other blocks and actuators.
     inputs : mapping
-        Names, and numbers, functions of the time, inputs of the system or quantities.
+        Names, and numbers, functions of time, inputs of the system or quantities.
     memory : mapping
-        Names and values before the first sample. It belongs to the run, which begins with these values.
+        Names and values before the first sample. Each run begins with these values.
     start : mapping
-        The outputs before the first sample, 0 if they are not given.
+        The outputs before the first sample, by default 0.
     name : str, optional
     """
 
@@ -96,12 +96,10 @@ class Sampled(Block):
         super().__init__(name=name, **read)
 
     def law(self, *_: Any) -> Any:
-        """None: there are no unknowns."""
         return []
 
     @property
     def default_name(self) -> str:
-        """The name before the number, as it is in labels."""
         return "sampled"
 
     def bound(self, name: str, ground: Body) -> Self:
@@ -111,11 +109,10 @@ class Sampled(Block):
 
     @property
     def observed_names(self) -> tuple[str, ...]:
-        """None: what it holds are inputs."""
+        """Empty: its outputs are inputs of the system."""
         return ()
 
     def observed(self, arguments: Any, observe: Any = None) -> dict[str, Any]:
-        """No outputs."""
         return {}
 
     def sampled(self, t: float, inputs: Sequence[float], memory: Any) -> tuple[list[float], Any]:
@@ -124,23 +121,23 @@ class Sampled(Block):
         Raises
         ------
         ValueError, TypeError
-            for what are no finite numbers, by name and time
+            for results that are not finite numbers, by name and time
         """
         owner = f"{self._owner_of(self.name)} at t = {t:g}"
         u = self._values(self.inputs, inputs)
-        found = self.function(t, u, memory)
+        outputs = self.function(t, u, memory)
         new = memory
-        if self.memory and isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Mapping):
-            found, given = found
-            for key in given:
+        if self.memory and isinstance(outputs, tuple) and len(outputs) == 2 and isinstance(outputs[1], Mapping):
+            outputs, new_memory = outputs
+            for key in new_memory:
                 if key not in self.memory:
                     raise _check.unknown(f"memory of {owner}", key, self.memory)
-            new = memory._replace(**{k: _check.number(owner, k, v) for k, v in given.items()})
-        values = list(found.values()) if isinstance(found, Mapping) else found
+            new = memory._replace(**{k: _check.number(owner, k, v) for k, v in new_memory.items()})
+        values = list(outputs.values()) if isinstance(outputs, Mapping) else outputs
         numbers = values if isinstance(values, (list, tuple)) or hasattr(values, "__len__") else [values]
         if len(numbers) != len(self.outputs):
             raise ValueError(
-                f"{owner}: its law gives {len(numbers)} outputs, and it has {len(self.outputs)}: "
+                f"{owner}: its law returns {len(numbers)} outputs, and it has {len(self.outputs)}: "
                 f"{', '.join(self.outputs)}; return one number for each"
             )
         return [_check.number(owner, k, v) for k, v in zip(self.outputs, numbers, strict=True)], new

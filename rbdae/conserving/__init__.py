@@ -1,4 +1,4 @@
-"""Integration schemes that keep energy and momentum, as kernels of one Newton iteration and of the end of a step."""
+"""Integration schemes that keep energy and momentum: kernels of one Newton iteration and of the end of a step."""
 
 from rbdae.conserving.schemes import SCHEMES as SCHEMES
 from rbdae.conserving.schemes import Scheme as Scheme

@@ -1,7 +1,7 @@
-"""The kernels of the schemes: `predict`, for each scheme `newton` and `advance`, for each increment the work.
+"""Kernels of the schemes: `predict`, `newton` and `advance` for each scheme, and the work for each increment.
 
-All of them have the signature of a residual, (t, y, yd, c, out), with the state y at the start of the step and its size
-c; yd are the unknowns of the step.
+All have the signature of a residual, (t, y, yd, c, out), with the state y at the start of the step and its size c; yd
+are the unknowns of the step.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rbdae.kernels.memory import head, multipliers
 
 
 def _add_multipliers(m: Memory, t: float, y: Array) -> None:
-    """The multipliers of the state y at t, by elimination: of second order as the state is. Those of a step belong to
-    no time and are of first order."""
+    """Add the multipliers of the state y at t, by elimination: of second order like the state. The multipliers of a
+    step belong to no time and are of first order."""
     set_state(m, t, y)
     accelerations(m)
     h = head(m)
@@ -36,12 +36,12 @@ def _advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array, sch
 
 @entry("ityyto")
 def predict(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The unknowns with which the first step begins; yd is not read."""
+    """Initial guess for the unknowns of the first step; yd is not read."""
     steps.predict(m, t, y, c, out)
 
 
 def _entry(kernel: Callable[..., None], of: str) -> Entry:
-    """A kernel inside of a function as an entry, whose name says which of them it is."""
+    """A local kernel as an entry with a name of its own."""
     kernel.__qualname__ = f"{kernel.__name__}_{of}"
     return entry("ityyto")(kernel)
 
@@ -59,7 +59,7 @@ def steps_of(scheme: int, of: str) -> tuple[Entry, Entry]:
 
 
 def work_of(scheme: int, of: str) -> Entry:
-    """out[0] = the work of what has no potential in a step with the increments of a scheme."""
+    """out[0] = the work of drives and of forces without a potential in a step with a scheme's increments."""
 
     def work_in(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
         work.work(m, t, y, yd, c, out, scheme)

@@ -1,4 +1,4 @@
-"""The schemes by name: a table, a line each."""
+"""The table of schemes by name, one line each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rbdae.kernels.entry import Entry
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheme:
-    """One integration scheme of fixed step size, implicit, of second order if `summary` does not say otherwise.
+    """An implicit integration scheme with fixed step size, of second order unless `summary` says otherwise.
 
     Parameters
     ----------
     name, summary, source : its name in the literature, one line, paper and equation
     newton, advance, work : its kernels, see `rbdae.conserving.entries`
-    forces : whether it has discrete forms of drives and of applied forces
+    forces : whether it has discrete forms of drives and applied forces
     """
 
     name: str

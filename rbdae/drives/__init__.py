@@ -1,6 +1,6 @@
 """Drives: joints whose right-hand side is a prescribed function of time (rheonomic constraints).
 
-They are added with `System.add_joint`, and their reactions are the forces and torques that the drive needs.
+They are added with `System.add_joint`; their reactions are the driving forces and torques.
 """
 
 from rbdae.drives.along_joints import PrescribedAngle as PrescribedAngle

@@ -1,4 +1,4 @@
-"""Drives along a joint with an axis: its angle, or its displacement."""
+"""Drives of the angle or displacement of a joint with an axis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rbdae.quantities.quantity import Named
 
 @attrs.frozen(eq=False, init=False, kw_only=True)
 class AbstractJointDrive(AbstractJoint):
-    """A drive of a joint with an axis, whose fields it shares."""
+    """A drive that shares the fields of a joint with an axis."""
 
     axis_a: Vec
     axis_b: Vec
@@ -33,11 +33,11 @@ class AbstractJointDrive(AbstractJoint):
     def _drive(
         self, joint: AbstractAxialJoint, law: Law, name: str | None, inputs: Mapping[str, Input] | None
     ) -> dict[str, Any]:
-        """Its fields, for its constructor."""
+        """Fields for the constructor."""
         kind = type(self).__name__
         if not isinstance(joint, AbstractAxialJoint):
             raise TypeError(
-                f"drive {kind}: it drives a joint that has an axis, such as rbdae.joints.Revolute(...), "
+                f"drive {kind}: it drives a joint with an axis, such as rbdae.joints.Revolute(...), "
                 f"got {_check.show(joint)}"
             )
         motion = motion_of(describe("joint", kind, joint.a, joint.b, name), law, 1, inputs)
@@ -45,7 +45,7 @@ class AbstractJointDrive(AbstractJoint):
         return {"motion": motion, "name": name, **{field: getattr(joint, field) for field in shared}}
 
     def velocity_rows(self) -> tuple[None, None]:
-        """None: the driven joint has them, and the drive takes one of them away."""
+        """None: the driven joint has them, and the drive removes one."""
         return None, None
 
 
@@ -61,16 +61,16 @@ class PrescribedAngle(AbstractJointDrive):
     joint : a joint with an axis
         Revolute or cylindrical; add it to the system, too.
     angle : (s, s', s''), spline or numba function
-        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     name : str, by default "angle-1" and so on
     inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
     __slots__ = ()
 
     angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
-    torque = Named("What the drive exerts about the axis on b, N m.")
+    torque = Named("Torque of the drive about the axis on b, N m.")
     rate = Named("Rate of the angle, rad/s.")
     acceleration = Named("Its second derivative, rad/s^2.")
     power = Named("Power of the torque, W.")
@@ -86,19 +86,16 @@ class PrescribedAngle(AbstractJointDrive):
 
     @property
     def default_name(self) -> str:
-        """The name before the number, as it is in labels."""
         return "angle"
 
     def prescribed(self) -> Coordinate:
-        """The angle."""
         return angle("angle", self.axis_a, self.normal_a, self.normal_b)
 
     def primitives(self) -> tuple[Dot1]:
-        """One product of directions, of which the first turns."""
+        """One product of directions; the first direction turns."""
         return (Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),)
 
     def rheonomic(self) -> Rheonomic:
-        """The turning direction."""
         return Rheonomic(ANGLE, self.motion, self.normal_a, cross(self.axis_a, self.normal_a))
 
 
@@ -111,16 +108,16 @@ class PrescribedDisplacement(AbstractJointDrive):
     joint : a joint with an axis
         Prismatic or cylindrical; add it to the system, too.
     displacement : (s, s', s''), spline or numba function
-        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     name : str, by default "displacement-1" and so on
     inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
     __slots__ = ()
 
-    displacement = Named("How far at_b is from at_a along axis_a, m.")
-    force = Named("What the drive exerts along the axis on b, N.")
+    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
+    force = Named("Force of the drive along the axis on b, N.")
     rate = Named("Rate of the displacement, m/s.")
     acceleration = Named("Its second derivative, m/s^2.")
     power = Named("Power of the force, W.")
@@ -136,11 +133,9 @@ class PrescribedDisplacement(AbstractJointDrive):
 
     @property
     def default_name(self) -> str:
-        """The name before the number, as it is in labels."""
         return "displacement"
 
     def prescribed(self) -> Coordinate:
-        """The displacement."""
         return displacement("displacement", self.axis_a, self.at_a, self.at_b)
 
     def primitives(self) -> tuple[Dot2]:
@@ -148,5 +143,4 @@ class PrescribedDisplacement(AbstractJointDrive):
         return (Dot2(self.axis_a, self.at_a, self.at_b),)
 
     def rheonomic(self) -> Rheonomic:
-        """The right-hand side."""
         return Rheonomic(OFFSET, self.motion)

@@ -19,18 +19,18 @@ from rbdae.quantities.quantity import Named, Quantity
 
 
 def _of_one(law: Law, drive: Any = None, field: Any = None) -> Motion:
-    """The motion of one number; `inputs` of a drive are fields before it."""
+    """A scalar motion; the field `inputs` of a drive is set before it."""
     return motion_of(drive._owner, law, 1, drive.inputs)
 
 
 def _of_three(law: Law, drive: Any = None, field: Any = None) -> Motion:
-    """The motion of a vector."""
+    """A vector motion."""
     return motion_of(drive._owner, law, 3, drive.inputs)
 
 
 @attrs.frozen(eq=False)
 class AbstractPointDrive(AbstractJoint):
-    """A drive between two points by a law of the time and of inputs."""
+    """A drive between two points by a law of time and inputs."""
 
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
 
@@ -38,23 +38,23 @@ class AbstractPointDrive(AbstractJoint):
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class DrivenRod(AbstractPointDrive):
-    """Prescribed distance of two points: |P_b - P_a| = length(t) > 0, m.
+    """Prescribed distance between two points: |P_b - P_a| = length(t) > 0, m.
 
     Parameters
     ----------
     a, b : Body
         Two different bodies of one system; one may be its ground.
     length : (s, s', s''), spline or numba function
-        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
     name : str, by default "drivenrod-1" and so on
     inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
     length = Named("Distance of the points, m.")
-    force = Named("Tension, which pulls the points together, N.")
+    force = Named("Tension, positive when it pulls the points together, N.")
     rate = Named("Rate of the distance, m/s.")
     acceleration = Named("Its second derivative, m/s^2.")
     power = Named("Power of the force, W.")
@@ -64,15 +64,13 @@ class DrivenRod(AbstractPointDrive):
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
 
     def prescribed(self) -> Coordinate:
-        """The distance."""
         return distance("length", self.at_a, self.at_b)
 
     def velocity_rows(self) -> tuple[None, None]:
-        """None: the direction of the rod turns in either body."""
+        """None: the rod's direction turns in both bodies."""
         return None, None
 
     def primitives(self) -> tuple[Distance]:
-        """One distance."""
         return (Distance(self.at_a, self.at_b, 1.0),)
 
     def rheonomic(self) -> Rheonomic:
@@ -92,17 +90,17 @@ class PointMotion(AbstractPointDrive):
     a, b : Body
         Two different bodies of one system; one may be its ground.
     vector : (s, s', s''), spline or numba function, (3,)
-        See `rbdae.motion.Law`; an input of the system, or three for s, s', s''; a law (t, u) of `inputs`.
+        See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
     name : str, by default "pointmotion-1" and so on
     inputs : mapping, optional
-        Names and inputs of the system that a law (t, u) reads as u.name; its derivatives by t are exact.
+        Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
 
-    force = Named("What the drive exerts on a, in space, N.")
+    force = Named("Force of the drive on a, in space, N.")
     power = Named("Power of the force, W.")
 
     motion: Motion = attrs.field(converter=_of_three, alias="vector")
@@ -111,21 +109,18 @@ class PointMotion(AbstractPointDrive):
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """The force and its power."""
-        known = (
+        rows = (
             Quantity(self, "force", "N", aspect="pull", components="xyz"),
             Quantity(self, "power", "W", aspect="work"),
         )
-        return {each.name: each for each in known}
+        return {each.name: each for each in rows}
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """All rotations."""
         return ALL_ROTATIONS, ALL_ROTATIONS
 
     def primitives(self) -> tuple[Coincidence]:
-        """One coincidence with an offset."""
         return (Coincidence(self.at_a, self.at_b),)
 
     def rheonomic(self) -> Rheonomic:
-        """The right-hand side."""
         return Rheonomic(OFFSET, self.motion)

@@ -1,4 +1,4 @@
-"""The formulations: a file each for their equations and options, a table of their names.
+"""The formulations: one file each for equations and options, and a table of names.
 
 `rbdae.formulate` takes a name, or a value with its options: ``Baumgarte(alpha=10.0, beta=25.0)``.
 """

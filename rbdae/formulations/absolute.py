@@ -1,4 +1,4 @@
-"""`index-3`, `index-2`, `index-1` and the Hamiltonian DAEs: the blocks of one residual in the order of [NS].
+"""`index-3`, `index-2`, `index-1` and the Hamiltonian DAEs as one residual, in the order of [NS].
 
 [NS] (1), (3), (4), with the velocities of the chosen kind:
 
@@ -6,7 +6,7 @@
     M(q) vdot - psi(q, v, t) + G^T la = 0
     g, or G v + g_I, or G vdot + g_II = 0    (level 0, 1, 2: index 3, 2, 1)
 
-and sdot - f(q, v, s, t) = 0 before the constraints, where forces have internal states s; psi then depends on s, too.
+and sdot - f(q, v, s, t) = 0 before the constraints if forces have internal states s; psi then also depends on s.
 
 With momenta ([BS09] (38), (39); quaternion or directors):
 
@@ -47,7 +47,6 @@ def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
 
 
 def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """F(t, y, yd) to out."""
     h = head(m)
     level = h.level
     _evaluate(m, t, y, yd, level)

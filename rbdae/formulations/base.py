@@ -1,5 +1,5 @@
-"""The definition of a formulation: a class that says what its unknowns and constraints are and has the kernels of its
-equations. The fields of the class are its options, and its values are what `rbdae.formulate` takes."""
+"""The definition of a formulation: a class declares its unknowns and constraints and has the kernels of its equations.
+Its fields are its options, and `rbdae.formulate` takes its values."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class AbstractKernels(ABC):
 
     1. `residual` is F(t, y, yd).
     2. `rates` maps (t, y) to the consistent rates of positions, velocities and internal states, by elimination of the
-       multipliers; the multipliers follow where the output has room for them.
-    3. All of them have the internal states of forces (`rbdae.kernels.forces.internal_states`). Where s and the
-       multipliers begin in y stands in the head: states_at, multipliers_at.
+       multipliers; the multipliers follow if the output has room for them.
+    3. All include the internal states of forces (`rbdae.kernels.forces.internal_states`). The head has the places of s
+       and the multipliers in y: states_at, multipliers_at.
     """
 
     residual: Entry
@@ -72,7 +72,7 @@ class AbstractKernels(ABC):
 @final
 @dataclass(frozen=True, slots=True)
 class Implicit(AbstractKernels):
-    """Equations that have a residual only."""
+    """Equations with a residual only."""
 
     residual: Entry
     rates: Entry
@@ -81,13 +81,13 @@ class Implicit(AbstractKernels):
 @final
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A linear system that kernels solve on their way, so that its solution is differentiated by its residual.
+    """A linear system that kernels solve; its solution is differentiated through its residual.
 
     Parameters
     ----------
-    balance : (m, x, out), the residual at x = (vdot, la), which is the solution where it vanishes; follows the kernel
-    columns : (m, W) on symbols: residuals in W become the solutions of the system with them as right-hand sides, by
-        the factors that the kernel has left
+    balance : (m, x, out), the residual at x = (vdot, la), zero at the solution; called after the kernel
+    columns : (m, W) on symbols: replaces right-hand sides in W by solutions of the system, with the factors left by the
+        kernel
     """
 
     balance: Entry
@@ -97,8 +97,8 @@ class Solved:
 @final
 @dataclass(frozen=True, slots=True)
 class Explicit(AbstractKernels):
-    """Equations that can be solved for yd, too: yd = `rates`. `solved` has the linear systems that these kernels solve,
-    with the kernels."""
+    """Equations that can also be solved for yd = `rates`. `solved` has the linear systems of these kernels, with the
+    kernels."""
 
     residual: Entry
     rates: Entry
@@ -114,27 +114,27 @@ class Explicit(AbstractKernels):
 class Formulation:
     """One way to write the equations of motion, with its options. Values are compared by class and options.
 
-    The arguments of a class are its attributes, and its fields the options: a `Literal` is a choice by name, a float is
-    a parameter. Kernels find the parameters, in the order of the fields, by
-    `rbdae.kernels.memory.formulation_parameters`. A class of one's own with options is a frozen dataclass, too.
+    Class arguments are its attributes, and its fields the options: a `Literal` is a choice by name, a float is a
+    parameter. Kernels read the parameters, in the order of the fields, through
+    `rbdae.kernels.memory.formulation_parameters`. Your own class with options is also a frozen dataclass.
 
     Attributes
     ----------
     name, source : the public name, paper and equation
     kind, index : kind of problem and differentiation index
-    velocities : the velocity choices that it has, the default first
+    velocities : its choices of velocities, the default first
     kernels : its equations
     unknowns : velocities, momenta, or independent quasi-velocities
-    levels : the levels of the constraints that stand in the residual (0 position, 1 velocity, 2 acceleration). The
-        first is that of the multipliers' equations. A DAE with two of them has a second set of multipliers, those of
-        the kinematic correction; an overdetermined form has the others as further equations.
+    levels : levels of the constraints in the residual (0 position, 1 velocity, 2 acceleration). The first belongs to
+        the multipliers' equations. A DAE with two levels has a second set of multipliers, for the kinematic correction;
+        an overdetermined form has the other levels as further equations.
     multipliers : whether y contains them, or their integrals
-    corrections : the same of the multipliers of the kinematic correction, where it has no others
-    charts : names of the charts that it is for; empty for all that have its velocities
-    projected : whether the dynamics of each body are projected onto the tangents of its unit norm, so that this has no
+    corrections : the same for the multipliers of the kinematic correction, if it has no others
+    charts : names of its charts; empty for all that have its velocities
+    projected : whether the dynamics of each body are projected onto the tangents of its unit norm, which then has no
         multiplier among the unknowns
-    stabilised : whether the constraints on accelerations have Baumgarte's terms, by the first two parameters
-    damping : the name of the parameter that damps violations of the constraints, which so grow back in time; or empty
+    stabilised : whether the constraints on accelerations have Baumgarte's terms, with the first two parameters
+    damping : the name of the parameter that damps constraint violations, which therefore grow back in time; or empty
     """
 
     name: ClassVar[str]
@@ -167,23 +167,23 @@ class Formulation:
         return _made, (type(self), self.options)
 
     def __str__(self) -> str:
-        """The name, with the options that are not the default ones."""
-        own = [f"{option.name}={value!r}" for option, value in self.chosen() if not option.metadata.get("in_name")]
-        return f"{self.name} ({'; '.join(own)})" if own else self.name
+        """The name, with options that differ from the defaults."""
+        options = [f"{option.name}={value!r}" for option, value in self.chosen() if not option.metadata.get("in_name")]
+        return f"{self.name} ({'; '.join(options)})" if options else self.name
 
     @classmethod
     def checked(cls, name: str, value: object, owner: str = "") -> str | float:
-        """The value of one of its options, if it can have it; `owner` is named in messages in place of the class.
+        """A valid value of one of its options; messages name `owner` in place of the class.
 
         Raises
         ------
         TypeError, ValueError
         """
         own: Any = cls
-        known = get_args(_hints(own)[name])
-        if known:
-            if not isinstance(value, str) or value not in known:
-                raise _check.unknown(f"value of {name}", value, known)
+        choices = get_args(_hints(own)[name])
+        if choices:
+            if not isinstance(value, str) or value not in choices:
+                raise _check.unknown(f"value of {name}", value, choices)
             return value
         owner, option = owner or cls.__name__, cls.__dataclass_fields__[name]
         number = _check.number(owner, name, value)
@@ -195,13 +195,13 @@ class Formulation:
         return number
 
     def chosen(self) -> Iterator[tuple[Field[Any], str | float]]:
-        """The options that are not the default ones, with their values."""
+        """Options that differ from the defaults, with their values."""
         options = self.options
         return ((option, options[option.name]) for option in fields(self) if options[option.name] != option.default)
 
     @property
     def summary(self) -> str:
-        """What it is, in a line."""
+        """A line about it."""
         return (type(self).__doc__ or "").partition("\n")[0].rstrip(".")
 
     @property
@@ -211,16 +211,16 @@ class Formulation:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Those of them that are numbers, in the order in which its kernels find them."""
+        """Its numeric options, in the order of its kernels."""
         return {name: value for name, value in self.options.items() if isinstance(value, float)}
 
     def choice(self, name: str) -> str:
-        """One that is a name; empty if it has no such choice."""
+        """An option that is a name; empty if it has no such option."""
         return str(getattr(self, name, ""))
 
     @property
     def corrected(self) -> bool:
-        """Whether there is a second set of multipliers, those of the kinematic correction."""
+        """Whether there is a second set of multipliers, for the kinematic correction."""
         return self.corrections != "none" or (self.kind == "dae" and len(self.levels) == 2)
 
     @property
@@ -246,7 +246,7 @@ def _made(cls: type[Formulation], options: dict[str, Any]) -> Formulation:
 
 
 def parameter(default: float, why: str, positive: bool = False) -> float:
-    """The field of a number that must not be negative, or must be `positive`; `why` says what would happen."""
+    """Field of a nonnegative number, or a `positive` one; `why` explains the limit in messages."""
     out: float = field(default=default, metadata={"why": why, "positive": positive})
     return out
 
@@ -258,15 +258,15 @@ class AbsoluteFormulation(Formulation, velocities=("angular", "spatial", "coordi
     Parameters
     ----------
     radial_inertia : ``"zero"`` or ``"half-trace"``
-        J0 of the quaternion mass with coordinate velocities: 0 ([NS]) or tr(J)/2 ([BS09], whose forms always have it).
-        The motion is the same, the multiplier of the unit norm differs.
+        J0 of the quaternion mass with coordinate velocities: 0 ([NS]) or tr(J)/2 ([BS09], always in its forms). The
+        motion is the same, the multiplier of the unit norm differs.
     gyroscopic : ``"third-order"`` or ``"fifth-order"``
         The gyroscopic term there: [SNS15] (29), which is [NS] (33), or (23). The motion and the joints' multipliers are
-        the same, that of the unit norm differs (`rbdae_papers.norm_multipliers`).
+        the same, the unit norm's multiplier differs (`rbdae_papers.norm_multipliers`).
     pull_back : ``"homogeneous"``, ``"moment"`` or ``"inhomogeneous"``
-        How weights, applied forces and those of the joints become generalised forces there: by the gradient of
+        Map from weights, applied forces and joint forces to generalised forces there: by the gradient of
         R(p) = (p0^2 - e . e) I + 2 e e^T + 2 p0 e~, [NS] (48), linear in p; as 2 L^T n, [SNS15] (59), without a part
-        along p; by the gradient of (5), which has used |p| = 1, (69). Again only the multiplier of the norm differs.
+        along p; or by the gradient of (5), which uses |p| = 1, (69). Again only the multiplier of the norm differs.
     director_constraints : ``"rows"`` or ``"columns"``
         The six internal constraints of ``"directors"``: R R^T = I, [NS] (19), or R^T R = I, (44). The motion is the
         same; La of the columns is R^T La R of the rows.

@@ -1,6 +1,6 @@
 """`baumgarte` and `baumgarte-ode`: gddot + 2 alpha gdot + beta^2 g = 0 in place of gddot = 0.
 
-The kernels are those of index 1 and index 0; `rbdae.kernels.constraints.rows` adds the terms.
+The kernels of index 1 and index 0 are used; `rbdae.kernels.constraints.rows` adds the terms.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Baumgarte(WithMultipliers, name="baumgarte", index=1, levels=(2,), stabili
     Parameters
     ----------
     alpha, beta : float
-        1/s, not negative. The default, 10, is right for motions that take about a second. The other options are those
-        of `AbsoluteFormulation`.
+        1/s, nonnegative. The default, 10, suits motions that take about a second. Other options as for
+        `AbsoluteFormulation`.
     """
 
     source = "[Bau72]: gddot + 2 alpha gdot + beta^2 g = 0"

@@ -1,11 +1,11 @@
 """`index-0`: the multipliers eliminated, (qdot, vdot) as a function of (q, v); [NS] (6), (40), (66).
 
 The same kernel gives every formulation its consistent initial rates and multipliers. The Jacobian of the right-hand
-side comes from differentiating the index-1 system implicitly at (q, v, vdot, la):
+side comes from implicit differentiation of the index-1 system at (q, v, vdot, la):
 
     [M G^T; G 0] (d vdot, d la) = -d(M vdot - psi + G^T la, G vdot + g_II)|_(vdot, la fixed).
 
-Internal states s of forces follow, sdot = f(q, v, s, t); vdot then depends on s, too.
+Internal states s of forces follow, sdot = f(q, v, s, t); vdot then also depends on s.
 With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-point system is M^-1 pdot, with the
 spatial angular velocity Omegadot = R^T omegadot.
 """
@@ -37,8 +37,8 @@ from rbdae.kernels.records import SPATIAL_VELOCITIES
 
 
 def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
-    """qdot at (t, y), and what the saddle-point system is solved for: vdot, M^-1 pdot, or with spatial velocities the
-    rates of the material ones."""
+    """qdot at (t, y), and the unknowns of the saddle-point system: vdot, M^-1 pdot, or for spatial velocities the rates
+    of the material ones."""
     set_state(m, t, y)
     accelerations(m)
     kinematics_rate(m, out)
@@ -48,7 +48,7 @@ def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
 
 
 def change_rates(m: Memory) -> None:
-    """`solution`: what the saddle-point system is solved for becomes the rates of the unknowns."""
+    """Change `solution` from the unknowns of the saddle-point system to the rates of the unknowns y."""
     if head(m).momenta == 1:
         _to_momentum_rates(m)
     elif head(m).spatial == SPATIAL_VELOCITIES:
@@ -56,8 +56,8 @@ def change_rates(m: Memory) -> None:
 
 
 def unsolved(m: Memory, t: float, y: Array) -> None:
-    """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients, N and Ji of the
-    bodies, and g_II in `constraint_side`."""
+    """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients, the bodies' N and
+    Ji, and g_II in `constraint_side`."""
     set_state(m, t, y)
     clear_accelerations(m)
     accelerate(m)
@@ -69,12 +69,12 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
 
 
 def _to_momentum_rates(m: Memory) -> None:
-    """`solution`: M^-1 pdot becomes pdot."""
+    """Change `solution` from M^-1 pdot to pdot."""
     apply_mass_matrix(m, solution(m), solution(m), 1.0)
 
 
 def add_multipliers(m: Memory, out: Array) -> None:
-    """The multipliers after the rates, if out has room for them."""
+    """Append the multipliers to the rates if out has room for them."""
     h = head(m)
     if out.shape[0] > h.multipliers_at:
         la = multipliers(m)
@@ -119,7 +119,7 @@ def _fill_balance(m: Memory, x: Array, out: Array) -> None:
     la = multipliers(m)
     for i in range(h.n_la):
         la[i] = x[h.n_v + i]
-    place(m)  # the natural forces begin with the weight, and those of the joints are among them now
+    place(m)  # natural forces begin with the weight, and now include the joints' forces
     gather_accelerations(m, x, 0)
     accelerate(m)
     add_forces(m, 2)
@@ -136,15 +136,15 @@ def balance(m: Memory, x: Array, out: Array) -> None:
 
 @entry("iyo")
 def unit_balance(m: Memory, x: Array, out: Array) -> None:
-    """The same where |p| = 1 is taken for granted."""
+    """`balance` if |p| = 1 is assumed."""
     _fill_balance(m, x, out)
     unit_quaternions.balance(m, out, 0)
 
 
 @entry("ityo")
 def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
-    """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and the joints' with the multipliers by
-    elimination."""
+    """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and joint forces with eliminated
+    multipliers."""
     set_state(m, t, y)
     accelerations(m)
     place(m)
@@ -175,10 +175,10 @@ class Index0(AbsoluteFormulation, name="index-0", kind="ode", index=0, kernels=K
     Parameters
     ----------
     norm : ``"any"`` or ``"unit"``
-        With quaternions and coordinate velocities: the right-hand side for every |p|, or one that takes |p| = 1 for
-        granted, as [NS] (40) does, with three fifths of the operations. On the unit sphere they are equal. Off it
-        ``"unit"`` has another continuation, in which |p| swings about 1 by the drift, which it does not let grow. The
-        other options are those of `AbsoluteFormulation`.
+        For quaternions and coordinate velocities: the right-hand side for every |p|, or the one that assumes |p| = 1 as
+        in [NS] (40), with three fifths of the operations. On the unit sphere they are equal. Off it ``"unit"`` has
+        another continuation, in which |p| oscillates about 1 with bounded drift. Other options as for
+        `AbsoluteFormulation`.
     """
 
     norm: Norm = "any"

@@ -1,4 +1,4 @@
-"""`hamiltonian`: momenta in place of velocities, [BS09], and the six ways to keep the constraints."""
+"""`hamiltonian`: momenta in place of velocities, [BS09], with six ways to keep the constraints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORMS: dict[Constraint, tuple[type[Formulation], str, str]] = {
     "both": (GGL, "hamiltonian-ggl", "[BS09] (38), (40), after [GGL85]"),
     "overdetermined": (Overdetermined, "hamiltonian-overdetermined", "[BS09] (38), (40), after [FL91]"),
 }
-"""The form in velocities that has the same constraints and kernels, the name, and the source."""
+"""The form in velocities with the same constraints and kernels, the name, and the source."""
 
 _LIKE = ("kind", "index", "kernels", "levels", "multipliers")
 
@@ -33,13 +33,13 @@ class Hamiltonian(Formulation, velocities=("momentum", "coordinate"), unknowns="
     Parameters
     ----------
     constraint : str
-        What is kept: ``"position"`` (38); ``"momentum"`` (40), whose name is ``"hamiltonian-momentum"``;
-        ``"differentiated"``, (40) differentiated; ``"eliminated"``, an ODE; ``"both"``, qdot = dH/dp - G^T mu, with the
-        name ``"hamiltonian-ggl"``; ``"overdetermined"``, (40) with g = 0 as well, for ODASSL.
+        The constraints that are kept: ``"position"`` (38); ``"momentum"`` (40), named ``"hamiltonian-momentum"``;
+        ``"differentiated"``, (40) differentiated; ``"eliminated"``, an ODE; ``"both"``, qdot = dH/dp - G^T mu, named
+        ``"hamiltonian-ggl"``; ``"overdetermined"``, (40) and g = 0, for ODASSL.
     radial_inertia : ``"zero"`` or ``"half-trace"``
-        As other forms have it; here J0 is tr(J)/2 in either case.
+        As in other forms; here J0 is tr(J)/2 in both cases.
     director_constraints : ``"rows"`` or ``"columns"``
-        As those of `AbsoluteFormulation`.
+        As for `AbsoluteFormulation`.
     """
 
     constraint: Constraint = field(default="position", metadata={"in_name": True})

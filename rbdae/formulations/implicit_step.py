@@ -1,4 +1,4 @@
-"""A step of an integration scheme, for which code of a model can be asked as for a kernel."""
+"""A step of an integration scheme, compiled for a model like a kernel."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from rbdae.kernels.entry import Entry
 @final
 @dataclass(frozen=True, slots=True)
 class ImplicitStep:
-    """A step of an integration scheme, for code of a model that has all of it in one function
-    (`rbdae.machine.implicit_step`).
+    """A step of an integration scheme, compiled for a model as one function (`rbdae.machine.implicit_step`).
 
     Parameters
     ----------
-    newton, advance : the kernels of one iteration, and of the end of the step
+    newton, advance : kernels of one iteration, and of the end of the step
     """
 
     newton: Entry

@@ -1,4 +1,4 @@
-"""The equations of a formulation as LaTeX, from what its class says of itself."""
+"""The equations of a formulation as LaTeX, from the attributes of its class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STABILISED = r"\ddot g + 2\alpha\,\dot g + \beta^2 g = 0"
 
 
 def equations(form: Formulation, velocity: str) -> tuple[str, ...]:
-    """The equations, one a line; none for a formulation of a user's own, which may have others.
+    """The equations, one per line; empty for a user's own formulation, whose equations are unknown.
 
     Parameters
     ----------

@@ -4,10 +4,10 @@
     T^T [M wdot - psi(q, w, t)]      = 0,    wdot = T nudot + Tdot nu - rdot
 
 w = (xdot, Omega) of all bodies satisfies the velocity constraints G w + g_I = 0 by construction, so they hold to
-rounding whatever the solver does. Where T comes from depends on the structure of the system, see
+rounding for any solver. T depends on the structure of the system, see
 `rbdae.kernels.null_space.quasi_velocities`. Internal states s of forces follow: sdot - f(q, w, s, t) = 0, and psi
-depends on s, too. As an ODE the form takes nudot from the angular saddle-point system, whose solution wdot satisfies
-the same equations because G T = 0: the same numbers in O(n) for trees. With spatial velocities nu is another one, see
+also depends on s. The ODE takes nudot from the angular saddle-point system, whose solution wdot satisfies the same
+equations because G T = 0: the same numbers in O(n) for trees. For spatial velocities nu differs, see
 `rbdae.kernels.null_space.spatial`.
 """
 
@@ -56,7 +56,7 @@ def _set_state(m: Memory, t: float, y: Array) -> None:
 
 @entry("ityo")
 def motion(m: Memory, t: float, y: Array, out: Array) -> None:
-    """(w, T by rows) to out, and with them r = T nu - w; with spatial velocities w = (xdot, omega)."""
+    """(w, T by rows) to out, which determine r = T nu - w; with spatial velocities w = (xdot, omega)."""
     h = head(m)
     _set_state(m, t, y)
     null_space_matrix(m)
@@ -124,8 +124,8 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
 
 @entry("ityyo")
 def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """The same, then g = 0: the chart's internal constraints body by body, then the kept rows of the joints. Rows that
-    are left out have no equation: a row of zeros would be redundant itself."""
+    """The implicit form, then g = 0: the chart's internal constraints body by body, then the kept joint rows. Dropped
+    rows have no equation, since a row of zeros would itself be redundant."""
     fill_residual(m, t, y, yd, out)
     position_rows(m, out, head(m).multipliers_at)
 
@@ -136,14 +136,14 @@ class NullSpace(
 ):
     """Independent quasi-velocities, reduced mass matrix; ODE or implicit.
 
-    It costs O(n) for trees of lower pairs; for systems with loops O(n^3) in the number of velocities up to 60 of them,
-    and where joint rows are dropped; else what sparse factors over the graph of the joints cost, O(n) for ladders.
-    Their quasi-velocities are a selection that `rbdae.solve` changes when it becomes ill-conditioned.
+    It costs O(n) for trees of lower pairs. Systems with loops cost O(n^3) for up to 60 velocities or with dropped joint
+    rows, otherwise as much as sparse factors over the graph of the joints, O(n) for ladders. Their quasi-velocities are
+    a selection that `rbdae.solve` changes when it becomes ill-conditioned.
 
     Parameters
     ----------
     director_constraints : ``"rows"`` or ``"columns"``
-        As those of `AbsoluteFormulation`; here they are only what `Problem.constraints` gives and `solve` projects.
+        As for `AbsoluteFormulation`; here only for `Problem.constraints` and the projection in `solve`.
     """
 
     source = "[NS] (11), (60), (61)"
@@ -152,7 +152,7 @@ class NullSpace(
 
 
 class NullSpaceOverdetermined(NullSpace, name="null-space-overdetermined", kind="overdetermined", levels=(0,)):
-    """The implicit null-space form with g = 0 as well, for ODASSL."""
+    """The implicit null-space form with additional g = 0, for ODASSL."""
 
     source = "[NS] (11)"
     kernels = Implicit(overdetermined_residual, rhs)

@@ -4,12 +4,12 @@
     T^T [M wdot - psi(q, w, t)]       = 0    w = T nu - r, as in `rbdae.formulations.null_space`
     g(q, t)                           = 0
 
-T removes la from the equations of [GGL85], and G w + g_I = 0 holds by construction; mu is left. It vanishes in the
-exact motion. g has the internal constraints of the chart as well, whose gradient is G_int = dg/da.
+T removes la from the equations of [GGL85], and G w + g_I = 0 holds by construction; mu remains. It vanishes in the
+exact motion. g includes the chart's internal constraints, with gradient G_int = dg/da.
 
-Differentiated once, g = 0 gives G qdot = -g_I, and with it mu as a function of (q, nu, t). So the index is 1 where mu
-is the rate of an unknown, as in `hiller-anantharaman`, which is the default here. With mu among the unknowns a second
-derivative is needed for its rate: the index is 2 then. The paper's 1 counts q and nu alone.
+Differentiated once, g = 0 gives G qdot = -g_I, and with it mu as a function of (q, nu, t). So the index is 1 if mu is
+the rate of an unknown, as in `hiller-anantharaman`, which is the default here. If mu is an unknown, its rate needs a
+second derivative, and the index is 2. The paper's index 1 counts only q and nu.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Correction = Literal["integral", "value"]
 
 
 def _position_rows(m: Memory, out: Array, row: int, mu: Array) -> None:
-    """out[row:] = g: internal constraints, then the joints; mu = 0 for rows that are left out."""
+    """out[row:] = g: internal constraints, then the joints; mu = 0 for dropped rows."""
     h = head(m)
     first = h.chart_internal * h.n_bodies
     g = constraint_values(m)
@@ -64,7 +64,7 @@ class NullSpaceGGL(
     Parameters
     ----------
     correction : ``"integral"`` or ``"value"``
-        The unknowns beside q and nu: the integrals of mu, index 1; or mu, index 2. The other option is that of
+        The unknowns in addition to q and nu: the integrals of mu, index 1; or mu, index 2. The other option is as for
         `NullSpace`.
     """
 

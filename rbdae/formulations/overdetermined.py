@@ -4,12 +4,12 @@
     qdot - v = 0,  M vdot - psi + G^T la = 0,  G vdot + g_II = 0,  then  g = 0,  G v + g_I = 0      `overdetermined-1`
 
 (`ovstab2` and `ovstab1` of Assimulo's Mechanical_System.) ODASSL eliminates the first n equations, with the iteration
-matrix A1, and needs A2 A1^-1 A2^T of the others to be regular. In the second form A1 holds c G vdot's row, so that the
-block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and not
-offered with ODASSL, which failed in half of the runs.
+matrix A1, and needs a regular A2 A1^-1 A2^T for the others. In the second form A1 contains the row c G vdot, so that
+the block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and
+not offered with ODASSL, which failed in half of the runs.
 
-For dropped joint equations the further rows say once more that their multipliers are zero: rows of zeros would make
-that block singular.
+For dropped joint equations the further rows repeat that their multipliers are zero: rows of zeros would make this block
+singular.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
 
 
 class Overdetermined(WithMultipliers, name="overdetermined", kind="overdetermined", index=2, levels=(1, 0)):
-    """Index 2 with g = 0 as well, for ODASSL."""
+    """Index 2 with additional g = 0, for ODASSL."""
 
     source = "[FL91]"
     kernels = Implicit(residual, explicit.rhs)
 
 
 class Overdetermined1(Overdetermined, name="overdetermined-1", index=1, levels=(2, 0, 1)):
-    """Index 1 with g = 0 and gdot = 0 as well."""
+    """Index 1 with additional g = 0 and gdot = 0."""

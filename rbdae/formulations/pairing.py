@@ -1,4 +1,4 @@
-"""The formulations, charts and velocities that go together."""
+"""Valid combinations of formulations, charts and velocities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WITH_NORM = "the quaternion equations with the multiplier of the unit norm ([SN
 
 
 def has_chart(formulation: Formulation, chart: Chart) -> bool:
-    """Momenta are conjugate to the parameters of charts whose rates are velocities; projected forms are for unit
+    """Whether a formulation has a chart. Momenta need a chart with rates as velocities, projected forms need unit
     quaternions."""
     if formulation.charts and chart.name not in formulation.charts:
         return False
@@ -24,7 +24,7 @@ def has_chart(formulation: Formulation, chart: Chart) -> bool:
 
 
 def velocities(formulation: Formulation, chart: Chart) -> tuple[str, ...]:
-    """The velocities that make sense, the default first; a form in momenta has one choice."""
+    """The valid velocities, the default first; a form in momenta has one choice."""
     if not has_chart(formulation, chart):
         return ()
     if formulation.unknowns == "momenta":
@@ -33,8 +33,8 @@ def velocities(formulation: Formulation, chart: Chart) -> tuple[str, ...]:
 
 
 def misfit(formulation: Formulation, chart: Chart, velocity: str, asked: Iterable[str] = ()) -> str:
-    """Why an option of a formulation has no meaning with a chart and a velocity; empty if all have. Options that are
-    `asked` for are meant even if they are the default ones."""
+    """Why an option of a formulation has no meaning with a chart and a velocity; empty if all have one. Options in
+    `asked` count even with their default values."""
     chosen = {**dict.fromkeys(asked), **{option.name: None for option, _ in formulation.chosen()}}
     quaternion_rates = velocity == "coordinate" and chart.coordinate_velocities == QUATERNION_RATE
     for name, of in (("gyroscopic", _WITH_NORM), ("pull_back", _WITH_NORM), ("norm", "quaternion rates ([NS] (40))")):
@@ -49,13 +49,13 @@ def misfit(formulation: Formulation, chart: Chart, velocity: str, asked: Iterabl
 
 
 def pairings() -> list[tuple[FormulationName, RotationName, VelocityName]]:
-    """All (formulation, rotation, velocity) that make sense."""
-    found = [(f.name, c, v) for f, c, v in pairings_of(FORMULATIONS.values())]
-    return cast(list[tuple[FormulationName, RotationName, VelocityName]], found)
+    """All valid (formulation, rotation, velocity)."""
+    valid = [(f.name, c, v) for f, c, v in pairings_of(FORMULATIONS.values())]
+    return cast(list[tuple[FormulationName, RotationName, VelocityName]], valid)
 
 
 def pairings_of(formulations: Iterable[Formulation]) -> list[tuple[Formulation, str, str]]:
-    """Those in which the options of some formulations have a meaning."""
+    """The valid combinations of given formulations, in which their options have a meaning."""
     return [
         (f, c.name, v) for f in formulations for c in CHARTS.values() for v in velocities(f, c) if not misfit(f, c, v)
     ]
@@ -67,7 +67,7 @@ def chosen_velocity(formulation: Formulation, chart: Chart, velocity: str | None
     Raises
     ------
     ValueError
-        where the formulation has no form in this chart, or with this velocity, with those that it has
+        if the formulation has no form with this chart or velocity; the message names those that it has
     """
     if not has_chart(formulation, chart):
         charts = ", ".join(c.name for c in CHARTS.values() if has_chart(formulation, c))

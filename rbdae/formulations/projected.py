@@ -1,5 +1,5 @@
 """`projected-2` and `projected-1`: the three rotational equations (25) of [SNS15] for each body, without a multiplier
-of the unit norm, whose row stands in place of the fourth.
+of the unit norm; the norm's row replaces the fourth equation.
 
     pdot - v = 0                                                            (and xdot - v for the translation)
     m xddot - f + G_x^T la                                = 0
@@ -7,14 +7,14 @@ of the unit norm, whose row stands in place of the fourth.
     p . v, or p . vdot + v . v                            = 0                level 1, 2
     g of the joints at the same level                     = 0
 
-The index, with joints: differentiated 2 - level times the constraints give vdot and la, once more the rate of la. So it
-is 3 - level. The norm counts as the joints do, because their gradients have parts along p: the rate of la needs
-p . vddot. So all constraints stand at one level. With |p|^2 = 1 itself in place of the fourth row the index would be 3,
-at whatever level the joints are.
+With joints, the constraints differentiated 2 - level times give vdot and la, and once more the rate of la, so the index
+is 3 - level. The norm counts like the joints, because their gradients have parts along p: the rate of la needs
+p . vddot. So all constraints have the same level. With |p|^2 = 1 itself as the fourth row the index would be 3 for any
+level of the joints.
 
 Without joints there are no multipliers, and the index is 2 - level: 1 for `projected-2`; `projected-1` is an ordinary
-differential equation in implicit form. `projected-0` is what these forms give for (qdot, vdot), the explicit form of
-(23): (38), or (40), where no joint acts.
+differential equation in implicit form. `projected-0` solves these forms for (qdot, vdot), the explicit form of (23):
+(38), or (40) without joints.
 """
 
 from __future__ import annotations
@@ -37,15 +37,14 @@ from rbdae.kernels.memory import bodies, head, multipliers, states
 
 
 def _joints_at(m: Memory) -> int:
-    """The place at which rows and multipliers of the joints would begin if those of the unit norms stood before
-    them."""
+    """The place at which rows and multipliers of the joints would begin after those of the unit norms."""
     h = head(m)
     n: int = h.multipliers_at - h.n_internal
     return n
 
 
 def _gather_joint_multipliers(m: Memory, y: Array) -> None:
-    """The multipliers of the joints from y; those of the unit norms are zero, as in (23)."""
+    """Gather the joints' multipliers from y; the unit norms' are zero, as in (23)."""
     h = head(m)
     la = multipliers(m)
     for i in range(h.n_internal):
@@ -92,8 +91,8 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
 
 
 class Projected(Formulation, velocities=("coordinate",), charts=("quaternion",), projected=True):
-    """Quaternions without a multiplier of the unit norm. The gyroscopic term is that of (23), generalised forces are
-    those of (59); a radial inertia would count along p, where there is no equation."""
+    """Quaternions without a multiplier of the unit norm. The gyroscopic term is from (23), generalised forces from
+    (59); a radial inertia would act along p, where there is no equation."""
 
     gyroscopic: ClassVar[Gyroscopic] = "fifth-order"
     pull_back: ClassVar[PullBack] = "moment"

@@ -1,4 +1,4 @@
-"""`ggl` and `hiller-anantharaman`: position and velocity constraints both kept, one more set of multipliers.
+"""`ggl` and `hiller-anantharaman` keep position and velocity constraints with one more set of multipliers.
 
     qdot - v + G^T mu                 = 0    (angular: see `rbdae.kernels.constraints.correction`)
     M(q) vdot - psi(q, v, t) + G^T la = 0
@@ -8,8 +8,8 @@
 `hamiltonian-ggl` is the same with momenta: qdot - dH/dp + G^T mu = 0, the dynamics of [BS09] (39), and the constraints
 on positions and on momenta, (38) and (40).
 
-`ggl` (Gear, Gupta and Leimkuhler) has la and mu as unknowns and is of index 2. `hiller-anantharaman` has their
-integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes the same equations index 1.
+`ggl` (Gear, Gupta and Leimkuhler) has la and mu as unknowns and index 2. `hiller-anantharaman` has their integrals as
+unknowns, Lambda' = la, Gamma' = mu, which gives the same equations index 1.
 """
 
 from __future__ import annotations
@@ -72,4 +72,4 @@ class GGL(WithMultipliers, name="ggl", index=2, levels=(0, 1), source="[GGL85]")
 
 
 class HillerAnantharaman(GGL, name="hiller-anantharaman", index=1, multipliers="integrals", source="[AH91]"):
-    """Position and velocity constraint, with the multipliers as derivatives of unknowns."""
+    """Position and velocity constraint, with multipliers as derivatives of unknowns."""

@@ -1,4 +1,4 @@
-"""The formulations by name: one table, one line each."""
+"""The table of formulations by name, one line each."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _TABLE: tuple[Formulation, ...] = (
 )
 
 FORMULATIONS: dict[str, Formulation] = {f.name: f for f in _TABLE}
-"""Their values with the default options."""
+"""The formulations with default options, by name."""
 
-# the names that users of Assimulo's Mechanical_System know
+# the names in Assimulo's Mechanical_System
 SPELLINGS: dict[str, str] = {
     "ind3": "index-3",
     "ind2": "index-2",
@@ -59,19 +59,19 @@ FormulationName: TypeAlias = Literal[
     "hamiltonian-eliminated", "hamiltonian-ggl", "hamiltonian-overdetermined",
     "ind3", "ind2", "ind1", "ind0", "ggl2", "ovstab1", "ovstab2",
 ]  # fmt: skip
-"""A formulation, or Assimulo's spelling of it; one of a user's own is given as a value."""
+"""Name of a formulation, or Assimulo's spelling; a user's own is given as a value."""
 
 VelocityName: TypeAlias = Literal["angular", "spatial", "coordinate", "momentum"]
-"""Velocities; ``"momentum"`` and ``"coordinate"`` are the same for forms in momenta."""
+"""Names of velocities; ``"momentum"`` and ``"coordinate"`` are the same for forms in momenta."""
 
 
 def named(name: object) -> Formulation:
-    """The formulation of a name, of another spelling of it, or of itself.
+    """The formulation from a name, another spelling, or a value.
 
     Raises
     ------
     TypeError, ValueError
-        There is none.
+        if there is no such formulation
     """
     if isinstance(name, Formulation):
         return name
@@ -84,13 +84,13 @@ def named(name: object) -> Formulation:
 
 
 def written(text: str) -> Formulation:
-    """The formulation whose `str` is a text, such as ``"baumgarte (alpha=5.0)"``.
+    """The formulation with a text as its `str`, such as ``"baumgarte (alpha=5.0)"``.
 
     Raises
     ------
     TypeError, ValueError
-        There is none.
+        if there is no such formulation
     """
-    name, _, given = text.removesuffix(")").partition(" (")
-    options = dict(item.split("=") for item in given.split("; ")) if given else {}
+    name, _, arguments = text.removesuffix(")").partition(" (")
+    options = dict(item.split("=") for item in arguments.split("; ")) if arguments else {}
     return replace(named(name), **{option: literal_eval(value) for option, value in options.items()})

@@ -1,1 +1,1 @@
-"""Expression graphs: what kernels compute, as data, recorded by running them on symbols."""
+"""Expression graphs: the computations of kernels as data, recorded by running them on symbols."""

@@ -1,8 +1,8 @@
-"""Derivatives of graphs, as nodes of the same graph: nobody writes them.
+"""Derivatives of graphs, as nodes of the same graph.
 
-`tangents` goes forwards, from inputs to all outputs at once; `gradient` backwards, from one output to all inputs. Both
-take the same local derivatives. They hold where the guards of the graph do. Of |x| and of choices, the derivative is
-that of the side on which the numbers are.
+`tangents` works forwards, from inputs to all outputs at once; `gradient` backwards, from one output to all inputs. Both
+use the same local derivatives. They hold where the guards of the graph hold. |x| and choices have the derivative of the
+active branch.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rbdae.graph.graph import CONDITIONS, LEAVES, Graph, Node, operands
 
 _CONSTANT = frozenset({*LEAVES, *CONDITIONS, "not", "floor"})
-"""Nodes that do not change with what they are computed from, but by jumps."""
+"""Nodes that are piecewise constant in their operands."""
 
 
 _ARITHMETIC = frozenset({"add", "sub", "mul"})
 
 
 class NoDerivative(Exception):
-    """A result depends on the inputs through a function of the user that has no derivative."""
+    """A result depends on the inputs through a user's function without a derivative."""
 
 
 def inputs_of(graph: Graph, name: str, n: int) -> list[int]:
@@ -32,49 +32,49 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
 
     Parameters
     ----------
-    graph : gets the nodes of the derivatives
+    graph : receives the nodes of the derivatives
     outputs : nodes
-    seeds : for inputs, and for other nodes whose derivatives are known, the derivatives by the number of the direction,
-        as nodes. What such a node is computed from does not count.
+    seeds : for inputs and other nodes with known derivatives, these derivatives as nodes, by number of the direction.
+        Operands of such a node are ignored.
 
     Returns
     -------
-    For each output, its derivatives by the number of the direction, as nodes; those left out are zero.
+    For each output, its derivatives as nodes, by number of the direction; omitted ones are zero.
 
     Raises
     ------
     NoDerivative
-        if a function of the user is in the way
+        if a user's function without a derivative is in the way
     """
-    known: dict[int, dict[int, int]] = {}
+    tangents_of: dict[int, dict[int, int]] = {}
     nodes = graph.nodes
     for k in graph.needed(outputs, seeds):
         kind = nodes[k][0]
         if k in seeds:
-            found = dict(seeds[k])
+            tangent = dict(seeds[k])
         elif kind in _ARITHMETIC:
-            found = _of_two(graph, nodes[k], known)
+            tangent = _of_two(graph, nodes[k], tangents_of)
         elif kind == "select":
-            found = _of_choice(graph, k, known)
+            tangent = _of_choice(graph, k, tangents_of)
         else:
-            found = {}
-            for j, factor in _partials(graph, k, lambda j: bool(known.get(j))):
-                for direction, change in known[j].items():
+            tangent = {}
+            for j, factor in _partials(graph, k, lambda j: bool(tangents_of.get(j))):
+                for direction, change in tangents_of[j].items():
                     step = graph.mul(factor, change)
-                    found[direction] = graph.add(found[direction], step) if direction in found else step
-        if not found:
+                    tangent[direction] = graph.add(tangent[direction], step) if direction in tangent else step
+        if not tangent:
             continue
-        found = {d: node for d, node in found.items() if nodes[node][0] != "const" or nodes[node][1] != 0.0}
-        if found:
-            known[k] = found
-    return [known.get(k, {}) for k in outputs]
+        tangent = {d: node for d, node in tangent.items() if nodes[node][0] != "const" or nodes[node][1] != 0.0}
+        if tangent:
+            tangents_of[k] = tangent
+    return [tangents_of.get(k, {}) for k in outputs]
 
 
 def _of_two(graph: Graph, node: Node, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """The derivatives of a sum, a difference or a product, which are most of all nodes; as by `_partials`."""
+    """Derivatives of a sum, a difference or a product, the majority of nodes; equal to those by `_partials`."""
     kind, a, b = node
-    one, other = known.get(a), known.get(b)
-    if not one and not other:
+    first_tangent, second_tangent = known.get(a), known.get(b)
+    if not first_tangent and not second_tangent:
         return {}
     unit = graph.const(1.0)
     if kind == "mul":
@@ -82,31 +82,30 @@ def _of_two(graph: Graph, node: Node, known: Mapping[int, Mapping[int, int]]) ->
     else:
         first, second = unit, unit if kind == "add" else graph.const(-1.0)
     mul, add = graph.mul, graph.add
-    found = {d: mul(first, change) for d, change in one.items()} if one else {}
-    if other:
-        for d, change in other.items():
+    tangent = {d: mul(first, change) for d, change in first_tangent.items()} if first_tangent else {}
+    if second_tangent:
+        for d, change in second_tangent.items():
             step = mul(second, change)
-            found[d] = add(found[d], step) if d in found else step
-    return found
+            tangent[d] = add(tangent[d], step) if d in tangent else step
+    return tangent
 
 
 def _of_choice(graph: Graph, k: int, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """The derivatives of a choice, which are those of the side that is chosen: those of the other one may be no
-    numbers."""
-    _, condition, one, other = graph.nodes[k]
+    """Derivatives of a choice, again by choice, since the other branch may have NaN."""
+    _, condition, chosen, otherwise = graph.nodes[k]
     zero = graph.const(0.0)
-    sides = known.get(one, {}), known.get(other, {})
+    sides = known.get(chosen, {}), known.get(otherwise, {})
     return {d: graph.select(condition, *(side.get(d, zero) for side in sides)) for d in {**sides[0], **sides[1]}}
 
 
 def jacobian(graph: Graph, outputs: Sequence[int], inputs: Sequence[int]) -> list[dict[int, int]]:
-    """d outputs / d inputs, forwards: for each output the nodes of its entries by column; those left out are zero."""
+    """d outputs / d inputs, forwards: for each output the nodes of its entries by column; omitted ones are zero."""
     one = graph.const(1.0)
     return tangents(graph, outputs, {node: {column: one} for column, node in enumerate(inputs)})
 
 
 def gradient(graph: Graph, output: int, inputs: Iterable[int]) -> list[int]:
-    """d output / d inputs, backwards: a node for each input. Raises as `tangents` does."""
+    """d output / d inputs, backwards: a node for each input. Raises like `tangents`."""
     inputs = list(inputs)
     reached = set(inputs)
     order = graph.needed([output])
@@ -124,7 +123,7 @@ def gradient(graph: Graph, output: int, inputs: Iterable[int]) -> list[int]:
 
 
 def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[int, int]]:
-    """(operand, derivative of the node k with respect to it) for those operands that move, as nodes."""
+    """(operand, derivative of node k with respect to it), as nodes, for operands that vary."""
     node = graph.nodes[k]
     kind = node[0]
     if kind == "result":
@@ -155,7 +154,7 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
 
 
 def _of_call(graph: Graph, node: Node, moves: Callable[[int], bool]) -> list[tuple[int, int]]:
-    """The same of a number that a function of the user gives: entries of what its Jacobian gives (`Graph.slopes`)."""
+    """`_partials` of a result of a user's function: entries of its Jacobian (`Graph.slopes`)."""
     _, call, i = node
     _, function, n_in, n_out, t, *numbers = graph.nodes[call]
     x = numbers[:n_in]
@@ -167,11 +166,11 @@ def _of_call(graph: Graph, node: Node, moves: Callable[[int], bool]) -> list[tup
     jacobian, by_rates = graph.slopes[function]
     zeros = [graph.const(0.0)] * (n_in * n_out)
     slope = graph.node("call", jacobian, n_in, n_in * n_out, t, *x, *zeros)
-    found = []
+    partials = []
     for j, operand in moving:
-        at = n_out * (n_out * (j // n_out) + i) + j % n_out if by_rates else n_in * i + j
-        found.append((operand, graph.node("result", slope, at)))
-    return found
+        place = n_out * (n_out * (j // n_out) + i) + j % n_out if by_rates else n_in * i + j
+        partials.append((operand, graph.node("result", slope, place)))
+    return partials
 
 
 def _one(moving: list[int], operand: int, factor: int) -> list[tuple[int, int]]:
@@ -229,4 +228,4 @@ _SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
     "arccosh": lambda graph, k, x: _root(graph, _squared(graph, x, above=True)),
     "arctanh": lambda graph, k, x: graph.node("rcp", _squared(graph, x, below=True)),
 }
-"""Of the functions that laws of users have: by the node of the function and that of its argument."""
+"""Derivatives of functions in users' laws, from the nodes of the function and its argument."""

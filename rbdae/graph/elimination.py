@@ -1,9 +1,9 @@
 """Elimination on the nodes of a graph, in the order of a `rbdae.graph.pivots.Plan`.
 
-For each pivot (i, j) in turn, the multipliers l_r = a_rj / a_ij of the rows r that are left, then a_rk -= l_r a_ik for
-the columns k of the pivot's row ([HNW93] II.1). On numbers, in loops over tables, `rbdae.machine.loops.elimination`
-does the same. How far factors can be trusted is in the multipliers: where one is larger than `LARGEST`, pivots have to
-be chosen again.
+For each pivot (i, j) in turn, the multipliers are l_r = a_rj / a_ij for the remaining rows r, then a_rk -= l_r a_ik for
+the columns k of the pivot's row ([HNW93] II.1). `rbdae.machine.loops.elimination` does the same on numbers, in loops
+over tables. The multipliers show whether the factors can be trusted: if one exceeds `LARGEST`, pivots have to be chosen
+again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.pivots import Place, Plan
 
 LARGEST = 1e8
-"""Size of a multiplier up to which factors are good enough for Newton's method: it loses half of the digits."""
+"""Largest multiplier with factors accurate enough for Newton's method: it loses half of the digits."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """The nodes of L, U and the reciprocal pivots of a plan, and what bounds the multipliers.
+    """Nodes of L, U and the reciprocal pivots of a plan, and a bound of the multipliers.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Factors:
 
 
 def eliminate(graph: Graph, order: Plan, entries: Mapping[Place, int]) -> Factors:
-    """The factors of a matrix as nodes. What is constant in it folds."""
+    """The factors of a matrix as nodes; constants are folded."""
     rows: dict[int, dict[int, int]] = {i: {} for i, _ in order.pivots}
     for (i, j), x in entries.items():
         rows[i][j] = x
-    sums = [graph.const(0.0)] * 4  # four chains: none is the longest of the code
+    sums = [graph.const(0.0)] * 4  # four chains, so that they do not become the longest of the code
     lower, upper, pivots, count = [], [], [], 0
     for (i, j), below, right in zip(order.pivots, order.lower, order.upper, strict=True):
         row = rows[i]
@@ -50,14 +50,14 @@ def eliminate(graph: Graph, order: Plan, entries: Mapping[Place, int]) -> Factor
         right_entries = [(k, row[k]) for k in right]
         below_entries = []
         for r in below:
-            other = rows[r]
-            factor = graph.mul(other.pop(j), reciprocal)
+            remaining = rows[r]
+            factor = graph.mul(remaining.pop(j), reciprocal)
             below_entries.append((r, factor))
             sums[count % 4] = graph.add(sums[count % 4], graph.mul(factor, factor))
             count += 1
             for k, x in right_entries:
                 product = graph.mul(factor, x)
-                other[k] = graph.sub(other[k], product) if k in other else graph.neg(product)
+                remaining[k] = graph.sub(remaining[k], product) if k in remaining else graph.neg(product)
         lower.append(below_entries)
         upper.append(right_entries)
         pivots.append(reciprocal)

@@ -1,4 +1,4 @@
-"""The values of nodes, computed in Python: slow, for checks and for conditions at a point."""
+"""Values of nodes, computed in Python: slow, for checks and for conditions at a point."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def evaluate(
     inputs: dict[str, Any],
     functions: Sequence[Callable[..., None]] = (),
 ) -> list[float]:
-    """The values of some nodes. Functions of the user are ``f(t, x, out)``."""
-    known: dict[int, Any] = {}
+    """Values of some nodes. Users' functions are ``f(t, x, out)``."""
+    values: dict[int, Any] = {}
     for k in graph.needed(outputs):
-        known[k] = computed(graph.nodes[k], known, inputs, functions)
-    return [known[k] for k in outputs]
+        values[k] = computed(graph.nodes[k], values, inputs, functions)
+    return [values[k] for k in outputs]
 
 
 def computed(
@@ -31,7 +31,7 @@ def computed(
     inputs: dict[str, Any],
     functions: Sequence[Callable[..., None]],
 ) -> Any:
-    """The value of a node whose operands have values; of a call, its vector."""
+    """The value of a node from its operands' values; a call's vector."""
     kind = node[0]
     if kind == "const":
         return value_of(node[1])
@@ -46,10 +46,10 @@ def computed(
         return known[node[1]][node[2]]
     if kind == "pair":
         return known[node[1]], known[node[2]]
-    of = [known[k] for k in node[1:]]
-    if isinstance(of[0], tuple):
-        return tuple(_of_numbers(kind, *numbers) for numbers in zip(*of, strict=True))
-    return _of_numbers(kind, *of)
+    arguments = [known[k] for k in node[1:]]
+    if isinstance(arguments[0], tuple):
+        return tuple(_of_numbers(kind, *numbers) for numbers in zip(*arguments, strict=True))
+    return _of_numbers(kind, *arguments)
 
 
 def _of_numbers(kind: str, x: float, *others: float) -> float:

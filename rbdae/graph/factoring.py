@@ -1,8 +1,8 @@
 """A graph with fewer additions and multiplications for the same numbers.
 
-Kernels work with natural coordinates, body by body and row by row; on symbols that repeats products which one would
-collect by hand: the rows of rho x (R^T lambda), multiplied out over the entries of R. Here they are collected. What is
-the same for two bodies is written once, for two numbers at a time.
+Kernels work with natural coordinates, body by body and row by row; on symbols this repeats products that one would
+collect by hand, such as the rows of rho x (R^T lambda), expanded over the entries of R. They are collected here.
+Computations that are equal for two bodies are written once, for two numbers at a time.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from rbdae.graph.sums import Product, Sum, operations, sums_of
 from rbdae.graph.twos import Constant, both, size
 
 MOST_NODES = 4000
-"""Nodes up to which common terms are looked for; it takes longer than in proportion to their number."""
+"""Largest graph in which common terms are searched: the time grows faster than the number of nodes."""
 
 LEAST_NODES = 150
-"""A short graph waits for its longest chain of operations, and common terms make it longer."""
+"""Smallest graph: a short one waits for its longest chain of operations, which common terms make longer."""
 
 PAYS = 0.9
-"""Part of the operations below which what is left is quicker: a value that many need is kept in memory in between."""
+"""Part of the operations below which the new graph is quicker: shared values are kept in memory in between."""
 
 
 @final
@@ -49,8 +49,8 @@ def factored(
     most_nodes: int = MOST_NODES,
     pays: float = PAYS,
 ) -> Factored | None:
-    """The same outputs and guards from a new graph; None where it would not be quicker, see `LEAST_NODES`,
-    `MOST_NODES` and `PAYS`. `unknowns` are inputs of one body with those of another that correspond."""
+    """The same outputs and guards from a new graph; None if it would not be quicker, see `LEAST_NODES`, `MOST_NODES`
+    and `PAYS`. `unknowns` maps inputs of one body to corresponding inputs of another."""
     wanted = [*guards, *outputs]
     needed = graph.needed(wanted)
     if not least_nodes <= len(needed) <= most_nodes:
@@ -58,12 +58,12 @@ def factored(
     there = set(needed)
     known = {one: other for one, other in unknowns.items() if one in there and other in there}
     first = len(graph.nodes)
-    found = corresponding(graph, sums_of(graph, wanted), wanted, known, first)
-    first = max([first, *found.partner]) + 1
-    found.together = shared(found.together, first)
-    first = max([first, *found.together]) + 1
-    found.single = shared(found.single, first)
-    writer = _Writer(graph, found)
+    correspondence = corresponding(graph, sums_of(graph, wanted), wanted, known, first)
+    first = max([first, *correspondence.partner]) + 1
+    correspondence.together = shared(correspondence.together, first)
+    first = max([first, *correspondence.together]) + 1
+    correspondence.single = shared(correspondence.single, first)
+    writer = _Writer(graph, correspondence)
     out = Factored(
         writer.graph, [writer.node(k) for k in outputs], {writer.node(k): wanted for k, wanted in guards.items()}
     )
@@ -73,9 +73,9 @@ def factored(
 
 @final
 class _Writer:
-    """Writes sums, and the nodes of the old graph that are no sums, to a new graph.
+    """Writes sums, and other nodes of the old graph, to a new graph.
 
-    What is computed together is written as a pair under the number of either: with ``(k, 2)`` in place of k.
+    Numbers computed together are written as a pair under the first one's number: with ``(k, 2)`` in place of k.
     """
 
     def __init__(self, old: Graph, found: Correspondence) -> None:
@@ -101,52 +101,52 @@ class _Writer:
 
     def _needs(self, key: _Key) -> list[_Key]:
         k, width = key
-        found = self._found
+        correspondence = self._found
         pair = self._pair_of(k)
         if width == 1:
             if pair is not None:
                 return [(pair, 2)]
-            if k in found.single:
-                return [(a, 1) for product in found.single[k] for a in product]
+            if k in correspondence.single:
+                return [(a, 1) for product in correspondence.single[k] for a in product]
             return [(j, 1) for j in operands(self._old.nodes[k])]
-        if pair is None:  # inputs, and what is computed for one body or for none
-            return [(k, 1), (found.partner.get(k, k), 1)]
+        if pair is None:  # inputs, and numbers without a partner
+            return [(k, 1), (correspondence.partner.get(k, k), 1)]
         if pair != k:
             return [(pair, 2)]
-        if k in found.together:
-            return [(a, 2) for product in found.together[k] for a in product]
+        if k in correspondence.together:
+            return [(a, 2) for product in correspondence.together[k] for a in product]
         return [(j, 2) for j in operands(self._old.nodes[k])]
 
     def _pair_of(self, k: int) -> int | None:
-        """The first of the two numbers that are computed together, of which k is one."""
-        found = self._found
-        if k in found.together:
+        """The first of the two numbers that are computed together, one of them k."""
+        correspondence = self._found
+        if k in correspondence.together:
             return k
-        if k not in found.partner or (k < len(self._old.nodes) and self._old.nodes[k][0] == "input"):
+        if k not in correspondence.partner or (k < len(self._old.nodes) and self._old.nodes[k][0] == "input"):
             return None
-        return found.partner[k] if found.lane[k] else k
+        return correspondence.partner[k] if correspondence.lane[k] else k
 
     def _written(self, key: _Key) -> int:
         k, width = key
-        found, g = self._found, self.graph
+        correspondence, g = self._found, self.graph
         pair = self._pair_of(k)
         if width == 1 and pair is not None:
             return g.lane(self._there[pair, 2], int(pair != k))
         if width == 2 and pair is None:
-            return g.pair(self._there[k, 1], self._there[found.partner.get(k, k), 1])
+            return g.pair(self._there[k, 1], self._there[correspondence.partner.get(k, k), 1])
         if width == 2 and pair is not None and pair != k:
             return g.pair(*(g.lane(self._there[pair, 2], i) for i in (1, 0)))
-        sums = found.single if width == 1 else found.together
+        sums = correspondence.single if width == 1 else correspondence.together
         if k in sums:
             return self._sum(sums[k], width)
         node = self._old.nodes[k]
-        at = len(node) - len(operands(node))
+        first_operand = len(node) - len(operands(node))
         if node[0] == "result":
             return g.node("result", self._there[node[1], 1], node[2])
-        return g.node(*node[:at], *(self._there[j, width] for j in node[at:]))
+        return g.node(*node[:first_operand], *(self._there[j, width] for j in node[first_operand:]))
 
     def _sum(self, found: Sum, width: int) -> int:
-        """Terms with one constant are multiplied by it together."""
+        """The node of a sum; terms with the same constant are multiplied by it together."""
         groups: dict[Constant, list[tuple[Product, Constant]]] = {}
         for product, c in found.items():
             groups.setdefault(size(c) if product else 1.0, []).append((product, c))
@@ -161,7 +161,7 @@ class _Writer:
         return self._total(terms)
 
     def _total(self, terms: list[tuple[int, bool]]) -> int:
-        """The sum of nodes, or of their negatives: first of those that are there first."""
+        """The sum of nodes, or of their negatives, beginning with those available first."""
         g = self.graph
         terms = sorted(terms, key=lambda term: self._depth(term[0]))
         first = next((i for i, (_, negative) in enumerate(terms) if not negative), None)
@@ -187,12 +187,12 @@ class _Writer:
         return g.const(first) if width == 1 else g.pair(g.const(first), g.const(second))
 
     def _depth(self, k: int) -> int:
-        """Cycles until a new node is there, see `rbdae.graph.order`."""
-        known, nodes = self._depths, self.graph.nodes
-        for node in nodes[len(known) :]:
-            known.append(depth(node, known))
-        return known[k]
+        """Cycles until a new node is available, see `rbdae.graph.order`."""
+        depths, nodes = self._depths, self.graph.nodes
+        for node in nodes[len(depths) :]:
+            depths.append(depth(node, depths))
+        return depths[k]
 
 
 _Key = tuple[int, int]
-"""A number and 1, or the first of two and 2."""
+"""A single number and 1, or the first number of a pair and 2."""

@@ -5,25 +5,25 @@ A node is a tuple, its operation first; operands are numbers of earlier nodes:
 ================================ ==============================================================================
 node                             value
 ================================ ==============================================================================
-("const", x)                     the number x, or one that is loaded (`rbdae.graph.loaded`)
+("const", x)                     the number x, or a loaded one (`rbdae.graph.loaded`)
 ("input", name, i)               the i-th number of the input vector `name`
 ("add", a, b), ("sub", a, b),    arithmetic; ("rcp", a) is 1/a, so that quotients by one number share it
 ("mul", a, b), ("neg", a),
 ("rcp", a)
 ("sqrt", a), ("sin", a), ...     functions, see `FUNCTIONS`
-("<", a, b), ("<=", a, b),       conditions, 1 or 0; both are 0 where an operand is not a number
+("<", a, b), ("<=", a, b),       conditions, 1 or 0; comparisons are 0 if an operand is NaN
 ("==", a, b), ("not", c)
 ("select", c, a, b)              a where c is 1, else b
 ("arctan2", a, b), ...           functions of two numbers, see `OF_TWO`
-("call", k, m, n, t, x..., o...) the k-th function of the user, called with the time t, the vector x of length m and
-                                 a vector of length n that has the values o before the call
+("call", k, m, n, t, x..., o...) the user's k-th function, called with the time t, the vector x of length m and a
+                                 vector of length n with the values o before the call
 ("result", call, i)              the i-th number of that vector after the call
 ("pair", a, b)                   both numbers, as one value; arithmetic, rcp and sqrt of pairs are pairs
 ("lane", p, i)                   the i-th number of the pair p
 ================================ ==============================================================================
 
-The order of the nodes is one in which they can be computed. Sums and products of a node with a constant 0 or 1 are
-folded, also 0 x: so a number that is not finite can be lost on its way to a result that does not depend on it.
+Nodes are in an order in which they can be computed. Sums and products with a constant 0 or 1 are folded, also 0 x: so a
+number that is not finite may not reach a result that does not depend on it.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "abs": abs,
     "floor": lambda x: float(math.floor(x)),
 }
-"""Of one number, by NumPy's names."""
+"""Functions of one number, by NumPy's names."""
 
 OF_TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "power": math.pow, "fmod": math.fmod}
-"""Of two numbers: the angle of (b, a), a^b, and the remainder of a / b with the sign of a."""
+"""Functions of two numbers: the angle of (b, a), a^b, and the remainder of a / b with the sign of a."""
 
 CONDITIONS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,
@@ -72,7 +72,7 @@ CONDITIONS: dict[str, Callable[[float, float], bool]] = {
 }
 
 _LOOK = 256
-"""Nodes between two looks for what a signal has left: large graphs take seconds."""
+"""Nodes between two checks for signals, since large graphs take seconds."""
 
 LEAVES = frozenset({"const", "input"})
 
@@ -84,7 +84,7 @@ _SUMS = frozenset({"add", "sub", "mul"})
 
 
 def operands(node: Node) -> tuple[int, ...]:
-    """The numbers of the nodes that a node is computed from."""
+    """The numbers of a node's operands."""
     kind = node[0]
     if kind in LEAVES:
         return ()
@@ -99,8 +99,8 @@ class Graph:
 
     Attributes
     ----------
-    slopes : by the numbers of functions of the user: that of the function's Jacobian, and whether it gives two matrices
-        (n_out, n_out), with respect to positions and to rates, and not one (n_out, n_in)
+    slopes : for each user's function, by number: the number of its Jacobian, and whether that gives two matrices
+        (n_out, n_out), with respect to positions and rates, instead of one (n_out, n_in)
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class Graph:
         self._numbers: dict[Node, int] = {}
 
     def node(self, *node: Any) -> int:
-        """The number of a node, a new one if there is none like it."""
+        """The number of a node, which is added unless it exists."""
         return self._numbered(node)
 
     def _numbered(self, node: Node) -> int:
@@ -123,7 +123,7 @@ class Graph:
         return k
 
     def const(self, x: Constant) -> int:
-        """A constant. Zeros are one number whatever their sign."""
+        """A constant; zeros of both signs are one node."""
         return self._numbered(("const", x + 0.0))
 
     def value(self, k: int) -> Constant | None:
@@ -134,39 +134,36 @@ class Graph:
     # ------------------------------------------------------------ arithmetic
 
     def add(self, a: int, b: int) -> int:
-        """a + b."""
-        one, other = self.nodes[a], self.nodes[b]
-        if one[0] == "const":
-            if other[0] == "const":
-                return self.const(one[1] + other[1])
-            if one[1] == 0.0:
+        left, right = self.nodes[a], self.nodes[b]
+        if left[0] == "const":
+            if right[0] == "const":
+                return self.const(left[1] + right[1])
+            if left[1] == 0.0:
                 return b
-        elif other[0] == "const" and other[1] == 0.0:
+        elif right[0] == "const" and right[1] == 0.0:
             return a
-        if other[0] == "neg":
-            return self.sub(a, other[1])
-        if one[0] == "neg":
-            return self.sub(b, one[1])
+        if right[0] == "neg":
+            return self.sub(a, right[1])
+        if left[0] == "neg":
+            return self.sub(b, left[1])
         return self._numbered(("add", a, b) if a < b else ("add", b, a))
 
     def sub(self, a: int, b: int) -> int:
-        """a - b."""
         if a == b:
             return self.const(0.0)
-        one, other = self.nodes[a], self.nodes[b]
-        if other[0] == "const":
-            if one[0] == "const":
-                return self.const(one[1] - other[1])
-            if other[1] == 0.0:
+        left, right = self.nodes[a], self.nodes[b]
+        if right[0] == "const":
+            if left[0] == "const":
+                return self.const(left[1] - right[1])
+            if right[1] == 0.0:
                 return a
-        elif one[0] == "const" and one[1] == 0.0:
+        elif left[0] == "const" and left[1] == 0.0:
             return self.neg(b)
-        if other[0] == "neg":
-            return self.add(a, other[1])
+        if right[0] == "neg":
+            return self.add(a, right[1])
         return self._numbered(("sub", a, b))
 
     def neg(self, a: int) -> int:
-        """-a."""
         node = self.nodes[a]
         if node[0] == "const":
             return self.const(-node[1])
@@ -178,19 +175,18 @@ class Graph:
         return self.node("neg", a)
 
     def mul(self, a: int, b: int) -> int:
-        """a b."""
-        one, other = self.nodes[a], self.nodes[b]
-        if one[0] == "const":
-            if other[0] == "const":
-                return self.const(one[1] * other[1])
-            return self._multiple(one[1], a, b)
-        if other[0] == "const":
-            return self._multiple(other[1], b, a)
+        left, right = self.nodes[a], self.nodes[b]
+        if left[0] == "const":
+            if right[0] == "const":
+                return self.const(left[1] * right[1])
+            return self._multiple(left[1], a, b)
+        if right[0] == "const":
+            return self._multiple(right[1], b, a)
         negative = False
-        if one[0] == "neg":
-            a, negative = one[1], True
-        if other[0] == "neg":
-            b, negative = other[1], not negative
+        if left[0] == "neg":
+            a, negative = left[1], True
+        if right[0] == "neg":
+            b, negative = right[1], not negative
         out = self._numbered(("mul", a, b) if a < b else ("mul", b, a))
         return self.neg(out) if negative else out
 
@@ -208,7 +204,6 @@ class Graph:
         return self.neg(out) if b != a else out
 
     def div(self, a: int, b: int) -> int:
-        """a / b."""
         x, y = self.value(a), self.value(b)
         if y is not None and y != 0.0:
             return self.const(x / y) if x is not None else self.mul(a, self.const(1.0 / y))
@@ -224,7 +219,7 @@ class Graph:
         return out if n >= 0 else self.div(self.const(1.0), out)
 
     def function(self, name: str, a: int) -> int:
-        """One of `FUNCTIONS`; outside of its domain it is not a number."""
+        """One of `FUNCTIONS`; outside its domain it is NaN."""
         x = self.value(a)
         if not isinstance(x, float):
             return self.node(name, a) if x is None or name != "sqrt" else self.const(x.sqrt())
@@ -238,7 +233,7 @@ class Graph:
         return self.of_two("arctan2", a, b)
 
     def of_two(self, name: str, a: int, b: int) -> int:
-        """One of `OF_TWO`; outside of its domain it is not a number."""
+        """One of `OF_TWO`; outside its domain it is NaN."""
         x, y = self.value(a), self.value(b)
         if not (isinstance(x, float) and isinstance(y, float)):
             return self.node(name, a, b)
@@ -259,7 +254,6 @@ class Graph:
         return self.node(kind, a, b)
 
     def negation(self, c: int) -> int:
-        """The negation of a condition."""
         node = self.nodes[c]
         if node[0] == "const":
             return self.const(1.0 - node[1])
@@ -279,9 +273,9 @@ class Graph:
 
     def pair(self, a: int, b: int) -> int:
         """Two numbers as one value."""
-        one, other = self.nodes[a], self.nodes[b]
-        if one[0] == other[0] == "lane" and one[1] == other[1] and (one[2], other[2]) == (0, 1):
-            out: int = one[1]
+        left, right = self.nodes[a], self.nodes[b]
+        if left[0] == right[0] == "lane" and left[1] == right[1] and (left[2], right[2]) == (0, 1):
+            out: int = left[1]
             return out
         return self.node("pair", a, b)
 
@@ -296,8 +290,8 @@ class Graph:
     # ------------------------------------------------------------ as a whole
 
     def needed(self, outputs: Iterable[int], given: Collection[int] = ()) -> list[int]:
-        """The nodes that some nodes are computed from, each shortly before it is needed for the first time: so values
-        stay in registers. The results of a call follow it at once. Nodes that are `given` need no others."""
+        """The nodes needed for some outputs, each shortly before its first use, so that values stay in registers.
+        Results of a call follow it at once. Nodes in `given` need no operands."""
         nodes, numbers = self.nodes, self._numbers
         done = bytearray(len(nodes))
         out: list[int] = []

@@ -1,13 +1,13 @@
-"""Constants of a graph whose numbers code loads: those of a model, and what follows from them alone.
+"""Constants that code loads: numbers of a model, and results that depend only on them.
 
-A graph folds, collects and shares constants. A `Loaded` takes part in that as a number does, but for its value: it is
-known as a product of atoms, which are inputs, sums and square roots of others,
+A graph folds, collects and shares constants. A `Loaded` takes part in this like a number, but without its value: it is
+a product of atoms, which are inputs, sums and square roots of others,
 
     c  =  x  a_1^p_1 ... a_n^p_n,    sums  1 a + x b.
 
-So what follows from numbers alone is computed once for a model (`tape`), and code with it is that of all models in
-which the same numbers are 0, 1, -1 or equal. Products of atoms cancel, and are equal, by construction; two numbers that
-are equal by chance stay two. The sign is that of x: an atom is positive as far as anybody knows.
+So results that depend only on numbers are computed once for a model (`tape`), and models in which the same numbers are
+0, 1, -1 or equal share code. Products of atoms cancel, and are equal, by construction; two numbers that are equal by
+chance stay two. The sign is the sign of x: atoms are treated as positive.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Factors: TypeAlias = tuple[tuple[int, int], ...]
 """Atoms with their powers, in order."""
 
 Key: TypeAlias = tuple[float, Factors]
-"""A number, and the atoms that it is multiplied with."""
+"""A number, and the atoms by which it is multiplied."""
 
 ADD, MULTIPLY, DIVIDE, ROOT = range(4)
 """Operations of a tape."""
@@ -34,8 +34,8 @@ ADD, MULTIPLY, DIVIDE, ROOT = range(4)
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Tape:
-    """Numbers that are computed one after the other: constants, inputs, and one for each row (operation, i, j) of the
-    numbers at i and j. `results` are the places of those that are wanted."""
+    """Numbers computed in sequence: constants, inputs, and one for each row (operation, i, j) from the numbers at i and
+    j. `results` are the places of the results."""
 
     constants: Vec
     n_inputs: int
@@ -44,13 +44,13 @@ class Tape:
 
     @classmethod
     def of_inputs(cls, n: int) -> Tape:
-        """The inputs as they are."""
+        """A tape whose results are its inputs."""
         return cls(np.zeros(0), n, np.zeros((0, 3), dtype=np.int64), np.arange(n))
 
 
 @final
 class LoadedNumbers:
-    """The atoms of a recording. `inputs` are the numbers of the model at which conditions are answered."""
+    """The atoms of a recording. `inputs` are the model's numbers, for which conditions are evaluated."""
 
     def __init__(self, inputs: Vec) -> None:
         self._atoms: list[tuple[Any, ...]] = []
@@ -68,21 +68,21 @@ class LoadedNumbers:
         return self._loaded(1.0, ((k, 1),))
 
     def product(self, x: float, factors: Factors) -> Loaded | float:
-        """x a^p b^q ...; a number where nothing is left."""
+        """x a^p b^q ...; a number if no factor is left."""
         return self._loaded(x, factors) if factors and x != 0.0 else x + 0.0
 
     def _loaded(self, x: float, factors: Factors) -> Loaded:
         key = (x, factors)
-        found = self._made.get(key)
-        if found is None:
+        constant = self._made.get(key)
+        if constant is None:
             value = x
             for k, p in factors:
                 value *= self._values[k] ** p if self._values[k] or p > 0 else math.inf
-            found = self._made[key] = Loaded(self, x, factors, value, len(self._made))
-        return found
+            constant = self._made[key] = Loaded(self, x, factors, value, len(self._made))
+        return constant
 
     def sum(self, a: Loaded | float, b: Loaded | float) -> Loaded | float:
-        """a + b. Both are parted into a common number and the rest, so that multiples of a sum have one atom."""
+        """a + b. Both are split into a common number and the rest, so that multiples of a sum share an atom."""
         x, p = _key(a)
         y, q = _key(b)
         if p == q:
@@ -93,21 +93,20 @@ class LoadedNumbers:
         return self.product(x, self._atom(("sum", (1.0, p), (y / x, q)), value).factors)
 
     def root(self, a: Loaded) -> Loaded:
-        """The square root."""
         return self._atom(("sqrt", a.key), math.sqrt(a.value) if a.value >= 0.0 else math.nan)
 
     def contents(self) -> object:
-        """What the constants of a recording are, for comparisons."""
+        """The constants of a recording, for comparisons."""
         return self._atoms, list(self._made)
 
     def tape(self, wanted: Iterable[Loaded]) -> Tape:
-        """What computes some of them."""
+        """The tape that computes some of them."""
         return _Taping(self._atoms, len(self.inputs)).tape([one.key for one in wanted])
 
 
 @final
 class Loaded:
-    """A constant that is loaded. `value` is that at which conditions are answered."""
+    """A loaded constant. Conditions are evaluated at `value`."""
 
     __slots__ = ("_number", "_of", "factors", "value", "x")
 
@@ -117,14 +116,13 @@ class Loaded:
 
     @property
     def key(self) -> Key:
-        """Its number and its atoms."""
         return self.x, self.factors
 
     def __repr__(self) -> str:
         return f"#{self._number}"
 
     def __reduce__(self) -> Any:
-        raise TypeError("constants that are loaded belong to a recording")
+        raise TypeError("loaded constants belong to a recording")
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, (float, Loaded)):
@@ -160,7 +158,7 @@ class Loaded:
         return self._of.product(other / self.x, _joined((), self.factors, -1))
 
     def __lt__(self, zero: float) -> bool:
-        """Whether its sign is negative, as it is written: there is no order among them."""
+        """Whether its written sign is negative: loaded constants have no order."""
         assert zero == 0.0
         return self.x < 0.0
 
@@ -169,12 +167,11 @@ class Loaded:
         return self.x > 0.0
 
     def sqrt(self) -> Loaded:
-        """Its square root."""
         return self._of.root(self)
 
 
 def value_of(c: Loaded | float) -> float:
-    """The number of a constant where conditions are answered."""
+    """The value of a constant for conditions."""
     return c.value if isinstance(c, Loaded) else c
 
 
@@ -191,7 +188,7 @@ def _joined(one: Factors, other: Factors, sign: int) -> Factors:
 
 
 _Place: TypeAlias = tuple[int, int]
-"""Among the constants, inputs or rows of a tape, and the place there."""
+"""Kind (constants, inputs or rows of a tape), and place there."""
 
 
 @final
@@ -223,17 +220,17 @@ class _Taping:
         )
 
     def _needed(self, wanted: list[Key]) -> list[int]:
-        """The atoms of some products in the order of their numbers, in which they can be computed."""
-        found: set[int] = set()
+        """The atoms of some products, in an order in which they can be computed."""
+        atoms: set[int] = set()
         todo = [k for _, factors in wanted for k, _ in factors]
         while todo:
             k = todo.pop()
-            if k not in found:
-                found.add(k)
-                kind, *of = self._atoms[k]
+            if k not in atoms:
+                atoms.add(k)
+                kind, *arguments = self._atoms[k]
                 if kind != "input":
-                    todo += [j for _, factors in of for j, _ in factors]
-        return sorted(found)
+                    todo += [j for _, factors in arguments for j, _ in factors]
+        return sorted(atoms)
 
     def _atom(self, kind: str, *of: Any) -> _Place:
         if kind == "input":

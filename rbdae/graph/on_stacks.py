@@ -1,4 +1,4 @@
-"""Functions of a vector on stacks of vectors, with their derivatives: recorded once, and then NumPy alone."""
+"""Functions of a vector and their derivatives on stacks of vectors: recorded once, then evaluated by NumPy only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Symbols: TypeAlias = Any
 """An array of symbols and numbers."""
 
 _ROWS = 1024
-"""Rows that are evaluated together: all that is computed on the way stays in the cache."""
+"""Rows that are evaluated together, so that intermediate results stay in the cache."""
 
 _MOST_NODES = 100_000
 
@@ -48,18 +48,18 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "select": _choice,
     **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
 }
-"""Python's operators: of NumPy's numbers they take a tenth of the time of NumPy's functions."""
+"""Python's operators: on NumPy's scalars they take a tenth of the time of NumPy's functions."""
 
 
 @final
 class _OnArrays:
-    """Nodes of a graph as a function of one vector whose numbers are arrays.
+    """Nodes of a graph as a function of one vector of arrays.
 
     Parameters
     ----------
-    graph : without functions of the user
+    graph : a graph without users' functions
     outputs : nodes
-    first : where the inputs of each name begin in the vector
+    first : the place in the vector where the inputs of each name begin
     """
 
     def __init__(self, graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> None:
@@ -71,7 +71,7 @@ class _OnArrays:
         for k in reversed(graph.needed(outputs)):
             kind, *operands = graph.nodes[k]
             if kind == "const":
-                self._constants[k] = np.float64(operands[0])  # which divides by zero
+                self._constants[k] = np.float64(operands[0])  # allows division by zero
             elif kind == "input":
                 self._inputs.append((k, first[operands[0]] + operands[1]))
             else:
@@ -81,19 +81,19 @@ class _OnArrays:
         self._steps.reverse()
 
     def __call__(self, x: Any) -> list[Any]:
-        """The values of the outputs for x (n, ...): arrays, and numbers where they are constant."""
-        known: dict[int, Any] = {**self._constants, **{k: x[i] for k, i in self._inputs}}
-        with np.errstate(all="ignore"):  # of a choice both sides are computed
+        """The values of the outputs for x (n, ...): arrays, or numbers if constant."""
+        values: dict[int, Any] = {**self._constants, **{k: x[i] for k, i in self._inputs}}
+        with np.errstate(all="ignore"):  # both branches of a choice are computed
             for k, operation, operands, last in self._steps:
-                known[k] = operation(*[known[j] for j in operands])
-                for j in last:  # its memory is in the cache: the next result takes it
-                    del known[j]
-        return [known[k] for k in self._outputs]
+                values[k] = operation(*[values[j] for j in operands])
+                for j in last:  # its memory is in the cache, for the next result
+                    del values[j]
+        return [values[k] for k in self._outputs]
 
 
 def stacked(graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> Callable[[Mat], Mat]:
     """Nodes of a graph as a function of rows (m, n), (m, outputs); the inputs of each name begin at `first` in a row.
-    There are no functions of the user among them."""
+    Users' functions are not supported."""
     function = _OnArrays(graph, outputs, first)
 
     def evaluated(rows: Mat) -> Mat:
@@ -127,14 +127,14 @@ _NAMES = {"_rcp": _inverse_of_a_number} | {f"_{name}": _of_a_number(name) for na
 
 @lru_cache(maxsize=256)
 def _code(text: str) -> CodeType:
-    """A function of many lines takes Python 10 ms; laws that differ in constants alone have the same one."""
+    """Compiled text, cached: a function of many lines takes 10 ms, and laws that differ only in constants share it."""
     return compile(text, "<a law on numbers>", "exec")
 
 
 def on_numbers(
     graph: Graph, outputs: Sequence[int], first: Mapping[str, int]
 ) -> Callable[[Sequence[float]], list[float]]:
-    """The same for one row of Python's floats, as a function that is written once: of many calls the quicker one."""
+    """`stacked` for one row of Python's floats, as a generated function: quicker for many calls."""
     names: dict[int, str] = {}
     constants: dict[str, float] = {}
     lines = []
@@ -156,7 +156,7 @@ def on_numbers(
 
 @final
 class Recording:
-    """A vector of symbols, and what is made of it.
+    """A vector of symbols, and functions recorded on it.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class OnStacks:
     ----------
     n : int
     function : callable
-        Symbols of a `Recording`. It is called when the function or the derivative is first needed.
+        Symbols of a `Recording`; called when the function or the derivative is first needed.
     """
 
     def __init__(self, n: int, function: Callable[[Recording], Symbols]) -> None:

@@ -1,4 +1,4 @@
-"""In which order nodes are computed, and how long a result waits for what it is made of."""
+"""The order in which nodes are computed, and the latency of results."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ LATENCIES: Mapping[str, int] = {
     "sin": 50,
     "cos": 50,
 }
-"""Cycles from operands to result, about, where they are not `USUAL`."""
+"""Approximate cycles from operands to result, if different from `USUAL`."""
 
 USUAL = 4
-"""Of sums and products."""
+"""Cycles of sums and products."""
 
 
 def depth(node: Node, of: Mapping[int, int] | Sequence[int]) -> int:
-    """Cycles until a node is there at the earliest, if those of its operands are known."""
+    """Earliest cycle at which a node is available, from its operands' cycles."""
     return max((of[j] for j in operands(node)), default=0) + LATENCIES.get(node[0], USUAL)
 
 
 def depths(graph: Graph, nodes: Sequence[int]) -> dict[int, int]:
-    """Cycles until a node is there at the earliest, for nodes in an order in which they can be computed."""
+    """Earliest cycles at which nodes are available, for nodes in an order of computation."""
     out: dict[int, int] = {}
     for k in nodes:
         out[k] = depth(graph.nodes[k], out)
@@ -42,17 +42,17 @@ def depths(graph: Graph, nodes: Sequence[int]) -> dict[int, int]:
 
 
 def deepest_first(graph: Graph, outputs: Sequence[int]) -> list[int]:
-    """The nodes that some outputs need, those of the output that waits longest first: what is quickly computed fills
-    the time in which the others wait."""
-    found = depths(graph, graph.needed(outputs))
-    return graph.needed(sorted(outputs, key=lambda k: -found[k]))
+    """The nodes needed for some outputs, beginning with the output that waits longest: quick computations fill its
+    waiting time."""
+    depth_of = depths(graph, graph.needed(outputs))
+    return graph.needed(sorted(outputs, key=lambda k: -depth_of[k]))
 
 
 def few_alive(graph: Graph, outputs: Sequence[int]) -> list[int]:
-    """The nodes that some outputs need, in an order in which few values wait for their last use at a time.
+    """The nodes needed for some outputs, in an order that keeps few values alive at a time.
 
-    Always that node comes next which ends the waiting of most of its operands, then one whose user waits for it alone,
-    then one that most depends on. A product that is used once belongs to the sum that it is fused with.
+    The next node is the one that is the last user of most operands; ties go to a node that is its user's only missing
+    operand, then to the node with most dependents. A product used once belongs to the sum with which it is fused.
     """
     nodes = graph.needed(outputs)
     listing = _Listing(graph, nodes, outputs)
@@ -81,7 +81,7 @@ def few_alive(graph: Graph, outputs: Sequence[int]) -> list[int]:
 
 @final
 class _Listing:
-    """Nodes and what they wait for: `fused` products are part of the sums that use them."""
+    """Nodes and their missing operands; `fused` products are part of the sums that use them."""
 
     def __init__(self, graph: Graph, nodes: Sequence[int], outputs: Sequence[int]) -> None:
         uses = Counter(outputs)
@@ -111,10 +111,10 @@ class _Listing:
         self._left = {k: len(self._users[k]) for k in mine}
 
     def _operands(self, k: int) -> list[int]:
-        found: list[int] = []
+        places: list[int] = []
         for j in operands(self._graph.nodes[k]):
-            found += operands(self._graph.nodes[j]) if j in self.fused else (j,)
-        return [j for j in dict.fromkeys(found) if j in self._place]
+            places += operands(self._graph.nodes[j]) if j in self.fused else (j,)
+        return [j for j in dict.fromkeys(places) if j in self._place]
 
     def _rank(self, k: int) -> tuple[int, int, int, int]:
         ended = sum(self._left[j] == 1 for j in self._needs[k])
@@ -122,14 +122,14 @@ class _Listing:
         return (self._left[k] > 0) - ended, near, -self._height[k], self._place[k]
 
     def ordered(self) -> list[int]:
-        """The nodes that are not fused."""
+        """The unfused nodes in order."""
         queue = [(self._rank(k), k) for k in self._place if not self._waiting[k]]
         heapq.heapify(queue)
         out: list[int] = []
         done: set[int] = set()
         while queue:
             _, k = heapq.heappop(queue)
-            if k in done:  # ranks become better alone, and what became better has been entered again
+            if k in done:  # ranks only improve, and improved nodes have been entered again
                 continue
             done.add(k)
             out.append(k)

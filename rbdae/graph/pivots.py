@@ -1,7 +1,7 @@
-"""Pivots of sparse matrices of one pattern, chosen once, on numbers: the order of an elimination.
+"""Pivots for sparse matrices with one pattern, chosen once on numbers: the order of an elimination.
 
-P A Q = L U, with the rows and columns of A in the order of the pivots. They are those of SuperLU for one of several
-samples, and serve the others, too: entries of dF/dy + c dF/dyd change with c.
+P A Q = L U, with the rows and columns of A in the order of the pivots. They are SuperLU's for one of several samples,
+and must also serve the others: entries of dF/dy + c dF/dyd change with c.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from rbdae import _process
 from rbdae._arrays import Ints, Vec
 
 SOUND = 1e6
-"""Size of a multiplier up to which an order serves a sample."""
+"""Largest multiplier for which an order serves a sample."""
 
 _THRESHOLD = 0.1
-"""Size of a pivot, relative to the largest entry of its column, from which SuperLU keeps its diagonal."""
+"""Least size of a diagonal pivot that SuperLU keeps, relative to the largest entry of its column."""
 
 _ORDERS = ("COLAMD", "MMD_AT_PLUS_A", "MMD_ATA")
 _SMALL = 400
-"""Unknowns up to which all three are tried; in large systems minimum degree may fill L and U."""
+"""Most unknowns for which all three orderings are tried; in large systems minimum degree may fill L and U."""
 
 Place = tuple[int, int]
 
 
 class SingularPattern(ArithmeticError):
-    """No order serves: the matrix is singular at a sample."""
+    """No order serves all samples: the matrix is singular at one."""
 
 
 @final
@@ -40,7 +40,7 @@ class Plan:
     Parameters
     ----------
     pivots : row and column of each
-    lower : for each pivot, the rows from which its own is subtracted
+    lower : for each pivot, the rows from which its row is subtracted
     upper : for each pivot, the other columns of its row
     products : multiplications of the factorisation
     """
@@ -52,21 +52,21 @@ class Plan:
 
 
 def plan(n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
-    """The order in which a matrix is eliminated: of those that serve all samples the one with the fewest products.
+    """The elimination order with the fewest products among those that serve all samples.
 
     Parameters
     ----------
-    samples : its entries at some states; all have the same places, those of the structure
+    samples : entries at several states, all at the same places (the structure)
 
     Raises
     ------
     SingularPattern
-        if no order serves, well or badly, all samples
+        if no order serves all samples, even badly
     """
     places = list(samples[0])
     rows, columns = np.array(places, dtype=np.int64).reshape(-1, 2).T
     values = [np.array(list(sample.values()), dtype=float) for sample in samples]
-    found: list[Plan] = []
+    plans: list[Plan] = []
     least, worse = np.inf, None
     for name in _ORDERS if n <= _SMALL else _ORDERS[:1]:
         for own in values:
@@ -74,14 +74,14 @@ def plan(n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
             order = _order(n, rows, columns, own, name)
             if order is None:
                 continue
-            size = max(_largest(n, rows, columns, other, order) for other in values) if len(values) > 1 else 1.0
+            size = max(_largest(n, rows, columns, another, order) for another in values) if len(values) > 1 else 1.0
             if size <= SOUND:
-                found.append(with_pivots(n, _pairs(order), places))
+                plans.append(with_pivots(n, _pairs(order), places))
                 break
             if size < least:
                 least, worse = size, order
-    if found:
-        return min(found, key=lambda plan: plan.products)
+    if plans:
+        return min(plans, key=lambda plan: plan.products)
     if worse is None:
         raise SingularPattern(f"no pivots serve {n} unknowns: the matrix is singular")
     return with_pivots(n, _pairs(worse), places)
@@ -92,7 +92,7 @@ def _pairs(order: tuple[Ints, Ints]) -> list[Place]:
 
 
 def with_pivots(n: int, pivots: Iterable[Place], places: Iterable[Place]) -> Plan:
-    """The plan with these pivots of a matrix with entries at these places: one symbolic pass."""
+    """The plan with these pivots for a matrix with entries at these places, by one symbolic pass."""
     rows: list[set[int]] = [set() for _ in range(n)]
     columns: list[set[int]] = [set() for _ in range(n)]
     for i, j in places:
@@ -118,7 +118,7 @@ def with_pivots(n: int, pivots: Iterable[Place], places: Iterable[Place]) -> Pla
 
 
 def _factors(n: int, rows: Ints, columns: Ints, values: Vec, name: str, threshold: float) -> Any:
-    """SuperLU's factors; None of a singular matrix."""
+    """SuperLU's factors; None for a singular matrix."""
     from scipy.sparse import csc_matrix  # slow imports, which runs without factors do not need
     from scipy.sparse.linalg import splu
 
@@ -130,14 +130,14 @@ def _factors(n: int, rows: Ints, columns: Ints, values: Vec, name: str, threshol
 
 def _order(n: int, rows: Ints, columns: Ints, values: Vec, name: str) -> tuple[Ints, Ints] | None:
     """The rows and the columns of SuperLU's pivots; None if the matrix is singular."""
-    found = _factors(n, rows, columns, values, name, _THRESHOLD)
-    return None if found is None else (np.argsort(found.perm_r), np.argsort(found.perm_c))
+    factors = _factors(n, rows, columns, values, name, _THRESHOLD)
+    return None if factors is None else (np.argsort(factors.perm_r), np.argsort(factors.perm_c))
 
 
 def _largest(n: int, rows: Ints, columns: Ints, values: Vec, order: tuple[Ints, Ints]) -> float:
     """The largest multiplier of an elimination in this order."""
     row, column = np.argsort(order[0]), np.argsort(order[1])
-    found = _factors(n, row[rows], column[columns], values, "NATURAL", 0.0)
-    if found is None or not np.array_equal(found.perm_r, found.perm_c):
+    factors = _factors(n, row[rows], column[columns], values, "NATURAL", 0.0)
+    if factors is None or not np.array_equal(factors.perm_r, factors.perm_c):
         return np.inf  # a pivot is zero
-    return float(np.abs(found.L.data).max())
+    return float(np.abs(factors.L.data).max())

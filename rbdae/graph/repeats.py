@@ -1,14 +1,13 @@
-"""Repetitions in a graph: stretches of nodes that do the same with other numbers, as the bodies of a chain make them.
+"""Repetitions in a graph: stretches of nodes that do the same with other numbers, such as the bodies of a chain.
 
-Nodes are compared by operation and by where their operands are: near ones by distance, so that stretches have the same
-inner structure. Stretches need not begin where a body begins.
+Nodes are compared by operation and by the places of their operands; near ones by distance, so that stretches have the
+same inner structure. Stretches need not begin where a body begins.
 
-A list with the period p from a place on has, for windows of w >= p letters, the same window again after p letters, and
-no sooner: two periods p and q of a list of p + q letters and more have their greatest common divisor as a period, too
-(Fine and Wilf, Proc. AMS 16, 1965). So windows of 1, 2, 4, ... letters, each for the periods up to its length and above
-half of it, find all repetitions of three turns and more. Windows are compared by a number (Karp and Rabin, IBM J. Res.
-Dev. 31, 1987), and a window that is there once is not asked for again when it is longer. So the time grows with
-n log^2 n, whatever the list.
+If a list has period p from some place on, windows of w >= p letters repeat after p letters, and no sooner: two periods
+p and q of a list of at least p + q letters have their greatest common divisor as a period (Fine and Wilf, Proc. AMS 16,
+1965). So windows of 1, 2, 4, ... letters, each for periods up to its length and above half of it, find all repetitions
+of at least three turns. Windows are compared by a hash (Karp and Rabin, IBM J. Res. Dev. 31, 1987), and a window that
+occurs once is not extended. So the time grows with n log^2 n for any list.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph
 
 CONST, TIME, INPUT = -1, -2, -3
-"""Operands that are no nodes of the list: constants; t and c; other inputs."""
+"""Operands outside the list: constants; t and c; other inputs."""
 
 NOTHING = -4
 """No operand."""
@@ -37,12 +36,12 @@ _LEAST_TIMES, _LEAST_NODES = 3, 48
 @final
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """Nodes in their order as arrays.
+    """Nodes in order, as arrays.
 
     Parameters
     ----------
     nodes : (n,) the numbers of the nodes in the graph
-    operation : (n,) a number for each operation, and for what is done with the result (`marks`)
+    operation : (n,) a number for each operation and use of the result (`marks`)
     operand : (n, 3) places of the operands in the list, or `CONST`, `TIME`, `INPUT`, `NOTHING`
     number : (n, 3) the operands' numbers in the graph
     single : (n,) whether a node must not be in a loop: calls
@@ -58,7 +57,7 @@ class Listing:
 @final
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """`times` stretches of `length` nodes that do the same, from `first` on."""
+    """`times` equal stretches of `length` nodes, from `first` on."""
 
     first: int
     length: int
@@ -66,7 +65,7 @@ class Stretch:
 
 
 def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listing:
-    """The nodes of a list that contains all operands but leaves; `marks` are numbers that tell nodes apart."""
+    """The listing of nodes that include all operands except leaves; `marks` are numbers that distinguish nodes."""
     kinds: dict[tuple[str, int], int] = {}
     operation, operand, number, single = list[int](), list[int](), list[int](), list[int]()
     every = graph.nodes
@@ -101,8 +100,8 @@ def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listin
 
 
 def stretches(found: Listing) -> list[Stretch]:
-    """The list cut into stretches; what does not repeat has `times` = 1. Those that save most text come first; of the
-    others what is left beside them."""
+    """The list cut into stretches, with `times` = 1 without repetition. Stretches that save most text are chosen first,
+    others from the rest."""
     queue = [(-(total // p - 1) * p, a, p, total) for a, p, total in _repetitions(found)]
     heapq.heapify(queue)
     taken: list[Stretch] = []
@@ -137,7 +136,7 @@ def _end(part: Stretch) -> int:
 
 
 def _free(taken: Sequence[Stretch], near: int, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The intervals of [begin, end) that no stretch has taken; stretches before `near` end before it."""
+    """The free intervals of [begin, end) between stretches; stretches before `near` end before it."""
     for k in range(near, len(taken)):
         if taken[k].first >= end:
             break
@@ -154,7 +153,7 @@ def _enough(period: int, total: int) -> bool:
 
 
 def _repetitions(found: Listing) -> Iterator[tuple[int, int, int]]:
-    """The beginning of each repetition, its period, and the number of its nodes: as many as have that period."""
+    """(beginning, period, number of nodes) of each repetition, as long as the period holds."""
     n = len(found.nodes)
     places = np.arange(n)
     distance = np.where(found.operand >= 0, places[:, None] - found.operand, found.operand)
@@ -164,7 +163,7 @@ def _repetitions(found: Listing) -> Iterator[tuple[int, int, int]]:
     inverse = np.multiply.accumulate(np.concatenate([_ONE, np.full(n, _INVERSE)]))
     left, width = places, 1
     while len(left) and width * _LEAST_TIMES <= 2 * n:
-        # an operand further away than the period is not of the same turn, wherever it is
+        # an operand further away than the period belongs to another turn
         letters = kinds.copy()
         for j in range(3):
             letters = _mixed(letters ^ _mixed(np.minimum(distance[:, j], width + 1) + 8))
@@ -183,7 +182,7 @@ def _repetitions(found: Listing) -> Iterator[tuple[int, int, int]]:
 
 
 def _grouped(places: Ints, steps: Ints, width: int) -> Iterator[tuple[int, int, int]]:
-    """Neighbours whose windows are there again after the same step, as repetitions."""
+    """Repetitions from neighbours whose windows recur after the same step."""
     right = (2 * steps > width) & (steps <= width)
     places, steps = places[right], steps[right]
     order = np.argsort(places)
@@ -207,7 +206,7 @@ _ONE, _NONE = np.ones(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
 
 
 def _mixed(numbers: Any) -> _Numbers:
-    """Numbers that have nothing to do with each other in place of neighbours (the end of SplitMix64)."""
+    """Unrelated numbers in place of neighbouring ones (the end of SplitMix64)."""
     z = np.asarray(numbers).astype(np.uint64)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -215,8 +214,7 @@ def _mixed(numbers: Any) -> _Numbers:
 
 
 def _exact(found: Listing, stretch: Stretch) -> Stretch | None:
-    """The first turns of a stretch, as many as do the same to the letter: the same operations, and the same operands
-    inside."""
+    """The first turns of a stretch that are exactly equal, in operations and inner operands."""
     s, p, r = stretch.first, stretch.length, stretch.times
     operation = found.operation[s : s + p * r].reshape(r, p)
     operand = found.operand[s : s + p * r].reshape(r, p, 3)

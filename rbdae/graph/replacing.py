@@ -1,4 +1,4 @@
-"""Nodes made again from other operands, folded where these are constants."""
+"""Nodes rebuilt from other operands, folded if these are constants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MADE: dict[str, Callable[..., int]] = {
 
 
 def made(graph: Graph, kind: str, of: list[int]) -> int:
-    """A node by its kind and operands; no leaf, call or pair."""
+    """A node from its kind and operands; not for leaves, calls and pairs."""
     if kind in _MADE:
         return _MADE[kind](graph, *of)
     if kind == "rcp":
@@ -28,20 +28,20 @@ def made(graph: Graph, kind: str, of: list[int]) -> int:
 
 
 def replaced(graph: Graph, outputs: Sequence[int], others: Mapping[int, int]) -> list[int]:
-    """The same results with other nodes in place of some."""
-    known: dict[int, int] = dict(others)
+    """The outputs with some nodes replaced by others."""
+    new_nodes: dict[int, int] = dict(others)
     for k in graph.needed(outputs, others):
-        if k in known:
+        if k in new_nodes:
             continue
         kind, *rest = graph.nodes[k]
-        of = operands(graph.nodes[k])
-        there = [known[j] for j in of]
-        if there == list(of):
-            known[k] = k
+        old_operands = operands(graph.nodes[k])
+        there = [new_nodes[j] for j in old_operands]
+        if there == list(old_operands):
+            new_nodes[k] = k
         elif kind == "call":
-            known[k] = graph.node(kind, *rest[:3], *there)
+            new_nodes[k] = graph.node(kind, *rest[:3], *there)
         elif kind == "result":
-            known[k] = graph.node(kind, *there, rest[1])
+            new_nodes[k] = graph.node(kind, *there, rest[1])
         else:
-            known[k] = made(graph, kind, there)
-    return [known[k] for k in outputs]
+            new_nodes[k] = made(graph, kind, there)
+    return [new_nodes[k] for k in outputs]

@@ -1,14 +1,13 @@
-"""Takes out of sums of products what they have in common, until nothing more is saved: each time what saves most.
+"""Extraction of common parts from sums of products, always the one that saves most, until nothing more is saved.
 
-Constants are compared exactly: those of two bodies that differ in the last digit are not one. Three kinds of divisors
-are taken out:
+Constants are compared exactly: two that differ in the last digit are different. Three kinds of divisors are extracted:
 
 * `TwoTerms`:  c g p + c r g q  =  c g (p + r q),  with p + r q as a new factor,
 * `TwoFactors`:  a b as a new factor,
 * `Multiple`:  c a as a new factor.
 
-The first are the double-cube divisors, the second the single-cube divisors, of Rajski and Vasudevamurthy (IEEE Trans.
-CAD 11, 1992), there of logic functions.
+The first are the double-cube divisors, the second the single-cube divisors of Rajski and Vasudevamurthy (IEEE Trans.
+CAD 11, 1992) for logic functions.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from rbdae.graph.sums import Product, Sum, multiplications
 from rbdae.graph.twos import Constant, is_finite, is_one, size
 
 _LONGEST = 40
-"""Terms of a sum up to which their pairs are looked at."""
+"""Longest sum in which pairs of terms are examined."""
 
 
 class Place(NamedTuple):
-    """The place of a divisor in a sum: the terms that it replaces, what is left of them, and their constant."""
+    """The place of a divisor in a sum: the terms that it replaces, their rest, and their constant."""
 
     terms: tuple[Product, ...]
     rest: Product
@@ -36,8 +35,8 @@ class Place(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class TwoTerms:
-    """p + r q. Without a rest both must be products, or factors from `first` on: single numbers of the original graph,
-    such as positions, are not added in another order."""
+    """p + r q. Without a rest both must be products, or factors from `first` on: the order of additions of single
+    numbers of the original graph, such as positions, is kept."""
 
     p: Product
     q: Product
@@ -45,7 +44,7 @@ class TwoTerms:
     first: int
 
     def places(self, found: Sum) -> list[Place]:
-        """The places where it is in a sum, without overlap."""
+        """Its places in a sum, without overlap."""
         out: list[Place] = []
         taken: set[Product] = set()
         for p, c in found.items():
@@ -59,86 +58,77 @@ class TwoTerms:
         return out
 
     def cost(self) -> int:
-        """Operations for itself."""
+        """Operations that it costs."""
         begins = len(self.p) == 1 or (len(self.q) == 1 and is_one(self.ratio))
         return multiplications(len(self.p), 1.0) + multiplications(len(self.q), self.ratio) - begins
 
     def saved(self, place: Place, found: Sum) -> int:
-        """Operations less at a place."""
+        """Operations saved at a place."""
         before = sum(multiplications(len(p), found[p]) for p in place.terms)
         return before - multiplications(len(place.rest) + 1, place.constant)
 
     def made(self, place: Place, found: Sum) -> Sum:
-        """Itself, with the constants that it has at a place."""
+        """The divisor as a sum, with its constants at a place."""
         return {self.p: 1.0, self.q: found[place.terms[1]] / place.constant}
 
     def constant(self, place: Place) -> Constant:
-        """The constant of the term that is there afterwards."""
+        """The constant of the replacing term."""
         return place.constant
 
 
 class _OfOneTerm:
-    """A divisor that replaces one multiplication in single terms; `without_it` says what is left of one."""
+    """A divisor that replaces one multiplication in single terms; `without_it` gives the rest of one."""
 
     __slots__ = ()
 
     def without_it(self, p: Product, c: Constant) -> Product | None:
-        """The rest of a term; None where this divisor is not in it."""
+        """The rest of a term; None if it does not contain this divisor."""
         raise NotImplementedError
 
     def places(self, found: Sum) -> list[Place]:
-        """See `TwoTerms`."""
         rests = ((p, self.without_it(p, c), c) for p, c in found.items())
         return [Place((p,), rest, c) for p, rest, c in rests if rest is not None]
 
     def cost(self) -> int:
-        """See `TwoTerms`."""
         return 1
 
     def saved(self, place: Place, found: Sum) -> int:
-        """See `TwoTerms`."""
         return 1
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TwoFactors(_OfOneTerm):
-    """a b, where more is multiplied with it."""
+    """a b, in terms with more factors."""
 
     a: int
     b: int
 
     def without_it(self, p: Product, c: Constant) -> Product | None:
-        """See `_OfOneTerm`."""
         return without(p, (self.a, self.b)) if _is_long(p, c) else None
 
     def made(self, place: Place, found: Sum) -> Sum:
-        """See `TwoTerms`."""
         return {(self.a, self.b): 1.0}
 
     def constant(self, place: Place) -> Constant:
-        """See `TwoTerms`."""
         return place.constant
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Multiple(_OfOneTerm):
-    """c a for a positive number c, where more is multiplied with it."""
+    """c a for a positive number c, in terms with more factors."""
 
     c: Constant
     a: int
 
     def without_it(self, p: Product, c: Constant) -> Product | None:
-        """See `_OfOneTerm`."""
         return without(p, (self.a,)) if _has_constant(p, c) and size(c) == self.c else None
 
     def made(self, place: Place, found: Sum) -> Sum:
-        """See `TwoTerms`."""
         return {(self.a,): size(place.constant)}
 
     def constant(self, place: Place) -> Constant:
-        """See `TwoTerms`."""
         return 1.0 if place.constant > 0.0 else -1.0
 
 
@@ -146,8 +136,8 @@ Divisor: TypeAlias = TwoTerms | TwoFactors | Multiple
 
 
 def gains(found: Sum, first: int) -> dict[Divisor, int]:
-    """The divisors of a sum, with the operations less at all their places in it, their own not counted; factors from
-    `first` on are such sums themselves."""
+    """The divisors of a sum, with the operations saved at all their places in it, without their own cost; factors from
+    `first` on are extracted sums."""
     out: dict[Divisor, int] = {}
     terms = [(p, c, multiplications(len(p), c)) for p, c in found.items()]
     for p, c, _ in terms:
@@ -182,17 +172,17 @@ def gains(found: Sum, first: int) -> dict[Divisor, int]:
 
 
 def may_pair(p: Product, q: Product, first: int) -> bool:
-    """Whether two terms may be added first though nothing is taken out of them."""
+    """Whether two terms without a common factor may be added first."""
     return not any(len(u) == 1 and u[0] < first for u in (p, q))
 
 
 def _has_constant(p: Product, c: Constant) -> bool:
-    """Whether a product is multiplied with a number, too."""
+    """Whether a product is also multiplied by a number."""
     return len(p) > 1 and not is_one(c)
 
 
 def _is_long(p: Product, c: Constant) -> bool:
-    """Whether a term has more than one multiplication, or one that no addition is fused with."""
+    """Whether a term has more than one multiplication, or one that is not fused with an addition."""
     return len(p) > 2 or _has_constant(p, c)
 
 
@@ -212,24 +202,24 @@ def merged(p: Product, q: Product) -> Product:
 
 
 def _parted(p: Product, q: Product) -> tuple[Product, Product, Product]:
-    """What both have, and what is left of each."""
+    """The common factors, and the rest of each."""
     for a in p:
         if a in q:
             break
     else:
         return (), p, q
-    left, common, own = list(q), [], []
+    left, common, rest = list(q), [], []
     for a in p:
         if a in left:
             left.remove(a)
             common.append(a)
         else:
-            own.append(a)
-    return tuple(common), tuple(own), tuple(left)
+            rest.append(a)
+    return tuple(common), tuple(rest), tuple(left)
 
 
 def shared(sums: dict[int, Sum], first: int) -> dict[int, Sum]:
-    """The same sums, written with new factors, which are sums with numbers from `first` on."""
+    """The same sums in terms of new factors, which are sums with numbers from `first` on."""
     sharing = _Sharing(sums, first)
     sharing.run()
     return sharing.sums
@@ -237,7 +227,7 @@ def shared(sums: dict[int, Sum], first: int) -> dict[int, Sum]:
 
 @final
 class _Sharing:
-    """The sums, which of them have which divisors, and what those save."""
+    """The sums, their divisors, and the savings of these."""
 
     def __init__(self, sums: dict[int, Sum], first: int) -> None:
         self.sums = {k: dict(found) for k, found in sums.items()}
@@ -249,7 +239,7 @@ class _Sharing:
         self._entered = 0
 
     def run(self) -> None:
-        """Take out divisors until none saves anything."""
+        """Take out divisors until no divisor saves operations."""
         for k in self.sums:
             self._look_at(k)
         for divisor in list(self._where):
@@ -265,15 +255,15 @@ class _Sharing:
     def _enter(self, divisor: Divisor) -> None:
         saved = self._saved(divisor)
         if saved > 0:
-            self._entered += 1  # equal ones in the order in which they came, so that the result is always the same
+            self._entered += 1  # ties are broken by order of entry, for reproducible results
             heapq.heappush(self._queue, (-saved, self._entered, divisor))
 
     def _saved(self, divisor: Divisor) -> int:
-        """Operations less, if a divisor is taken out wherever it is."""
+        """Operations saved by extracting a divisor everywhere."""
         return self._total[divisor] - divisor.cost()
 
     def _look_at(self, k: int) -> list[Divisor]:
-        """Note the divisors of a sum. Returns those that are new in it."""
+        """Note the divisors of a sum; returns its new ones."""
         total, where = self._total, self._where
         before, now = self._gains.get(k, {}), gains(self.sums[k], self._first)
         self._gains[k] = now
@@ -293,20 +283,20 @@ class _Sharing:
         """Make a new factor of a divisor."""
         new, self._next = self._next, self._next + 1
         touched = sorted(self._where[divisor])
-        made: Sum = {}
+        factor: Sum = {}
         for k in touched:
-            found = self.sums[k]
-            for place in divisor.places(found):
-                made = made or divisor.made(place, found)
+            terms = self.sums[k]
+            for place in divisor.places(terms):
+                factor = factor or divisor.made(place, terms)
                 term = merged(place.rest, (new,))
                 self.sums[k] = _replaced(self.sums[k], place.terms, term, divisor.constant(place))
-        self.sums[new] = made
-        for other in dict.fromkeys(d for k in (*touched, new) for d in self._look_at(k)):
-            self._enter(other)
+        self.sums[new] = factor
+        for changed in dict.fromkeys(d for k in (*touched, new) for d in self._look_at(k)):
+            self._enter(changed)
 
 
 def _replaced(found: Sum, gone: tuple[Product, ...], new: Product, c: Constant) -> Sum:
-    """A sum with another term in place of the first of some."""
+    """A sum with a new term in place of the first of the replaced ones."""
     out: Sum = {}
     for p, d in found.items():
         if p == gone[0]:

@@ -1,8 +1,8 @@
-"""Numbers that record what is done with them: kernels run on them write a `Graph`.
+"""Numbers that record operations: kernels run on them write a `Graph`.
 
-`Symbol` behaves as a float, and has the methods that NumPy calls for its functions of objects (for `floor` that of
-Python). Where a kernel asks for the truth of a condition (``if``, ``while``), the answer is that at one point, where
-the inputs have values, and it is noted as a *guard*: what is recorded holds wherever all guards fall as they did there.
+`Symbol` behaves like a float, and has the methods that NumPy calls for functions of objects (for `floor`, Python's). If
+a kernel asks for the truth of a condition (``if``, ``while``), the answer is the one at a point where the inputs have
+values, and is noted as a *guard*: the recording holds wherever all guards have the same truth as there.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class NotStraight(Exception):
 
 @final
 class Recorder:
-    """A graph, a point at which conditions are answered, and the guards: conditions and how they fell.
+    """A graph, a point for conditions, and the guards: conditions with their truth.
 
     Parameters
     ----------
     inputs : the values of the input vectors at the point, by name
-    most_nodes : beyond which `NotStraight` is raised
+    most_nodes : the number of nodes beyond which `NotStraight` is raised
     """
 
     def __init__(
@@ -59,20 +59,20 @@ class Recorder:
         return value.node if type(value) is Symbol else self.graph.const(float(value))
 
     def result(self, node: int) -> Symbol | float:
-        """A symbol, or the number of a constant that is not loaded."""
+        """A symbol, or the value of a constant that is not loaded."""
         if node > self._most:
             raise NotStraight(f"more than {self._most} operations")
-        made = self.graph.nodes[node]
-        if made[0] == "const" and isinstance(made[1], float):
-            return made[1]
+        content = self.graph.nodes[node]
+        if content[0] == "const" and isinstance(content[1], float):
+            return content[1]
         return Symbol(self, node)
 
     def call(self, function: Any, t: Any, x: Sequence[Any], out: Sequence[Any]) -> list[Any]:
-        """The numbers that a user's function, which has its Python side as `plain`, makes of the vector `out`."""
+        """The results of a user's function (in Python its attribute `plain`) that fills the vector `out`."""
         law = getattr(function, "law", None)
         if law is not None:
             nodes, regular = law.inlined(self.graph, self.number(t), [self.number(v) for v in x])
-            if bool(self.value(regular)) and self.truth(regular):  # elsewhere the function raises an exception
+            if bool(self.value(regular)) and self.truth(regular):  # otherwise the function raises an exception
                 return [self.result(node) for node in nodes]
         if function not in self.functions:
             self.functions.append(function)
@@ -85,40 +85,40 @@ class Recorder:
         return [Symbol(self, self.graph.node("result", call, i)) for i in range(len(out))]
 
     def truth(self, condition: int) -> bool:
-        """How a condition falls at the point; it becomes a guard."""
+        """The truth of a condition at the point; it becomes a guard."""
         value = self.graph.value(condition)
         if value is not None:
             return bool(value)
         node = self.graph.nodes[condition]
         if node[0] == "not":
             return not self.truth(node[1])
-        known = self.guards.get(condition)
-        if known is None:
-            known = self.guards[condition] = bool(self.value(condition))
-        return known
+        fell = self.guards.get(condition)
+        if fell is None:
+            fell = self.guards[condition] = bool(self.value(condition))
+        return fell
 
     def value(self, node: int) -> float:
         """The value of a node at the point."""
-        known, nodes = self._known, self.graph.nodes
+        values, nodes = self._known, self.graph.nodes
         todo = [node]
         with np.errstate(all="ignore"):
             while todo:
                 k = todo[-1]
-                missing = [j for j in operands(nodes[k]) if j not in known]
-                if k in known or not missing:
+                missing = [j for j in operands(nodes[k]) if j not in values]
+                if k in values or not missing:
                     todo.pop()
-                    if k not in known:
-                        known[k] = computed(nodes[k], known, self._inputs, [f.plain for f in self.functions])
+                    if k not in values:
+                        values[k] = computed(nodes[k], values, self._inputs, [f.plain for f in self.functions])
                 else:
                     todo.extend(missing)
-        out: float = known[node]
+        out: float = values[node]
         return out
 
 
 def _binary(
     make: Callable[[Graph, int, int], int],
 ) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    def forward(self: Symbol, other: Any) -> Any:  # there are a million of these in a long recording
+    def forward(self: Symbol, other: Any) -> Any:  # called a million times in a long recording
         recorder = self.recorder
         graph = recorder.graph
         return recorder.result(
@@ -143,18 +143,18 @@ def _condition(kind: str, *, swapped: bool = False, negated: bool = False) -> Ca
     def compare(self: Symbol, other: Any) -> Any:
         recorder = self.recorder
         a, b = self.node, recorder.number(other)
-        found = recorder.graph.condition(kind, *((b, a) if swapped else (a, b)))
+        condition = recorder.graph.condition(kind, *((b, a) if swapped else (a, b)))
         if negated:
-            found = recorder.graph.negation(found)
-        value = recorder.graph.value(found)
-        return Condition(recorder, found) if value is None else bool(value)
+            condition = recorder.graph.negation(condition)
+        value = recorder.graph.value(condition)
+        return Condition(recorder, condition) if value is None else bool(value)
 
     return compare
 
 
 @final
 class Symbol:
-    """A number that is not known yet: a node of a recorder's graph."""
+    """An unknown number: a node of a recorder's graph."""
 
     __slots__ = ("node", "recorder")
 
@@ -198,7 +198,7 @@ for _name in FUNCTIONS:  # NumPy calls them by these names
 
 @final
 class Condition:
-    """A condition on symbols. Python asks for its truth, which is that at the recorder's point; `select` does not."""
+    """A condition on symbols. Its truth is the one at the recorder's point; `select` does not need it."""
 
     __slots__ = ("node", "recorder")
 
@@ -210,13 +210,13 @@ class Condition:
         return self.recorder.truth(self.node)
 
     def choice(self) -> bool:
-        """Its truth at the recorder's point, without a guard: one of several ways to the same result."""
+        """Its truth at the recorder's point, without a guard, if both branches give the same result."""
         return bool(self.recorder.value(self.node))
 
     def rely(self) -> None:
         """Make it a guard. Raises `NotStraight` if it does not hold at the recorder's point."""
         if not self.recorder.truth(self.node):
-            raise NotStraight("a condition to rely on does not hold where the recording is made")
+            raise NotStraight("a condition to rely on does not hold at the point of the recording")
 
     def select(self, one: Any, other: Any) -> Any:
         """`one` where the condition holds, else `other`."""

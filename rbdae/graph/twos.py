@@ -1,4 +1,4 @@
-"""Two numbers that are treated as one: the constants of two sums that are computed together."""
+"""Two constants treated as one, for two sums that are computed together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbdae.graph.loaded import Loaded, value_of
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Two:
-    """Two constants. Their sign is that of the first one; a number beside them stands for both."""
+    """Two constants with the sign of the first; a number combined with them stands for both."""
 
     first: One
     second: One
@@ -67,7 +67,7 @@ def size(c: Constant) -> Constant:
 
 
 def is_finite(c: Constant) -> bool:
-    """Whether a constant is a finite number where conditions are answered."""
+    """Whether a constant's value is finite."""
     return all(math.isfinite(value_of(one)) for one in both(c))
 
 

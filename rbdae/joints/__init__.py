@@ -1,6 +1,6 @@
 """Joints: frozen values made of primitive constraints.
 
-A joint is a file and its line here; messages and tests go through `JOINTS`.
+A joint is a file and a line here; messages and tests iterate over `JOINTS`.
 
 There is no screw joint: it ties a translation to an angle, and an angle is no polynomial in natural coordinates.
 """
@@ -29,6 +29,6 @@ JOINTS: tuple[type[AbstractJoint], ...] = tuple(
     for kind in list(vars().values())
     if isinstance(kind, type) and issubclass(kind, AbstractJoint) and "__final__" in vars(kind)
 )
-"""The registry: every joint that is imported above."""
+"""Every joint that is imported above."""
 
 __all__ = [name for name in list(vars()) if name[0].isupper()]

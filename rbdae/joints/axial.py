@@ -1,6 +1,6 @@
 """Joints with an axis: points, axes and normals on both bodies.
 
-Without `axis_b` it is the direction of `axis_a` at the start: the joint fits the bodies as they are placed.
+`axis_b` defaults to the direction of `axis_a` at the start, so that the joint fits the bodies as placed. The joints of
 `rbdae.joints.points` have no such parameter, and `Universal` takes an axis across `axis_a`.
 """
 
@@ -22,7 +22,7 @@ _Z_AXIS = _check.frozen(np.array((0.0, 0.0, 1.0)))
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractAxialJoint(AbstractJoint):
-    """The common part of the joints with an axis: their fields."""
+    """Fields of the joints with an axis."""
 
     axis_a: Vec = attrs.field(default=_Z_AXIS, converter=frames.axis_a)
     axis_b: Vec = attrs.field(default=None, converter=frames.axis_b)
@@ -34,11 +34,11 @@ class AbstractAxialJoint(AbstractJoint):
         return replace(angle("angle", self.axis_a, self.normal_a, self.normal_b), at_a=self.at_a, at_b=self.at_b)
 
     def displacement_along_axis(self) -> Coordinate:
-        """How far `at_b` is from `at_a` along `axis_a`."""
+        """The displacement from `at_a` to `at_b` along `axis_a`."""
         return displacement("displacement", self.axis_a, self.at_a, self.at_b)
 
     def displacements_across_axis(self) -> tuple[Coordinate, Coordinate]:
-        """How far `at_b` is from `at_a` along `normal_a`, x, and along axis_a x normal_a, y."""
+        """The displacements from `at_a` to `at_b`: x along `normal_a`, y along axis_a x normal_a."""
         across = cross(self.axis_a, self.normal_a)
         return (
             displacement("x", self.normal_a, self.at_a, self.at_b),
@@ -46,8 +46,8 @@ class AbstractAxialJoint(AbstractJoint):
         )
 
     def _rows(self, side: int, slides: str = "", turns: str = "") -> Mat:
-        """Rows on the twist of a body: along its frame's directions "n" (normal), "m" (axis x normal) and "u" (axis)
-        for the velocity, then for the angular velocity."""
+        """Rows on the twist of a body, first for the velocity, then for the angular velocity; letters select directions
+        of its frame: "n" (normal), "m" (axis x normal), "u" (axis)."""
         axis, normal = (self.axis_a, self.normal_a) if side == 0 else (self.axis_b, self.normal_b)
         along = {"n": normal, "m": cross(axis, normal), "u": axis}
         zero = np.zeros(3)
@@ -56,7 +56,7 @@ class AbstractAxialJoint(AbstractJoint):
 
 
 class AbstractAlignedJoint(AbstractAxialJoint):
-    """A joint that keeps the relative rotation: without `axis_b` it is the rotation at the start."""
+    """A joint that keeps the relative rotation, by default the rotation at the start."""
 
     __slots__ = ()
 

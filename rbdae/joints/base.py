@@ -19,18 +19,18 @@ from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
 
 FreeMotion: TypeAlias = Literal["rotation", "translation", "plane", "ball"]
-"""A relative motion that a joint leaves free and that a force can act on: the rotation about its axis, the translation
-along its axis, the two translations across its axis ("plane"), or the rotations about a point ("ball")."""
+"""A relative motion that a joint leaves free for forces: rotation about its axis, translation along its axis, the two
+translations across its axis ("plane"), or rotations about a point ("ball")."""
 
 ALL_ROTATIONS: Mat = _check.frozen(np.eye(6)[3:])
-"""Rows of a twist: the angular velocity."""
+"""Rows of a twist that select the angular velocity."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Rheonomic:
-    """How a joint's first primitive depends on time: its kind, the law, and for ANGLE the two directions between which
-    its first direction turns (`rbdae.kernels.constraints.drives` has the kinds)."""
+    """Time dependence of a joint's first primitive: kind (`rbdae.kernels.constraints.drives`), law, and for ANGLE the
+    two directions between which its first direction turns."""
 
     kind: int
     motion: Motion
@@ -39,38 +39,38 @@ class Rheonomic:
 
 
 def _second_body(b: Body, joint: Any = None, field: Any = None) -> Body:
-    """The second body of a joint; the first one and the name are checked here, too."""
+    """The second body of a joint; also checks the first body and the name."""
     describe("joint", type(joint).__name__, joint.a, b, joint.name)
     return b
 
 
 @attrs.define(eq=False, field_transformer=_check.of_parts, on_setattr=attrs.setters.NO_OP)
 class AbstractJoint(ABC):
-    """A joint between two bodies, which is data: a list of primitive constraints.
+    """A joint between two bodies, as data: a list of primitive constraints.
 
-    What a joint supplies, with the laws that `tests/laws` checks for every joint of the registry `rbdae.joints.JOINTS`:
+    A joint supplies the following; `tests/laws` checks the laws for every joint of `rbdae.joints.JOINTS`:
 
-    1. It is a final frozen value that is equal only to itself, ``attrs.frozen(eq=False)``; one that adds no field to a
-       frozen class, such as `Revolute`, needs no decorator. Its fields include the bodies `a` and `b`, the points
+    1. It is a final frozen value that is equal only to itself, ``attrs.frozen(eq=False)``; a class such as `Revolute`
+       that adds no field to a frozen class needs no decorator. Its fields include the bodies `a` and `b`, the points
        `at_a` and `at_b` on them, each in its body's frame, and `name`. The torque of a reaction on a body is about the
        joint's point of that body.
-    2. Its fields have converters (`rbdae._check.of_parts`) that check everything that does not need the system.
+    2. Converters of its fields (`rbdae._check.of_parts`) check everything that does not need the system.
     3. `primitives` gives the constraints. They count `a` as the first body and `b` as the second, with points and axes
        in the frames of the bodies. Laws: the number of rows never changes, and the rows are independent in every
        position in which the joint can work.
     4. `velocity_rows` gives the independent velocities of a body that hangs from another one by this joint. Law:
-       [G; S] is regular in every position of the joint. A joint that leaves this method out works in every formulation,
-       but trees that contain it take the dense form for loops: O(n^3) in place of O(n). A joint for which no constant
-       S exists says so by (None, None).
+       [G; S] is regular in every position of the joint. A joint without this method works in every formulation,
+       but trees that contain it take the dense form for loops: O(n^3) in place of O(n). It returns (None, None) if
+       no constant S exists.
     5. `free_motions` are the relative motions on which forces along joints may act. Law: the primitives leave them
-       free. The default is none: `rbdae.forces.Friction` and its like then refuse the joint.
-    6. `rheonomic`, for a drive: how the first primitive depends on time.
-    7. `agreements`, for a joint that keeps the relative rotation: the directions that agree in it, where the equations
-       hold half a turn away, too. The start is then found on the side that is meant.
-    8. `coordinates`: the numbers that it leaves free, of which its quantities are made (`quantity`). Law: on the
-       constraints the relative motion has no other part. `prescribed`, for a rod or a drive: the one that its first
-       equation prescribes.
-    9. `default_name`: only if it is not the name of the class in small letters.
+       free. Empty by default: `rbdae.forces.Friction` and similar forces then refuse the joint.
+    6. `rheonomic`, for a drive, is the time dependence of the first primitive.
+    7. `agreements`, for a joint that keeps the relative rotation, are the directions that agree in it. The equations
+       also hold half a turn away; these directions select the intended position at the start.
+    8. `coordinates` are the numbers that it leaves free, from which its quantities follow (`quantity`). Law: on the
+       constraints the relative motion has no other part. `prescribed`, for a rod or a drive, is the coordinate that
+       its first equation prescribes.
+    9. `default_name` only if it differs from the class name in lower case.
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset()
@@ -88,34 +88,33 @@ class AbstractJoint(ABC):
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
-        """The constraints that the joint consists of."""
+        """The joint's constraints."""
 
     def rheonomic(self) -> Rheonomic | None:
-        """How its first primitive depends on time; None if it does not."""
+        """Time dependence of its first primitive; None if there is no dependence."""
         return None
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """The coordinates that it leaves free, of the body `a` and the body `b`; none if the joint does not say."""
+        """The coordinates of `b` relative to `a` that it leaves free; empty if the joint names no coordinates."""
         return ()
 
     def prescribed(self) -> Coordinate | None:
-        """The coordinate that its first equation prescribes, of a rod or a drive: its own force or torque acts along
-        it."""
+        """The coordinate that the first equation of a rod or a drive prescribes; its force or torque acts along it."""
         return None
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """Its quantities, by name: ``angle``, ``rate``, ``acceleration``, ``torque``, ``power``, ..."""
-        own = self.prescribed()
-        return of_coordinates(self, self.coordinates() if own is None else (*self.coordinates(), own))
+        """Its quantities by name: ``angle``, ``rate``, ``acceleration``, ``torque``, ``power``, ..."""
+        prescribed = self.prescribed()
+        return of_coordinates(self, self.coordinates() if prescribed is None else (*self.coordinates(), prescribed))
 
     def quantity(self, name: str) -> Quantity:
-        """One of its quantities; `Revolute` and others have them as attributes, too. Raises ValueError for others."""
+        """One of its quantities; many are also attributes. Raises ValueError for an unknown name."""
         return named(self, name)
 
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
-        """Pairs of unit vectors, in the frames of `a` and `b`, that are the same direction in the joint's position,
-        where its equations hold for opposite ones, too; none for joints that mean both."""
+        """Pairs of unit vectors in the frames of `a` and `b` that point the same way, although the equations also hold
+        for opposite vectors; empty for joints that allow both."""
         return ()
 
     def velocity_rows(self) -> tuple[Mat | None, Mat | None]:
@@ -123,8 +122,8 @@ class AbstractJoint(ABC):
         the joint, with G the joint's gradient with respect to the twist of that body at any of its points.
 
         S acts on the body's twist (R^T xdot, Omega) in its own frame and gives the quasi-velocities of that body as a
-        child in the null-space form. None for a body if no constant S exists; a tree in which it is the child takes the
-        dense form for loops, which costs O(n^3) in place of O(n).
+        child in the null-space form. None for a body without constant S; a tree in which it is the child takes the
+        dense form for loops, at O(n^3) in place of O(n).
         """
         return None, None
 
@@ -135,13 +134,12 @@ class AbstractJoint(ABC):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """The degrees of freedom of one body relative to the other, if the equations are independent."""
+        """Degrees of freedom of one body relative to the other, if the equations are independent."""
         return 6 - self.n_constraints
 
     @property
     def default_name(self) -> str:
-        """The name of a joint to which the user gave none, without its number: "revolute" for "revolute-1",
-        "revolute-2".
+        """The default name without its number: "revolute" for "revolute-1".
 
         It is a part of labels, so it stays if the class is renamed.
         """

@@ -27,9 +27,9 @@ class Cylindrical(AbstractAxialJoint):
     name : str, by default "cylindrical-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
-        default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
+        default any perpendicular of axis_a, and its direction at the start: the angle begins at 0.
 
-    Opposite axes satisfy the joint, too: a body that is placed so stays so, mounted the other way round.
+    Opposite axes also satisfy the joint: a body placed that way stays mounted the other way round.
     """
 
     __slots__ = ()
@@ -38,16 +38,15 @@ class Cylindrical(AbstractAxialJoint):
     angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
     angle_rate = Named("Its rate, rad/s.")
     angle_acceleration = Named("Its second derivative, rad/s^2.")
-    torque = Named("What motors, springs and drives exert about the axis on b, N m.")
+    torque = Named("Torque of motors, springs and drives about the axis on b, N m.")
     angle_power = Named("Power of the torque, W.")
-    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
     displacement_rate = Named("Its rate, m/s.")
     displacement_acceleration = Named("Its second derivative, m/s^2.")
-    force = Named("What motors, springs and drives exert along the axis on b, N.")
+    force = Named("Force of motors, springs and drives along the axis on b, N.")
     displacement_power = Named("Power of the force, W.")
 
     def coordinates(self) -> tuple[Coordinate, Coordinate]:
-        """The angle and the displacement."""
         return self.angle_about_axis(), self.displacement_along_axis()
 
     def velocity_rows(self) -> tuple[Mat, Mat]:

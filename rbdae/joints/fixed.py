@@ -11,7 +11,7 @@ from rbdae.joints.primitives import Coincidence, Dot1
 
 @final
 class Fixed(AbstractAlignedJoint):
-    """Weld: a common point, and no turn; six equations.
+    """Weld: a common point and no relative rotation; six equations.
 
     Parameters
     ----------
@@ -24,18 +24,18 @@ class Fixed(AbstractAlignedJoint):
         direction of axis_a at the start.
     name : str, by default "fixed-1" and so on
     normal_a, normal_b : (3,) array_like, optional
-        Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
-        the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.
+        Perpendicular to the axes. Axes and normals agree in the rotation that is kept, by default the rotation at the
+        start. The equations also hold half a turn away: bodies placed nearer to that position are turned.
     """
 
     __slots__ = ()
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
-        """No row: nothing is free."""
+        """No rows."""
         return self._rows(0, "", ""), self._rows(1, "", "")
 
     def primitives(self) -> tuple[Coincidence, Dot1, Dot1, Dot1]:
-        """One coincidence, and the rotation stays."""
+        """One coincidence and a fixed rotation."""
         across = cross(self.axis_a, self.normal_a)
         return (
             Coincidence(self.at_a, self.at_b),

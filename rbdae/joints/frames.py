@@ -20,7 +20,7 @@ def axis_a(value: ArrayLike, joint: Any = None, field: Any = None) -> Vec:
 
 
 def axis_b(value: ArrayLike | None, joint: Any = None, field: Any = None) -> Vec:
-    """The axis in the frame of the second body; without one, the direction that `axis_a` has there at the start."""
+    """The axis in the frame of the second body, by default the direction of `axis_a` at the start."""
     if value is None:
         return _check.frozen(_seen_from(joint.b, joint.a, joint.axis_a))
     return _check.frozen(_unit(_check.axis(joint._owner, "axis_b", value)))
@@ -34,7 +34,7 @@ def normal_a(value: ArrayLike | None, joint: Any = None, field: Any = None) -> V
 
 
 def normal_of_cross(value: ArrayLike | None, joint: Any = None, field: Any = None) -> Vec:
-    """A perpendicular of `axis_a`, by default the one that is perpendicular to `axis_b` at the start, too."""
+    """A perpendicular of `axis_a`, by default also perpendicular to `axis_b` at the start."""
     across = cross(joint.axis_a, _seen_from(joint.a, joint.b, joint.axis_b))
     if value is None and np.linalg.norm(across) > 1e-6:
         return _check.frozen(_unit(across))
@@ -42,18 +42,18 @@ def normal_of_cross(value: ArrayLike | None, joint: Any = None, field: Any = Non
 
 
 def normal_b(value: ArrayLike | None, joint: Any = None, field: Any = None) -> Vec:
-    """A perpendicular of `axis_b`; without one, the direction that `normal_a` has at the start, made perpendicular."""
+    """A perpendicular of `axis_b`, by default the direction of `normal_a` at the start, made perpendicular."""
     if value is not None:
         return _normal(joint._owner, "b", value, joint.axis_b)
     out = _across(_seen_from(joint.b, joint.a, joint.normal_a), joint.axis_b)
-    if np.linalg.norm(out) < 1e-6:  # the axes are at right angles, far from where the joint wants them
+    if np.linalg.norm(out) < 1e-6:  # the axes are at right angles, far from the joint's position
         out = perpendicular(joint.axis_b)
     return _check.frozen(_unit(out))
 
 
 def joint_frame(joint: object) -> Mat:
-    """The frame that a joint has in its body `a`, (3, 3): the columns are normal_a, axis_a x normal_a and axis_a, with
-    any normal where the joint has none; those of the body's own frame for a joint without an axis."""
+    """A joint's frame in its body `a`, (3, 3): columns normal_a, axis_a x normal_a and axis_a, with an arbitrary normal
+    if the joint has no normal; the body's own frame for a joint without an axis."""
     axis = getattr(joint, "axis_a", None)
     if axis is None:
         return np.eye(3)
@@ -63,7 +63,7 @@ def joint_frame(joint: object) -> Mat:
 
 
 def perpendicular(axis: Vec) -> Vec:
-    """A unit vector perpendicular to a unit vector: the coordinate axis that is farthest from it, made so."""
+    """A unit vector perpendicular to a unit vector, from the coordinate axis farthest from it."""
     return _unit(_across(np.eye(3)[int(np.argmin(np.abs(axis)))], axis))
 
 
@@ -77,18 +77,18 @@ def _across(v: Vec, axis: Vec) -> Vec:
 
 
 def _normal(owner: str, side: str, value: ArrayLike, axis: Vec) -> Vec:
-    given = _check.axis(owner, f"normal_{side}", value)
-    out = _across(_unit(given), axis)
+    normal = _check.axis(owner, f"normal_{side}", value)
+    out = _across(_unit(normal), axis)
     if np.linalg.norm(out) < 1e-6:
         raise ValueError(
-            f"{owner}: normal_{side} must not be parallel to axis_{side}, got {_check.show(given)}; "
+            f"{owner}: normal_{side} must not be parallel to axis_{side}, got {_check.show(normal)}; "
             "leave it out, or give a direction across the axis"
         )
     return _check.frozen(_unit(out))
 
 
 def _seen_from(body: Body, other: Body, v: Vec) -> Vec:
-    """A unit vector of another body in the frame of a body; without rounding if the orientations are equal."""
+    """A unit vector of another body in a body's frame; exact if the orientations are equal."""
     if np.array_equal(body.orientation, other.orientation):
         return v.copy()
     return _unit(body.rotation.T @ (other.rotation @ v))

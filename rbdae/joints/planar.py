@@ -14,7 +14,7 @@ from rbdae.quantities.quantity import Named
 
 @final
 class Planar(AbstractAxialJoint):
-    """Two planes slide on each other, in two directions and with a turn about their normal; three equations.
+    """Two planes slide on each other in two directions and turn about their normal; three equations.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Planar(AbstractAxialJoint):
     name : str, by default "planar-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
-        default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
+        default any perpendicular of axis_a, and its direction at the start: the angle begins at 0.
 
-    Opposite axes satisfy the joint, too: a body that is placed so stays so, mounted the other way round.
+    Opposite axes also satisfy the joint: a body placed that way stays mounted the other way round.
     """
 
     __slots__ = ()
@@ -39,10 +39,10 @@ class Planar(AbstractAxialJoint):
     angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
     angle_rate = Named("Its rate, rad/s.")
     angle_acceleration = Named("Its second derivative, rad/s^2.")
-    torque = Named("What motors, springs and drives exert about the axis on b, N m.")
+    torque = Named("Torque of motors, springs and drives about the axis on b, N m.")
     angle_power = Named("Power of the torque, W.")
-    x = Named("How far at_b is from at_a along normal_a, m.")
-    y = Named("How far at_b is from at_a along axis_a x normal_a, m.")
+    x = Named("Displacement from at_a to at_b along normal_a, m.")
+    y = Named("Displacement from at_a to at_b along axis_a x normal_a, m.")
     x_rate = Named("Its rate, m/s.")
     x_acceleration = Named("Its second derivative, m/s^2.")
     x_force = Named("The force along it on b, N.")
@@ -61,7 +61,7 @@ class Planar(AbstractAxialJoint):
         return self._rows(0, "nm", "u"), self._rows(1, "nm", "u")
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2]:
-        """The axis of `b` stays parallel to that of `a`, and its point in the plane of `a`."""
+        """The axis of `b` stays parallel to the axis of `a`, and its point in the plane of `a`."""
         return (
             Dot1(self.normal_a, self.axis_b),
             Dot1(cross(self.axis_a, self.normal_a), self.axis_b),

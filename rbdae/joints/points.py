@@ -17,7 +17,8 @@ from rbdae.quantities.quantity import Named
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class AbstractPointJoint(AbstractAxialJoint):
-    """A point of `b` stays on a line or plane of `a`; `axis_b` and `normal_b` are those of `a` at the start."""
+    """A point of `b` stays on a line or plane of `a`; `axis_b` and `normal_b` are the directions of `axis_a` and
+    `normal_a` at the start."""
 
     axis_b: Vec = attrs.field(default=None, converter=frames.axis_b, init=False)
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_a, kw_only=True)
@@ -33,7 +34,7 @@ class PointOnLine(AbstractPointJoint):
     a, b : Body
         Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
-        A point of the line in the frame of `a`, and the point that stays on it in that of `b`.
+        A point of the line in the frame of `a`, and the point that stays on it in the frame of `b`.
     axis_a : (3,) array_like
         The line; in the frame of `a`, of any length.
     name : str, by default "pointonline-1" and so on
@@ -43,18 +44,17 @@ class PointOnLine(AbstractPointJoint):
 
     __slots__ = ()
 
-    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
     rate = Named("Its rate, m/s.")
     acceleration = Named("Its second derivative, m/s^2.")
-    force = Named("What drives exert along the axis on b, N.")
+    force = Named("Force of drives along the axis on b, N.")
     power = Named("Power of the force, W.")
 
     def coordinates(self) -> tuple[Coordinate]:
-        """The displacement along the line."""
         return (self.displacement_along_axis(),)
 
     def velocity_rows(self) -> tuple[Mat, None]:
-        """The rows of the body with the line: the slide along it, and all turns."""
+        """Rows of the body with the line: the slide along it, and all rotations."""
         return self._rows(0, "u", "nmu"), None
 
     def primitives(self) -> tuple[Dot2, Dot2]:
@@ -72,7 +72,7 @@ class PointOnPlane(AbstractPointJoint):
     a, b : Body
         Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
-        A point of the plane in the frame of `a`, and the point that stays in it in that of `b`.
+        A point of the plane in the frame of `a`, and the point that stays in it in the frame of `b`.
     axis_a : (3,) array_like
         The plane's normal; in the frame of `a`, of any length.
     name : str, by default "pointonplane-1" and so on
@@ -82,8 +82,8 @@ class PointOnPlane(AbstractPointJoint):
 
     __slots__ = ()
 
-    x = Named("How far at_b is from at_a along normal_a, m.")
-    y = Named("How far at_b is from at_a along axis_a x normal_a, m.")
+    x = Named("Displacement from at_a to at_b along normal_a, m.")
+    y = Named("Displacement from at_a to at_b along axis_a x normal_a, m.")
     x_rate = Named("Its rate, m/s.")
     x_acceleration = Named("Its second derivative, m/s^2.")
     y_rate = Named("Its rate, m/s.")
@@ -94,7 +94,7 @@ class PointOnPlane(AbstractPointJoint):
         return self.displacements_across_axis()
 
     def velocity_rows(self) -> tuple[Mat, None]:
-        """The rows of the body with the plane: two slides in it, and all turns."""
+        """Rows of the body with the plane: two slides in it, and all rotations."""
         return self._rows(0, "nm", "nmu"), None
 
     def primitives(self) -> tuple[Dot2]:

@@ -1,4 +1,4 @@
-"""Primitive constraints, of which all joints are made; each is at most quadratic in natural coordinates.
+"""Primitive constraints of all joints; each is at most quadratic in natural coordinates.
 
 A primitive is a law on ``Z = (x_1, d1_1, d2_1, d3_1, x_2, d1_2, d2_2, d3_2)``, eight 3-vectors of two bodies,
 through two coefficient vectors A, B in R^8::
@@ -9,7 +9,7 @@ through two coefficient vectors A, B in R^8::
     bilinear:  g = scale P . Q - offset[0]     (1 row)
 
 Points are given in body frames, from the frame's origin. About another point c of body 1 the coefficients
-become ``A[1:4] - A[0] c``, and likewise for body 2 and for B.
+become ``A[1:4] - A[0] c``; the same holds for body 2 and for B.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _offset(value: float) -> Vec:
 
 @attrs.frozen(eq=False)
 class _Primitive:
-    """The coefficients of one law."""
+    """Coefficients of one law."""
 
     rows: ClassVar[int] = 1
     kind: ClassVar[Kind] = "bilinear"
@@ -100,7 +100,7 @@ class Distance(_Primitive):
         point2 = _check.vector("Distance", "r2", r2)
         remedy = "use Coincidence for points that stay together"
         l = length if isinstance(length, Varied) else _check.positive("Distance", "length", length, remedy)
-        # At length 0 the gradient vanishes and the constraint is lost; a square that underflows is as bad.
+        # At length 0 the gradient vanishes and the constraint is lost, as with a square that underflows.
         if not 0.0 < 0.5 * l * l < np.inf:
             raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")
         arm = _coefficients(-1.0, -point1, 1.0, point2)

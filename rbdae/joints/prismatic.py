@@ -14,7 +14,7 @@ from rbdae.quantities.quantity import Named
 
 @final
 class Prismatic(AbstractAlignedJoint):
-    """Slider: a common axis, along which the bodies move without a turn; five equations.
+    """Slider: the bodies move along a common axis without relative rotation; five equations.
 
     Parameters
     ----------
@@ -26,21 +26,20 @@ class Prismatic(AbstractAlignedJoint):
         The axis; in each body's frame, of any length. By default axis_b has the direction of axis_a at the start.
     name : str, by default "prismatic-1" and so on
     normal_a, normal_b : (3,) array_like, optional
-        Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
-        the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.
+        Perpendicular to the axes. Axes and normals agree in the rotation that is kept, by default the rotation at the
+        start. The equations also hold half a turn away: bodies placed nearer to that position are turned.
     """
 
     __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"translation"})
-    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
     rate = Named("Its rate, m/s.")
     acceleration = Named("Its second derivative, m/s^2.")
-    force = Named("What motors, springs and drives exert along the axis on b, N.")
+    force = Named("Force of motors, springs and drives along the axis on b, N.")
     power = Named("Power of the force, W.")
 
     def coordinates(self) -> tuple[Coordinate]:
-        """The displacement."""
         return (self.displacement_along_axis(),)
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
@@ -48,7 +47,7 @@ class Prismatic(AbstractAlignedJoint):
         return self._rows(0, "u", ""), self._rows(1, "u", "")
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
-        """The rotation stays; the point of `b` stays on the axis of `a`."""
+        """A fixed rotation; the point of `b` stays on the axis of `a`."""
         across = cross(self.axis_a, self.normal_a)
         return (
             Dot1(self.normal_a, self.axis_b),

@@ -14,23 +14,23 @@ from rbdae.quantities.quantity import Named
 
 @final
 class Revolute(AbstractAxialJoint):
-    """Hinge: a common point, and a common axis through it; five equations.
+    """Hinge: a common point and a common axis through it; five equations.
 
     Parameters
     ----------
     a, b : Body
         Two different bodies of one system; one may be its ground.
     at_a, at_b : (3,) array_like
-        A point of the axis in each body's frame; the two stay together.
+        A point of the axis in each body's frame; the two points coincide.
     axis_a, axis_b : (3,) array_like
         The axis of rotation; in each body's frame, of any length. By default axis_b has the direction of
         axis_a at the start.
     name : str, by default "revolute-1" and so on
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
-        default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
+        default any perpendicular of axis_a, and its direction at the start: the angle begins at 0.
 
-    Opposite axes satisfy the joint, too: a body that is placed so stays so, mounted the other way round.
+    Opposite axes also satisfy the joint: a body placed that way stays mounted the other way round.
     """
 
     __slots__ = ()
@@ -39,11 +39,10 @@ class Revolute(AbstractAxialJoint):
     angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
     rate = Named("Its rate, rad/s.")
     acceleration = Named("Its second derivative, rad/s^2.")
-    torque = Named("What motors, springs and drives exert about the axis on b, N m.")
+    torque = Named("Torque of motors, springs and drives about the axis on b, N m.")
     power = Named("Power of the torque, W.")
 
     def coordinates(self) -> tuple[Coordinate]:
-        """The angle."""
         return (self.angle_about_axis(),)
 
     def velocity_rows(self) -> tuple[Mat, Mat]:

@@ -15,7 +15,7 @@ from rbdae.quantities.quantity import Named, Quantity, of_coordinates
 
 
 def _length(value: float | None, rod: Any = None, field: Any = None) -> float:
-    """A length, or the distance of the ends as the bodies are placed, whose square is a number above zero."""
+    """A length with a positive square, by default the distance between the ends as placed."""
     a, b, remedy = rod.a, rod.b, "use Spherical for points that stay together"
     if value is None:
         placed = math.hypot(*(b.position + b.rotation @ rod.at_b - a.position - a.rotation @ rod.at_a))
@@ -40,27 +40,25 @@ class Rod(AbstractJoint):
     at_a, at_b : (3,) array_like
         The rod's ends in each body's frame.
     length : float, optional
-        m; without it, the distance of the ends as the bodies are placed at the start.
+        m; by default the distance between the ends at the start.
     name : str, by default "rod-1" and so on
     """
 
-    force = Named("Tension, which pulls its ends together, N.")
+    force = Named("Tension, positive when it pulls the ends together, N.")
 
     length: float = attrs.field(default=None, converter=_length)
 
     def prescribed(self) -> Coordinate:
-        """The distance of its ends."""
         return distance("length", self.at_a, self.at_b)
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """The tension: its length is constant."""
+        """Only the tension: the length is constant."""
         return {name: each for name, each in of_coordinates(self, [self.prescribed()]).items() if name == "force"}
 
     def velocity_rows(self) -> tuple[None, None]:
-        """None: the direction of the rod turns in either body."""
+        """None: the rod's direction turns in both bodies."""
         return None, None
 
     def primitives(self) -> tuple[Distance]:
-        """One distance."""
         return (Distance(self.at_a, self.at_b, self.length),)

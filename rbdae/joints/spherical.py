@@ -1,4 +1,4 @@
-"""The spherical joint: two points stay together, rotations are free."""
+"""The spherical joint: two points coincide, rotations are free."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ class Spherical(AbstractJoint):
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
     angle = Named("Angle of the rotation of b relative to a, in [0, pi], rad.")
-    axis = Named("The axis of this rotation, a unit vector in either body's frame; zero at no angle.")
+    axis = Named("The axis of this rotation, a unit vector in either body's frame; zero at angle 0.")
     angular_velocity = Named("Angular velocity of b relative to a, in the frame of a, rad/s.")
     torque = Named("The torque of friction on b, in the frame of a, N m.")
     power = Named("Power of the torque, W.")
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """Quantities of the relative rotation, which has no three coordinates."""
         return of_rotation(self)
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
@@ -43,5 +42,4 @@ class Spherical(AbstractJoint):
         return ALL_ROTATIONS, ALL_ROTATIONS
 
     def primitives(self) -> tuple[Coincidence]:
-        """One coincidence."""
         return (Coincidence(self.at_a, self.at_b),)

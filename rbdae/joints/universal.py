@@ -22,7 +22,7 @@ _X_AXIS = _check.frozen(np.array((1.0, 0.0, 0.0)))
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Universal(AbstractAxialJoint):
-    """Cardan joint: a common point, and an axis of each body at right angles to the other's; four equations.
+    """Cardan joint: a common point, and one axis of each body at right angles; four equations.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class Universal(AbstractAxialJoint):
         The centre of the cross in each body's frame.
     axis_a, axis_b : (3,) array_like
         The arms of the cross, at right angles to each other; in each body's frame, of any length. By default z of `a`
-        and x of `b`: no other direction of `b` follows from axis_a.
+        and x of `b`: axis_a does not determine axis_b.
     name : str, by default "universal-1" and so on
     normal_a, normal_b : (3,) array_like, optional
-        Perpendicular to the axes of their bodies; by default both along the normal of the cross at the start.
+        Perpendicular to the axes of their bodies, by default along the normal of the cross at the start.
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
@@ -55,15 +55,15 @@ class Universal(AbstractAxialJoint):
     normal_b: Vec = attrs.field(default=None, converter=frames.normal_b, kw_only=True)
 
     def coordinates(self) -> tuple[Coordinate, Coordinate]:
-        """The turn of the cross about axis_a, from normal_a x axis_a to axis_b, and that of `b` about axis_b, from
-        axis_a to axis_b x normal_b: both begin at 0 with the normals of the default."""
+        """The turn of the cross about axis_a, from normal_a x axis_a to axis_b, and the turn of `b` about axis_b, from
+        axis_a to axis_b x normal_b. With default normals both begin at 0."""
         return (
             angle("angle_a", self.axis_a, cross(self.normal_a, self.axis_a), self.axis_b),
             turned("angle_b", self.axis_a, self.axis_b, cross(self.axis_b, self.normal_b)),
         )
 
     def velocity_rows(self) -> tuple[None, None]:
-        """None: the normal of the cross turns in either body."""
+        """None: the normal of the cross turns in both bodies."""
         return None, None
 
     def primitives(self) -> tuple[Coincidence, Dot1]:

@@ -1,8 +1,7 @@
-"""Laws of users: what a Python function of numbers does, as a graph with exact derivatives.
+"""Users' laws: Python functions of numbers as graphs with exact derivatives.
 
-A function whose source is arithmetic is run as a copy (`copies`) on symbols (`numbers`, `arrays`) along
-all its ways, and recorded (`law`). Any other is called; where its derivatives are asked for, it is run on numbers with
-values.
+A copy (`copies`) of a function with arithmetic source runs on symbols (`numbers`, `arrays`) along all its branches, and
+is recorded (`law`). Any other function is called; for derivatives it runs on numbers with values.
 """
 
 from rbdae.laws.law import Law as Law

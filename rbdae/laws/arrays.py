@@ -1,4 +1,4 @@
-"""`Numbers`: arrays of `Number`, with NumPy's functions, tables and splines, whose segments are chosen by halves."""
+"""`Numbers`: arrays of `Number`, with NumPy's functions, tables and splines (with segments found by bisection)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Numbers(np.ndarray[Any, Any]):
 
 
 def numbers(values: Any) -> Numbers:
-    """Values of any shape, as an array of objects."""
+    """Values of any shape as an array of objects."""
     return np.array(values, dtype=object).view(Numbers)
 
 
 def bare(value: Any) -> Any:
-    """Arrays as NumPy's own, numbers as they are."""
+    """Arrays as NumPy's own, numbers unchanged."""
     if isinstance(value, Numbers):
         return value.view(np.ndarray)
     if isinstance(value, Number):
@@ -44,7 +44,7 @@ def bare(value: Any) -> Any:
 
 
 def again(value: Any) -> Any:
-    """Arrays of objects as `Numbers`; a single one as itself."""
+    """Arrays of objects as `Numbers`; a single object unchanged."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         return value.view(Numbers) if value.shape else value[()]
     if isinstance(value, tuple):
@@ -53,11 +53,11 @@ def again(value: Any) -> Any:
 
 
 def number_among(values: Any) -> Number | None:
-    """The first of some values that is a number of a law."""
+    """The first number of a law among values."""
     for each in values:
-        found = number_among(each) if isinstance(each, (list, tuple, Numbers)) else each
-        if isinstance(found, Number):
-            return found
+        number = number_among(each) if isinstance(each, (list, tuple, Numbers)) else each
+        if isinstance(number, Number):
+            return number
     return None
 
 
@@ -69,21 +69,21 @@ def _of_one(name: str) -> Callable[[Any], Any]:
 
 
 def _of_two(name: str) -> Callable[[Any, Any], Any]:
-    known = getattr(np, name)
+    plain = getattr(np, name)
 
     def apply(x: Any, y: Any) -> Any:
         symbol = x if isinstance(x, Number) else y
         if not isinstance(symbol, Number):
-            return known(x, y)
+            return plain(x, y)
         tape = symbol.tape
-        value = known(value_of(x), value_of(y)) if tape.live else None
+        value = plain(value_of(x), value_of(y)) if tape.live else None
         return tape.result(tape.graph.of_two(name, tape.node(x), tape.node(y)), value)
 
     return apply
 
 
 def sign(x: Any) -> Any:
-    """-1, 0, 1, or what is not a number."""
+    """-1, 0, 1, or NaN."""
     return choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x)))
 
 
@@ -92,7 +92,7 @@ def _third(x: Any) -> Any:
 
 
 def _extreme(wins: Callable[[Any, Any], Any], loses: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The first that wins, or that which is not a number."""
+    """A function of (x, y) that returns the winner, or NaN if either is NaN."""
 
     def call(x: Any, y: Any) -> Any:
         if not isinstance(y, Number):
@@ -105,7 +105,7 @@ def _extreme(wins: Callable[[Any, Any], Any], loses: Callable[[Any, Any], Any]) 
 
 
 def _with_sign(x: Any, y: Any) -> Any:
-    """|x| with the sign of y; a graph has one zero, so that the function itself is called there."""
+    """|x| with the sign of y; at zero the law is called, because a graph has one zero only."""
     below: Any = y
     if not isinstance(y, Number):
         return math.copysign(1.0, y) * abs(x)
@@ -141,7 +141,7 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "logical_not": lambda x: ~x if isinstance(x, Truth) else not x,
     "invert": lambda x: ~x,
 }
-"""By the names of NumPy's functions."""
+"""Functions by NumPy's names."""
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
     **{name: _of_two(name) for name in OF_TWO},
@@ -174,11 +174,11 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
 
 _LINEAR = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
 _PLAIN = frozenset({"add", "subtract", "multiply", "negative"})
-"""Those that are the same for symbols as operators of Python."""
+"""Functions that equal Python's operators for symbols."""
 
 
 def refuse(value: Any, why: str) -> Any:
-    """End the run of a law on a number, or on an array of them."""
+    """End the run of a law on a number or an array."""
     number = number_among([value])
     if number is not None:
         number.tape.refuse(why)
@@ -191,50 +191,50 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
     if name == "divmod":
         return np.floor_divide(*inputs), np.remainder(*inputs)
     out = options.pop("out", None)
-    given = [bare(value) for value in inputs]
+    operands = [bare(value) for value in inputs]
     options.pop("dtype", None)
     if options.pop("where", True) is not True:
         refuse(self, f"it calls numpy.{name} with where=")
-    if method == "__call__" and (name in _LINEAR or (name in _PLAIN and _are_symbols(given))):
-        found = ufunc(*(np.asarray(value, dtype=object) for value in given))
-    elif method == "__call__" and name in (ONE if len(given) == 1 else TWO):
-        found = each((ONE if len(given) == 1 else TWO)[name], given, ufunc)
+    if method == "__call__" and (name in _LINEAR or (name in _PLAIN and _are_symbols(operands))):
+        result = ufunc(*(np.asarray(value, dtype=object) for value in operands))
+    elif method == "__call__" and name in (ONE if len(operands) == 1 else TWO):
+        result = each((ONE if len(operands) == 1 else TWO)[name], operands, ufunc)
     elif method == "reduce" and name in ("add", "multiply", "maximum", "minimum"):
-        found = ufunc.reduce(*given, **options)
+        result = ufunc.reduce(*operands, **options)
     else:
         refuse(self, f"it calls numpy.{name}{'' if method == '__call__' else '.' + method}")
     if out is not None:
         (target,) = out
-        bare(target)[...] = found
+        bare(target)[...] = result
         return target
-    return again(found)
+    return again(result)
 
 
 def _are_symbols(given: Sequence[Any]) -> bool:
-    """Whether all numbers are symbols or Python's own; NumPy's would ask here again."""
+    """Whether all are symbols or Python's numbers; NumPy's would call this function again."""
     values = [x for value in given for x in np.ravel(np.asarray(value, dtype=object)).tolist()]
     return all(type(x) is float or (type(x) is Number and not x.tape.live) or type(x) is int for x in values)
 
 
 def each(apply: Callable[..., Any], given: Sequence[Any], exact: Callable[..., Any] | None = None) -> Any:
-    """A function of numbers, element by element; `exact` has the values of numbers that have one."""
+    """Apply a function element by element; `exact` computes the values of numbers with values."""
     arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in given))
     out = np.empty(arrays[0].shape, dtype=object)
     for place in np.ndindex(out.shape):
-        of = [_one(array[place]) for array in arrays]
-        live = exact is not None and any(isinstance(x, Number) and x.tape.live for x in of)
+        elements = [_one(array[place]) for array in arrays]
+        live = exact is not None and any(isinstance(x, Number) and x.tape.live for x in elements)
         if live:  # NumPy's functions raise no exceptions
-            of = [Number(x.tape, x.node, np.float64(x.value)) if isinstance(x, Number) else x for x in of]
-        found = apply(*of)
+            elements = [Number(x.tape, x.node, np.float64(x.value)) if isinstance(x, Number) else x for x in elements]
+        result = apply(*elements)
         if live and exact is not None:
-            value = exact(*map(value_of, of))
-            found = Number(found.tape, found.node, value) if isinstance(found, Number) else value
-        out[place] = found
+            value = exact(*map(value_of, elements))
+            result = Number(result.tape, result.node, value) if isinstance(result, Number) else value
+        out[place] = result
     return out
 
 
 def _one(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value  # NumPy's floats would ask here again
+    return value.item() if isinstance(value, np.generic) else value  # NumPy's floats would call this function again
 
 
 # ---------------------------------------------------------------- functions of arrays
@@ -246,14 +246,12 @@ def where(condition: Any, one: Any, other: Any) -> Any:
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
-    """`numpy.clip`."""
     low, high = options.get("min", a_min), options.get("max", a_max)
     out = a if low is None else np.maximum(a, low)
     return out if high is None else np.minimum(out, high)
 
 
 def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
-    """`numpy.select`."""
     out = default
     for condition, value in zip(reversed(conditions), reversed(choices), strict=True):
         out = where(condition, value, out)
@@ -261,12 +259,12 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
 
 
 def vector_product(a: Any, b: Any, **options: Any) -> Any:
-    """`numpy.cross`; of vectors in space ours, as that of NumPy 1 makes floats of constants among numbers of laws."""
+    """`numpy.cross`; our own for vectors in space, since NumPy 1 converts constants among numbers of laws to floats."""
     if number_among([a, b]) is None:
         return np.cross(bare(a), bare(b), **options)
-    given: list[Any] = [np.asarray(bare(x), dtype=object) for x in (a, b)]
-    in_space = not options and all(x.shape[-1:] == (3,) for x in given)
-    return again(cross(*given) if in_space else np.cross(*given, **options))
+    factors: list[Any] = [np.asarray(bare(x), dtype=object) for x in (a, b)]
+    in_space = not options and all(x.shape[-1:] == (3,) for x in factors)
+    return again(cross(*factors) if in_space else np.cross(*factors, **options))
 
 
 ON_OBJECTS = frozenset({
@@ -275,14 +273,14 @@ ON_OBJECTS = frozenset({
     "ndim", "norm", "ones_like", "outer", "polyval", "prod", "ravel", "repeat", "reshape", "roll", "shape", "size",
     "squeeze", "stack", "sum", "swapaxes", "tensordot", "tile", "trace", "transpose", "vdot", "vstack", "zeros_like",
 })  # fmt: skip
-"""Those that NumPy has for arrays of objects, too."""
+"""Functions that NumPy also has for arrays of objects."""
 
 
 def _of_function(self: Any, function: Any, types: Any, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
     """One of NumPy's functions of arrays."""
-    made = OF_ARRAYS.get(function.__name__)
-    if made is not None:
-        return made(*arguments, **options)
+    ours = OF_ARRAYS.get(function.__name__)
+    if ours is not None:
+        return ours(*arguments, **options)
     if function.__name__ not in ON_OBJECTS:
         refuse(self, f"it calls {(function.__module__ or 'numpy')}.{function.__name__}")
     return again(function(*(bare(value) for value in arguments), **{k: bare(v) for k, v in options.items()}))
@@ -293,7 +291,7 @@ Number.__array_function__ = _of_function  # type: ignore[attr-defined]
 
 
 def _of_segment(x: Any, places: Any, of: Callable[[int], Any]) -> Any:
-    """What there is in the segment of x, by its number, between places in order."""
+    """`of(k)` for the segment k of x between increasing places."""
 
     def among(first: int, last: int) -> Any:
         if last - first == 1:
@@ -327,20 +325,20 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def piecewise(spline: Any) -> Callable[..., Any]:
-    """A spline of scipy as a function of a symbol: the coefficients are chosen, and one polynomial is evaluated."""
+    """A scipy spline as a function of a symbol: its coefficients are selected, and one polynomial is evaluated."""
 
     def call(x: Any, *others: Any, **options: Any) -> Any:
         if not isinstance(x, Number):
             return spline(x, *others, **options)
         from scipy.interpolate import PPoly
 
-        own = spline if isinstance(spline, PPoly) else PPoly.from_spline(spline)
+        polynomial = spline if isinstance(spline, PPoly) else PPoly.from_spline(spline)
         order = int(others[0] if others else options.get("nu", 0))
         for _ in range(order):
-            own = own.derivative()
-        if own.extrapolate is not True and own.extrapolate != 1:
+            polynomial = polynomial.derivative()
+        if polynomial.extrapolate is not True and polynomial.extrapolate != 1:
             x.tape.refuse(f"it calls a spline with extrapolate={spline.extrapolate!r}")
-        places, table = own.x, own.c.reshape(*own.c.shape[:2], -1)
+        places, table = polynomial.x, polynomial.c.reshape(*polynomial.c.shape[:2], -1)
 
         def chosen(values: Any) -> Any:
             return _of_segment(x, places, lambda k: float(values[k]))
@@ -352,7 +350,7 @@ def piecewise(spline: Any) -> Callable[..., Any]:
             for row in table[:, :, column]:
                 value = value * s + chosen(row)
             out.append(value)
-        return out[0] if own.c.ndim == 2 else numbers(out).reshape(own.c.shape[2:])
+        return out[0] if polynomial.c.ndim == 2 else numbers(out).reshape(polynomial.c.shape[2:])
 
     return call
 

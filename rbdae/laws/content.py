@@ -1,4 +1,4 @@
-"""The content of a value with users' functions in it, as a hash: pickle finds functions by name, whatever they do."""
+"""A content hash of values with users' functions, which pickle identifies only by name."""
 
 from __future__ import annotations
 
@@ -13,43 +13,42 @@ import numpy as np
 from rbdae.laws.copies import names_of
 
 _PLAIN = (bool, int, float, complex, str, tuple, np.ndarray, np.generic, FunctionType)
-"""Values of global names that are covered; modules and classes count by their names in the code."""
+"""Types of globals that are included; modules and classes count by their names in the code."""
 
 
 def content_hash(value: object) -> str:
-    """24 hexadecimal digits; the same in every process of one version of Python for the same content.
+    """24 hexadecimal digits, equal for equal content in all processes with the same version of Python.
 
-    Functions count by their code, defaults, the values that they close over, and the plain globals that they read;
-    everything else counts as pickle sees it.
+    Functions count by code, defaults, closure and plain globals; everything else counts as pickled.
 
     Raises
     ------
     TypeError
-        for what cannot be pickled
+        for values that cannot be pickled
     """
     digest = io.BytesIO()
     try:
         _Content(digest).dump(value)
     except (TypeError, AttributeError, ValueError, pickle.PicklingError) as error:
         raise TypeError(
-            f"a value has no content that can be read ({error}), so that results could not be recognised as those of "
-            "this mechanism; keep what cannot be pickled out of its laws"
+            f"a value cannot be pickled ({error}), so results could not be recognised as results of "
+            "this mechanism; keep such values out of its laws"
         ) from error
     return hashlib.sha256(digest.getvalue()).hexdigest()[:24]
 
 
 @final
 class _Content(pickle.Pickler):
-    """A pickler whose output is not read again: the same text for equal values, whatever objects they share."""
+    """A pickler for hashing only: the same output for equal values, whether or not they share objects."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=4)
-        self.fast = True  # no memory of what was there before
+        self.fast = True  # no memory of earlier objects
         self._begun: list[FunctionType] = []
 
     def reducer_override(self, value: Any) -> Any:
-        """Of functions, methods, and classes that can be called: their content."""
-        value = getattr(value, "py_func", value)  # of what numba has compiled
+        """The content of functions, methods and callable classes."""
+        value = getattr(value, "py_func", value)  # of a function compiled by numba
         if isinstance(value, FunctionType):
             return tuple, (self._function(value),)
         if isinstance(value, MethodType):

@@ -1,10 +1,10 @@
-"""Copies of users' functions that take numbers of laws.
+"""Copies of users' functions for numbers of laws.
 
-`math`, NumPy's makers of arrays and ``float`` are replaced. A copy for symbols reaches nothing but numbers, functions
-that are arithmetic, and known mathematics: all its branches may be run.
+`math`, NumPy's array constructors and ``float`` are replaced. A copy for symbols has access only to numbers, arithmetic
+functions and known mathematics, so all its branches may be run.
 
-Whether a function is arithmetic its source says: allowed are local names, reads of constants and attributes, branches,
-loops and calls. What is called, read and assigned to is seen to where the function runs.
+The source decides whether a function is arithmetic: local names, reads of constants and attributes, branches, loops and
+calls are allowed. Objects that it calls, reads or assigns to are checked when the function runs.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _NODES = (
 
 
 _PARSING = Lock()
-"""Python's parser counts its depth for all threads."""
+"""Held while parsing: Python's parser counts its depth for all threads together."""
 
 
 @lru_cache(maxsize=32)
 def _functions(text: str) -> dict[int, list[Any]]:
-    """The functions of a file by the lines in which they begin, without annotations, which nothing evaluates."""
+    """Functions of a file by first line, without annotations, which are never evaluated."""
     out: dict[int, list[Any]] = {}
     with _PARSING:
         tree: Any = ast.parse(text)
@@ -57,40 +57,40 @@ def _functions(text: str) -> dict[int, list[Any]]:
 
 
 def _body(node: Any) -> list[Any]:
-    """Nodes of the body of a function, nested ones included."""
+    """Nodes of a function's body, including nested ones."""
     return [each for part in (node.body if isinstance(node.body, list) else [node.body]) for each in ast.walk(part)]
 
 
 def _sources(code: types.CodeType, text: str) -> list[Any]:
-    """The source of a function in the text of its file; several where they begin in one line and use the same names."""
+    """Sources of a function in the text of its file; several if functions on one line use the same names."""
     try:
-        known = _functions(text)
+        functions = _functions(text)
     except SyntaxError:
         return []
     out = []
     more = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     mine = sorted(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + more])
-    for node in known.get(code.co_firstlineno, ()):
+    for node in functions.get(code.co_firstlineno, ()):
         same = sorted(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)) == mine
         body = _body(node)
         names = {getattr(each, key) for each in body for key in ("id", "attr") if hasattr(each, key)}
         own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
         own |= {each.id for each in body if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         own |= {each.name for each in body if isinstance(each, ast.FunctionDef)}
-        wanted = names_of(code).union(code.co_freevars) - {"__class__"}  # which super() has
+        wanted = names_of(code).union(code.co_freevars) - {"__class__"}  # used by super()
         if getattr(node, "name", "<lambda>") == code.co_name and same and wanted - own == names - own:
             out.append(node)
     return out
 
 
 def names_of(code: types.CodeType) -> set[str]:
-    """The names that a function and those inside it use."""
+    """The names used by a function and its nested functions."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return set(code.co_names).union(*map(names_of, inner))
 
 
 def check_arithmetic(function: types.FunctionType) -> None:
-    """Raise NotRecorded unless a function is arithmetic alone."""
+    """Raise NotRecorded unless a function is pure arithmetic."""
     lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
     why = _why_not(function.__code__, "".join(lines))
     if why:
@@ -99,17 +99,17 @@ def check_arithmetic(function: types.FunctionType) -> None:
 
 @lru_cache(maxsize=1024)
 def _why_not(code: types.CodeType, text: str) -> str:
-    """Why a function is no arithmetic, or nothing."""
-    found = _sources(code, text)
-    if not found:
+    """Why a function is not arithmetic, or ""."""
+    sources = _sources(code, text)
+    if not sources:
         return f"{code.co_name} has no source"
-    nodes = [each for source in found for each in _body(source)]
+    nodes = [each for source in sources for each in _body(source)]
     said = {id(each) for node in nodes if isinstance(node, (ast.Raise, ast.Assert)) for each in ast.walk(node)}
     for node in nodes:
         if isinstance(node, (ast.JoinedStr, ast.FormattedValue)) and id(node) in said:
             continue
         if not isinstance(node, _NODES) or getattr(node, "decorator_list", None):
-            return f"line {node.lineno} of {code.co_name} is no arithmetic ({type(node).__name__.lower()})"
+            return f"line {node.lineno} of {code.co_name} is not arithmetic ({type(node).__name__.lower()})"
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             return f"line {node.lineno} of {code.co_name} changes {ast.unparse(node)}"
     return ""
@@ -125,7 +125,7 @@ def _root(value: Any) -> str:
 
 
 def _of_a_library(value: Any) -> bool:
-    """Whether a function is of a library, not of the user; the models are as users write them."""
+    """Whether a function belongs to a library, not to the user; the models count as users' code."""
     if (value.__module__ or "").startswith("rbdae.models"):
         return False
     if _root(value) in _LIBRARIES or not isinstance(value, types.FunctionType):
@@ -135,12 +135,12 @@ def _of_a_library(value: Any) -> bool:
 
 
 def _is_spline(value: Any) -> bool:
-    """Whether it is a piecewise polynomial of scipy."""
+    """Whether a value is a piecewise polynomial of scipy."""
     scipy = sys.modules.get("scipy.interpolate")
     return scipy is not None and isinstance(value, (scipy.PPoly, scipy.BSpline))
 
 
-# ---------------------------------------------------------------- what takes the place of functions
+# ---------------------------------------------------------------- replacements of functions
 
 _MATH: dict[str, Callable[..., Any]] = {
     **{name: ONE[name] for name in ONE if hasattr(math, name)},
@@ -154,44 +154,44 @@ _MATH: dict[str, Callable[..., Any]] = {
     "fsum": sum,
     "log": lambda x, base=math.e: ONE["log"](x) / (1.0 if base == math.e else math.log(base)),
 }
-"""What takes numbers of laws, by the names of `math`."""
+"""Replacements for numbers of laws, by the names in `math`."""
 
 _BOUNDED = frozenset({
     "sin", "cos", "tan", "atan", "atan2", "tanh", "asinh", "fabs", "floor", "ceil", "trunc", "cbrt", "radians",
     "degrees", "copysign", "fsum",
 })  # fmt: skip
-"""Those that raise no exception for finite numbers."""
+"""Functions that raise no exception for finite numbers."""
 
 _FINITE = frozenset({
     "const", "input", "add", "sub", "mul", "neg", "abs", "select", "<", "<=", "==", "not", "sin", "cos", "tan",
     "arctan", "arctan2", "tanh", "arcsinh", "floor",
 })  # fmt: skip
-"""Operations whose results are finite for finite numbers."""
+"""Operations with finite results for finite numbers."""
 
 
 def _is_finite(arguments: Any) -> bool:
-    """Whether symbols are finite where the arguments of their law are."""
+    """Whether symbols are finite for finite arguments of their law."""
     symbols = [each for each in arguments if isinstance(each, Number)]
     return all(each.tape.graph.nodes[k][0] in _FINITE for each in symbols for k in each.tape.graph.needed([each.node]))
 
 
 def _of_math(name: str) -> Callable[..., Any]:
-    """A function of `math` for numbers that are known, the one for numbers of laws for others."""
-    known, symbolic = getattr(math, name), _MATH[name]
+    """A function of `math` for known numbers, and its replacement for numbers of laws."""
+    plain, symbolic = getattr(math, name), _MATH[name]
 
     def call(*arguments: Any, **options: Any) -> Any:
         number = number_among(arguments)
         if number is None:
-            return known(*arguments, **options)
+            return plain(*arguments, **options)
         if not number.tape.live:
-            found = symbolic(*arguments, **options)
-            if type(found) is Number and not (name in _BOUNDED and _is_finite(arguments)):
-                number.tape.finite(found.node)
-            return found
-        value = known(*(list(map(value_of, x)) if isinstance(x, (list, tuple)) else value_of(x) for x in arguments))
+            result = symbolic(*arguments, **options)
+            if type(result) is Number and not (name in _BOUNDED and _is_finite(arguments)):
+                number.tape.finite(result.node)
+            return result
+        value = plain(*(list(map(value_of, x)) if isinstance(x, (list, tuple)) else value_of(x) for x in arguments))
         with np.errstate(all="ignore"):
-            found = symbolic(*arguments, **options)
-        return Number(number.tape, found.node, value) if isinstance(found, Number) else value
+            result = symbolic(*arguments, **options)
+        return Number(number.tape, result.node, value) if isinstance(result, Number) else value
 
     return call
 
@@ -201,7 +201,7 @@ def _float(value: Any = 0.0) -> Any:
 
 
 def _maker(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that makes an array of floats: one that takes numbers of laws, too."""
+    """An array constructor that also takes numbers of laws."""
 
     def made(*arguments: Any, **options: Any) -> Any:
         kind = options.pop("dtype", None)
@@ -213,12 +213,12 @@ def _maker(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _array(value: Any, dtype: Any = None, **_: Any) -> Any:
-    """`numpy.array` and `asarray`: of numbers that are known they are as they are."""
+    """`numpy.array` and `asarray`, unchanged for known numbers."""
     bare = np.array(value, dtype=object)
     if any(isinstance(each, Number) for each in bare.ravel()):
         return numbers(bare)
-    found = np.array(value, dtype=float if dtype is _float else dtype)
-    return numbers(found) if found.dtype == float else found
+    array = np.array(value, dtype=float if dtype is _float else dtype)
+    return numbers(array) if array.dtype == float else array
 
 
 def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) -> Callable[..., Any]:
@@ -278,7 +278,7 @@ def _type(*arguments: Any) -> Any:
 
 
 def _changing(*_: Any, **__: Any) -> Any:
-    raise NotRecorded("it changes what is outside of it")
+    raise NotRecorded("it changes objects outside of it")
 
 
 _CHANGES = "tofile dump setflags __setitem__ sort fill put resize partition".split()  # noqa: SIM905
@@ -291,8 +291,8 @@ _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
 
 @final
 class _Reader:
-    """A module, a class or an object of a user's class, for reading. That of an object for numbers with values has its
-    attributes as they are, and may be changed."""
+    """Read access to a module, a class or an object of a user's class. For numbers with values, an object's attributes
+    are unchanged and may be assigned."""
 
     __slots__ = ("_live", "_of", "_value")
 
@@ -301,18 +301,18 @@ class _Reader:
             object.__setattr__(self, name, each)
 
     def __getattr__(self, name: str) -> Any:
-        value, of = self._value, self._of
+        value, stand_in = self._value, self._of
         if isinstance(value, types.ModuleType):
-            return of(getattr(value, name), f"{value.__name__}.{name}")
-        found = inspect.getattr_static(value, name, None)
-        if isinstance(found, property):
-            return of(found.fget, name)(self)
-        if isinstance(found, types.FunctionType) and not isinstance(value, type):
-            return types.MethodType(of(found, name), self)
+            return stand_in(getattr(value, name), f"{value.__name__}.{name}")
+        attribute = inspect.getattr_static(value, name, None)
+        if isinstance(attribute, property):
+            return stand_in(attribute.fget, name)(self)
+        if isinstance(attribute, types.FunctionType) and not isinstance(value, type):
+            return types.MethodType(stand_in(attribute, name), self)
         plain = types.MemberDescriptorType, types.FunctionType, staticmethod, classmethod
-        if not self._live and hasattr(type(found), "__get__") and not isinstance(found, plain):
+        if not self._live and hasattr(type(attribute), "__get__") and not isinstance(attribute, plain):
             return _refused(f"{name} of a {type(value).__name__}")
-        return getattr(value, name) if self._live else of(getattr(value, name), name)
+        return getattr(value, name) if self._live else stand_in(getattr(value, name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not self._live:
@@ -327,7 +327,7 @@ class _Reader:
 
 @final
 class Copies:
-    """Copies of functions that take numbers of laws: of symbols, or `live` ones, with the user's own objects."""
+    """Copies of functions for numbers of laws: symbols, or `live` numbers with the user's own objects."""
 
     def __init__(self, *, live: bool) -> None:
         self._live = live
@@ -335,17 +335,17 @@ class Copies:
         self._builtins = {**vars(builtins), "type": _type} if live else _SAFE
 
     def of(self, value: Any, name: str = "an object") -> Any:
-        """The stand-in for a value that a function uses. Raises NotRecorded for what is no arithmetic."""
+        """The stand-in for a value that a function uses. Raises NotRecorded if it is not arithmetic."""
         if isinstance(value, types.ModuleType):
             return _Reader(value, self.of)
-        python = getattr(value, "py_func", value)  # of numba
+        python = getattr(value, "py_func", value)  # instance numba
         if isinstance(python, types.FunctionType) and not _of_a_library(python):
             return self._function(python)
         if isinstance(value, types.MethodType):
-            of = value.__self__
-            if "super" not in value.__func__.__code__.co_names:  # which takes no copy
-                of = _Reader(of, self.of, live=True) if self._live else self._object(of, name)
-            return types.MethodType(self.of(value.__func__, name), of)
+            instance = value.__self__
+            if "super" not in value.__func__.__code__.co_names:  # super() accepts no stand-in
+                instance = _Reader(instance, self.of, live=True) if self._live else self._object(instance, name)
+            return types.MethodType(self.of(value.__func__, name), instance)
         if isinstance(value, partial):
             options = {key: self.of(each, key) for key, each in value.keywords.items()}
             return partial(self.of(value.func, name), *(self.of(each, name) for each in value.args), **options)
@@ -360,23 +360,23 @@ class Copies:
         return self._object(value, name)
 
     def _known(self, value: Any, name: str) -> Any:
-        """A function or a class, or what takes its place."""
-        found = _REPLACED.get(value)
-        if found is not None or self._live:
-            return found or value
+        """A function or a class, or its replacement."""
+        replacement = _REPLACED.get(value)
+        if replacement is not None or self._live:
+            return replacement or value
         if value in _OF_SYMBOLS:
             return _OF_SYMBOLS[value]
         if _is_error(value) or _root(value) in _OWN:
             return value
-        own = isinstance(value, np.ufunc) or _root(value) == "numpy"
-        if own and getattr(value, "__name__", "") in _OF_NUMPY:
+        known_by_numpy = isinstance(value, np.ufunc) or _root(value) == "numpy"
+        if known_by_numpy and getattr(value, "__name__", "") in _OF_NUMPY:
             return value
         if isinstance(value, type) and not _of_a_library(value):
             return _Reader(value, self.of)
         return _refused(name)
 
     def _object(self, value: Any, name: str) -> Any:
-        """An object that cannot be changed."""
+        """Read access to an object."""
         kind = type(value)
         if self._live or isinstance(value, _PLAIN) or _root(kind) in _OWN:
             return value
@@ -385,8 +385,8 @@ class Copies:
         if hasattr(kind, "_make"):
             return kind._make(self.of(each, name) for each in value)
         if kind in (list, tuple):
-            made = [each if type(each) is float else self.of(each, name) for each in value]
-            return tuple(made) if kind is tuple else _List(made)
+            items = [each if type(each) is float else self.of(each, name) for each in value]
+            return tuple(items) if kind is tuple else _List(items)
         if kind is dict:
             return _Dict({key: self.of(each, str(key)) for key, each in value.items()})
         if isinstance(value, tuple):

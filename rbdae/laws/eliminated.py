@@ -1,12 +1,11 @@
-"""`Eliminated`: a law without its algebraic unknowns, which Newton's method finds inside of it.
+"""`Eliminated`: a law without its algebraic unknowns, which it solves for by Newton's method.
 
 A law (F, f, g)(t, x, z, u) with 0 = g for the unknowns z, dg/dz regular, is (F, f) at
 
     z_{k+1} = z_k - (dg/dz)^-1 g(t, x, z_k, u)
 
-from a constant z_0. If g is affine in z, one step is exact. Otherwise there are `STEPS`, and the law is refused where
-the last one is not small. As the last step is quadratic, the derivatives of the result are those of the implicit
-function.
+from a constant z_0. If g is affine in z, one step is exact. Otherwise there are `STEPS` steps, and the law is refused
+if the last one is not small. Since convergence is quadratic, the result has the derivatives of the implicit function.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ _LARGEST_CONDITION = 1e12
 @final
 @dataclass(eq=False)
 class Unknowns:
-    """The results and arguments of a law that are equations and algebraic unknowns.
+    """Equations among the results of a law, and algebraic unknowns among its arguments.
 
     Parameters
     ----------
-    owner : whose law it is, for messages
+    owner : the owner of the law, for messages
     base : the law
     n_in, n_out : the lengths of its x and out; the equations are the last of out
-    names : of the unknowns
-    at : where they begin in x
-    start : where Newton's method begins
-    constants : the last of x
+    names : names of the unknowns
+    at : the place in x where they begin
+    start : the initial guess of Newton's method
+    constants : the last entries of x
     """
 
     owner: str
@@ -56,14 +55,13 @@ class Unknowns:
     constants: Vec
 
     def with_constants(self, constants: Vec) -> Unknowns:
-        """The same under other constants of the law."""
+        """The same with other constants of the law."""
         out = replace(self, constants=np.array(constants))
         out.__dict__["laws"] = self.laws
         return out
 
     @property
     def n(self) -> int:
-        """How many there are."""
         return len(self.names)
 
     @cached_property
@@ -84,8 +82,8 @@ class Unknowns:
         return not any(node[0] == "input" and node[1] == "x" and 0 <= node[2] - self.at < self.n for node in nodes)
 
     def solved(self, t: Vec, x: Mat, begin: Mat | None = None) -> Mat:
-        """z (m, n) at times (m,) and rows x (m, n_in), which have the unknowns at their places, whatever their values;
-        the constants may be left out. Newton's method begins at `start`, or at the rows of `begin`.
+        """z (m, n) at times (m,) and rows x (m, n_in), in which values of the unknowns are ignored and the constants
+        may be omitted. Newton's method begins at `start`, or at the rows of `begin`.
 
         Raises
         ------
@@ -97,29 +95,29 @@ class Unknowns:
             raise ValueError(
                 f"{self.owner}: its equations cannot be differentiated: {self.base.why}; write them plainly"
             )
-        m, at = len(t), slice(self.at, self.at + self.n)
+        m, places = len(t), slice(self.at, self.at + self.n)
         constants = _NONE if x.shape[1] == self.n_in else self.constants
         out, x = np.empty((m, self.n)), np.concatenate([x, np.broadcast_to(constants, (m, len(constants)))], axis=1)
-        x[:, at] = first = np.broadcast_to(self.start, (m, self.n)) if begin is None else begin
-        left, last = np.arange(m), np.zeros(m, dtype=bool)  # rows that are not solved, and whose next step is the last
+        x[:, places] = first = np.broadcast_to(self.start, (m, self.n)) if begin is None else begin
+        left, last = np.arange(m), np.zeros(m, dtype=bool)  # unsolved rows, and whether their next step is the last
         for _ in range(_MOST + 2):
             if not len(left):
                 break
-            here, z = x[left], x[left, at]
+            here, z = x[left], x[left, places]
             g, M = laws[0].at_rows(t[left], here)[0], laws[1].at_rows(t[left], here)[0].reshape(-1, self.n, self.n)
             self._check(t[left], g, M)
             step = np.linalg.solve(M, g[..., None])[..., 0]
             z = z - step
-            x[left, at] = z
+            x[left, places] = z
             out[left[last]] = z[last]
             small = np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - first[left]))
-            left, last = left[~last], np.all(small, axis=1)[~last]  # the step that is left is the square of this one
+            left, last = left[~last], np.all(small, axis=1)[~last]  # the next step has the square of this size
         if len(left):
             raise self._lost(float(t[left[0]]))
         return out
 
     def _check(self, t: Vec, g: Mat, M: Mat) -> None:
-        """Refuse equations at rows where they have no next step."""
+        """Refuse equations at rows where no Newton step exists."""
         finite = np.isfinite(M).all(axis=(1, 2)) & np.isfinite(g).all(axis=1)
         if not finite.all():
             raise self._lost(float(t[~finite][0]))
@@ -140,7 +138,7 @@ class Unknowns:
 
 @final
 class Eliminated:
-    """A law of x without the unknowns, whose out has no equations; made when it is first asked for."""
+    """A law of x without the unknowns and of out without the equations, made on first use."""
 
     def __init__(self, unknowns: Unknowns) -> None:
         self._unknowns = unknowns
@@ -148,57 +146,55 @@ class Eliminated:
     @cached_property
     def law(self) -> Law | None:
         """The law; None if it cannot be recorded."""
-        of = self._unknowns
-        law, laws = of.base.law, of.laws
+        unknowns = self._unknowns
+        law, laws = unknowns.base.law, unknowns.laws
         if law is None or laws is None:
             return None
         graph = Graph()
         t = graph.node("input", "t", 0)
-        x = [graph.node("input", "x", i) for i in range(of.n_in - of.n)]
-        z = first = [graph.const(float(value)) for value in of.start]
+        x = [graph.node("input", "x", i) for i in range(unknowns.n_in - unknowns.n)]
+        z = first = [graph.const(float(value)) for value in unknowns.start]
         step = list[int]()
         regular = graph.const(1.0)
-        for _ in range(1 if of.affine else STEPS):
-            at = [*x[: of.at], *z, *x[of.at :]]
-            (g, defined), (J, _) = laws[0].inlined(graph, t, at), laws[1].inlined(graph, t, at)
+        for _ in range(1 if unknowns.affine else STEPS):
+            arguments = [*x[: unknowns.at], *z, *x[unknowns.at :]]
+            (g, defined), (J, _) = laws[0].inlined(graph, t, arguments), laws[1].inlined(graph, t, arguments)
             regular = graph.select(regular, defined, graph.const(0.0))
-            step = _solution(graph, [J[of.n * i : of.n * (i + 1)] for i in range(of.n)], g)
+            step = _solution(graph, [J[unknowns.n * i : unknowns.n * (i + 1)] for i in range(unknowns.n)], g)
             z = [graph.sub(a, b) for a, b in zip(z, step, strict=True)]
-        if not of.affine:
+        if not unknowns.affine:
             for a, b, c in zip(step, z, first, strict=True):
                 regular = graph.select(regular, _small(graph, a, b, graph.sub(b, c)), graph.const(0.0))
-        outputs, defined = law.inlined(graph, t, [*x[: of.at], *z, *x[of.at :]])
+        outputs, defined = law.inlined(graph, t, [*x[: unknowns.at], *z, *x[unknowns.at :]])
         regular = graph.select(regular, defined, graph.const(0.0))
-        return Law(graph, outputs[: of.n_out - of.n], regular, of.n_in - of.n)
+        return Law(graph, outputs[: unknowns.n_out - unknowns.n], regular, unknowns.n_in - unknowns.n)
 
     @property
     def owner(self) -> str:
-        """Whose law it is."""
         return self._unknowns.owner
 
     @property
     def why(self) -> str:
-        """Why there is no law."""
         return self._unknowns.base.why
 
     def at(self, t: float, x: Vec) -> Law:
-        """Its derivatives where it raises an exception: there are none."""
+        """Refuse derivatives at a point where it raises an exception."""
         raise _check.NoSolution(
             f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it"
         )
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        """Its values, in Python. Raises ValueError where Newton's method does not converge."""
-        of = self._unknowns
-        whole = np.concatenate([x[: of.at], np.zeros(of.n), x[of.at :]])
-        whole[of.at : of.at + of.n] = of.solved(np.array([t]), whole[None])[0]
-        found = np.empty(of.n_out)
-        of.base(t, whole, found)
-        out[:] = found[: of.n_out - of.n]
+        """Its values, in Python. Raises ValueError if Newton's method does not converge."""
+        unknowns = self._unknowns
+        whole = np.concatenate([x[: unknowns.at], np.zeros(unknowns.n), x[unknowns.at :]])
+        whole[unknowns.at : unknowns.at + unknowns.n] = unknowns.solved(np.array([t]), whole[None])[0]
+        results = np.empty(unknowns.n_out)
+        unknowns.base(t, whole, results)
+        out[:] = results[: unknowns.n_out - unknowns.n]
 
 
 def _singular(M: Mat) -> Bools:
-    """Whether matrices (m, n, n) are singular whatever the sizes of their rows and columns."""
+    """Whether matrices (m, n, n) are singular, independent of the scaling of rows and columns."""
     out = np.zeros(len(M), dtype=bool)
     for axis in (2, 1):
         sizes = np.abs(M).max(axis=axis, keepdims=True)
@@ -208,7 +204,7 @@ def _singular(M: Mat) -> Bools:
 
 
 def _small(graph: Graph, step: int, z: int, change: int) -> int:
-    """Whether the last step is small beside z or beside its way from the start."""
+    """Whether the last step is small relative to z or to its change since the start."""
     limit = graph.const(_SMALL)
     size = graph.function("abs", step)
     bounds = [graph.mul(limit, graph.function("abs", k)) for k in (z, change)]
@@ -218,7 +214,7 @@ def _small(graph: Graph, step: int, z: int, change: int) -> int:
 
 
 def _solution(graph: Graph, J: list[list[int]], g: list[int]) -> list[int]:
-    """J^-1 g by elimination with the largest pivots of each column."""
+    """J^-1 g by elimination with the largest pivot of each column."""
     n = len(g)
     rows = [[*row, value] for row, value in zip(J, g, strict=True)]
     for k in range(n):

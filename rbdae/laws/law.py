@@ -1,4 +1,4 @@
-"""`Law`: a user's function f(t, x, out) as a graph, recorded for all its arguments or at one point."""
+"""`Law`: a user's function f(t, x, out) as a graph, recorded for all arguments or at one point."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Filling = Callable[[float, Vec, Vec], Any]
 
 Users = Sequence[Callable[..., Any]]
 Maker = Callable[[Users], Filling]
-"""Makes f(t, x, out) of the user's functions, or of what takes their place."""
+"""Makes f(t, x, out) from the user's functions or their replacements."""
 
 MOST_WAYS = 64
-"""Ways through a law; one with more is called."""
+"""Most branches of a recorded law; one with more is called."""
 
 _DEEPEST = 40
 
@@ -40,7 +40,7 @@ class Law:
     graph : with the inputs ``("t", 0)`` and ``("x", i)``
     outputs : its results, as nodes
     regular : a condition, as a node: 0 where the law raises an exception
-    n_in : how many x there are
+    n_in : length of x
     """
 
     def __init__(self, graph: Graph, outputs: list[int], regular: int, n_in: int) -> None:
@@ -53,7 +53,7 @@ class Law:
 
     @cached_property
     def digest(self) -> str:
-        """The computation, as a number."""
+        """A hash of the computation."""
         text = repr((self.graph.nodes, self.outputs, self.regular))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -66,36 +66,36 @@ class Law:
         return on_numbers(self.graph, [*self.outputs, self.regular], {"t": 0, "x": 1})
 
     def at_rows(self, t: Vec, x: Mat) -> tuple[Mat, Bools]:
-        """Its values at times (m,) and rows x (m, n_in), (m, n_out), and whether they are regular, (m,)."""
-        found = self._on_rows(np.concatenate([t[:, None], x], axis=1))
-        return found[:, :-1], found[:, -1] != 0.0
+        """Values (m, n_out) at times (m,) and rows x (m, n_in), and whether they are regular, (m,)."""
+        values = self._on_rows(np.concatenate([t[:, None], x], axis=1))
+        return values[:, :-1], values[:, -1] != 0.0
 
     def at(self, t: float, x: Vec) -> tuple[Vec, bool]:
         """Its values at one time and x (n_in,), and whether they are regular."""
-        with np.errstate(all="ignore"):  # of a choice both sides are computed
-            *found, regular = self._on_numbers([t, *x.tolist()])
-        return np.array(found), bool(regular)
+        with np.errstate(all="ignore"):  # both branches of a choice are computed
+            *values, regular = self._on_numbers([t, *x.tolist()])
+        return np.array(values), bool(regular)
 
     def inlined(self, graph: Graph, t: int, x: Sequence[int]) -> tuple[list[int], int]:
-        """Its results and its condition among the nodes of another graph, at the nodes t and x."""
-        known: dict[int, int] = {}
+        """Its results and its condition as nodes of another graph, for arguments at the nodes t and x."""
+        nodes: dict[int, int] = {}
         for k in self.graph.needed([*self.outputs, self.regular]):
             kind, *rest = self.graph.nodes[k]
             if kind == "const":
-                known[k] = graph.const(rest[0])
+                nodes[k] = graph.const(rest[0])
             elif kind == "input":
-                known[k] = t if rest[0] == "t" else x[rest[1]]
+                nodes[k] = t if rest[0] == "t" else x[rest[1]]
             else:
-                known[k] = made(graph, kind, [known[j] for j in operands(self.graph.nodes[k])])
-        return [known[k] for k in self.outputs], known[self.regular]
+                nodes[k] = made(graph, kind, [nodes[j] for j in operands(self.graph.nodes[k])])
+        return [nodes[k] for k in self.outputs], nodes[self.regular]
 
     def reads(self, places: range) -> bool:
-        """Whether it depends on some of x."""
+        """Whether it depends on x at some places."""
         nodes = (self.graph.nodes[k] for k in self.graph.needed([*self.outputs, self.regular]))
         return any(node[:2] == ("input", "x") and node[2] in places for node in nodes)
 
     def by(self, columns: Sequence[tuple[str, int]]) -> Law:
-        """The law of its derivatives by some inputs, row after row: d out[i] / d column[j]."""
+        """The law of its derivatives by some inputs, row by row: d out[i] / d column[j]."""
         inputs = [self.graph.node("input", name, i) for name, i in columns]
         rows = derivatives.jacobian(self.graph, self.outputs, inputs)
         zero = self.graph.const(0.0)
@@ -107,7 +107,7 @@ class Law:
         return self.by([("x", i) for i in range(self.n_in)])
 
     def ordered(self, places: Sequence[tuple[int, int]], n: int) -> Law:
-        """The law whose n results are those of this one at other places: (place, here); the others are zero."""
+        """The law with this one's results at other places (place, here) among n; the others are zero."""
         outputs = [self.graph.const(0.0)] * n
         for place, here in places:
             outputs[place] = self.outputs[here]
@@ -115,12 +115,12 @@ class Law:
 
 
 def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
-    """Run a law on symbols, twice: one that does something else then has a state.
+    """Run a law on symbols, twice: if the results differ, it has a state.
 
     Parameters
     ----------
     users : the user's functions
-    fill : makes f(t, x, out) of them
+    fill : makes f(t, x, out) from them
     n_in, n_out : the lengths of x and out
 
     Raises
@@ -132,18 +132,18 @@ def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
     function = fill([copies.of(user, "a function") for user in users])
     law, again = (_recorded(function, n_in, n_out) for _ in range(2))
     if law.digest != again.digest:
-        raise NotRecorded("it does something else when it is called again: it has a state, or draws random numbers")
+        raise NotRecorded("it does something else when called again: it has a state, or draws random numbers")
     return law
 
 
 def traced_law(users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False) -> Law:
-    """Run a law on numbers that have values: what it computes at this point, and near it between its branches, as a
-    function of x, and of t if it is wanted `by_time`.
+    """Run a law on numbers with values: its computation near this point, on the same branch, as a function of x, and of
+    t with `by_time`.
 
     Raises
     ------
     NotRecorded
-        if it makes floats of them
+        if it converts them to floats
     """
     tape = Tape(Graph(), live=True)
     copies = Copies(live=True)
@@ -160,51 +160,51 @@ def traced_law(users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_ti
 
 
 def _run(tape: Tape, function: Filling, t: Any, x: Any, n_out: int) -> list[int]:
-    """The nodes of the results."""
     out = numbers([0.0] * n_out)
     function(t, x, out)
     return [tape.node(value) for value in out]
 
 
 def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
-    """The law along all its ways: where they part, they become choices between results."""
+    """The law along all its branches, joined by choices between results."""
     graph = Graph()
     count, errors = 0, list[BaseException]()
 
     def way(answers: tuple[bool, ...]) -> list[int] | None:
-        """The results of a way, and their condition, with those of the ways that part from it after its answers."""
+        """The results and the condition of a branch, joined with branches that leave it after its answers."""
         nonlocal count
         count += 1
         if count > MOST_WAYS or len(answers) > _DEEPEST:
             raise NotRecorded(f"it has more than {MOST_WAYS} ways")
         tape = Tape(graph, answers)
-        found: list[int] | None = None
+        results: list[int] | None = None
         try:
             x = numbers([Number(tape, graph.node("input", "x", i)) for i in range(n_in)])
-            found = [*_run(tape, function, Number(tape, graph.node("input", "t", 0)), x, n_out), tape.regular]
+            results = [*_run(tape, function, Number(tape, graph.node("input", "t", 0)), x, n_out), tape.regular]
         except NotRecorded:
             raise
-        except (TypeError, AttributeError) as error:  # which may be of symbols alone
+        except (TypeError, AttributeError) as error:  # possibly caused by symbols only
             raise NotRecorded(f"{type(error).__name__}: {error}") from error
-        except (Exception, SystemExit, Refusal) as error:  # the user's own exception, where a condition falls so
+        except (Exception, SystemExit, Refusal) as error:  # the user's own exception on this branch
             errors.append(error)
         if tape.refused:
             raise NotRecorded(tape.refused)
         for k in reversed(range(len(answers), len(tape.asked))):
             condition, answer = tape.asked[k]
-            other = way((*(fell for _, fell in tape.asked[:k]), not answer))
-            some = found or other
-            if some is not None:  # where a way raises an exception, its results are any
+            branch = way((*(fell for _, fell in tape.asked[:k]), not answer))
+            some = results or branch
+            if some is not None:  # the results of a branch that raises an exception are arbitrary
                 ways = [
-                    each or [*some[:-1], graph.const(0.0)] for each in ((found, other) if answer else (other, found))
+                    each or [*some[:-1], graph.const(0.0)]
+                    for each in ((results, branch) if answer else (branch, results))
                 ]
-                found = [graph.select(condition, a, b) for a, b in zip(*ways, strict=True)]
-        return found
+                results = [graph.select(condition, a, b) for a, b in zip(*ways, strict=True)]
+        return results
 
-    found = way(())
-    if found is None:
+    results = way(())
+    if results is None:
         raise NotRecorded(f"{type(errors[0]).__name__}: {errors[0]}")
-    return Law(graph, found[:-1], found[-1], n_in)
+    return Law(graph, results[:-1], results[-1], n_in)
 
 
 __all__ = ["Filling", "Law", "Maker", "NotRecorded", "Users", "recorded_law", "traced_law"]

@@ -1,8 +1,8 @@
-"""`Number`: what a law is run on in place of a float; `Truth`: whether a comparison of two holds.
+"""`Number` replaces floats when a law runs; `Truth` is the result of a comparison.
 
-A number without a value is a symbol. What asks it for more than arithmetic, its truth apart, is refused. One with a
-value (the tape is `live`) does what a float does: it branches, raises and is rounded by its value, and keeps of which
-operations it comes. So both have exact derivatives, those of the graph.
+A number without a value is a symbol, and refuses everything but arithmetic and its truth. A number with a value (the
+tape is `live`) behaves like a float: it branches, raises and is rounded by its value, and records its operations. So
+both have the exact derivatives of the graph.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from rbdae.graph.graph import FUNCTIONS, Graph
 
 MOST_NODES = 4000
-"""Operations that a recorded law may have."""
+"""Most operations of a recorded law."""
 
 _MOST_LIVE = 1_000_000
 _POWERS = 8
-"""Whole exponents up to which a power is a product."""
+"""Largest integer exponent for which a power is a product."""
 
 
 _WITH_COMPARISONS = "it computes with comparisons, which Python and NumPy do in different ways"
@@ -33,23 +33,23 @@ class NotRecorded(Exception):
 
 
 class Refusal(BaseException):
-    """A number is asked for what it has not. No ``except Exception`` of a law may catch it."""
+    """An operation that a number does not have. No ``except Exception`` of a law may catch it."""
 
 
 @final
 class Tape:
-    """A graph, and the answers to questions about the truth of conditions.
+    """A graph, and answers for the truth of conditions.
 
     Parameters
     ----------
-    graph : gets the operations
-    answers : how the first questions are answered; the others are answered with yes
+    graph : receives the operations
+    answers : truth of the first conditions; True for the others
     live : whether numbers have values
 
     Attributes
     ----------
     regular : a condition, as a node: 0 where a function of `math` raises an exception
-    refused : why a number was asked in vain, whatever the law has made of the exception
+    refused : why an operation was refused, even if the law caught the exception
     """
 
     def __init__(self, graph: Graph, answers: tuple[bool, ...] = (), *, live: bool = False) -> None:
@@ -64,7 +64,7 @@ class Tape:
         raise Refusal(why)
 
     def truth(self, condition: int) -> bool:
-        """An answer: the same one to the same question."""
+        """The answer for a condition, the same each time."""
         value = self.graph.value(condition)
         if value is not None:
             return bool(value)
@@ -82,24 +82,24 @@ class Tape:
         """A `Number`, or the number of a constant."""
         if node > (_MOST_LIVE if self.live else MOST_NODES):
             self.refuse(f"it has more than {MOST_NODES} operations")
-        known = self.graph.value(node)
+        constant = self.graph.value(node)
         if not self.live:
-            return Number(self, node) if known is None else known
+            return Number(self, node) if constant is None else constant
         if isinstance(value, complex):
             self.refuse("it computes with complex numbers")
-        return Number(self, node, value) if known is None else value
+        return Number(self, node, value) if constant is None else value
 
     def require(self, condition: int) -> None:
-        """Call the law itself where a condition does not hold."""
+        """Require a condition; where it fails, the law itself is called."""
         self.regular = self.graph.select(condition, self.regular, self.graph.const(0.0))
 
     def finite(self, node: int) -> None:
-        """A function of `math` raises an exception where its result is not finite."""
+        """Require a finite result, since functions of `math` raise an exception otherwise."""
         size = self.graph.function("abs", node)
         self.require(self.graph.condition("<=", size, self.graph.const(sys.float_info.max)))
 
     def truth_of(self, condition: int) -> Any:
-        """A `Truth`, or what a condition is."""
+        """A `Truth`, or the truth of a constant condition."""
         value = self.graph.value(condition)
         return Truth(self, condition) if value is None else bool(value)
 
@@ -112,12 +112,12 @@ class Tape:
             node: int = value.node
             return node
         if not isinstance(value, (float, int, np.number, np.bool_)) or isinstance(value, np.complexfloating):
-            raise TypeError(f"a law gives {type(value).__name__}, where a number is wanted")
+            raise TypeError(f"a law gives {type(value).__name__} instead of a number")
         return self.graph.const(float(value))
 
 
 def _asked(what: str, by_value: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """A method that a symbol has not, and a number with a value only if it is said how."""
+    """A method that symbols refuse, and numbers with a value have only through `by_value`."""
 
     def ask(self: Number, *arguments: Any) -> Any:
         if self.tape.live and by_value is not None:
@@ -128,11 +128,11 @@ def _asked(what: str, by_value: Callable[..., Any] | None = None) -> Callable[..
 
 
 class Number:
-    """A float that is not known yet, or one that carries its derivatives.
+    """An unknown float, or one that carries its derivatives.
 
     Attributes
     ----------
-    value : None of a symbol
+    value : None for a symbol
     """
 
     __slots__ = ("node", "tape", "value")
@@ -148,7 +148,7 @@ class Number:
     __floor__, __ceil__ = _asked("it rounds a number", math.floor), _asked("it rounds a number", math.ceil)
 
     def __format__(self, form: str) -> str:
-        return f"{format(self.value, form) if self.tape.live else 'x'}~"  # which is no float
+        return f"{format(self.value, form) if self.tape.live else 'x'}~"  # "~" marks that it is not a float
 
     def __str__(self) -> str:
         return format(self, "")
@@ -198,16 +198,13 @@ class Number:
 
     @property
     def real(self) -> Any:
-        """Itself."""
         return self
 
     @property
     def imag(self) -> float:
-        """Nothing."""
         return 0.0
 
     def conjugate(self) -> Any:
-        """Itself."""
         return self
 
 
@@ -218,7 +215,7 @@ for _name in FUNCTIONS:  # NumPy calls them by these names for arrays of objects
 
 @final
 class Truth(Number):
-    """Whether a comparison of symbols holds. Python asks for it in ``if``; `&`, `|`, `~` and `numpy.where` do not."""
+    """The result of a comparison of symbols. ``if`` asks for its truth; `&`, `|`, `~` and `numpy.where` do not."""
 
     __slots__ = ()
 
@@ -247,7 +244,7 @@ class Truth(Number):
 
 
 def _remainder(graph: Graph, a: int, b: int) -> int:
-    """The exact remainder, which has the sign of b."""
+    """The exact remainder, with the sign of b."""
     zero, left = graph.const(0.0), graph.of_two("fmod", a, b)
     sides = graph.condition("<", left, zero), graph.condition("<", zero, left)
     wrong = graph.select(sides[1], graph.condition("<", b, zero), zero)
@@ -256,21 +253,21 @@ def _remainder(graph: Graph, a: int, b: int) -> int:
 
 
 def _quotient(graph: Graph, a: int, b: int) -> int:
-    """The whole number of b in a, by the exact remainder."""
+    """The integer quotient of a by b, from the exact remainder."""
     near = graph.div(graph.sub(a, _remainder(graph, a, b)), b)
     whole = graph.function("floor", graph.add(near, graph.const(0.5)))
     return graph.select(graph.condition("==", b, graph.const(0.0)), graph.div(a, b), whole)
 
 
 def root(graph: Graph, a: int) -> int:
-    """The square root, whose derivative at zero is taken to be zero: so the length of a vector has one there."""
+    """The square root, with derivative zero at zero, so that the length of a vector has a derivative there."""
     zero = graph.condition("==", a, graph.const(0.0))
-    found = graph.function("sqrt", graph.select(zero, graph.const(1.0), a))
-    return graph.select(zero, graph.const(0.0), found)
+    length = graph.function("sqrt", graph.select(zero, graph.const(1.0), a))
+    return graph.select(zero, graph.const(0.0), length)
 
 
 def power(graph: Graph, a: int, b: int) -> int:
-    """a^b; products for small whole exponents, as they are exact where NumPy's are."""
+    """a^b; products for small integer exponents, exact where NumPy's are."""
     exponent = graph.value(b)
     if exponent == 0.5:
         return root(graph, a)
@@ -280,32 +277,32 @@ def power(graph: Graph, a: int, b: int) -> int:
 
 
 def value_of(value: Any) -> Any:
-    """The value of a number that has one, or a number itself."""
+    """The value of a `Number` with a value, or the number itself."""
     return value.value if isinstance(value, Number) else value
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether this is a number and no array: with arrays NumPy does the operation."""
+    """Whether a value is a number, not an array, for which NumPy does the operation."""
     kind = type(value)
     return kind is Number or kind is float or isinstance(value, (Number, float, int, np.number, np.bool_))
 
 
 def _operation(name: str, make: Callable[[Graph, int, int], int]) -> None:
-    known = getattr(operator, name)
+    plain = getattr(operator, name)
 
     def forward(self: Number, other: Any) -> Any:
         if not _is_plain(other):
             return NotImplemented
         tape = self.tape
         node = make(tape.graph, self.node, tape.node(other))
-        return tape.result(node, known(self.value, value_of(other)) if tape.live else None)
+        return tape.result(node, plain(self.value, value_of(other)) if tape.live else None)
 
     def backward(self: Number, other: Any) -> Any:
         if not _is_plain(other):
             return NotImplemented
         tape = self.tape
         node = make(tape.graph, tape.node(other), self.node)
-        return tape.result(node, known(value_of(other), self.value) if tape.live else None)
+        return tape.result(node, plain(value_of(other), self.value) if tape.live else None)
 
     for method, call in ((f"__{name}__", forward), (f"__r{name}__", backward)):
         setattr(Number, method, call)
@@ -313,7 +310,7 @@ def _operation(name: str, make: Callable[[Graph, int, int], int]) -> None:
 
 
 def _of_truth(call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operation of two that are no two comparisons."""
+    """A binary operation that refuses comparisons as operands."""
 
     def of_truth(self: Truth, other: Any) -> Any:
         if type(other) in (Truth, bool, np.bool_):
@@ -336,17 +333,17 @@ for _name, _make in {
 
 
 def _comparison(name: str, kind: str, *, swapped: bool = False, negated: bool = False) -> None:
-    known = getattr(operator, name)
+    plain = getattr(operator, name)
 
     def compare(self: Number, other: Any) -> Any:
         if not _is_plain(other):
             return NotImplemented
         tape = self.tape
         if tape.live:
-            return known(self.value, value_of(other))
+            return plain(self.value, value_of(other))
         a, b = self.node, tape.node(other)
-        found = tape.graph.condition(kind, *((b, a) if swapped else (a, b)))
-        return tape.truth_of(tape.graph.negation(found) if negated else found)
+        condition = tape.graph.condition(kind, *((b, a) if swapped else (a, b)))
+        return tape.truth_of(tape.graph.negation(condition) if negated else condition)
 
     setattr(Number, f"__{name}__", compare)
 
@@ -359,7 +356,7 @@ _comparison("ne", "==", negated=True)
 
 
 def choice(condition: Any, one: Any, other: Any) -> Any:
-    """`one` where a condition holds, else `other`; all may be numbers that are known."""
+    """`one` where a condition holds, else `other`; all may be known numbers."""
     if not isinstance(condition, Number) or condition.tape.live:
         return one if condition else other
     tape = condition.tape

@@ -1,4 +1,4 @@
-"""Users' laws as models have them: recorded if they are arithmetic, else called; with exact derivatives both ways."""
+"""Users' laws in models: recorded if they are arithmetic, else called, with exact derivatives in both cases."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from rbdae.laws.law import Filling, Law, Maker, NotRecorded, Users, recorded_law
 
 
 def of_time(n: int, checked: Callable[[int, float, Any], Vec], users: Users) -> Filling:
-    """Functions of the time as one f(t, x, out): n numbers of each, one after another. `checked` makes them, or refuses
-    by name, of what function k gives at t."""
+    """Functions of time as one f(t, x, out) with n numbers from each in turn. `checked` validates the result of
+    function k at t."""
 
     def fill(t: float, x: Vec, out: Vec) -> None:
         for k, function in enumerate(users):
             value = function(t)
-            known = (type(value) is float and n == 1) or number_among([value]) is not None
-            out[n * k : n * (k + 1)] = value if known else checked(k, t, value)
+            plain = (type(value) is float and n == 1) or number_among([value]) is not None
+            out[n * k : n * (k + 1)] = value if plain else checked(k, t, value)
 
     return fill
 
 
 def as_it_is(users: Users) -> Filling:
-    """A user's function f(t, x, out)."""
+    """The filling of a user's own f(t, x, out)."""
     law: Filling = users[0]
     return law
 
 
 @final
 class Composed:
-    """A function f(t, x, out) of the library around functions of users.
+    """A function f(t, x, out) of the library around users' functions.
 
     Parameters
     ----------
     users : the user's functions
-    fill : makes it of them, or of what takes their place
+    fill : makes it from them or their replacements
     """
 
     def __init__(self, users: Users, fill: Maker) -> None:
@@ -52,20 +52,20 @@ class Composed:
 
 @final
 class CalledBack:
-    """A law that is called in every evaluation, whatever it is.
+    """A law that is called in every evaluation, never recorded.
 
         rbdae.forces.Force(body, at=(0, 0, 0), force=rbdae.forces.CalledBack(f))
 
     Parameters
     ----------
-    function : as without it
+    function : the law
     derivatives : callable, optional
-        Of a law (t, s, sdot) of the motion, such as (t, angle, rate): a function of the same that returns the two
-        derivatives by s and by sdot; of a law (t, s, sdot, u) those by the inputs follow, in their order. A law without
-        them has exact ones, unless it makes floats of its arguments.
+        For a law (t, s, sdot) of the motion, such as (t, angle, rate): a function of the same arguments that returns
+        the derivatives by s and sdot; for a law (t, s, sdot, u) followed by the derivatives by the inputs, in order.
+        Without it, derivatives are exact unless the law converts its arguments to floats.
     difference_step : float, optional
-        Instead of `derivatives`: central differences with this step in s, in sdot and in each input, two calls for each
-        of them, with an error of the order of the step squared.
+        Instead of `derivatives`: central differences with this step in s, sdot and each input, with two calls for each
+        and an error of the order of the step squared.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class CalledBack:
         return self.function(*arguments)
 
     def slopes(self, n_inputs: int, others: Callable[[Vec], tuple[Any, ...]]) -> Filling | None:
-        """f(t, x, out) of the derivatives of a law of the motion by x = (s, sdot, u); None if there are none. `others`
-        makes of u what follows s and sdot among the arguments. Raises TypeError for derivatives of other arguments."""
-        law, given, h = self.function, self.derivatives, self.difference_step
+        """f(t, x, out) for the derivatives of a law of the motion by x = (s, sdot, u); None if not given. `others`
+        makes the arguments after s and sdot from u. Raises TypeError for derivatives with other arguments."""
+        law, derivatives, h = self.function, self.derivatives, self.difference_step
 
         def differences(t: float, x: Vec, out: Vec) -> None:
             assert h is not None
@@ -104,31 +104,31 @@ class CalledBack:
                 out[k] = rise / (2.0 * h)
 
         def exact(t: float, x: Vec, out: Vec) -> None:
-            assert given is not None
-            values, remedy = given(t, x[0], x[1], *others(x[2:])), f"return {len(x)} numbers"
+            assert derivatives is not None
+            values, remedy = derivatives(t, x[0], x[1], *others(x[2:])), f"return {len(x)} numbers"
             out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", values, (len(x),), remedy=remedy)
 
-        if given is None:
+        if derivatives is None:
             return None if h is None else differences
-        _check.takes("CalledBack", "derivatives", given, "t", "s", "rate", *(("u",) if n_inputs else ()))
+        _check.takes("CalledBack", "derivatives", derivatives, "t", "s", "rate", *(("u",) if n_inputs else ()))
         return exact
 
 
 @final
 class Recorded:
-    """A law f(t, x, out) by functions of users, recorded now, if it can be.
+    """A law f(t, x, out) by users' functions, recorded at construction if possible.
 
     Parameters
     ----------
-    owner : whose law it is, for messages
+    owner : the owner of the law, for messages
     users, fill, n_in, n_out : see `recorded_law`
-    remedy : what to give where a law that is called has no derivatives
-    known : the law, if it has been recorded before
+    remedy : the remedy in messages if a called law has no derivatives
+    known : the law, if recorded before
 
     Attributes
     ----------
-    law : None of a law that is called
-    why : why it is called
+    law : the recording; None if the law is called
+    why : why the law is called
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Recorded:
                 self.why = str(error)
 
     def __call__(self, t: float, x: Vec, out: Vec) -> Any:
-        """Its values; those of the function itself if it is called, or where it raises an exception."""
+        """Its values, by the function itself if it is called or raises an exception."""
         if self.law is not None and type(x) is np.ndarray and x.dtype == np.float64:
             values, regular = self.law.at(t, x)
             if regular:
@@ -167,7 +167,7 @@ class Recorded:
             with np.errstate(all="ignore"):
                 return traced_law(self.users, self._fill, t, x, self.n_out, by_time=by_time)
         except Exception as error:
-            self._call(t, x.copy(), np.zeros(self.n_out))  # where it raises an exception of its own, that one
+            self._call(t, x.copy(), np.zeros(self.n_out))  # raises the law's own exception, if any
             raise ValueError(
                 f"{self.owner}: its law is called, as {self.why or 'it raises an exception here'}, and cannot be "
                 f"differentiated at t = {t:g}: {error}; {self._remedy}"
@@ -176,12 +176,12 @@ class Recorded:
 
 @final
 class Derived:
-    """The derivatives of a law by all x: those of what has been recorded, or at each point those of a call.
+    """The derivatives of a law by all x, from the recording, or from a call at each point.
 
     Parameters
     ----------
     base : the law
-    places : where the entries are: (place, number of the entry by rows); None for rows one after another
+    places : (place, number of the entry by rows) for each entry; None for consecutive rows
     """
 
     def __init__(
@@ -197,20 +197,17 @@ class Derived:
 
     @cached_property
     def law(self) -> Law | None:
-        """The derivatives; None of a law that is called."""
+        """The law of the derivatives; None if the law is called."""
         return None if self._base.law is None else self._of(self._base.law)
 
     @property
     def owner(self) -> str:
-        """Whose derivatives they are."""
         return f"{self._base.owner}, derivatives"
 
     @property
     def why(self) -> str:
-        """Why the law is called."""
         return str(self._base.why)
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        """Their values."""
         values, regular = (None, False) if self.law is None else self.law.at(t, x)
         out[:] = values if regular else self._of(self._base.at(t, x)).at(t, x)[0]

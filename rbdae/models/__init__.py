@@ -34,8 +34,8 @@ class Entry:
 
     Attributes
     ----------
-    build : the function, whose keyword arguments are what the source varies
-    t_end : until when two good solvers can be compared, s
+    build : the function; its keyword arguments are the source's parameters
+    t_end : end time up to which two good solvers can be compared, s
     summary : one line
     """
 
@@ -44,7 +44,6 @@ class Entry:
     summary: str
 
     def __call__(self, **options: Any) -> System:
-        """The system."""
         return self.build(**options)
 
 

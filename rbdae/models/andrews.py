@@ -26,15 +26,15 @@ START: Final = (
 
 
 def andrews() -> System:
-    """Seven bodies on hinges, three loops, a spring and a motor: bodies "K1" .. "K7", to be followed for 0.03 s.
+    """Seven bodies on hinges, three loops, a spring and a motor: bodies "K1" .. "K7", for 0.03 s.
 
-    Without gravity. The mechanism is plane, so each body hangs on one hinge and the three loops are closed by the two
-    equations of the plane. The angle about the third axis is beta for K1, beta + Theta for K2, gamma for K3, Phi +
+    There is no gravity. The mechanism is plane, so each body hangs on one hinge, and two plane equations close each of
+    the three loops. The angle about the third axis is beta for K1, beta + Theta for K2, gamma for K3, Phi +
     delta for K4, delta for K5, Omega + epsilon for K6, epsilon for K7, where (beta, Theta, gamma, Phi, delta, Omega,
     epsilon) at 0.03 s are (15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948,
     0.5244099658805304, 0.5347301163226948, 1.048080741042263).
 
-    Sources: [HW96], VI.9; problem andrews of [IVP], whose reference values are good to some 3e-10 in angles and 5e-8
+    Sources: [HW96], VI.9; problem andrews of [IVP], with reference values accurate to some 3e-10 in angles and 5e-8
     in velocities.
     """
     beta, theta, gamma, phi, delta, omega, epsilon = START
@@ -55,7 +55,7 @@ def andrews() -> System:
             orientation=(math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)),
         )
 
-    # every body frame sits in the hinge that the body hangs on; K4 hangs on K5, K6 on K7
+    # the origin of each body frame is the body's own hinge; K4 hangs on K5, K6 on K7
     F, H, G = _along(O, beta, (rr, 0.0)), _along(A, delta, (zt, 0.0)), _along(A, epsilon, (0.0, -u))
     k1 = body(1, 0.04325, 2.194e-6, O, beta, (ra, 0.0))
     k2 = body(2, 0.00365, 4.410e-7, F, beta + theta, (-da, 0.0))
@@ -72,8 +72,8 @@ def andrews() -> System:
     system.add_joint(Revolute(k5, k4, at_a=(zt, 0.0, 0.0), name="H"))
     system.add_joint(Revolute(ground, k7, at_a=_at(A), name="A7"))
     system.add_joint(Revolute(k7, k6, at_a=(0.0, -u, 0.0), name="G"))
-    for other, end in ((k3, (0.0, -ss, 0.0)), (k4, (0.0, -e, 0.0)), (k6, (zf, 0.0, 0.0))):
-        system.add_joint(PointOnLine(k2, other, at_a=(-d, 0.0, 0.0), at_b=end, name=f"E{other.name[1:]}"))
+    for arm, end in ((k3, (0.0, -ss, 0.0)), (k4, (0.0, -e, 0.0)), (k6, (zf, 0.0, 0.0))):
+        system.add_joint(PointOnLine(k2, arm, at_a=(-d, 0.0, 0.0), at_b=end, name=f"E{arm.name[1:]}"))
     system.add_force(
         forces.SpringDamper(k3, ground, at_a=(sd, -sc, 0.0), at_b=_at(C), stiffness=4530.0, length=0.07785)
     )
@@ -86,6 +86,6 @@ def _at(point: Point) -> tuple[float, float, float]:
 
 
 def _along(point: Point, angle: float, arm: Point) -> Point:
-    """The end of an arm that is turned by an angle."""
+    """The end of an arm turned by an angle."""
     c, s = math.cos(angle), math.sin(angle)
     return point[0] + c * arm[0] - s * arm[1], point[1] + s * arm[0] + c * arm[1]

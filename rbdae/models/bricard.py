@@ -12,17 +12,17 @@ from rbdae.system import System
 
 
 def bricard(*, redundant: bool = True) -> System:
-    """Five rods and six hinges in a loop that by its special geometry moves: bodies "rod1" .. "rod5".
+    """Five rods and six hinges in a loop that can move because of its special geometry: bodies "rod1" .. "rod5".
 
     The rods are 1 m long, of square cross-section 0.1 m, 1 kg; they start at rest along the edges of a cube, in gravity
-    9.81 m/s^2 against the second axis, to be followed for 10 s. There is one degree of freedom though 30 coordinates
-    have 30 equations: one of them is redundant. No published numbers but the energy, which is constant. Source:
-    [IFToMM], benchmark A04; the placement is that of Exudyn's example bricardMechanism.
+    9.81 m/s^2 against the second axis, for 10 s. There is one degree of freedom although 30 coordinates have 30
+    equations: one of them is redundant. No numbers are published, but the energy is constant. Source: [IFToMM],
+    benchmark A04; the placement is taken from Exudyn's example bricardMechanism.
 
     Parameters
     ----------
     redundant : bool
-        False leaves one equation of the last hinge out, which the others make up for.
+        False leaves out one equation of the last hinge, which the others imply.
     """
     full = _check.flag("model bricard", "redundant", redundant)
     points = np.array(((0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)), dtype=float)
@@ -34,7 +34,7 @@ def bricard(*, redundant: bool = True) -> System:
     system = System(gravity=(0.0, -9.81, 0.0))
     frames, bodies = [np.eye(3)], [system.ground]
     for k, (point, end) in enumerate(zip(points[:-1], ends, strict=True)):
-        # the first axis along the rod, the second along the hinge at its beginning
+        # first axis along the rod, second axis along the hinge at its beginning
         frame = np.stack([end, axes[k], cross(end, axes[k])], axis=1)
         body = system.add_body(
             f"rod{k + 1}", mass=mass, inertia=inertia, center_of_mass=(0.5, 0, 0), position=point, orientation=frame

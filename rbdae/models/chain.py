@@ -1,4 +1,4 @@
-"""Chains of uniform links: the double pendulum, and as many links as one likes."""
+"""Chains of any number of uniform links, such as the double pendulum."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from rbdae.system import System
 def chain(
     n: int = 10, *, planar: bool = False, length: float = 1.0, mass: float = 1.0, gravity: float = 9.81
 ) -> System:
-    """`n` equal links that hang from the ground and fall from the horizontal: bodies "link1", "link2", ...
+    """`n` equal links hang from the ground and fall from the horizontal: bodies "link1", "link2", ...
 
-    Round rods of a tenth of their length in diameter, along the first axis at first; chaotic before long.
+    The links are round rods along the first axis at the start, a tenth of their length in diameter. The motion soon
+    becomes chaotic.
 
     Parameters
     ----------
@@ -22,7 +23,7 @@ def chain(
     planar : bool
         Hinges about the second axis in place of ball joints.
     length, mass : float
-        Of each link, m and kg.
+        Values for each link, m and kg.
     gravity : float
         m/s^2, against the third axis.
     """
@@ -54,7 +55,7 @@ def chain(
 
 
 def double_pendulum(*, gravity: float = 9.81) -> System:
-    """Two links of 1 m and 1 kg on hinges, from the horizontal at rest: `chain` with n = 2, to be followed for 2 s.
+    """Two links of 1 m and 1 kg on hinges, from the horizontal at rest: `chain` with n = 2, for 2 s.
 
     Parameters
     ----------

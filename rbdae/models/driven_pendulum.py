@@ -22,14 +22,14 @@ def _sine(amplitude: float, frequency: float, phase: float, t: Any) -> Any:
 def driven_pendulum(
     *, amplitude: float = 0.1, frequency: float = 6.0, length: float = 1.0, mass: float = 1.0, angle: float = 0.3
 ) -> System:
-    """Bodies "carriage", whose place is s(t) = amplitude sin(frequency t), and "pendulum", which hangs from it.
+    """A body "carriage" at s(t) = amplitude sin(frequency t), and a body "pendulum" that hangs from it.
 
-    A textbook problem; its motion is that of the scalar equation
+    A textbook problem; its motion follows the scalar equation
 
         (J + m c^2) phi'' = m c (s'' cos phi - g sin phi),    c = length / 2,  J = m length^2 / 12,
 
     phi about the second spatial axis, the rod's end at s - length sin phi. phi(0) = angle and
-    phi'(0) = m c s'(0) cos(angle) / (J + m c^2): at rest but for the jerk with which the carriage starts (velocities
+    phi'(0) = m c s'(0) cos(angle) / (J + m c^2): at rest except for the jerk with which the carriage starts (velocities
     are projected in the mass metric).
 
     Parameters
@@ -37,9 +37,9 @@ def driven_pendulum(
     amplitude : float
         m
     frequency : float
-        1/s, of the angle in the sine
+        angular frequency, 1/s
     length, mass : float
-        m, kg, of the pendulum, a thin rod
+        m, kg; of the pendulum, a thin rod
     angle : float
         rad, at the start
     """

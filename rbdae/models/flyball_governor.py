@@ -18,15 +18,15 @@ def flyball_governor(
 
     Bodies "shaft", "slider", "right" and "left". Shaft and rods are 1 m x 0.01 m x 0.01 m, the slider is a cube of
     0.1 m, all of 3000 kg/m^3; the balls are points of 5 kg. The rods begin 30 degrees below the horizontal, the slider
-    half way up the shaft, the springs unstretched. No published numbers: curves alone. Sources: [IFToMM],
+    half way up the shaft, the springs unstretched. Only curves are published, no numbers. Sources: [IFToMM],
     benchmark A05, and Exudyn's example stiffFlyballGovernor for the spin and the distance 0.1 m of the rods' hinges.
 
     Parameters
     ----------
     stiffness, damping : float
-        Of each spring, N/m and N s/m.
+        Values for each spring, N/m and N s/m.
     spin : float
-        Of the whole about the shaft at the start, rad/s.
+        Initial angular velocity of the mechanism about the shaft, rad/s.
     gravity : float
         m/s^2, against the third axis.
     """
@@ -49,7 +49,7 @@ def flyball_governor(
     lump += steiner(ball, _check.vector(owner, "arm", (1.0 - center, 0, 0)))[1, 1]
     alpha = math.radians(30.0)
     for name, side in (("right", 1.0), ("left", -1.0)):
-        # the first axis from the hinge to the ball; the left rod is the right one, turned about the shaft
+        # first axis from the hinge to the ball; the left rod is the right one turned about the shaft
         c, s = math.cos(alpha), math.sin(alpha)
         arm = system.add_body(
             name,

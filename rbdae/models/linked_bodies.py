@@ -15,13 +15,13 @@ from rbdae.system import System
 def linked_bodies(stiffness: ArrayLike = 1e4) -> System:
     """Bodies "first" and "second", linked by a spherical joint, the first one held by a bushing; no gravity.
 
-    To be followed for 0.5 s: the motion is chaotic, and at the paper's 4 s no digit is left in double
-    precision. The second body starts where the joint wants it, (67) and (68) of the paper.
+    Compare runs up to 0.5 s: the motion is chaotic, and at the paper's 4 s no digit is left in double precision. The
+    second body starts where the joint requires it, (67) and (68) of the paper.
 
     Parameters
     ----------
     stiffness : float, (3,) or (3, 3) array_like
-        Of the bushing between the centre of mass of "first" and the origin, N/m.
+        Stiffness of the bushing between the centre of mass of "first" and the origin, N/m.
     """
     inertia = (41.6, 11.6, 50.0)
     rho1, rho2 = np.array((1.0, 2.0, -3.0)), np.array((5.0, -6.0, -7.0))

@@ -9,14 +9,14 @@ from rbdae.system import System
 
 
 def n_four_bar(n: int = 2, *, redundant: bool = False) -> System:
-    """`n` windows of uniform rods, 1 m and 1 kg, upright at first: bodies "bar0" .. and "coupler1" .. .
+    """`n` windows of uniform rods, 1 m and 1 kg, initially upright: bodies "bar0" .. and "coupler1" .. .
 
-    The tops start with 1 m/s to the right, against gravity 9.81 m/s^2 along the second axis. When all rods lie
-    in one line the mechanism has n + 1 degrees of freedom instead of one, and the constraints are dependent. On its
+    The tops start with 1 m/s to the right; gravity is 9.81 m/s^2 against the second axis. When all rods are
+    collinear the mechanism has n + 1 degrees of freedom instead of one, and the constraints are dependent. On its
     regular branch it is a pendulum, ((n + 1)/3 + n) phi'' = -((n + 1)/2 + n) g cos(phi); for n = 2 the top of "bar0"
     is at (0.328458111539, 0.944518538179) after 10 s, with velocity (1.423051470202, -0.494868845481). Source:
-    [IFToMM], benchmark A02, where energy is to be conserved for 10 s (n = 40 in its first edition). The rods' moment
-    about their own axis has no influence. Through the singular positions the motion is solved by
+    [IFToMM], benchmark A02, which asks for constant energy over 10 s (n = 40 in its first edition). The rods' moment
+    about their own axis has no influence. To pass the singular positions use
     ``formulate(..., "index-0", redundant="minimum-norm")`` and ``solve(..., projection=True)`` with a one-step method.
 
     Parameters
@@ -24,7 +24,7 @@ def n_four_bar(n: int = 2, *, redundant: bool = False) -> System:
     n : int
         Number of windows.
     redundant : bool
-        Close the windows with full hinges, of which three equations of five are repetitions in the plane.
+        Close the windows with full hinges: three of their five equations are redundant in the plane.
     """
     owner = "model n_four_bar"
     windows = _check.count(owner, "n", n)

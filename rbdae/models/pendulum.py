@@ -1,4 +1,4 @@
-"""The plane pendulum: benchmark A01 of [IFToMM], and that of SUNDIALS with a period of 2 s."""
+"""Plane pendulums: benchmark A01 of [IFToMM], and SUNDIALS' example with a period of 2 s."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ CV_GRAVITY: Final = 13.750371636040745654980191559621114395801712
 
 
 def pendulum(*, gravity: float = 9.81, length: float = 1.0, mass: float = 1.0, side: float = -1.0) -> System:
-    """A point mass on a massless rod, horizontally at rest at first: body "bob", to be followed for 10 s.
+    """A point mass on a massless rod, initially horizontal and at rest: body "bob", for 10 s.
 
     Its coordinates at 10 s are (-0.275087462576, -0.961419205099), its period is 2.367841947576 s (elliptic
-    functions). Sources: [IFToMM], benchmark A01; `cv_pendulum` is the same from the other side. A body
-    must have a moment of inertia, a point mass has none: so twice the mass sits half way, with a moment of inertia that
-    makes the motion and the energy those of the point mass.
+    functions). Sources: [IFToMM], benchmark A01; `cv_pendulum` starts on the other side. A body must have a moment of
+    inertia, unlike a point mass; so the model has twice the mass half way along the rod, with a moment of inertia that
+    gives the point mass's motion and energy.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def pendulum(*, gravity: float = 9.81, length: float = 1.0, mass: float = 1.0, s
     length, mass : float
         m, kg
     side : float
-        Negative: the bob starts at (-length, 0), positive: at (length, 0). The body frame sits in the hinge, with its
-        first axis to the bob.
+        The bob starts at (-length, 0) if negative, at (length, 0) if positive. The body frame's origin is the hinge,
+        its first axis points to the bob.
     """
     owner = "model pendulum"
     l = _check.positive(owner, "length", length, "give the length of the rod")
@@ -47,8 +47,8 @@ def pendulum(*, gravity: float = 9.81, length: float = 1.0, mass: float = 1.0, s
 
 
 def cv_pendulum() -> System:
-    """The pendulum of SUNDIALS' example cvPendulum: body "bob" starts at (1, 0) and is back there every 2 s.
+    """The pendulum of SUNDIALS' example cvPendulum: body "bob" starts at (1, 0) and returns every 2 s; for 30 s.
 
-    The speed at the bottom, after 0.5 s, is 5.24411510858424 m/s. To be followed for 30 s.
+    The speed at the bottom, after 0.5 s, is 5.24411510858424 m/s.
     """
     return pendulum(gravity=CV_GRAVITY, side=1.0)

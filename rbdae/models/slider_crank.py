@@ -1,4 +1,4 @@
-"""Slider-crank mechanisms: the plane one of SUNDIALS, the spatial one of IFToMM."""
+"""Slider-crank mechanisms: SUNDIALS' plane one and IFToMM's spatial one."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rbdae.system import System
 
 
 def planar_slider_crank(*, stiffness: float = 1.0, damping: float = 1.0) -> System:
-    """The slider crank of SUNDIALS' example idaSlCrank: bodies "crank" and "rod", to be followed for 10 s.
+    """The slider crank of SUNDIALS' example idaSlCrank: bodies "crank" and "rod", for 10 s.
 
-    A crank of 0.5 m and moment of inertia 1 kg m^2; a rod of 1 m whose mass of 1 kg, with a moment of inertia of
-    2 kg m^2 about it, sits in the slider's pin, which is the origin of its frame and stays on the first axis of space;
-    a spring of 1 m between the middles of both, and a force of 1 N along the first axis, 1 m beyond the pin. At rest at
-    first, without gravity. Crank angle q, slider position x and rod angle p, from the example's own output:
-    (0.57904, 1.3803, -0.27715) at 2 s, (-1.4300, 0.93903, 0.51790) at 5 s, (1.2757, 1.0236, -0.49881) at 10 s.
+    The crank has 0.5 m and moment of inertia 1 kg m^2. The rod has 1 m; its mass of 1 kg, with a moment of inertia of
+    2 kg m^2 about it, is at the slider's pin, the origin of its frame, which stays on the first axis of space. A spring
+    of 1 m connects the midpoints of both, and a force of 1 N acts along the first axis, 1 m beyond the pin. The
+    mechanism starts at rest, without gravity. Crank angle q, slider position x and rod angle p, from the example's own
+    output: (0.57904, 1.3803, -0.27715) at 2 s, (-1.4300, 0.93903, 0.51790) at 5 s, (1.2757, 1.0236, -0.49881) at 10 s.
 
     Parameters
     ----------
     stiffness, damping : float
-        Of the spring, N/m and N s/m: the parameters of the sensitivities in the example.
+        Of the spring, N/m and N s/m: the sensitivity parameters of the example.
     """
     system = System(gravity=(0.0, 0.0, 0.0))
     q, p = 0.5 * math.pi, math.asin(-0.5)
@@ -57,16 +57,15 @@ def planar_slider_crank(*, stiffness: float = 1.0, damping: float = 1.0) -> Syst
 def spatial_slider_crank(*, spin: float = 6.0, gravity: float = 9.81) -> System:
     """A crank about the first axis, a rod on a ball joint and a universal joint, a slider along the first axis.
 
-    Bodies "crank", "rod" and "slider", to be followed for 5 s. The crank of 0.08 m turns about (0.1, 0.12) and stands
-    upright at first, the rod has 0.3 m, so the slider is at x = sqrt(0.09 - y^2 - z^2)
-    with (y, z) the end of the crank. Published are curves alone. Source: [IFToMM], "Rigid slider crank"; data as
-    in Exudyn's example slidercrank3Dbenchmark. Here the cross of the universal joint has one arm along the slider's
-    first axis and the other one at right angles to it and to the rod.
+    Bodies "crank", "rod" and "slider", for 5 s. The crank of 0.08 m turns about (0.1, 0.12) and is initially upright,
+    the rod has 0.3 m, so the slider is at x = sqrt(0.09 - y^2 - z^2) with (y, z) the end of the crank. Only curves are
+    published. Source: [IFToMM], "Rigid slider crank"; data as in Exudyn's example slidercrank3Dbenchmark. Here one arm
+    of the universal joint's cross is along the slider's first axis, the other perpendicular to it and to the rod.
 
     Parameters
     ----------
     spin : float
-        Of the crank at the start, rad/s.
+        Initial angular velocity of the crank, rad/s.
     gravity : float
         m/s^2, against the third axis.
     """
@@ -80,7 +79,7 @@ def spatial_slider_crank(*, spin: float = 6.0, gravity: float = 9.81) -> System:
     along = (C - B) / 0.3
     across = cross(along, x)
     across /= np.linalg.norm(across)
-    # of the rod's end, then of the slider, whose distance stays; and of the rod, which does not turn about x across
+    # velocities of the rod's end and of the slider at a constant distance; the rod does not turn about `third`
     v_b = np.array((0.0, -0.08 * rate, 0.0))
     v_c = (along @ v_b) / along[0] * x
     pivoting = cross(along, (v_c - v_b) / 0.3)

@@ -1,4 +1,4 @@
-"""Bodies that turn about a point: free rotations, and tops on a pivot or a ball joint."""
+"""Bodies that rotate about a point: free rotations, and tops on a pivot or a ball joint."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rbdae.system import System
 
 
 def free_body(angular_velocity: ArrayLike = (10.0, 20.0, 20.0)) -> System:
-    """A body that turns without torques, [BS09], section 5.1: body "body"; to be followed for 1 s.
+    """A body that rotates without torques, [BS09], section 5.1: body "body", for 1 s.
 
-    Moments of inertia are (6, 8, 3) kg m^2. The paper gives no mass; translation is left out, so the centre of mass is
-    a pivot here, and the mass (1 kg) has no influence. `rbdae.closed_form.FreeBody` has the motion in closed form.
+    Moments of inertia are (6, 8, 3) kg m^2. The paper gives no mass and no translation, so the centre of mass is a
+    pivot here, and the mass (1 kg) has no influence. `rbdae.closed_form.FreeBody` has the motion in closed form.
 
     Parameters
     ----------
     angular_velocity : (3,) array_like
-        At the start, in the body frame, rad/s.
+        Initial value in the body frame, rad/s.
     """
     system = System(gravity=(0.0, 0.0, 0.0))
     system.add_body(
@@ -35,16 +35,15 @@ def free_body(angular_velocity: ArrayLike = (10.0, 20.0, 20.0)) -> System:
 def tennis_racket(disturbance: float = 1e-3, *, spin: float = 50.0) -> System:
     """A free rotation about the medial axis of inertia, [NS], section 7, Example B: body "racket", for 1 s.
 
-    The body turns over again and again; the smaller the disturbance, the longer it waits. The paper leaves
-    translation out, so the centre of mass is a pivot here, and the mass (1 kg) has no influence.
+    The body flips periodically, less often for smaller disturbances. The paper leaves out translation, so the centre of
+    mass is a pivot here, and the mass (1 kg) has no influence.
 
     Parameters
     ----------
     disturbance : float
-        The second and third component of the angular velocity at the start, rad/s; the paper takes 1.0, 0.1,
-        1e-3 and 1e-5.
+        Second and third component of the initial angular velocity, rad/s; the paper takes 1.0, 0.1, 1e-3 and 1e-5.
     spin : float
-        The first component, rad/s.
+        First component, rad/s.
     """
     owner = "model tennis_racket"
     small = _check.number(owner, "disturbance", disturbance)
@@ -81,11 +80,11 @@ def heavy_top(
         About the fixed point, kg m^2.
     mass, length : float
         Mass in kg, and distance in m from the fixed point along d3 to the centre of mass. The paper gives
-        their product alone, 11.09 kg m; a short length keeps the inertia about the centre of mass physical.
+        only their product, 11.09 kg m; a short length keeps the inertia about the centre of mass physical.
     gravity : float
         m/s^2, against the third spatial axis.
     tilt : float
-        Rotation about the first spatial axis at the start, rad; the second of the Euler angles 3-1-3.
+        Initial rotation about the first spatial axis, rad; the second of the Euler angles 3-1-3.
     angular_velocity : (3,) array_like
         At the start, in the body frame, rad/s; the paper also takes (0, 0, 500).
     """
@@ -105,15 +104,15 @@ def heavy_top(
 
 
 def gyro_top(*, tilt: float = math.pi / 3, precession: float = 10.0) -> System:
-    """A cone on its tip in steady precession, [BS09], section 5.2: body "top", to be followed for 1 s.
+    """A cone on its tip in steady precession, [BS09], section 5.2: body "top", for 1 s.
 
     Height 0.1 m, radius 0.05 m, density 2700 kg/m^3; the tip is fixed, the centre of mass L = 0.075 m from it along d3.
-    Moments of inertia about the tip are J1 = 3 M (4 r^2 + H^2)/80 + M L^2 and J3 = 3 M r^2/10. The spin is that of
-    a precession without nutation,
+    Moments of inertia about the tip are J1 = 3 M (4 r^2 + H^2)/80 + M L^2 and J3 = 3 M r^2/10. The spin for
+    precession without nutation is
 
         w_s = M g L / (J3 w_p) + (J1 - J3) w_p cos(tilt) / J3,    Omega = (0, w_p sin(tilt), w_p cos(tilt) + w_s),
 
-    140.6 rad/s about d3 in all. The centre of mass follows
+    in total 140.6 rad/s about d3. The centre of mass follows
     L (sin(tilt) sin(w_p t), -sin(tilt) cos(w_p t), cos(tilt)).
 
     Parameters
@@ -152,14 +151,14 @@ def gyro_top(*, tilt: float = math.pi / 3, precession: float = 10.0) -> System:
 
 
 def bruels_cardona_top() -> System:
-    """The heavy top of Bruels and Cardona: body "top", its frame in the centre of mass; to be followed for 2 s.
+    """The heavy top of Bruels and Cardona: body "top" with its frame in the centre of mass, for 2 s.
 
-    15 kg, moments of inertia (0.234375, 0.46875, 0.234375) kg m^2 about the centre of mass, which begins 1 m from the
+    15 kg, moments of inertia (0.234375, 0.46875, 0.234375) kg m^2 about the centre of mass, initially 1 m from the
     fixed point along the second axis, with angular velocity (0, 150, -4.61538) rad/s, gravity 9.81 m/s^2 against
-    the third axis. The third component is a rounded number: other ones, such as -60/13, give other digits.
+    the third axis. The third component is rounded: other values, such as -60/13, give other digits.
     The centre of mass is at (0.60555056, 0.59895768, -0.52398303) after 0.2 s, at (0.17334396, 0.64008859, -0.74849079)
     after 1 s and at (-0.15041682, -0.72416559, -0.67302227) after 2 s. Source: [BC10]; the numbers
-    are our own, and at 0.2 s those in Exudyn's heavy-top example.
+    are our own and agree at 0.2 s with Exudyn's heavy-top example.
     """
     system = System(gravity=(0.0, 0.0, -9.81))
     top = system.add_body(
@@ -175,16 +174,16 @@ def bruels_cardona_top() -> System:
 
 
 def rotations_top(case: int = 1) -> System:
-    """The top of [GR95], section 11.6: body "top", in coordinates and constraints; to be followed for 2 s.
+    """The top of [GR95], section 11.6: body "top", in coordinates and constraints, for 2 s.
 
-    5 kg, moments of inertia (0.8, 0.8, 1.8) kg m^2 about the centre of mass (which no real body has: the third one
+    5 kg, moments of inertia (0.8, 0.8, 1.8) kg m^2 about the centre of mass (unphysical: the third
     exceeds the sum of the others), 1.3 m from the fixed point along d3, tilted by pi/9 about the first axis. The paper
-    has figures alone; for a symmetrical top, spin and momentum about the vertical are constant.
+    has only figures; for a symmetrical top, spin and momentum about the vertical are constant.
 
     Parameters
     ----------
     case : 1 or 2
-        1: dropped with a spin of 50 rad/s; 2: thrown with a precession of -10 rad/s besides.
+        1: dropped with a spin of 50 rad/s; 2: thrown with an additional precession of -10 rad/s.
     """
     if _check.count("model rotations_top", "case", case) > 2:
         raise ValueError(f"model rotations_top: case must be 1 or 2, got {case!r}; 1 is dropped, 2 is thrown")

@@ -1,4 +1,4 @@
-"""Quantities: numbers of a mechanism that a user can name, such as ``pin.angle``."""
+"""Quantities: named numbers of a mechanism, such as ``pin.angle``."""
 
 from rbdae.quantities.coordinate import Coordinate as Coordinate
 from rbdae.quantities.quantity import Quantity as Quantity

@@ -1,8 +1,8 @@
-"""`Coordinate`: a number that the position of one body relative to another has.
+"""`Coordinate`: a number determined by the position of one body relative to another.
 
 With forms q_a = Z . H_a Z / 2 of the natural coordinates Z in R^24, H_a symmetric, their gradients g_a = H_a Z and
-rates r_a = g_a . Zdot, a coordinate s is q_1 itself ("identity"), the root of q_1 (a length, "root"), or the angle of
-which q_1 and q_2 are sine and cosine, times one factor ("angle"):
+rates r_a = g_a . Zdot, a coordinate s is q_1 itself ("identity"), the root of q_1 (a length, "root"), or the angle
+whose sine and cosine are q_1 and q_2 up to a common factor ("angle"):
 
     identity   sdot = r_1,                                  sddot = b_1
     root       sdot = r_1 / (2 s),                          sddot = (b_1 / 2 - sdot^2) / s
@@ -35,14 +35,14 @@ class Coordinate:
     name, unit : "angle", "rad"
     shape : "identity", "root" or "angle"
     forms : (p, 24, 24) array
-        H_a, symmetric; two of an angle, one of the others.
+        H_a, symmetric; two for an angle, otherwise one.
     axis : (3,) array or None
-        The direction of the torque or force along it, in the frame of one body; None for a length, whose direction is
-        the line between its points.
+        The direction of its torque or force in the frame of one body; None for a length, which acts along the line
+        between its points.
     side : int
-        0 if that is the frame of the first body, 1 for the second.
+        0 if this is the frame of the first body, 1 for the second.
     at_a, at_b : (3,) array
-        The points of the bodies, about which torques count.
+        Reference points of the bodies for torques.
     """
 
     name: str
@@ -56,7 +56,6 @@ class Coordinate:
 
     @property
     def rate_unit(self) -> str:
-        """ "rad/s" or "m/s"."""
         return f"{self.unit}/s"
 
     @property
@@ -65,7 +64,7 @@ class Coordinate:
         return "N m" if self.unit == "rad" else "N"
 
     def at(self, x: Any) -> tuple[Any, Any, Any]:
-        """s, sdot and ds/dZ (24,) at x = (Z, Zdot), 48 numbers of any kind: floats, or those of a recorded law.
+        """s, sdot and ds/dZ (24,) at x = (Z, Zdot), 48 numbers of any kind: floats, or symbols of a recorded law.
 
         An angle is in (-pi, pi]; a length of zero has no gradient.
         """
@@ -101,7 +100,7 @@ class Coordinate:
         return (q[1] * b[0] - q[0] * b[1] - 2.0 * rate * (q[0] * r[0] + q[1] * r[1])) / d
 
     def referred(self, first: Vec, second: Vec) -> Coordinate:
-        """The same of natural coordinates with other points of both bodies than the origins of their frames."""
+        """The same coordinate for natural coordinates that refer to other points of the bodies than their origins."""
         S = moved(first, second)
         return replace(self, forms=np.einsum("ji,ajk,kl->ail", S, self.forms, S))
 
@@ -121,7 +120,7 @@ class Coordinate:
 
 
 def _times(H: Mat, Z: Any) -> list[Any]:
-    """H Z without products with zero: entries are 0.0 where H has no row."""
+    """H Z without products with zero; entries are 0.0 where a row of H is empty."""
     out: list[Any] = [0.0] * 24
     for i, j in np.argwhere(H):
         out[i] = out[i] + float(H[i, j]) * Z[j]
@@ -151,13 +150,12 @@ def turned(name: str, other: Vec, axis_b: Vec, normal_b: Vec) -> Coordinate:
 
 
 def displacement(name: str, axis_a: Vec, at_a: Vec, at_b: Vec) -> Coordinate:
-    """The displacement of the point on the second body from that on the first, along an axis of the first."""
+    """The displacement from a point of the first body to a point of the second, along an axis of the first."""
     P = point(at_b, 1.0, 1) + point(at_a, -1.0, 0)
     forms = np.array([product(direction(axis_a, 0), P)])
     return Coordinate(name, "m", "identity", forms, axis_a, at_a=at_a, at_b=at_b)
 
 
 def distance(name: str, at_a: Vec, at_b: Vec) -> Coordinate:
-    """The distance of two points."""
     P = point(at_a, 1.0, 0) + point(at_b, -1.0, 1)
     return Coordinate(name, "m", "root", np.array([product(P, P)]), at_a=at_a, at_b=at_b)

@@ -1,6 +1,6 @@
-"""Bilinear forms of the natural coordinates Z = (x, d1, d2, d3) of a first body, then of a second one, in R^24.
+"""Bilinear forms of the natural coordinates Z = (x, d1, d2, d3) of two bodies, in R^24.
 
-A point or direction of a body is sum c_k Z_k over its four vectors: its coefficients c are (8,), four for each body.
+A point or direction of a body is a sum c_k Z_k over its four vectors; the coefficients c are (8,), four for each body.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def product(A: Vec, B: Vec) -> Mat:
 
 
 def moved(first: Vec, second: Vec) -> Mat:
-    """The matrix from natural coordinates with other points of both bodies, first and second in their frames, to those
-    with the origins of the frames."""
+    """The matrix from natural coordinates that refer to the points `first` and `second` of the bodies to those that
+    refer to the origins of their frames."""
     S = np.eye(24, dtype=np.result_type(first, second))
     for side, c in enumerate((first, second)):
         for i in range(3):

@@ -1,9 +1,10 @@
 """The charts by name: names of the parameters, the maps to and from rotations, singular sets, and kernels.
 
 Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
-R^T Rdot = Omega^. A further chart is one file like those below and one line here, or a call of `register` elsewhere.
-The file of a chart has functions for users, with the same names in each (`ChartFunctions`): for example
-`rbdae.rotations.rodrigues.tangent`. `quaternions` has the algebra of quaternions.
+R^T Rdot = Omega^. A new chart is one file like those below and one line here, or a call of `register` elsewhere.
+
+Each chart's file has the same functions for users (`ChartFunctions`), for example `rbdae.rotations.rodrigues.tangent`.
+`quaternions` has the algebra of quaternions.
 """
 
 from __future__ import annotations

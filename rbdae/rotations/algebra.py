@@ -31,7 +31,7 @@ def spin(d: Array, om: Array, out: Array) -> None:
 
 
 def spin_transposed(d: Array, f: Array, out: Array) -> None:
-    """out[:3] = T_d(d)^T f, what forces f on the directors do to the rotation: spin(d, om) . f = om . out."""
+    """out[:3] = T_d(d)^T f, the torque of forces f on the directors: spin(d, om) . f = om . out."""
     t0 = 0.0 * f[0]
     t1 = t0
     t2 = t0
@@ -66,8 +66,8 @@ def add_spin(d: Array, om: Array, out: Array) -> None:
 
 
 def add_products(X: Array, Y: Array, out: Array, row: int, scale: float, step: int) -> None:
-    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R, [NS] (19), whose numbers
-    are `step` = 1 apart, or over its columns (3)."""
+    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i), [NS] (19), over the rows of R, with `step` = 1
+    between their numbers, or over its columns (3)."""
     for k in range(3):
         i = 0 if k == 0 else (2 if k == 1 else 1)
         j = 1 if k == 0 else (0 if k == 1 else 2)

@@ -1,4 +1,4 @@
-"""The common part of charts of three angles: turns about axes, each of them turned by those before it.
+"""Common part of charts of three angles: rotations about three axes, each moved by the previous ones.
 
     R = exp(a1 e_i^) exp(a2 e_j^) exp(a3 e_k^)
 
@@ -25,9 +25,9 @@ def cosines_and_sines(a: Array) -> Any:
 
 
 def rate(a: Array, om: Array, k: int, sine: Any, cosine: Any, ad: Array) -> None:
-    """ad = K om, with the sine and the cosine of the angle between the first and the third axis, e_k.
+    """ad = K om, with the sine and cosine of the angle between the first and the third axis, e_k.
 
-    Beside e_k the third turn moves the components of om; the one across the second axis turns the first.
+    The third rotation mixes the components of om across e_k; the component across the second axis turns the first.
     """
     s3 = sin(a[2])
     c3 = cos(a[2])
@@ -40,28 +40,28 @@ def rate(a: Array, om: Array, k: int, sine: Any, cosine: Any, ad: Array) -> None
 
 
 def completed(k: int, a1: Vec, a2: Vec, x: Vec, y: Vec, R: Mat) -> Vec:
-    """The angles (..., 3) of R, from two of them and the second axis (x, y, 0). The third is what these leave, so that
-    all three belong together in gimbal lock, too."""
+    """The angles (..., 3) of R, from two of them and the second axis (x, y, 0). The third is the remaining rotation, so
+    that the angles are consistent also in gimbal lock."""
     across, along = (k + 2) % 3, (k + 1) % 3
     a3 = np.arctan2(-x * R[..., 0, across] - y * R[..., 1, across], x * R[..., 0, along] + y * R[..., 1, along])
     return np.stack([a1, a2, a3], axis=-1)
 
 
 def locked(sine: float, at: str, angles: str) -> str:
-    """Why angles cannot be used, or nothing: by the sine between the first and the third axis."""
+    """Why angles cannot be used, from the sine between the first and the third axis, or ""."""
     return "" if abs(sine) > NEAR_SINGULAR else f"{at} is a singularity (gimbal lock) of the {angles}"
 
 
 def nearest(mirror: float, a: Vec, b: Vec) -> Vec:
-    """The angles of a rotation that are nearest to b: each up to full turns, and with the first and third ones half a
-    turn farther and the second one reflected, mirror - a2."""
-    other = np.array((a[0] + np.pi, mirror - a[1], a[2] + np.pi))
-    both = [x + 2.0 * np.pi * np.round((b - x) / (2.0 * np.pi)) for x in (a, other)]
+    """The angles of a rotation nearest to b, up to full turns, and up to half a turn of the first and third with the
+    second reflected, mirror - a2."""
+    mirrored = np.array((a[0] + np.pi, mirror - a[1], a[2] + np.pi))
+    both = [x + 2.0 * np.pi * np.round((b - x) / (2.0 * np.pi)) for x in (a, mirrored)]
     return min(both, key=lambda x: float(np.abs(x - b).sum()))
 
 
 def quaternion(axes: Axes, a: Vec) -> Vec:
-    """The unit quaternion (..., 4) of angles (..., 3), the scalar part not negative."""
+    """The unit quaternion (..., 4) of angles (..., 3), with nonnegative scalar part."""
     turns = np.zeros((3, *a.shape[:-1], 4))
     for m, axis in enumerate(axes):
         turns[m, ..., 0], turns[m, ..., 1 + axis] = np.cos(0.5 * a[..., m]), np.sin(0.5 * a[..., m])

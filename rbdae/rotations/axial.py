@@ -1,4 +1,4 @@
-"""The common part of charts whose parameters point along the axis of rotation: a = f(phi) n.
+"""Common part of charts with parameters along the axis of rotation: a = f(phi) n.
 
 With t = |a|^2 and the skew matrix a^ (a^ x = a x x),
 
@@ -6,8 +6,8 @@ With t = |a|^2 and the skew matrix a^ (a^ x = a x x),
     K = kappa I + a^ / 2 + gamma a a^T         kappa = (f / 2) cot(phi / 2),  gamma = (f' - kappa) / f^2
     T = alpha I - beta a^ + delta a a^T        delta = (1 / f' - alpha) / f^2
 
-where adot = K Omega and Omega = T adot, and with their transposes the spatial omega: a chart is five functions of t.
-From (46), (104) and (105) of [GR95], as its (165)-(171), (183)-(192), (256)-(266), (269)-(273) are.
+where adot = K Omega and Omega = T adot; the transposes belong to the spatial omega. A chart is five functions of t.
+From (46), (104) and (105) of [GR95], like its (165)-(171), (183)-(192), (256)-(266), (269)-(273).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rbdae.graph.functions import Array
 from rbdae.rotations.chart import NEAR_SINGULAR
 
 Coefficients: TypeAlias = Callable[[Any], Any]
-"""Numbers of t, as a kernel."""
+"""Coefficients as functions of t, a kernel."""
 
 
 def square(a: Array) -> Any:
@@ -88,7 +88,7 @@ def tangent(sines: Coefficients) -> Callable[[Any], Any]:
 
 
 def too_near(size: float, phi: float, singularity: str) -> str:
-    """Why a rotation by phi has no parameters, or nothing, if K is of a size that keeps digits."""
+    """Why a rotation by phi has no parameters, or "" if K is small enough to keep digits."""
     if size * NEAR_SINGULAR < 1.0:
         return ""
     return f"a rotation by {phi:.6g} rad is at the singularity of the {singularity}, or too near to it"
@@ -100,7 +100,7 @@ def beyond(phi: float, singularity: str) -> str:
 
 
 def _half_angle(p0: float, p1: float, p2: float, p3: float) -> tuple[Vec, Vec, Vec]:
-    """The half angle of one quaternion: the same operations on numbers, a fifth of the time."""
+    """`half_angle` of one quaternion: the same operations on numbers, in a fifth of the time."""
     if math.copysign(1.0, p0) < 0.0:
         p0, p1, p2, p3 = -p0, -p1, -p2, -p3
     m = max(abs(p1), abs(p2), abs(p3)) or 1.0
@@ -111,8 +111,8 @@ def _half_angle(p0: float, p1: float, p2: float, p3: float) -> tuple[Vec, Vec, V
 
 
 def half_angle(p: Vec) -> tuple[Vec, Vec, Vec]:
-    """cos(phi / 2), sin(phi / 2) (..., 1) and the axis n (..., 3), zero for no rotation, of unit quaternions (..., 4);
-    the one of p and -p with phi <= pi. Rotations by angles as small as numbers are keep their digits."""
+    """cos(phi / 2), sin(phi / 2) (..., 1) and the axis n (..., 3), zero for the identity, of unit quaternions (..., 4),
+    with the sign of p that gives phi <= pi. Even the smallest angles keep their digits."""
     if p.shape == (4,) and p.dtype == np.float64 and math.isfinite(sum(numbers := p.tolist())):
         return _half_angle(*numbers)
     p = np.where(np.signbit(p[..., :1]), -p, p)

@@ -5,8 +5,8 @@
     psidot = u,  thetadot = cos(phi) O2 - sin(phi) O3,  phidot = O1 + sin(theta) u,
     u = (sin(phi) O2 + cos(phi) O3) / cos(theta)
 
-with the material angular velocity (O1, O2, O3). Singular at cos(theta) = 0, theta = +-pi/2. [GR95] (284)-(291); there
-the angle about e3 is called theta, and that about the 2-axis psi.
+with the material angular velocity (O1, O2, O3). Singular at cos(theta) = 0, theta = +-pi/2. [GR95] (284)-(291), where
+the angle about e3 is called theta, and the angle about the 2-axis psi.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The definition of a chart, and the kernels that call a chart's own by its number.
+"""The definition of a chart, and the kernels that call a chart's own kernels by its number.
 
 A chart is one file: a value of `Chart`, with NumPy functions for the boundary and kernels for the equations. `register`
 gives it a number, by which other kernels call them. d = (d1, d2, d3) stacks the columns of R; Omega is the material
@@ -22,14 +22,14 @@ RotationName: TypeAlias = Literal[
     "quaternion", "directors", "euler-313", "bryant-321", "rotation-vector", "rodrigues", "conformal", "linear",
     "quaternion-vector",
 ]  # fmt: skip
-"""A chart. Type checkers do not know one that a user has registered: ``typing.cast(RotationName, "my-chart")``."""
+"""Name of a chart. For a chart registered by a user, type checkers need ``typing.cast(RotationName, "my-chart")``."""
 
 NEAR_SINGULAR = 1e-6
-"""A chart refuses parameters at which K(a) is larger than the inverse of this: six digits are lost."""
+"""A chart refuses parameters with K(a) above the inverse of this number: six digits are lost."""
 
 
 def _given(a: Vec, b: Vec) -> Vec:
-    """a: a rotation has no other parameters."""
+    """a, since a rotation has no other parameters."""
     return a
 
 
@@ -38,20 +38,20 @@ def _given(a: Vec, b: Vec) -> Vec:
 class Chart:
     """A parametrisation of rotations by parameters a.
 
-    Its duties, with their laws (`tests/laws/test_charts.py` holds every registered chart to them):
+    Its duties, with their laws (`tests/laws/test_charts.py` checks them for every registered chart):
 
     1. `parameters(p, R)`, the inverse map: the parameters of a rotation, from its unit quaternion (scalar first) and
        its matrix, with R(parameters(p, R)) = R. A new array.
-       `nearest(a, b)`: of all parameters of R(a) the ones nearest to b, where a rotation has several.
-    2. `singular(a)` says in words why `a` cannot be used, or is empty.
+       `nearest(a, b)`: among all parameters of R(a), those nearest to b.
+    2. `singular(a)` says why `a` cannot be used, or is empty.
     3. `rotation(a, d)`: d = R(a), orthonormal if the internal constraints hold.
     4. `rate(a, om, ad)`: ad = K(a) om, with dR/da K(a) om = R om^ if the internal constraints hold.
     5. With internal constraints: `internal_constraints(a, v, out, i, j)`: out[i:] = g(a) and out[j:] = dg/da v.
        `normalise(a, work)`: a onto g = 0, no farther away than some multiple of g; `work` has nine numbers.
-    6. With a singular set: `distance(a)`, the angle in radians by which the rotation has to be turned further, by the
-       shortest way that the chart describes, until K(a) or its inverse is unbounded; at most zero or not a number
-       beyond. `centre` has the parameters that are farthest from the singular set.
-    7. Where the parameters of R^T are linear in those of R: `inverted(a)`, of parameters along the last axis.
+    6. With a singular set: `distance(a)`, the smallest further rotation within the chart, in radians, that makes K(a)
+       or its inverse unbounded; zero, negative or NaN beyond. `centre` has the parameters farthest from the singular
+       set.
+    7. If the parameters of R^T are linear in those of R: `inverted(a)`, for parameters along the last axis.
 
     3 to 6 are kernels on vectors. They do not branch on the parameters (`rbdae.graph.functions.select` chooses): so
     they can be recorded, and all derivatives follow from them.
@@ -59,11 +59,11 @@ class Chart:
     Attributes
     ----------
     name, source : the public name; paper and equations
-    names : of the parameters
+    names : names of the parameters
     internal : names of the internal constraints
-    coordinate_velocities : the kind of velocity that adot is (`rbdae.rotations.velocities`), None if it is none
+    coordinate_velocities : the kind of velocity of adot (`rbdae.rotations.velocities`), None if adot is not a velocity
     centre : the parameters (n,) farthest from the singular set; empty for charts without one
-    whole : whether the chart reaches all rotations outside of its singular set
+    whole : whether the chart reaches all rotations outside its singular set
     """
 
     name: str
@@ -84,7 +84,7 @@ class Chart:
     inverted: Callable[[Any], Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """There is one of each name."""
+        """Copies and pickles are the registered chart of the same name."""
         return _named, (self.name,)
 
     @property
@@ -94,7 +94,6 @@ class Chart:
 
     @property
     def n(self) -> int:
-        """Number of parameters."""
         return len(self.names)
 
     def distance_to_singularity(self, a: Vec) -> float:

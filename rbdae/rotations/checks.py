@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 ORTHONORMAL = 1e-8
-"""How far R^T R may be from the identity, and a unit vector's length from one."""
+"""Tolerance for R^T R = I, and for the length of a unit vector."""
 
 _SINGLE = 2e-6
-"""The same of matrices in single precision: some roundings of 1.2e-7. They are made orthonormal."""
+"""The same for matrices in single precision (rounding 1.2e-7), which are then made orthonormal."""
 
 _COUNTS = {2: "two", 3: "three", 4: "four", 9: "nine"}
 _EXAMPLES = {2: "(1.0, 0.0)", 3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)", 9: "numpy.eye(3).ravel()"}
@@ -49,7 +49,7 @@ def axes(owner: str, what: str, value: object) -> Vec:
 
 def nonzero_quaternions(owner: str, what: str, value: object) -> Vec:
     """Unit quaternions (..., 4) along quaternions that are not zero, scalar first."""
-    return _directions(owner, what, value, 4, "the zero quaternion", "pass (1, 0, 0, 0) for no rotation")
+    return _directions(owner, what, value, 4, "the zero quaternion", "pass (1, 0, 0, 0) for the identity")
 
 
 def _directions(owner: str, what: str, value: object, n: int, zero: str, remedy: str) -> Vec:
@@ -63,7 +63,7 @@ def _directions(owner: str, what: str, value: object, n: int, zero: str, remedy:
 
 
 def rotation_matrices(owner: str, what: str, value: object) -> Mat:
-    """Rotation matrices (..., 3, 3) of a `Rotation` or of matrices that are rotations."""
+    """Rotation matrices (..., 3, 3) from a `Rotation` or from rotation matrices."""
     rotation = _as_rotation(value)
     if rotation is not None:
         return np.asarray(rotation.as_matrix(), dtype=float)
@@ -90,7 +90,7 @@ def rotation_matrices(owner: str, what: str, value: object) -> Mat:
 
 
 def rotation_quaternions(owner: str, what: str, value: object) -> Vec:
-    """Unit quaternions (..., 4), scalar first and not negative, of a `Rotation` or of rotation matrices."""
+    """Unit quaternions (..., 4), scalar first and nonnegative, from a `Rotation` or from rotation matrices."""
     rotation = _as_rotation(value)
     if rotation is None:
         out = spurrier_klumpp(rotation_matrices(owner, what, value))
@@ -112,8 +112,8 @@ def spurrier_klumpp(R: Mat) -> Vec:
 
 
 def largest_rows(R: Mat) -> Vec:
-    """The row of S = 4 p p^T with the largest diagonal entry (4, ...), of rotation matrices (..., 3, 3) or of matrices
-    nearby."""
+    """The row of S = 4 p p^T with the largest diagonal entry, (4, ...), of rotation matrices (..., 3, 3), possibly
+    inexact ones."""
     r = np.ascontiguousarray(np.moveaxis(R, (-2, -1), (0, 1)))  # entry by entry: loops over all matrices
     S = np.empty((4, 4, *r.shape[2:]))
     S[0, 0] = 1.0 + (r[0, 0] + r[1, 1] + r[2, 2])
@@ -167,7 +167,7 @@ def _array(owner: str, what: str, value: object, shape: tuple[int, ...], wanted:
     if not isinstance(value, np.ma.MaskedArray):
         try:
             raw = np.asarray(value)
-        except Exception:  # ragged lists, and whatever another package's object raises
+        except Exception:  # ragged lists, and objects of other packages
             raw = None
     if raw is None or raw.dtype.kind not in "iuf":
         got = f"{_check.show(value)} of type {type(value).__name__}"

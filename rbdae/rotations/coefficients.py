@@ -3,9 +3,9 @@
     alpha = sin(phi) / phi                  beta = (1 - cos(phi)) / phi^2        delta = (1 - alpha) / t
     kappa = (phi / 2) cot(phi / 2)          gamma = (1 - kappa) / t
 
-All are analytic in t, so t and not phi is the argument. Below `SERIES`, where the closed forms subtract nearly equal
-numbers, they are power series, exact to rounding there, and so are their derivatives. 1 - cos(phi) is
-2 sin(phi / 2)^2, which keeps its digits near 2 pi as well.
+All are analytic in t, so the argument is t, not phi. Below `SERIES`, where the closed forms subtract nearly equal
+numbers, they are power series, exact to rounding there, as are their derivatives. 1 - cos(phi) is computed as
+2 sin(phi / 2)^2, which also keeps its digits near 2 pi.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from rbdae.graph.functions import cos, sin, sqrt
 SERIES = 4.0
 """The series hold below this t, the closed forms from there on."""
 
-# terms of the series: the first one left out is below 1e-17 of the value at t = SERIES
+# terms of the series: the first omitted one is below 1e-17 of the value at t = SERIES
 _SINES = 14
 _COTANGENTS = 20
 
 
 def _bernoulli(n: int) -> list[Fraction]:
-    """|B_2|, |B_4|, ..., |B_2n| = 2 k T_k / (4^k (4^k - 1)), of the tangent numbers T_k (R. P. Brent, D. Harvey,
+    """|B_2|, |B_4|, ..., |B_2n| = 2 k T_k / (4^k (4^k - 1)), from the tangent numbers T_k (R. P. Brent, D. Harvey,
     Fast computation of Bernoulli, tangent and secant numbers, arXiv:1108.0286)."""
     T = [0] + [factorial(k) for k in range(n)]
     for k in range(2, n + 1):

@@ -3,8 +3,8 @@
     R = F F,  F = (c0 I + c^ + c c^T / 4) / (4 - c0),  c0 = (16 - c^2) / 8,
     cdot = (4 - c0) F Omega / 2 = (c0 Omega + c x Omega + c (c . Omega) / 4) / 2
 
-with the material angular velocity Omega; all rational. Singular at phi = 2 pi, where c is not bounded; the inverse map
-goes to phi <= pi, |c| <= 4. [GR95] (252)-(266).
+with the material angular velocity Omega; all rational. Singular at phi = 2 pi, where c is unbounded; the inverse map
+gives phi <= pi, |c| <= 4. [GR95] (252)-(266).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def _parameters(p: Vec, R: Mat) -> Vec:
 
 
 def _nearest(a: Vec, b: Vec) -> Vec:
-    """a and, about the same axis, the rotation the other way round."""
+    """The nearer of a and of the opposite rotation about the same axis."""
     square = float(a @ a)
-    other = -16.0 / square * a if square > 0.0 else a
-    return other if np.linalg.norm(other - b) < np.linalg.norm(a - b) else a
+    opposite = -16.0 / square * a if square > 0.0 else a
+    return opposite if np.linalg.norm(opposite - b) < np.linalg.norm(a - b) else a
 
 
 def _singular(a: Vec) -> str:

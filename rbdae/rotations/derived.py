@@ -1,4 +1,4 @@
-"""K and T in either frame, on symbols: they follow from the kernels of a chart, and their derivatives from them."""
+"""K and T in either frame on symbols, derived from a chart's kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rotation(chart: Chart, of: Recording) -> Symbols:
 
 
 def rates(chart: Chart, a: Symbols) -> Symbols:
-    """K (n, 3) of parameters: the rates of unit angular velocities."""
+    """K (n, 3): the rates for unit angular velocities."""
     K = np.zeros((chart.n, 3), dtype=object)
     for j, om in enumerate(np.eye(3).tolist()):
         ad = np.zeros(chart.n, dtype=object)
@@ -38,7 +38,7 @@ def inverse_tangent(chart: Chart, frame: str, of: Recording) -> Symbols:
 
 
 def tangent(chart: Chart, material: Callable[[Symbols], Symbols], frame: str, of: Recording) -> Symbols:
-    """T (3, n) in a frame, from that in the material one; omega = -T(C a) C adot if R^T has the parameters C a."""
+    """T (3, n) in a frame, from T in the material frame; omega = -T(C a) C adot if R^T has the parameters C a."""
     if frame == "material":
         return material(of.x)
     if chart.inverted is None:
@@ -47,7 +47,7 @@ def tangent(chart: Chart, material: Callable[[Symbols], Symbols], frame: str, of
 
 
 def tangent_of_rotation(chart: Chart, frame: str, of: Recording) -> Symbols:
-    """T (3, n) of R alone: the skew parts of R^T dR/da, and of dR/da R^T."""
+    """T (3, n) from R only: the skew parts of R^T dR/da, or of dR/da R^T."""
     R = rotation(chart, of)
     D = of.derivative(R)
     out = np.zeros((3, chart.n), dtype=object)
@@ -55,6 +55,6 @@ def tangent_of_rotation(chart: Chart, frame: str, of: Recording) -> Symbols:
         turning = R.T @ D[..., j] if frame == "material" else D[..., j] @ R.T
         for i in range(3):
             k, l = (i + 1) % 3, (i + 2) % 3
-            # beside internal constraints there is a symmetric part, too
+            # off the internal constraints there is also a symmetric part
             out[i, j] = 0.5 * (turning[l, k] - turning[k, l]) if chart.internal else turning[l, k]
     return out

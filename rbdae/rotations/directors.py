@@ -2,7 +2,7 @@
 
     R(d) = [d1 d2 d3],  ddot = T_d(d) Omega,  R R^T = I
 
-There is no singularity. The six constraints are those of the rows of R, the squares by half. [NS] (19)-(25).
+There is no singularity. The six constraints are on the rows of R, with half the squares. [NS] (19)-(25).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> Non
 
 
 def _normalise(a: Array, p: Array) -> None:
-    """[NS] (64): the rotation of the unit quaternion by Spurrier and Klumpp."""
+    """Normalise by [NS] (64): the rotation of the unit quaternion by Spurrier and Klumpp."""
     spurrier_klumpp(a, p)
     normalise(p, p)
     euler_map(p, a)

@@ -13,7 +13,7 @@ from rbdae.graph.functions import Array
 
 
 def euler_map(p: Array, d: Array) -> None:
-    """d = phi(p), [NS] (47); homogeneous of degree two, so also right off the unit sphere."""
+    """d = phi(p), [NS] (47); homogeneous of degree two, so also correct off the unit sphere."""
     p0 = p[0]
     p1 = p[1]
     p2 = p[2]
@@ -112,11 +112,11 @@ def euler_hessian(f: Array, S: Array) -> None:
 
 
 _FEW = 8
-"""Quaternions up to which their matrices are quicker one by one, on Python's numbers."""
+"""Up to this number of quaternions, matrices are computed one by one on Python's numbers, which is quicker."""
 
 
 def _few_matrices(p: list[list[float]]) -> Mat:
-    """(n, 3, 3), by the same operations."""
+    """Rotation matrices (n, 3, 3), by the same operations."""
     kernel = euler_map
     d = 9 * [0.0]
     rows: list[float] = []

@@ -1,4 +1,4 @@
-"""The functions of all charts for users, made once. `ChartFunctions.publish` gives them to a chart's file."""
+"""Functions of all charts for users, defined once. `ChartFunctions.publish` adds them to a chart's file."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 Frame: TypeAlias = Literal["material", "spatial"]
-"""Of the angular velocity: Omega = R^T omega is material, omega spatial."""
+"""Frame of the angular velocity: Omega = R^T omega is material, omega spatial."""
 
 Tangent: TypeAlias = Callable[[Any], Any]
-"""T (3, n) in the material frame, of an array (n,) of symbols."""
+"""T (3, n) in the material frame, for an array (n,) of symbols."""
 
 _RAISES = """
 
@@ -46,7 +46,7 @@ def _frame(chart: Chart, frame: str) -> str:
 
 @final
 class ChartFunctions:
-    """The functions of a chart for users, by the names in `NAMES`; their docstrings are completed for the chart.
+    """A chart's functions for users, with the names in `NAMES` and docstrings completed for the chart.
 
     Parameters
     ----------
@@ -54,17 +54,17 @@ class ChartFunctions:
         The ``__name__`` of the chart's file.
     chart : Chart
     kind : str
-        A name of its parameters, in the plural.
+        Plural name of its parameters.
     tangent : callable, optional
         `Tangent`; without it T follows from R and dR/da.
     quaternion : callable, optional
-        Unit quaternions (..., 4) of parameters (..., n); without it those of R by Spurrier and Klumpp.
+        Unit quaternions (..., 4) of parameters (..., n); by default from R by Spurrier and Klumpp.
     transposed : float, optional
-        T by K^T, for charts with internal constraints whose T is this multiple of it, beside the constraints as well.
+        T as a multiple of K^T, for charts with internal constraints where this holds also off the constraints.
     half_rotation, compose : callable, optional
-        In place of those through quaternions: F (..., 3, 3) of parameters, the parameters of R(a) R(b) of (a, b).
+        Replace the ones through quaternions: F (..., 3, 3) of parameters; the parameters of R(a) R(b) from (a, b).
     notes : mapping
-        By the name of a function, its equations and what else its docstring says of this chart.
+        Additions to docstrings by function name: equations and remarks for this chart.
     """
 
     def __init__(
@@ -94,11 +94,11 @@ class ChartFunctions:
             setattr(self, name, self._named(name, module, kind, notes))
 
     def publish(self) -> None:
-        """Give the functions to the chart's file, which takes their types from `rbdae.rotations.signatures`."""
+        """Add the functions to the chart's file, which takes their types from `rbdae.rotations.signatures`."""
         vars(sys.modules[self._module]).update({name: getattr(self, name) for name in NAMES})
 
     def _named(self, name: str, module: str, kind: str, notes: Mapping[str, str]) -> Callable[..., Any]:
-        """A method as a function of the chart's file, for `help` and pickles."""
+        """A method as a function of the chart's module, for `help` and pickles."""
         method = getattr(self, name)
 
         def function(*arguments: Any, **named: Any) -> Any:
@@ -107,8 +107,8 @@ class ChartFunctions:
         update_wrapper(function, method)
         function.__module__, function.__qualname__ = module, name
         general = re.sub(r"\bn\b", str(self._chart.n), method.__doc__)
-        own = f"Of {kind}; {notes[name]}." if name in notes else f"Of {kind}."
-        function.__doc__ = f"{general}\n\n{own}{'' if name in _OF_ANY_PARAMETERS else _RAISES}"
+        text = f"Of {kind}; {notes[name]}." if name in notes else f"Of {kind}."
+        function.__doc__ = f"{general}\n\n{text}{'' if name in _OF_ANY_PARAMETERS else _RAISES}"
         return function
 
     def matrix(self, a: ArrayLike) -> Mat:
@@ -133,39 +133,39 @@ class ChartFunctions:
 
     def tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """T (..., 3, n): Omega = T adot, or omega = T adot in the frame "spatial"."""
-        at = stacks.checked(self._chart, a)
-        return self._tangents[_frame(self._chart, frame)](at)
+        params = stacks.checked(self._chart, a)
+        return self._tangents[_frame(self._chart, frame)](params)
 
     def tangent_derivative(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """dT/da (..., 3, n, n), the derivatives along the last axis."""
-        at = stacks.checked(self._chart, a)
-        return self._tangents[_frame(self._chart, frame)].derivative(at)
+        params = stacks.checked(self._chart, a)
+        return self._tangents[_frame(self._chart, frame)].derivative(params)
 
     def tangent_rate(self, a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
         """Tdot (..., 3, n): the angular acceleration is T addot + Tdot adot."""
-        at = stacks.checked(self._chart, a)
-        return stacks.along(self.tangent_derivative(at, frame), stacks.rates(self._chart, at, adot))
+        params = stacks.checked(self._chart, a)
+        return stacks.along(self.tangent_derivative(params, frame), stacks.rates(self._chart, params, adot))
 
     def inverse_tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """K (..., n, 3): adot = K Omega, or adot = K omega in the frame "spatial"."""
-        at = stacks.checked(self._chart, a)
-        return self._inverses[_frame(self._chart, frame)](at)
+        params = stacks.checked(self._chart, a)
+        return self._inverses[_frame(self._chart, frame)](params)
 
     def inverse_tangent_derivative(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """dK/da (..., n, 3, n), the derivatives along the last axis."""
-        at = stacks.checked(self._chart, a)
-        return self._inverses[_frame(self._chart, frame)].derivative(at)
+        params = stacks.checked(self._chart, a)
+        return self._inverses[_frame(self._chart, frame)].derivative(params)
 
     def inverse_tangent_rate(self, a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
         """Kdot (..., n, 3): addot is K Omegadot + Kdot Omega."""
-        at = stacks.checked(self._chart, a)
-        return stacks.along(self.inverse_tangent_derivative(at, frame), stacks.rates(self._chart, at, adot))
+        params = stacks.checked(self._chart, a)
+        return stacks.along(self.inverse_tangent_derivative(params, frame), stacks.rates(self._chart, params, adot))
 
     def compose(self, a: ArrayLike, b: ArrayLike) -> Vec:
-        """The parameters (..., n) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-        at, after = stacks.checked(self._chart, a), stacks.checked(self._chart, b, "b")
-        checks.together(self._chart.name, a=(at, 1), b=(after, 1))
-        return self._compose(at, after)
+        """The parameters (..., n) of R(a) R(b) (b acts first), through quaternions, [GR95] (226)."""
+        first, second = stacks.checked(self._chart, a), stacks.checked(self._chart, b, "b")
+        checks.together(self._chart.name, a=(first, 1), b=(second, 1))
+        return self._compose(first, second)
 
     def _through_quaternions(self, at: Vec, after: Vec) -> Vec:
         p = multiplied(self._quaternion(at), self._quaternion(after))
@@ -176,14 +176,14 @@ class ChartFunctions:
         return stacks.distances(self._chart, checks.vectors(self._chart.name, "a", a, self._chart.n))
 
     def is_singular(self, a: ArrayLike) -> Bools:
-        """Whether parameters (..., n) are at the singular set, nearer to it than they can be used, or beyond, (...)."""
-        at = checks.vectors(self._chart.name, "a", a, self._chart.n)
-        out = [bool(self._chart.singular(row)) for row in at.reshape(-1, self._chart.n)]
-        return np.array(out, dtype=bool).reshape(at.shape[:-1])
+        """Whether parameters (..., n) are at the singular set, too near to it, or beyond, (...)."""
+        params = checks.vectors(self._chart.name, "a", a, self._chart.n)
+        out = [bool(self._chart.singular(row)) for row in params.reshape(-1, self._chart.n)]
+        return np.array(out, dtype=bool).reshape(params.shape[:-1])
 
 
 def _tangent(chart: Chart, tangent: Tangent | None, transposed: float | None, frame: str) -> Callable[[Any], Any]:
-    """T (3, n) in a frame, of a recording."""
+    """T (3, n) in a frame, as a function of a recording."""
     if transposed is not None:
         return partial(derived.tangent, chart, lambda a: transposed * derived.rates(chart, a).T, frame)
     if tangent is not None:
@@ -192,4 +192,4 @@ def _tangent(chart: Chart, tangent: Tangent | None, transposed: float | None, fr
 
 
 NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_") and name != "publish")
-"""The functions that the file of every chart has."""
+"""Names of the functions in every chart's file."""

@@ -3,9 +3,9 @@
     R = I + s^ + s^ s^ / (1 + s0),  s0 = cos(phi) = sqrt(1 - s^2),
     sdot = ((1 + s0) Omega + s x Omega - s (s . Omega) / (1 + s0)) / 2
 
-with the material angular velocity Omega. Singular at phi = pi / 2, |s| = 1, where s turns back: K is not regular and
-its derivative not bounded. Three numbers cannot tell phi from pi - phi, so the chart ends there. [GR95] (267)-(275),
-where the singularity is said to be at pi.
+with the material angular velocity Omega. Singular at phi = pi / 2, |s| = 1, where s turns back: K is singular and
+its derivative unbounded. s does not distinguish phi from pi - phi, so the chart ends there. [GR95] (267)-(275), which
+places the singularity at pi.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
-    """Beyond phi = pi / 2 there are none: |s| - 1 then says how far beyond, for `singular`."""
+    """The parameters; beyond phi = pi / 2, where there are none, |s| - 1 tells `singular` how far beyond."""
     e0, s, n = axial.half_angle(p)
     return np.where(s < e0, 2.0 * e0 * s, 1.0 + 2.0 * np.arctan2(s, e0) - 0.5 * np.pi) * n
 

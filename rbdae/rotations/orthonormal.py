@@ -1,4 +1,4 @@
-"""Rotations near matrices that have drifted from them: what [NS] section 6 recommends, and its alternatives."""
+"""Rotations near matrices that have drifted: the recommendation of [NS] section 6, and its alternatives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Method = Literal["spurrier-klumpp", "polar", "gram-schmidt", "logarithm"]
 
 
 _FEW = 8
-"""Matrices up to which one by one, on Python's numbers, is quicker."""
+"""Up to this number of matrices, one by one on Python's numbers is quicker."""
 
 
 def _spurrier_klumpp(M: Mat) -> Mat:
@@ -74,17 +74,17 @@ _METHODS: dict[str, Callable[[Mat], Mat]] = {
 
 
 def orthonormalised(M: ArrayLike, method: Method = "spurrier-klumpp") -> Mat:
-    """Rotation matrices near matrices that are almost rotations, such as directors after a step of a solver.
+    """Rotation matrices near almost orthonormal matrices, such as directors after a step of a solver.
 
-    - ``"spurrier-klumpp"``: the unit quaternion of the algorithm of Spurrier and Klumpp, explicit ([NS], section 6;
-      what `rbdae.Projection` does with directors);
-    - ``"polar"``: the orthogonal factor, R of M = S R with S symmetric. It is the solution of (64, P), the nearest
-      rotation in the sum of squares, and the only one of the four that commutes with rotations of space and body;
+    - ``"spurrier-klumpp"``: the rotation of Spurrier and Klumpp's unit quaternion, explicit ([NS], section 6; used by
+      `rbdae.Projection` for directors);
+    - ``"polar"``: the orthogonal factor, R in M = S R with S symmetric. It solves (64, P), the nearest rotation in the
+      sum of squares, and is the only one of the four that commutes with rotations of space and body;
     - ``"gram-schmidt"``: Remark 6.3 (a); depends on the order of the directors, keeps the direction of the first;
-    - ``"logarithm"``: Remark 6.3 (b), exp of the skew part of log M; expensive, and not near half a turn.
+    - ``"logarithm"``: Remark 6.3 (b), exp of the skew part of log M; expensive, and fails near half a turn.
 
-    Where M = (I + S) R with S symmetric and of the size eps, ``"polar"`` returns R. ``"logarithm"`` differs from it by
-    eps^2, the other two by eps: against Lemma 6.2 the first does not solve (64, P), although it comes near.
+    For M = (I + S) R with S symmetric and of size eps, ``"polar"`` returns R. ``"logarithm"`` differs from it by
+    eps^2, the other two by eps: contrary to Lemma 6.2 the first does not exactly solve (64, P).
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def orthonormalised(M: ArrayLike, method: Method = "spurrier-klumpp") -> Mat:
     Raises
     ------
     ValueError
-        Another shape, a determinant that is not positive, or an unknown method.
+        for another shape, a determinant that is not positive, or an unknown method
     """
     if not isinstance(method, str) or method not in _METHODS:
         raise _check.unknown("method of orthonormalised", method, _METHODS)

@@ -2,7 +2,7 @@
 
     R(p) = phi(p),  pdot = T_p(p) Omega = p o (0, Omega) / 2,  p . p = 1
 
-R has no singularity; p and -p are one rotation. The norm's constraint is (p . p - 1) / 2. [NS] (26)-(42).
+R has no singularity; p and -p are the same rotation. The norm's constraint is (p . p - 1) / 2. [NS] (26)-(42).
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def rate(p: Array, om: Array, pd: Array) -> None:
 
 
 def normalise(p: Array, work: Array) -> None:
-    """p[:4] with the norm one, [NS] (63)."""
+    """Scale p[:4] to norm one, [NS] (63)."""
     n = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
     for k in range(4):
         p[k] *= n
@@ -96,7 +96,7 @@ def quaternion_tangents(p: Array, K: Array) -> None:
 
 
 def spurrier_klumpp(d: Array, p: Array) -> None:
-    """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
+    """p[:4] of an exact or nearly exact rotation matrix: the largest of the four components comes from a square root
     ([NS], section 6, after [Klu76] and [Spu78])."""
     trace = d[0] + d[4] + d[8]
     if trace >= d[0] and trace >= d[4] and trace >= d[8]:
@@ -126,9 +126,9 @@ def spurrier_klumpp(d: Array, p: Array) -> None:
 
 
 def unit_quaternion(R: Mat) -> Vec:
-    """The unit quaternion of a rotation matrix (3, 3), scalar first and not negative."""
-    found = [0.0, 0.0, 0.0, 0.0]
-    spurrier_klumpp(np.asarray(R, dtype=float).T.reshape(9).tolist(), found)  # on Python's numbers: quicker
-    p = np.array(found)
-    p /= math.sqrt(p.dot(p))  # in every bit numpy's norm, in a fifth of the time
+    """The unit quaternion of a rotation matrix (3, 3), scalar first and nonnegative."""
+    components = [0.0, 0.0, 0.0, 0.0]
+    spurrier_klumpp(np.asarray(R, dtype=float).T.reshape(9).tolist(), components)  # on Python's numbers: quicker
+    p = np.array(components)
+    p /= math.sqrt(p.dot(p))  # bitwise equal to numpy's norm, in a fifth of the time
     return -p if p[0] < 0.0 else p

@@ -3,7 +3,7 @@
     R = I + 2 e0 e^ + 2 e^ e^,  edot = (e0 Omega + e x Omega) / 2
 
 with the material angular velocity Omega: three of the four rows of the quaternion's rates, [NS] (41). Singular at
-phi = pi, |e| = 1, where e turns back: K is not regular and its derivative not bounded. [NS] Remark 4.4, [GR95] (199).
+phi = pi, |e| = 1, where e turns back: K is singular and its derivative unbounded. [NS] Remark 4.4, [GR95] (199).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     R = I + 2 (b^ + b^ b^) / (1 + b^2),  bdot = (Omega + b x Omega + b (b . Omega)) / 2
 
-with the material angular velocity Omega; all rational. Singular at phi = pi, where b is not bounded.
+with the material angular velocity Omega; all rational. Singular at phi = pi, where b is unbounded.
 [GR95] (176)-(192).
 """
 
@@ -19,7 +19,7 @@ from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
 from rbdae.rotations.signatures import *  # noqa: F403
 
-# stands for b at phi = pi, where there is none: `singular` refuses it
+# stands for b at phi = pi, where b does not exist: `singular` refuses it
 _LARGEST = 1e150
 
 

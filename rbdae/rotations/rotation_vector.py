@@ -3,7 +3,7 @@
     R = exp(Psi^),  Psidot = Omega + Psi x Omega / 2 + gamma Psi x (Psi x Omega),
     gamma = (1 - (phi / 2) cot(phi / 2)) / phi^2
 
-with the material angular velocity Omega. Singular at phi = 2 pi, where K is not bounded; the inverse map goes to
+with the material angular velocity Omega. Singular at phi = 2 pi, where K is unbounded; the inverse map gives
 phi <= pi. [GR95] (164)-(175).
 """
 
@@ -28,7 +28,7 @@ def _parameters(p: Vec, R: Mat) -> Vec:
 
 
 def _nearest(a: Vec, b: Vec) -> Vec:
-    """a and, about the same axis, full turns more."""
+    """The nearest of a and of vectors with full turns more about the same axis."""
     phi = float(np.linalg.norm(a))
     if phi == 0.0:
         return a

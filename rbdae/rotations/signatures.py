@@ -1,4 +1,4 @@
-"""The types of the names that `ChartFunctions.publish` gives to the file of every chart; nothing at run time."""
+"""Types of the functions that `ChartFunctions.publish` adds to every chart's file; empty at run time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of a chart on arrays of parameters with any leading axes, such as time: they run as plain Python here."""
+"""A chart's kernels on arrays of parameters with any leading axes, such as time, run as plain Python."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rbdae.rotations.chart import Chart
 from rbdae.rotations.euler_map import rotation_matrices
 
 NEAR = 0.01
-"""Parameters that are no farther from the singular set than this, in radians, are asked one by one."""
+"""Parameters within this angle of the singular set, in radians, are checked one by one."""
 
 DEFECT = 1e-6
-"""How far parameters may be off the internal constraints of their chart."""
+"""Tolerance for the internal constraints of a chart."""
 
 
 def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
-    """Parameters (..., n) that are no worse than a problem's may be.
+    """Parameters (..., n), checked to the standard of a problem.
 
     Raises
     ------
     TypeError
-        they are not real numbers
+        if they are not real numbers
     ValueError
-        the last axis is not n long, or they are not finite, singular, or off the internal constraints
+        if the last axis does not have length n, or if they are not finite, singular, or off the internal constraints
     """
     out = checks.vectors(chart.name, what, a, chart.n)
     along_first = first(out)
@@ -53,7 +53,7 @@ def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
 
 
 def rates(chart: Chart, a: Vec, adot: ArrayLike) -> Vec:
-    """Rates of parameters, checked: as many as there are of them, in stacks that fit."""
+    """Rates of parameters, checked: (..., n), broadcastable to them."""
     out = checks.vectors(chart.name, "adot", adot, chart.n)
     checks.together(chart.name, a=(a, 1), adot=(out, 1))
     return out
@@ -63,12 +63,12 @@ def rates(chart: Chart, a: Vec, adot: ArrayLike) -> Vec:
 
 
 def first(a: Vec) -> Vec:
-    """The components of a along the first axis, as kernels take them."""
+    """The components of a along the first axis, as for kernels."""
     return np.moveaxis(a, -1, 0)
 
 
 def last(array: Mat, axes: int) -> Mat:
-    """The first axes last, as users take them."""
+    """The first axes moved last, as for users."""
     return np.ascontiguousarray(np.moveaxis(array, range(axes), range(-axes, 0)))
 
 
@@ -101,7 +101,7 @@ def of_matrix(chart: Chart, a: Vec) -> Vec:
 
 
 def shorter(p: Vec) -> Vec:
-    """Of p and -p, which turn alike, the one with the shorter way: by at most half a turn."""
+    """The sign of p with the shorter way, at most half a turn; p and -p are the same rotation."""
     return np.where(p[..., :1] < 0.0, -p, p)
 
 

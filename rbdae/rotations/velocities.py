@@ -1,4 +1,4 @@
-"""The kinds of rotational velocity, as numbers for the kernels."""
+"""Kinds of rotational velocity, as numbers for the kernels."""
 
 from __future__ import annotations
 

@@ -20,20 +20,20 @@ from rbdae.show.scene import Kind, Scene, Traces, axis_label, scene, traces_at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DURATION = 4.0  # s, where neither duration nor speed is given
+_DURATION = 4.0  # s, if neither duration nor speed is given
 _MOST_FRAMES = 10_000
 _TRAIL = 4  # points of a trace for each frame
-_LOOK: Final[dict[Kind, tuple[str, float]]] = {  # in the order of drawing: colour (of bodies their own) and width
+_LOOK: Final[dict[Kind, tuple[str, float]]] = {  # in the order of drawing: colour (bodies have their own) and width
     "ground": ("0.45", 1.0),
     "spring": ("#4d4d4d", 1.1),
     "body": ("", 2.4),
     "joint": ("black", 1.0),
     "drive": ("#c00000", 1.3),
 }
-_THIN = 1.1  # points, of thin lines
-_THINNEST = 0.15  # of the largest extent: the least room of a side of a picture in space
+_THIN = 1.1  # width of thin lines, points
+_THINNEST = 0.15  # least side of a picture in space, as a part of the largest extent
 _MARGIN = 0.04
-_STYLE = (Path(__file__).parent / "page" / "player.css").read_text("utf-8")  # matplotlib's icons are in the net
+_STYLE = (Path(__file__).parent / "page" / "player.css").read_text("utf-8")  # matplotlib's icons are on the network
 _PAGE = (
     "<!DOCTYPE html>\n<html>\n<head><meta charset='utf-8'><title>rbdae</title></head>\n<body>\n{}\n</body>\n</html>\n"
 )
@@ -60,29 +60,28 @@ def animate(
 
     Parameters
     ----------
-    solution : a run; also one that ended on its way
-    path : a file to write, by its ending ``.gif``, ``.mp4`` (with ffmpeg) or ``.html``
+    solution : a run, possibly one that stopped early
+    path : a file to write, with ending ``.gif``, ``.mp4`` (with ffmpeg) or ``.html``
     fps : frames per second
     duration : of the animation, s; 4 if `speed` is not given either
     speed : seconds of the run per second of the animation; 1 is real time
-    bodies : names of those that are drawn, with what acts on them; None for all
-    traces : True for the centres of mass of these bodies, False for none, names of bodies, or points by names of your
-        own: ``{"coupler": ("rod", (0.3, 0.1, 0.0))}``
-    elevation, azimuth : of the eye over the horizontal and about the vertical, degrees; 20 and -60 in space
-    size : of a frame, inches
+    bodies : names of the bodies to draw, with their joints and forces; None for all
+    traces : True for the centres of mass of these bodies, False for no traces, names of bodies, or named points:
+        ``{"coupler": ("rod", (0.3, 0.1, 0.0))}``
+    elevation, azimuth : of the eye above the horizontal and about the vertical, degrees; by default 20 and -60 in space
+    size : size of a frame, inches
     dpi : pixels per inch
-    title : before the time
+    title : shown before the time
 
     Returns
     -------
     Animation
-        A notebook shows it; `save` writes a file, `frame` gives a single picture.
+        Shown in a notebook; `save` writes a file, `frame` returns a single picture.
 
     Raises
     ------
     ValueError, TypeError, FileNotFoundError, ImportError, RuntimeError
-        for wrong choices, another ending, a missing folder, missing matplotlib and a missing ffmpeg: before anything is
-        drawn
+        for wrong choices, another ending, a missing folder, missing matplotlib or ffmpeg, before anything is drawn
     """
     need_matplotlib("animate")
     target = None if path is None else _checked_path(path)
@@ -105,13 +104,13 @@ def animate(
 
 @final
 class Animation:
-    """A run in pictures; a notebook shows it with a player.
+    """An animated run; a notebook shows it with a player.
 
     Attributes
     ----------
     scene : the mechanism at the times of the frames
     fps : frames per second
-    dpi : of the frames
+    dpi : resolution of the frames
     """
 
     def __init__(self, scene: Scene, make: Callable[[], Canvas], fps: float, dpi: float) -> None:
@@ -121,7 +120,6 @@ class Animation:
         self._make = make
 
     def __len__(self) -> int:
-        """Number of frames."""
         return len(self.scene.t)
 
     def __repr__(self) -> str:
@@ -129,7 +127,7 @@ class Animation:
         return f"Animation({len(t)} frames from {t[0]:g} s to {t[-1]:g} s, {len(t) / self.fps:g} s long)"
 
     def frame(self, t: float) -> Figure:
-        """The picture of the frame next to a time, a figure of its own; for `savefig`."""
+        """The frame nearest to a time, as a separate figure; for `savefig`."""
         time = _check.time("t", t)
         canvas = self._make()
         canvas.show(int(np.argmin(np.abs(self.scene.t - time))))
@@ -141,12 +139,12 @@ class Animation:
         Returns
         -------
         Path
-            where it was written
+            the file written
 
         Raises
         ------
         ValueError, FileNotFoundError, RuntimeError
-            for another ending, without the folder, without ffmpeg: before anything is drawn
+            for another ending, a missing folder or missing ffmpeg, before anything is drawn
         """
         from matplotlib.animation import FFMpegWriter, PillowWriter
 
@@ -160,7 +158,7 @@ class Animation:
         return target
 
     def to_html(self) -> str:
-        """A player for a page, with the pictures in it; it needs nothing from the net."""
+        """An HTML player with its pictures, which needs no network."""
         return self._html
 
     def _repr_html_(self) -> str:
@@ -183,7 +181,7 @@ class Animation:
 
 
 def _checked_path(path: str | Path) -> Path:
-    """A file that can be written; see `Animation.save` for the refusals."""
+    """A file that can be written; `Animation.save` lists the errors."""
     from matplotlib.animation import FFMpegWriter
 
     target = writable("animate", path, (".gif", ".mp4", ".html"))
@@ -193,7 +191,7 @@ def _checked_path(path: str | Path) -> Path:
 
 
 def _times(solution: Any, fps: float, duration: float | None, speed: float | None) -> tuple[Vec, Vec]:
-    """The times of the frames, and of the points of traces."""
+    """Times of the frames, and of the points of traces."""
     if duration is not None and speed is not None:
         raise ValueError("animate: duration and speed say the same in two ways; give one of them")
     kept = solution.steps is None or len(solution.steps.t) > 0
@@ -213,21 +211,21 @@ def _times(solution: Any, fps: float, duration: float | None, speed: float | Non
     frames = np.linspace(t[0], t[-1], count)
     if kept:
         return frames, np.linspace(t[0], t[-1], _TRAIL * (count - 1) + 1)
-    # a run that kept no steps is known only at its own times: those next to the frames
+    # a run that kept no steps is known only at its own times: take those nearest to the frames
     return t[np.abs(t[:, None] - frames).argmin(axis=0)], t
 
 
 @final
 class Canvas:
-    """A figure that shows a scene at one of its times, in its plane if it has one, else in space, with equal scales.
+    """A figure of a scene at one of its times, in its plane if it has one, else in space, with equal scales.
 
     Parameters
     ----------
-    scene : what is drawn, at m times
-    trails : times (k,) and by name points (k, 3): the traces, which are drawn as far as the time that is shown
+    scene : the scene to draw, at m times
+    trails : times (k,), and points (k, 3) by name: traces, drawn up to the time shown
     view : elevation and azimuth in degrees; None for the plane of the scene
     size : inches
-    title : before the time
+    title : shown before the time
     """
 
     def __init__(
@@ -271,11 +269,10 @@ class Canvas:
         self.figure.set_layout_engine("none")  # the same for all times
 
     def show(self, k: int) -> tuple[()]:
-        """Draw the k-th time."""
         t = self._scene.t
         for kind, collection in self._parts.items():
             collection.set_segments([line.points[k] @ self._frame.T for line in self._lines(kind)])
-        direction = sense(t)  # of a run back in time the trails begin at its start
+        direction = sense(t)  # in a run back in time the trails begin at its start
         until = int(np.searchsorted(direction * self._trails[0], direction * t[k], side="right"))
         for name, points in self._trails[1].items():
             path = points[: max(until, 1)] @ self._frame.T
@@ -309,7 +306,7 @@ class Canvas:
         return out
 
     def _in_space(self, sides: Vec, elevation: float, azimuth: float) -> None:
-        """Equal scales for these relative lengths of sides, ticks with room, and the eye."""
+        """Set equal scales for these relative lengths of sides, spacing of ticks, and the eye."""
         from matplotlib.ticker import MaxNLocator
 
         self._axis.set_box_aspect(sides, zoom=0.92)

@@ -1,4 +1,4 @@
-"""The common part of all pictures: figures without a window, colours, and curves thinned for the eye."""
+"""Common parts of all pictures: figures without a window, colours, and thinned curves."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rbdae._files import checked
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# blue, vermilion, green, purple, orange, sky blue, black: told apart by eyes that confuse red and green, too
+# blue, vermilion, green, purple, orange, sky blue, black: distinct for colour-blind readers too
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 OF_BODIES = (*COLOURS[:-1], "#882255", "#999933", "#44AA99", "#661100", "#332288", "#777777")
-"""Of bodies in pictures of a mechanism, where black is for joints."""
+"""Colours of bodies in pictures of a mechanism, where joints are black."""
 
 STYLES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 MOST_POINTS = 4000
-"""A curve with more points is drawn by the extremes of as many stretches as fit."""
+"""A curve with more points is drawn by the extremes of equal stretches."""
 
 
 def need_matplotlib(what: str) -> None:
-    """Raises ImportError that names the remedy."""
+    """Raise ImportError with the remedy unless matplotlib is installed."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -36,7 +36,7 @@ def need_matplotlib(what: str) -> None:
 
 
 def new_figure(what: str, size: tuple[float, float], **options: Any) -> Figure:
-    """A figure that no window and no pyplot knows, and that a notebook shows."""
+    """A figure without a window, unknown to pyplot; a notebook shows it."""
     need_matplotlib(what)
     from matplotlib.figure import Figure
 
@@ -52,24 +52,24 @@ def _png(figure: Figure) -> bytes:
 
 
 def style(k: int) -> dict[str, Any]:
-    """Colour and line style of the k-th curve: 28 that can be told apart."""
+    """Colour and line style of the k-th curve; 28 are distinct."""
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k // len(COLOURS) % len(STYLES)]}
 
 
 def plain(text: str) -> str:
-    """A name as matplotlib shows it letter by letter: it takes what stands between two dollars for mathtext, and leaves
-    names out of legends that begin with an underscore."""
+    """A name escaped for matplotlib, which reads text between dollars as mathtext and omits names with a leading
+    underscore from legends."""
     escaped = text.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
 def writable(owner: str, path: str | Path, endings: Sequence[str]) -> Path:
-    """The file that a picture or page is to be written to.
+    """The file for a picture or page, checked.
 
     Raises
     ------
     TypeError, ValueError, OSError
-        for another value than a path, another ending, and a folder that is not there, or of this name
+        for a value that is not a path, another ending, a missing folder, and a folder of this name
     """
     target = checked(f"{owner}: path", path, f"run{endings[0]}")
     if target.suffix.lower() not in endings:
@@ -82,7 +82,7 @@ def writable(owner: str, path: str | Path, endings: Sequence[str]) -> Path:
 
 
 def names(what: str, one: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Known names, each once, in the order in which they are given, and at least one."""
+    """Known names in the given order, without duplicates, at least one."""
     known, chosen = list(known), list(dict.fromkeys(_check.names(what, given)))
     if not chosen:
         raise ValueError(f"{what} must name at least one {one}, got []; choose from {', '.join(known)}")
@@ -93,8 +93,8 @@ def names(what: str, one: str, given: Iterable[str], known: Iterable[str]) -> li
 
 
 def thinned(values: Vec, most: int = MOST_POINTS) -> Ints:
-    """Indices of at most `most` points of a curve, in order: all of them if they are so few, else the first, the
-    smallest, the largest and the last point of equal stretches. The extremes are those of finite points."""
+    """Indices of at most `most` points of a curve, in order: all of them if there are no more, else the first,
+    smallest, largest and last point of equal stretches (extremes of finite points)."""
     n = len(values)
     if n <= most:
         return np.arange(n)

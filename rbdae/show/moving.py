@@ -1,4 +1,4 @@
-"""A scene in motion for a page: one trace for each body, one for all joints, and so on, at many times."""
+"""A moving scene for a page, with one trace for each body, one for all joints, and so on."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rbdae.show.page import ENTRY, Figure, as_json, axis, escaped, layout, numbe
 from rbdae.show.scene import Scene, axis_label
 
 MOMENTS: Final = 301
-"""Of an animation: ten seconds at thirty a second."""
+"""Frames of an animation: ten seconds at thirty per second."""
 
-_NUMBERS = 400_000  # coordinates of an animation at most: 1 MB in the page
-_THIN = 2.0  # of the edges of boxes
-_BODIES = 20  # of more than these one entry in the legend is for all
+_NUMBERS = 400_000  # most coordinates of an animation: 1 MB in the page
+_THIN = 2.0  # width of the edges of boxes
+_BODIES = 20  # more bodies share one entry of the legend
 _LOOKS: Final[Mapping[str, tuple[str, str, float]]] = {  # in the order of drawing, behind and before the bodies
     "ground": ("ground", "#8a949e", 2.0),
     "body": ("", "", 5.0),
@@ -27,15 +27,15 @@ _LOOKS: Final[Mapping[str, tuple[str, str, float]]] = {  # in the order of drawi
     "joint": ("joints", "#5f6b73", 2.0),
 }
 _PATHS = "paths of the centres of mass"
-_LOWEST, _HIGHEST = 300, 520  # px, of a figure in its plane
+_LOWEST, _HIGHEST = 300, 520  # height limits of a plane figure, px
 _FRAME, _WIDTH = 82, 690  # px: above and below its axes, and how wide they are on a page of 1,300
-_AWAY = 2.4  # of the eye, in radii of the sphere about the box
-_TALL = 1.65  # of the eye, in heights of the box: with its labels it fills the picture from there
-_SMALLEST_SIDE = 0.25  # of the box that is shown, as a part of its largest
+_AWAY = 2.4  # distance of the eye, in radii of the sphere about the box
+_TALL = 1.65  # distance of the eye, in heights of the box: from there the box with its labels fills the picture
+_SMALLEST_SIDE = 0.25  # of the box shown, as a part of its largest side
 
 
 def moments(scene_at_start: Scene, times: Vec) -> Vec:
-    """The times that are drawn, a part of these: fewer where a mechanism has many points."""
+    """The times to draw, a subset of `times`; fewer for a mechanism with many points."""
     points = sum(line.points.shape[1] for line in scene_at_start.lines)
     most = int(np.clip(_NUMBERS // (3 * max(points, 1)), 31, MOMENTS))
     if len(times) <= most:
@@ -55,7 +55,7 @@ def moving(name: str, scene: Scene, caption: str) -> Figure:
         spec["ratio"] = ratio
     coordinates = np.concatenate([line.points for trace in traces for line in trace["lines"]], axis=1) @ frame.T
     lower = coordinates.min()
-    # in whole numbers of the 65535th part of the largest extent, which no screen can show
+    # in integers of 1/65535 of the largest extent, finer than any screen
     unit = float(np.ptp(coordinates)) / 65535.0 or 1.0
     motion = {
         "axes": "xyz"[: len(frame)],
@@ -69,7 +69,7 @@ def moving(name: str, scene: Scene, caption: str) -> Figure:
 
 
 def _traces(scene: Scene) -> list[dict[str, Any]]:
-    """The traces, each one entry of the legend: its name, colour and lines."""
+    """Traces as entries of the legend: name, colour and lines."""
     bodies = list(dict.fromkeys(line.name for line in scene.lines if line.kind == "body"))
     out: dict[tuple[int, bool, str], dict[str, Any]] = {}
     for line in scene.lines:
@@ -89,7 +89,7 @@ def _traces(scene: Scene) -> list[dict[str, Any]]:
 
 
 def _at_start(trace: Mapping[str, Any], frame: Mat) -> dict[str, Any]:
-    """A trace of plotly; the script fills in the coordinates, which are those along the rows of a frame."""
+    """A plotly trace; the script fills in its coordinates along the rows of a frame."""
     texts: list[str | None] = []
     places: list[list[float | None]] = [[] for _ in frame]
     for line in trace["lines"]:  # None between two lines
@@ -105,7 +105,7 @@ def _at_start(trace: Mapping[str, Any], frame: Mat) -> dict[str, Any]:
 
 
 def _look(name: str, frame: Mat, *, shown: bool, said: str) -> dict[str, Any]:
-    """The look of a trace with these coordinates."""
+    """Style of a trace with these coordinates."""
     place = ", ".join(f"%{{{letter}:.4g}}" for letter in "xyz"[: len(frame)])
     return {
         "type": "scatter3d" if len(frame) == 3 else "scatter",
@@ -118,7 +118,7 @@ def _look(name: str, frame: Mat, *, shown: bool, said: str) -> dict[str, Any]:
 
 
 def _paths(scene: Scene, frame: Mat) -> list[dict[str, Any]]:
-    """The paths of points, as thin lines; one entry in the legend."""
+    """Paths of points, as thin lines with one entry in the legend."""
     paths = {name: path for name, path in scene.traces.items() if np.ptp(path, axis=0).max() > 0.0}
     return [
         {
@@ -132,7 +132,7 @@ def _paths(scene: Scene, frame: Mat) -> list[dict[str, Any]]:
 
 
 def _flat(scene: Scene, frame: Mat) -> tuple[dict[str, Any], float]:
-    """Axes of a plane motion with equal scales, which hold all of it, and height over width."""
+    """Axes with equal scales that hold a whole plane motion, and height over width."""
     bounds = np.sort(scene.bounds() @ frame.T, axis=0)
     margin = 0.05 * float(np.ptp(bounds, axis=0).max()) or 1.0
     limits = [[float(low - margin), float(high + margin)] for low, high in bounds.T]
@@ -144,7 +144,7 @@ def _flat(scene: Scene, frame: Mat) -> tuple[dict[str, Any], float]:
 
 
 def _space(scene: Scene) -> tuple[dict[str, Any], float]:
-    """Axes that hold the whole motion, no side thin, and an eye that sees it from above and aside."""
+    """Axes that hold the whole motion without thin sides, and an eye above and to the side."""
     bounds = scene.bounds()
     middle, half = bounds.mean(axis=0), 0.5 * np.ptp(bounds, axis=0)
     half = np.maximum(1.06 * half, _SMALLEST_SIDE * half.max()) if half.any() else np.ones(3)

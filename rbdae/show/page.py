@@ -1,4 +1,4 @@
-"""A page: headings with texts, tables and interactive figures below them, in one HTML file that needs no network."""
+"""A page of headings, texts, tables and interactive figures in one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Tone: TypeAlias = Literal["plain", "good", "warning", "failure", "code", "html"]
 Value: TypeAlias = str | int | float | None
 
 NOT_REPORTED: Final = "\N{EN DASH}"
-"""Stands for None: a count that a package does not report, a number that a failed run does not have."""
+"""Stands for None: an unreported count, or a number missing from a failed run."""
 FAR: Final = "1.7e308"
-"""The order of what is no number: it comes last."""
+"""Sort key of entries that are not numbers: they come last."""
 DASHES: Final = ("solid", "dash", "dot", "dashdot")
 SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down", "pentagon")
 ENTRY: Final = 24
-"""Height of an entry of a legend, px."""
+"""Height of a legend entry, px."""
 MOST: Final = 2000
-"""Points of a curve: more than a wide screen has columns."""
+"""Most points of a curve: more than a wide screen has columns."""
 
 _INFINITE = "1.6e308"  # DataTables sorts finite numbers only
 _FOLDER = Path(__file__).parent / "page"
 _PANEL, _FRAME = 165, 110  # heights, px
-_TOOLBAR = 36  # px above the axes: plotly's buttons are there, and legends below them
-_LONG = 16  # letters of a name that stands in one line beside a panel
-_POINTS = 15_000  # of a figure: fewer of each of many curves
-_FEW = 60  # points of a curve that are marked one by one
+_TOOLBAR = 36  # px above the axes for plotly's buttons; legends are below them
+_LONG = 16  # letters of a name that fits in one line next to a panel
+_POINTS = 15_000  # points of a figure, shared by its curves
+_FEW = 60  # points of a curve that are marked individually
 _GAP = 0.08  # between panels, as a part of one
 
 
@@ -52,21 +52,21 @@ _GAP = 0.08  # between panels, as a part of one
 
 
 class Cell(NamedTuple):
-    """The text that a table shows, and the number or text that it is sorted by."""
+    """The text shown in a table, and its sort key."""
 
     text: str
     order: str
 
 
 class Facts(NamedTuple):
-    """Names and what belongs to them."""
+    """Names and their values."""
 
     pairs: tuple[tuple[str, str], ...]
     kind: str = "facts"
 
 
 class Text(NamedTuple):
-    """A paragraph, a text that was typed, or HTML of rbdae's own; `tone` marks warnings and failures, too."""
+    """A paragraph, typed text, or rbdae's own HTML; `tone` also marks warnings and failures."""
 
     text: str
     tone: Tone = "plain"
@@ -94,7 +94,7 @@ class Table(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """An interactive figure: `spec` is plotly's JSON; with a `motion`, that `page.js` plays, of its first moment."""
+    """An interactive figure: `spec` is plotly's JSON, for the first moment if there is a `motion` for `page.js`."""
 
     name: str
     spec: str
@@ -108,7 +108,7 @@ Block: TypeAlias = Facts | Text | Items | Table | Figure
 
 
 class Section(NamedTuple):
-    """A heading, its place in the table of contents, and what is below it."""
+    """A heading with its content and its entry in the table of contents."""
 
     heading: str
     blocks: tuple[Block, ...]
@@ -125,7 +125,7 @@ class Page(NamedTuple):
 
 
 def number(value: float | int | None, digits: int = 6) -> str:
-    """A number as it is read: ``nan`` and infinities by name, None as a dash."""
+    """A number as text: ``nan`` and infinities by name, None as a dash."""
     if value is None:
         return NOT_REPORTED
     if isinstance(value, int):
@@ -136,7 +136,6 @@ def number(value: float | int | None, digits: int = 6) -> str:
 
 
 def cell(value: Value, digits: int = 6) -> Cell:
-    """A cell of a table."""
     if isinstance(value, str):
         return Cell(value, value)
     if value is None or math.isnan(value):
@@ -154,15 +153,15 @@ def table(
     curves: tuple[int, ...] = (),
     figure: str = "",
 ) -> Table:
-    """A table of texts and numbers, or of cells; a column without a text has numbers.
+    """A table of texts and numbers, or of cells; a column without texts is numeric.
 
     Parameters
     ----------
     name : its id in the page
-    head : the names of columns, with their tooltips
-    digits : of numbers
-    curves : of the rows: the number (`meta`) of the curve that shows it in the figures, or -1
-    figure : names of figures, separated by blanks, that show only curves with a row that is not filtered away
+    head : names of columns with tooltips
+    digits : significant digits of numbers
+    curves : for each row, the number (`meta`) of its curve in the figures, or -1
+    figure : names of figures, separated by blanks, that show only curves with an unfiltered row
     """
     given = [tuple(row) for row in rows]
     numeric = tuple(bool(given) and not any(isinstance(row[k], str) for row in given) for k in range(len(head)))
@@ -179,7 +178,7 @@ def diagram(
     caption: str = "",
     legend: bool = True,
 ) -> Figure:
-    """Panels over one another with one axis of time, and one entry of the legend for each name."""
+    """Panels above each other with a common time axis and one legend entry for each name."""
     most = int(np.clip(_POINTS // max(sum(len(panel.curves) for panel in panels), 1), 300, MOST))
     data: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
@@ -194,7 +193,7 @@ def diagram(
         last = row == len(panels) - 1
         top = 1.0 - row / len(panels)
         domain = [max(top - 1.0 / len(panels) + (0.0 if last else _GAP / len(panels)), 0.0), top]
-        label, bracket, unit = panel.label.rpartition(" [")  # beside a panel there is no room for a long one
+        label, bracket, unit = panel.label.rpartition(" [")  # there is no room for a long one next to a panel
         label = f"{label}\n[{unit}" if bracket and len(label) > _LONG else panel.label
         axes[f"yaxis{suffix}"] = axis(label, panel.logarithmic, domain=domain, anchor=f"x{suffix}")
         axes[f"xaxis{suffix}"] = axis("t [s]" if last else "", anchor=f"y{suffix}", showticklabels=last)
@@ -204,9 +203,13 @@ def diagram(
              "line": {"color": "#8a949e", "width": 1, "dash": "dot"}}
             for x in panel.marks
         ]  # fmt: skip
-    own = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend, which may be longer than the panels
-    height = max(own if len(panels) > 1 else 300, ENTRY * len(seen) + _FRAME)
-    spec = {"data": data, "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes), "own": own}
+    least_height = max(_PANEL * len(panels) + _FRAME, 300)  # without the legend, which may be taller than the panels
+    height = max(least_height if len(panels) > 1 else 300, ENTRY * len(seen) + _FRAME)
+    spec = {
+        "data": data,
+        "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes),
+        "own": least_height,
+    }
     return Figure(name, as_json(spec), height, caption)
 
 
@@ -217,7 +220,7 @@ def _scatter(curve: Curve, logarithmic: bool, most: int) -> dict[str, Any]:
     x, look = np.asarray(curve.t, dtype=float)[here], style(curve.number)
     return {
         "type": "scatter",
-        "x": numbers(x, "f8"),  # times are told apart by more than seven digits
+        "x": numbers(x, "f8"),  # times need more than seven digits
         "y": numbers(y[here]),
         "name": escaped(curve.name),
         "legendgroup": escaped(curve.name),
@@ -230,17 +233,16 @@ def _scatter(curve: Curve, logarithmic: bool, most: int) -> dict[str, Any]:
 
 
 def escaped(text: str) -> str:
-    """Text for plotly, which takes angle brackets for markup."""
+    """Text for plotly, which reads angle brackets as markup."""
     return html.escape(text, quote=False)
 
 
 def style(number: int) -> dict[str, str]:
-    """Colour and dashes of a curve: 28 that can be told apart."""
+    """Colour and dashes of a curve; 28 are distinct."""
     return {"color": COLOURS[number % len(COLOURS)], "dash": DASHES[number // len(COLOURS) % len(DASHES)]}
 
 
 def layout(**more: Any) -> dict[str, Any]:
-    """The look of all figures."""
     base = {
         "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": "#1d2733"},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -255,7 +257,6 @@ def layout(**more: Any) -> dict[str, Any]:
 
 
 def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
-    """The look of all axes."""
     out = {
         "title": {"text": escaped(label).replace("\n", "<br>"), "standoff": 8},
         "gridcolor": "#d8dde2",
@@ -272,13 +273,13 @@ def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
 
 
 def as_json(spec: Mapping[str, Any]) -> str:
-    """Plotly's JSON, which may stand in a script of a page."""
+    """Plotly's JSON, safe within a page's script."""
     text = json.dumps(spec, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def numbers(values: Vec, kind: str = "") -> dict[str, str]:
-    """An array as plotly reads it, in single precision where that has the range: seven digits, half the space."""
+    """An array for plotly, in single precision if its range suffices: seven digits, half the space."""
     size = np.abs(values[np.isfinite(values)])
     kind = kind or ("f4" if ((size < 1e37) & ((size > 1e-37) | (size == 0.0))).all() else "f8")
     return {"dtype": kind, "bdata": base64.b64encode(values.astype(f"<{kind}").tobytes()).decode("ascii")}
@@ -288,14 +289,14 @@ def numbers(values: Vec, kind: str = "") -> dict[str, str]:
 
 
 def check_report(path: str | Path) -> Path:
-    """The file that a report is to be written to, if it can be.
+    """The file for a report, checked.
 
     Raises
     ------
     TypeError, ValueError, OSError
-        as `writable`
+        as for `writable`
     ImportError
-        without a package that writes reports
+        if a package that writes reports is missing
     """
     target = writable("report", path, (".html",))
     missing = [name for name in ("plotly", "jinja2", "itables") if find_spec(name) is None]
@@ -305,8 +306,8 @@ def check_report(path: str | Path) -> Path:
 
 
 def write(page: Page, target: Path) -> Path:
-    """Write a page; returns where it was written. Names and messages in it are the user's: the template escapes them,
-    and what no encoding has, as half of a surrogate pair, is written as an escape."""
+    """Write a page and return its path. The template escapes the user's names and messages, and letters without an
+    encoding, such as lone surrogates, are written as escapes."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 
@@ -333,7 +334,7 @@ def write(page: Page, target: Path) -> Path:
 
 
 def versions(packages: Mapping[str, str]) -> dict[str, str]:
-    """Versions by name, here and now: rbdae, its own needs, some more packages, Python, the machine and the date."""
+    """Current versions by name: rbdae, its dependencies, more packages, Python, the machine and the date."""
     needs = {name: metadata.version(name) for name in ("numpy", "scipy", "llvmlite")}
     return {
         "rbdae": __version__,
@@ -346,6 +347,6 @@ def versions(packages: Mapping[str, str]) -> dict[str, str]:
 
 
 def command() -> str:
-    """How this process was started; empty for an interactive one."""
+    """The command that started this process; empty for an interactive one."""
     program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else ""
     return shlex.join([program, *sys.argv[1:]]) if program and program != "-c" else ""

@@ -1,4 +1,4 @@
-"""Panels: the diagrams of a run as data. Pictures draw them with matplotlib, pages with plotly."""
+"""Panels are the diagrams of a run as data: pictures draw them with matplotlib, pages with plotly."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rbdae.problem.observables import TABLE, Observable, Part
 from rbdae.problem.problem import Problem
 
 ROUNDING: Final = 1e-15
-"""Of the largest value of a figure: a curve that is smaller is zero."""
+"""A curve below this part of a figure's largest value is zero."""
 
-_NOISE = 1e-6  # of the largest value: less is drawn as a constant
-_ROUNDING_OF_FORCES = 1e-9  # of the largest force, and of this force on an arm of the size of the mechanism
+_NOISE = 1e-6  # variation below this part of the largest value is drawn as a constant
+_ROUNDING_OF_FORCES = 1e-9  # of the largest force, and of its moment with an arm of the mechanism's size
 _SMOOTH = 300  # times of a curve that looks smooth
 _CHANGE = "total \N{MINUS SIGN} total(t\N{SUBSCRIPT ZERO})"
 
@@ -34,10 +34,10 @@ class Curve:
 
     Attributes
     ----------
-    name : in the legend
+    name : name in the legend
     t, y : times and values, (m,)
-    number : of its colour and dashes
-    shown : whether a page shows it at first
+    number : number of its colour and dashes
+    shown : whether a page shows it initially
     """
 
     name: str
@@ -56,8 +56,8 @@ class Panel:
     ----------
     label : the quantity with its unit
     curves : in the order of the legend
-    logarithmic : whether zeros, which have no logarithm, are left out
-    limits : of the values, if they are known
+    logarithmic : whether the axis is logarithmic and zeros are omitted
+    limits : limits of the values, if known
     marks : times with a dotted line
     """
 
@@ -75,21 +75,21 @@ class Panel:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A run as its diagrams show it: itself, and the same at more times if it has few."""
+    """A run for diagrams: the run itself, and the run at more times if it has few."""
 
     run: Any
     smooth: Any
 
     @property
     def reaction_floors(self) -> tuple[float, float]:
-        """The largest force, N, and torque, N m, that count as zero beside the largest force of all reactions."""
+        """The largest force, N, and torque, N m, that count as zero relative to the largest reaction force."""
         reactions = [reaction for sides in self.smooth.reactions.values() for reaction in sides.values()]
         force = _ROUNDING_OF_FORCES * max((largest(reaction.force) for reaction in reactions), default=0.0)
         return force, force * self._size
 
     @property
     def _size(self) -> float:
-        """The size of the mechanism, m; of a run without its problem the extent of the paths."""
+        """The size of the mechanism, m; the extent of the paths if the run has no problem."""
         if isinstance(problem := getattr(self.run, "problem", None), Problem):
             return float(problem.model.scales.length)
         points = np.concatenate([np.asarray(state.center_of_mass) for state in self.run.states.values()])
@@ -97,15 +97,15 @@ class View:
 
 
 def view(run: Any, *, whole: bool = False) -> View:
-    """The view of a run; `whole` of a run with output times over all its steps."""
+    """The view of a run; with `whole`, over all steps of a run with output times."""
     if not isinstance(getattr(run, "problem", None), Problem) or not len(run.t):
         return View(run, run)
     return View(run, refined(run, run.steps.t if whole and run.steps is not None else run.t))
 
 
 def refined(run: Any, over: Vec) -> Any:
-    """A run between its steps and in its order, from the first to the last of the times `over`, so that its curves are
-    no polygons; itself if it has many times, or kept no steps."""
+    """The run at 300 or more times from the first to the last of `over`, for smooth curves; unchanged if it has that
+    many or kept no steps."""
     steps = Steps(run.t, run.y) if run.steps is None else run.steps
     if len(run.t) >= _SMOOTH or len(steps.t) < 2 or len(over) < 2:
         return run
@@ -120,14 +120,14 @@ def refined(run: Any, over: Vec) -> Any:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """A quantity of some owners. A picture has a panel for each owner, a page one for each component.
+    """A quantity of several owners. A picture has a panel for each owner, a page one for each component.
 
     Attributes
     ----------
-    part : what it is
+    part : the quantity
     t : times (m,)
     values : by owner, (m, components); columns below the floor of the group are zero
-    least : values that differ by less are the same but for rounding
+    least : smaller differences are rounding
     """
 
     part: Part
@@ -136,8 +136,7 @@ class Group:
     least: float
 
     def by_owner(self) -> dict[str, Panel]:
-        """A panel for each owner, with a curve for each component. A constant is a straight line in an axis as large as
-        those of the others."""
+        """A panel for each owner, with a curve for each component. A constant gets an axis as large as the others."""
         label = f"{self.part.heading} [{self.part.unit.replace('^2', '$^2$') or 1}]"
         names = [self.part.symbol.format(c) for c in self.part.components or (self.part.said,)]
         half, out = max(0.5 * max(map(largest, self.values.values()), default=0.0), self.least), {}
@@ -149,8 +148,7 @@ class Group:
         return out
 
     def by_component(self) -> tuple[list[Panel], list[str]]:
-        """A panel for each component, with a curve for each owner, and the labels of those that are left out because
-        they are zero."""
+        """A panel for each component, with a curve for each owner, and the labels of components omitted as zero."""
         floor = ROUNDING * max(map(largest, self.values.values()), default=0.0)
         panels = [
             Panel(label, curves_of(self.t, {owner: y[:, k] for owner, y in self.values.items()}))
@@ -161,12 +159,12 @@ class Group:
 
 
 def curves_of(t: Vec, values: Mapping[str, Vec], shown: int = 1000) -> tuple[Curve, ...]:
-    """Curves by name, each with a look of its own; a page shows the first ones at once."""
+    """Curves by name, each with its own style; a page shows the first ones initially."""
     return tuple(Curve(name, t, np.asarray(y), k, k < shown) for k, (name, y) in enumerate(values.items()))
 
 
 def group(part: Part, t: Vec, values: Mapping[str, Any], floor: float = 0.0) -> Group:
-    """A quantity of some owners, from what has it; columns whose largest value is below the floor are zero."""
+    """A quantity of several owners; columns whose largest value is below the floor are zero."""
     found = {}
     for owner, value in values.items():
         y = part.values(value)
@@ -176,8 +174,7 @@ def group(part: Part, t: Vec, values: Mapping[str, Any], floor: float = 0.0) -> 
 
 
 def groups(shown: View, quantity: str, names: Iterable[str] = ()) -> list[Group]:
-    """The parts of a quantity of the system, of these bodies, or of these joints on the last of their bodies that
-    moves."""
+    """The parts of a quantity of the system, of these bodies, or of these joints (on their last moving body)."""
     line, parts = quantities()[quantity]
     run = shown.smooth
     values = getattr(run, line.name)
@@ -190,14 +187,14 @@ def groups(shown: View, quantity: str, names: Iterable[str] = ()) -> list[Group]
 
 
 def moving_side(run: Any, joint: str) -> str:
-    """The last body of a joint that moves: its reaction is shown."""
+    """The last moving body of a joint; its reaction is shown."""
     sides: list[str] = list(run.reactions[joint])
     return next((body for body in reversed(sides) if body in run.states), sides[-1])
 
 
 def unique_components(reaction: Any, suffix: str = "") -> list[str]:
-    """The components of a reaction that are unique, from "Fx" to "Mz": in the joint's frame, with the suffix
-    "_in_space" in space."""
+    """Unique components of a reaction, from "Fx" to "Mz", in the joint's frame, or in space with the suffix
+    "_in_space"."""
     out = []
     for letter, what in (("F", "force"), ("M", "torque")):
         sure = getattr(reaction, f"unique_{what}{suffix}", np.full(3, bool(reaction.unique)))
@@ -209,7 +206,7 @@ def unique_components(reaction: Any, suffix: str = "") -> list[str]:
 
 
 def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
-    """All names that `plot_solution` takes, with the observable and the part of it that is drawn: of states one by
+    """All names that `plot_solution` accepts, with the observable and its parts to draw; states are listed one by
     one."""
     states = TABLE["states"]
     out: dict[str, tuple[Observable, tuple[Part, ...]]] = {part.name: (states, (part,)) for part in states.parts}
@@ -218,12 +215,11 @@ def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
 
 
 QUANTITIES: Final[tuple[str, ...]] = tuple(name for name, (line, _) in quantities().items() if line.of is None)
-"""The names that `plot_solution` takes of every run, without those of some problems and those that users have
-registered."""
+"""The names that `plot_solution` accepts for every run, without observables of particular problems or users."""
 
 
 def balance_of(run: Any) -> Vec | str:
-    """The energy's balance, or why there is none: a run without its steps cannot integrate a power."""
+    """The energy balance, or why it is unknown: a run without its steps cannot integrate a power."""
     try:
         return np.asarray(run.energy.balance)
     except (TypeError, ValueError) as error:
@@ -231,7 +227,7 @@ def balance_of(run: Any) -> Vec | str:
 
 
 def energy(shown: View) -> list[Panel]:
-    """The parts of the energy, and its balance at the times of the run."""
+    """Parts of the energy, and its balance at the times of the run."""
     run, smooth, balance = shown.run, shown.smooth, balance_of(shown.run)
     names = ["kinetic", "potential", *([] if isinstance(balance, str) else ["work"]), "total"]
     parts = {name: np.asarray(getattr(smooth.energy, name)) for name in names}
@@ -247,17 +243,17 @@ def energy(shown: View) -> list[Panel]:
 def drift(shown: View) -> list[Panel]:
     """The largest violations of the constraints at the times of the run."""
     run = shown.run
-    found = {"position": run.drift.position, "velocity": run.drift.velocity}
-    return [Panel("drift: violation of constraints [SI]", curves_of(run.t, found), logarithmic=True)]
+    drifts = {"position": run.drift.position, "velocity": run.drift.velocity}
+    return [Panel("drift: violation of constraints [SI]", curves_of(run.t, drifts), logarithmic=True)]
 
 
 def steps(shown: View) -> list[Panel]:
-    """Sizes of the accepted steps, each at its end; those of a run back in time are positive, too."""
+    """Sizes of the accepted steps, each at its end; positive also in runs back in time."""
     t = shown.run.t if shown.run.steps is None else np.asarray(shown.run.steps.t)
     return [Panel("step size [s]", (Curve("accepted steps", t[1:], np.abs(np.diff(t))),), logarithmic=True)]
 
 
 def of_system(shown: View, name: str) -> list[Panel]:
     """The panels of a quantity of the whole system."""
-    own = {"energy": energy, "drift": drift, "steps": steps}
-    return own[name](shown) if name in own else [each.by_owner()[name] for each in groups(shown, name)]
+    panels = {"energy": energy, "drift": drift, "steps": steps}
+    return panels[name](shown) if name in panels else [each.by_owner()[name] for each in groups(shown, name)]

@@ -1,4 +1,4 @@
-"""Pictures of runs: small multiples over one horizontal axis. Matplotlib is imported when the first one is made."""
+"""Pictures of runs as small multiples over one time axis. Matplotlib is imported with the first picture."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 DEFAULT = ("center_of_mass", "orientation", "energy", "drift", "steps")
 MOST_ROWS = 12
-"""Bodies or joints that are drawn where none are chosen."""
+"""Bodies or joints that are drawn by default."""
 MARKS = 100
-"""Times of events that are marked."""
+"""Most times of events that are marked."""
 
-_WIDTH = 4.6  # of a panel, inches
-_NAME = -0.17  # where names of rows stand, in widths of a panel
-_COLUMNS = 5  # of a row that is alone: more panels are folded
+_WIDTH = 4.6  # width of a panel, inches
+_NAME = -0.17  # position of row names, in widths of a panel
+_COLUMNS = 5  # most panels in a line of a single row: more are folded
 
 Row: TypeAlias = tuple[str, list[Panel | None]]
-"""A name and its panels, beside each other; None for an empty place."""
+"""A name and its panels, side by side; None for an empty place."""
 Block: TypeAlias = list[Row]
 """Rows with the same quantities."""
 
@@ -52,34 +52,34 @@ def plot_solution(
     joints: Iterable[str] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Small multiples over time: a row for each body or joint, a column for each of its quantities, and below them what
-    belongs to the whole system. Events of the run are marked by dotted lines.
+    """Plot small multiples over time: a row for each body or joint, a column for each of its quantities, and the
+    system's quantities below. Dotted lines mark events of the run.
 
     Parameters
     ----------
-    solution : a `rbdae.Solution`, or arrays by the same names: only those that are drawn are asked for
-    bodies : names; None for all, the first 12 of more
-    quantities : names from `rbdae.show.QUANTITIES`, and of further observables (`rbdae.observables`), in the order in
-        which they are drawn: "center_of_mass", "position" and "velocity" (of the origin of the frame), "orientation"
+    solution : a `rbdae.Solution`, or an object with the same attributes: only those drawn are read
+    bodies : names; None for all, at most the first 12
+    quantities : names from `rbdae.show.QUANTITIES` and of further observables (`rbdae.observables`), in drawing order:
+        "center_of_mass", "position" and "velocity" (of the origin of the frame), "orientation"
         (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "joints" and "forces" (their quantities);
-        "reactions" of joints, on the last of their bodies that moves; "energy" (kinetic, potential, work, total, and
-        the balance on an axis of its own), "momentum", "drift" and "steps" (sizes) of the system. None for
+        "reactions" of joints, on their last moving body; "energy" (kinetic, potential, work, total, and the
+        balance on its own axis), "momentum", "drift" and "steps" (sizes) of the system. None for
         center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
-    joints : names of those whose quantities and reactions are drawn; None for all, the first 12 of more
-    title : above all; None for the solver
+    joints : names of joints whose quantities and reactions are drawn; None for all, at most the first 12
+    title : title of the figure; None for the solver
 
     Returns
     -------
     Figure
-        Without a window: it has `savefig`, and a notebook shows it. Between the steps of a run with few of them all
-        but errors and step sizes are smooth curves.
+        A figure without a window, for `savefig` or a notebook. If the run has few steps, all curves but errors and step
+        sizes are interpolated.
 
     Raises
     ------
     ImportError
         without matplotlib
     ValueError, TypeError
-        for unknown names, for a run without a time, and where the run has nothing of what is to be drawn
+        for unknown names, for a run without times, and if the run has no data to draw
     """
     need_matplotlib("plot")
     wanted = _chosen_quantities(quantities, joints)
@@ -103,7 +103,7 @@ def plot_solution(
     return figure
 
 
-# ---------------------------------------------------------------- what is drawn
+# ---------------------------------------------------------------- the choice of panels
 
 
 def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
@@ -119,15 +119,15 @@ def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None
 
 
 def _of(owner: str, names: Iterable[str]) -> list[str]:
-    """Those of these quantities that belong to an owner."""
-    known = quantities()
-    return [name for name in names if known[name][0].owner == owner]
+    """The quantities that belong to an owner."""
+    table = quantities()
+    return [name for name in names if table[name][0].owner == owner]
 
 
 def _blocks(
     shown: View, wanted: list[str], bodies: Iterable[str] | None, joints: Iterable[str] | None, *, every: bool
 ) -> tuple[list[Block], list[str]]:
-    """Blocks of rows, and sentences on what is not drawn."""
+    """Blocks of rows, and sentences about omitted ones."""
     blocks: list[Block] = []
     notes: list[str] = []
     smooth, of_bodies = shown.smooth, _of("bodies", wanted)
@@ -149,14 +149,14 @@ def _blocks(
 
 
 def _full(columns: list[dict[str, Panel]]) -> tuple[list[dict[str, Panel]], list[str]]:
-    """The columns that are not zero at all times for all owners, and the labels of the others."""
+    """The columns with a nonzero value, and the labels of the others."""
     zero = [column for column in columns if all(panel.is_zero() for panel in column.values())]
     return [column for column in columns if column not in zero], [next(iter(c.values())).label for c in zero if c]
 
 
 def _named(kind: str, t: Vec, of: Mapping[str, Any]) -> list[Block]:
-    """Blocks of rows of the "joints" or "forces": those with the same quantities are in one. Zeros in all of them, as
-    the torques of joints that nothing drives, are left out; in some of them their place is empty."""
+    """Blocks of rows of the "joints" or "forces"; owners with the same quantities share a block. A quantity that is
+    zero for all of them, such as the torques of undriven joints, is omitted; for some of them its place is empty."""
     alike: dict[tuple[tuple[str, ...], ...], dict[str, Any]] = {}
     for name, each in of.items():
         alike.setdefault(tuple((q, *map(str, each.units[q])) for q in each), {})[name] = each
@@ -171,14 +171,14 @@ def _named(kind: str, t: Vec, of: Mapping[str, Any]) -> list[Block]:
 
 
 def _unitless(panel: Panel) -> Panel:
-    """A quantity of a user may have no unit."""
+    """The panel without empty brackets: a user's quantity may have no unit."""
     return replace(panel, label=panel.label.removesuffix(" [1]"))
 
 
 def _chosen(
     what: str, one: str, names: Iterable[str] | None, known: Mapping[str, object], notes: list[str]
 ) -> list[str]:
-    """Names, or the first ones of all with a note."""
+    """The chosen names, or the first of all with a note."""
     if names is not None:
         return known_names(what, one, names, known)
     if len(known) > MOST_ROWS:
@@ -187,7 +187,7 @@ def _chosen(
 
 
 def _on(joint: str, shown: View) -> str:
-    """The name of a row, with the components of the reaction that are unique, if not all are."""
+    """The name of a row, with the unique components of the reaction unless all are unique."""
     body = moving_side(shown.smooth, joint)
     reaction = shown.smooth.reactions[joint][body]
     if reaction.unique:
@@ -200,7 +200,7 @@ def _on(joint: str, shown: View) -> str:
 
 
 class _Cell(NamedTuple):
-    """A panel, the name of its row, and whether it has heading and legend."""
+    """A panel, its row's name, and whether it has heading and legend."""
 
     name: str
     panel: Panel | None
@@ -208,7 +208,7 @@ class _Cell(NamedTuple):
 
 
 def _draw(blocks: list[Block], lone: list[Panel], marks: Sequence[float]) -> Figure:
-    """Blocks of rows above each other, then the panels of the system, as many in a row as the widest block has."""
+    """Draw blocks of rows above each other, then the system's panels in rows as wide as the widest block."""
     widths = [(len(block), max(len(panels) for _, panels in block)) for block in blocks]
     width = max([min(wide, _COLUMNS) if rows == 1 else wide for rows, wide in widths], default=0)
     width = width or (2 if len(lone) > 1 else 1)
@@ -237,8 +237,8 @@ def _draw(blocks: list[Block], lone: list[Panel], marks: Sequence[float]) -> Fig
 
 
 def _lines(block: Block, width: int) -> list[tuple[float, list[_Cell]]]:
-    """Heights, inches, and cells of a block's rows. Rows of one panel stand beside each other, too, and a row that is
-    alone has as many lines as it needs."""
+    """Heights, inches, and cells of a block's rows. Rows with one panel share lines; a single row takes as many lines
+    as it needs."""
     alone, single = len(block) == 1, all(len(panels) == 1 for _, panels in block)
     rows: list[list[_Cell]] = []
     if alone or single:
@@ -269,7 +269,7 @@ def _fill(axis: Axes, panel: Panel, cell: _Cell, marks: Sequence[float]) -> None
     if panel.logarithmic and any(np.any(_visible(curve.y) > 0.0) for curve in panel.curves):
         axis.set_yscale("log")
     else:
-        axis.yaxis.set_major_formatter("{x:g}")  # the usual factor above the axis would cover the legend
+        axis.yaxis.set_major_formatter("{x:g}")  # the default factor above the axis would cover the legend
     if panel.limits is not None:
         axis.set_ylim(*panel.limits)
     for mark in marks[:MARKS]:
@@ -278,7 +278,7 @@ def _fill(axis: Axes, panel: Panel, cell: _Cell, marks: Sequence[float]) -> None
     axis.margins(x=0.01)
     if cell.name:
         axis.set_ylabel(plain(cell.name))
-        axis.yaxis.set_label_coords(_NAME, 0.5)  # align_ylabels takes half of the time of a large figure
+        axis.yaxis.set_label_coords(_NAME, 0.5)  # align_ylabels takes half the time of a large figure
     if cell.headed:
         axis.set_title(panel.label, loc="left", fontsize="medium", pad=22)
         axis.legend(
@@ -287,5 +287,5 @@ def _fill(axis: Axes, panel: Panel, cell: _Cell, marks: Sequence[float]) -> None
 
 
 def _visible(values: Vec) -> Vec:
-    """Without the zeros of a consistent start, which a logarithmic axis cannot show."""
+    """The values without zeros (of a consistent start), which a logarithmic axis cannot show."""
     return np.where(values > np.finfo(float).tiny, values, np.nan)

@@ -1,4 +1,4 @@
-"""The page of one run: its result, the mechanism in motion, diagrams, tables, and how it was made."""
+"""The page of one run: result, moving mechanism, diagrams, tables and provenance."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ from rbdae.show.panels import (
 )
 from rbdae.show.scene import chosen, scene
 
-_BODIES = 12  # in the diagrams, if none are chosen, and joints: more curves cannot be told apart
-_ENTRIES = 3000  # rows of a table at most
-_MARKS = 60  # dotted lines: more are a wall
+_BODIES = 12  # bodies, or joints, in the diagrams by default: more curves cannot be distinguished
+_ENTRIES = 3000  # most rows of a table
+_MARKS = 60  # most dotted lines
 _MOTION = ("value", "rate", "acceleration")
 _RANGE = {"start": "at the first time", "end": "at the last time", "smallest": "over all times", "largest": ""}
 
@@ -72,14 +72,14 @@ def report_run(
     ----------
     run : a `rbdae.Solution`
     target : the file, from `check_report`
-    packages : versions of solver packages by their names
-    bodies : names of those that the diagrams show; None for all, or twelve of them if there are more
-    title : of the page; None for form and solver
+    packages : versions of solver packages by name
+    bodies : names of the bodies in the diagrams; None for all, at most twelve
+    title : title of the page; None for form and solver
 
     Raises
     ------
     TypeError, ValueError
-        for a run without a problem of rbdae, bodies that there are not, and a title that is no text or empty
+        for a run without a problem of rbdae, unknown bodies, and an empty title or one that is not a string
     """
     if not isinstance(run.problem, Problem):
         raise ValueError(
@@ -102,8 +102,8 @@ def report_run(
     if run.events:
         sections.append(Section("Events", (_events(run),)))
     sections.append(Section("Mechanism", (Text(run.problem.system._repr_html_(), "html"),)))
-    made: list[Block] = [Text("The report was written by"), Text(command(), "code")] if command() else []
-    sections.append(Section("How it was made", (*made, Facts(tuple(versions(packages).items())))))
+    provenance: list[Block] = [Text("The report was written by"), Text(command(), "code")] if command() else []
+    sections.append(Section("How it was made", (*provenance, Facts(tuple(versions(packages).items())))))
     summary: list[Block] = [Text(f"{run.message}.", "plain" if run.success else "failure")]
     summary += [Items(tuple(warnings), "warning")] if warnings else []
     sections.insert(0, Section("Summary", (*summary, Facts(tuple(facts(run))))))
@@ -117,7 +117,7 @@ def report_run(
 
 
 def facts(run: Any) -> list[tuple[str, str]]:
-    """How a run went, by name; on pages, in notebooks and on the command line."""
+    """Facts about a run by name, for pages, notebooks and the command line."""
     problem, stats = run.problem, run.stats
     out = [("result", run.message)]
     if isinstance(problem, Problem):
@@ -134,8 +134,10 @@ def facts(run: Any) -> list[tuple[str, str]]:
         out.append(("options", ", ".join(f"{name}={value}" for name, value in run.options.items())))
     if isinstance(problem, Problem) and len(run.t):
         balance = balance_of(run)
-        known = "" if isinstance(balance, str) else f", largest error of its balance {np.max(np.abs(balance)):.2e} J"
-        out.append(("energy", f"{run.energy.total[-1]:.9g} J at the end{known}"))
+        error_of_balance = (
+            "" if isinstance(balance, str) else f", largest error of its balance {np.max(np.abs(balance)):.2e} J"
+        )
+        out.append(("energy", f"{run.energy.total[-1]:.9g} J at the end{error_of_balance}"))
         position, velocity = (np.max(values) for values in (run.drift.position, run.drift.velocity))
         out.append(("drift", f"{position:.2e} in positions, {velocity:.2e} in velocities"))
         if len(run.singular_times):
@@ -146,7 +148,7 @@ def facts(run: Any) -> list[tuple[str, str]]:
 
 
 def _finite(run: Any) -> tuple[Any, list[str]]:
-    """The rows in which all unknowns are finite, and a sentence on the others."""
+    """The run without rows that are not finite, and a sentence about those."""
     good = np.isfinite(run.y).all(axis=1)
     if (kept := run.steps) is not None:
         fine = np.isfinite(kept.y).all(axis=1)
@@ -165,7 +167,7 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
-    """The sections that a run without a time has not."""
+    """The sections of a run that has times."""
     run, smooth = shown.run, shown.smooth
     sizes = {joint: largest(of[moving_side(smooth, joint)].force) for joint, of in smooth.reactions.items()}
     most = sorted(sizes, key=lambda joint: sizes[joint], reverse=True)[:_BODIES]
@@ -183,8 +185,8 @@ def _of_mechanism(shown: View, names: tuple[str, ...], warnings: list[str]) -> I
         loose = [joint for joint, of in reactions.items() if not all(each.unique for each in of.values())]
         if loose:
             warnings.append(
-                f"The reactions of {_listed(loose)} are not unique: redundant joint equations share the load. Those of "
-                "least norm are shown; the table says which of their components are unique."
+                f"The reactions of {_listed(loose)} are not unique: redundant joint equations share the load. Those "
+                "with least norm are shown; the table says which of their components are unique."
             )
         if not all(np.isfinite([r.force, r.torque]).all() for of in reactions.values() for r in of.values()):
             warnings.append("Some reactions are not finite at some times: joints are singular there.")
@@ -201,24 +203,24 @@ def _motion(shown: View) -> Figure:
         times = np.linspace(ends[0], ends[-1], MOMENTS)
     drawn = scene(run, moments(scene(run, times[:1]), times))
     caption = (
-        f"{len(drawn.t)} moments. Bodies are lines between the points where joints and forces act on them, or boxes "
-        "with their inertia."
+        f"{len(drawn.t)} moments. Bodies are drawn as lines between the points where joints and forces act, or as "
+        "boxes with their inertia."
     )
     return moving("motion", drawn, caption)
 
 
 def _over_time(shown: View, names: tuple[str, ...]) -> Iterator[Block]:
-    """Positions, orientations, velocities and angular velocities, a panel for each component."""
+    """Figures of positions, orientations, velocities and angular velocities, a panel for each component."""
     every = shown.smooth.states
     if len(names) < len(every):
-        yield Text(f"{len(names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) draws those you choose.")
-    yield Text("One colour a body; a click in the legend hides it, a double click shows it alone.")
+        yield Text(f"{len(names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) chooses others.")
+    yield Text("One colour for each body; a click in the legend hides it, a double click shows only it.")
     parts = [part for part in observables.STATES.parts if part.anchor]
     yield from _by_component((part.anchor, part.caption, groups(shown, part.name, names)[0]) for part in parts)
 
 
 def _by_component(figures: Iterable[tuple[str, str, Group]], before: str = "") -> Iterator[Block]:
-    """A figure for each of (name, caption, quantity), and a sentence on panels that are left out."""
+    """A figure for each (name, caption, quantity), and a sentence about omitted panels."""
     left: list[str] = []
     for anchor, caption, of in figures:
         panels, zero = of.by_component()
@@ -226,14 +228,16 @@ def _by_component(figures: Iterable[tuple[str, str, Group]], before: str = "") -
         if panels:
             yield diagram(anchor, panels, caption)
     if left:
-        yield Text(f"Zero at all times, but for rounding: {', '.join(left)}.")
+        yield Text(f"Zero at all times, up to rounding: {', '.join(left)}.")
 
 
 def _energy(shown: View) -> Iterator[Block]:
     if isinstance(unknown := balance_of(shown.run), str):
-        yield Text(f"The work of what has no potential is not known, and with it the balance: {unknown}.", "warning")
+        yield Text(
+            f"The work of forces without a potential, and with it the balance, is not known: {unknown}.", "warning"
+        )
     caption = (
-        "Work is that of drives, motors, dampers and loads since the first time. The balance is the change of the "
+        "Work is done by drives, motors, dampers and loads since the first time. The balance is the change of the "
         "total energy minus this work: zero in the exact motion."
     )
     yield diagram("energy", energy(shown), caption)
@@ -243,13 +247,13 @@ def _drift(shown: View) -> Block:
     panels = drift(shown)
     if not any((curve.y > 0.0).any() for curve in panels[0].curves):
         return Text("No constraint is violated at any time, not even by rounding.")
-    return diagram("drift", panels, caption="Largest violation of the constraints, in their own units; without zeros.")
+    return diagram("drift", panels, caption="Largest violation of the constraints, in their own units, without zeros.")
 
 
 def _named(shown: View) -> list[Block]:
-    """Angles, displacements and lengths with their rates, torques, forces and powers: a figure for each sort, a curve
-    for each joint or force that has it, and a figure for each block. Left out are zeros, accelerations, which tables
-    have, and coordinates of a joint under the name of a force."""
+    """Figures of angles, displacements and lengths with their rates, torques, forces and powers: one for each kind,
+    with a curve for each joint or force, and one for each block. Zeros, accelerations (tables have them) and a joint's
+    coordinates under the name of a force are omitted."""
     figures: list[Block] = []
     smooth, forces = shown.smooth, {each.name: each for each in shown.run.problem.system.forces}
     blocks = [name for name, each in forces.items() if isinstance(each, Equations) and each.coordinate is None]
@@ -280,18 +284,18 @@ def _named(shown: View) -> list[Block]:
                 units.setdefault(unit, {})[quantity] = values
         panels = [Panel(with_unit(name, unit), curves_of(smooth.t, of)) for unit, of in units.items()]
         figures += [diagram(f"block-{k}", panels)] if panels else []
-    said = "A curve for each joint, force or actuator; blocks have figures of their own. Zeros are left out."
+    said = "A curve for each joint, force or actuator; blocks have their own figures. Zeros are left out."
     return [Text(said), *figures] if figures else []
 
 
 def _of_a_joint(force: Any, quantity: Quantity) -> bool:
-    """Whether a quantity of a force is a coordinate of its joint, or the rate of one."""
+    """Whether a force's quantity is a coordinate of its joint or its rate."""
     joint = getattr(force, "along" if isinstance(force, Equations) else "joint", None)
     return quantity.aspect in _MOTION and hasattr(joint, "primitives")
 
 
 def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> Iterator[Block]:
-    """Observables that have their functions in the table, a figure for each."""
+    """A figure for each registered observable."""
     return _by_component(
         (each.name.replace("_", "-"), each.note, _on_bodies(shown, of, each.owner))
         for each in observables.further()
@@ -300,20 +304,20 @@ def _further(shown: View, names: tuple[str, ...], joints: tuple[str, ...]) -> It
 
 
 def _reactions(shown: View, joints: tuple[str, ...]) -> Iterator[Block]:
-    """Components of force and torque, a colour for each joint, and their largest values in a table."""
+    """Figures of reaction components, a colour for each joint, and a table of their largest values."""
     many = len(shown.smooth.reactions)
     some = f" {len(joints)} of {many} joints, those with the largest forces." if len(joints) < many else ""
     figures = []
     for of in groups(shown, "reactions", joints):
         where = "" if of.part.name == "force" else ", about the joint's point on it"
-        caption = f"Reaction {of.part.name}s of the joints on the body that is named{where}, in space.{some}"
+        caption = f"Reaction {of.part.name}s of the joints on the named body{where}, in space.{some}"
         figures.append((of.part.anchor, caption, _on_bodies(shown, of, "joints")))
     yield from _by_component(figures, "reaction ")
     yield _table_of_reactions(shown)
 
 
 def _on_bodies(shown: View, of: Group, owner: str) -> Group:
-    """The group with the names of joints and bodies."""
+    """The group, with owners renamed "joint on body"."""
     if owner != "joints":
         return of
     return replace(of, values={f"{j} on {moving_side(shown.smooth, j)}": y for j, y in of.values.items()})
@@ -323,7 +327,7 @@ def _steps(shown: View) -> Block:
     (panel,) = steps(shown)
     count = len(panel.curves[0].t)
     if not count:
-        return Text("This run kept no two steps whose distance could be shown.")
+        return Text("This run kept fewer than two steps, so it has no step sizes to show.")
     times = () if shown.run.segments is None else tuple(map(float, shown.run.segments.times))
     said = f"{count} accepted steps, each at its end."
     if times:
@@ -336,13 +340,13 @@ def _steps(shown: View) -> Block:
 
 
 def _states(shown: View) -> Table:
-    """Ranges of the motion of all bodies at the times of smooth curves."""
+    """Ranges of all bodies' motion at the times of smooth curves."""
     rows: list[tuple[Value, ...]] = []
     for body, state in shown.smooth.states.items():
         for part in observables.STATES.parts:
             columns = zip(part.components or ("",), part.values(state).T, strict=True) if part.tabled else ()
             rows += [(body, part.said, name, part.unit, *_ends(column)) for name, column in columns]
-    where = "in space; of the angular velocity in the body frame"
+    where = "in space; the angular velocity in the body frame"
     return table("states", {"body": "", "quantity": "", "component": where, "unit": ""} | _RANGE, rows[:_ENTRIES])
 
 
@@ -351,7 +355,7 @@ def _ends(column: Vec) -> tuple[float, float, float, float]:
 
 
 def _table_of_reactions(shown: View) -> Table:
-    """The largest reactions of all joints on all their bodies; rounding is zero."""
+    """Largest reactions of all joints on all their bodies; rounding is zero."""
     run, floors, rows = shown.smooth, shown.reaction_floors, list[tuple[Value, ...]]()
     for joint, of_bodies in run.reactions.items():
         for body, reaction in of_bodies.items():
@@ -369,14 +373,14 @@ def _table_of_reactions(shown: View) -> Table:
         "at t [s]": "when the force is largest",
         "torque [N m]": "the largest magnitude, about the joint's point on the body",
         "at t [s] ": "when the torque is largest",
-        "unique": "no: redundant equations share the load; or the components that the motion determines, in the "
+        "unique": "no: redundant equations share the load; otherwise the components that the motion determines, in the "
         "joint's frame, z along its axis",
     }
     return table("reactions", head, rows[:_ENTRIES])
 
 
 def _events(run: Any) -> Block:
-    """When events occurred."""
+    """Table of events and their times."""
     names = run.options.get("events", "").split(", ")
     if len(names) != len(run.events):
         names = [f"event {k + 1}" for k in range(len(run.events))]

@@ -1,4 +1,4 @@
-"""A mechanism in motion as lines in space: what pictures, animations and pages draw."""
+"""A moving mechanism as lines in space, for pictures, animations and pages."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from rbdae.system import System
 
 Kind: TypeAlias = Literal["body", "joint", "spring", "drive", "ground"]
 Traces: TypeAlias = bool | Sequence[str] | Mapping[str, tuple[str, ArrayLike]]
-"""All centres of mass, none, those of some bodies, or by names of your own a body and a point in its frame."""
+"""All centres of mass, no traces, some bodies' centres, or named points: a body and a point in its frame."""
 
-_SYMBOL = 0.03  # the size of a symbol, as a part of the mechanism's at the start
-_OF_BODY = 0.25  # and at most as a part of the median of the bodies'
-_SAMPLES = 100  # times by which it is judged whether the motion is plane
-_LEAVES = 1e-4  # of all motion, out of a plane
+_SYMBOL = 0.03  # size of a symbol, as a part of the mechanism's size at the start
+_OF_BODY = 0.25  # its upper limit, as a part of the bodies' median size
+_SAMPLES = 100  # times at which the motion is tested for being plane
+_LEAVES = 1e-4  # tolerated part of all motion out of a plane
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A line without a break.
+    """An unbroken line.
 
     Attributes
     ----------
-    name : of the body, joint or force; "ground" for its symbols. A thing may have several lines.
-    kind : "body", "joint", "spring", "drive" (what is driven or loaded) or "ground"
+    name : name of the body, joint or force, which may have several lines; "ground" for its symbols
+    kind : "body", "joint", "spring", "drive" (drives and loads) or "ground"
     points : (m, k, 3), k >= 2, in space, m
-    thin : with less weight than others of its kind, such as the box of a body's inertia
+    thin : drawn thinner than others of its kind, such as the box of a body's inertia
     """
 
     name: str
@@ -59,16 +59,16 @@ class Line:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """The lines and traces to be drawn of a mechanism at m times.
+    """Lines and traces of a mechanism at m times.
 
     Attributes
     ----------
     t : (m,), s
-    lines : of bodies, joints, forces and the ground
+    lines : lines of bodies, joints, forces and the ground
     traces : points that leave a trace, by name, (m, 3), m
-    size : of a symbol, m
-    plane : right, up and towards the eye, rows of (3, 3), if all motion of the run is in parallels of one plane
-    up : (3,), against gravity; without gravity the up of the plane, or the third axis
+    size : size of a symbol, m
+    plane : right, up and towards the eye, rows of (3, 3), if all motion of the run is parallel to one plane
+    up : (3,), against gravity; without gravity the plane's up, or the third axis
     """
 
     t: Vec
@@ -86,23 +86,23 @@ class Scene:
 
 
 def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True) -> Scene:
-    """The scene to be drawn of a run at times between its first and its last one.
+    """The scene of a run at times between its first and last.
 
-    A body is lines between the points where joints and forces act on it; one with a single point, or none, the box of
-    the homogeneous cuboid that has its mass and principal inertias. Symbols have a size that fits the mechanism.
+    A body is drawn as lines between the points where joints and forces act on it, or, with one point at most, as the
+    homogeneous cuboid with its mass and principal inertias. The size of symbols fits the mechanism.
 
     Parameters
     ----------
-    solution : a `rbdae.Solution`, or what can be asked in the same way
-    times : (m,), at least one, s; of a run that kept no steps those that it has
-    bodies : names of those that are drawn, with what acts on them; None for all
-    traces : True for the centres of mass of these bodies, False for none, names of bodies, or a dictionary of points:
+    solution : a `rbdae.Solution`, or an object with the same interface
+    times : (m,), at least one, s; the run's own times if it kept no steps
+    bodies : names of the bodies to draw, with their joints and forces; None for all
+    traces : True for the centres of mass of these bodies, False for no traces, names of bodies, or named points:
         ``{"coupler": ("rod", (0.3, 0.1, 0.0))}``
 
     Raises
     ------
     ValueError
-        for times outside of the run, unknown bodies, and a solution without its problem or without a time
+        for times outside the run, unknown bodies, and a solution without its problem or without times
     """
     t = np.atleast_1d(_check.times(times))
     if not len(t):
@@ -130,15 +130,15 @@ def scene(solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = Non
 
 def plane_of_motion(here: Placed, size: float) -> Mat | None:
     """The plane along two axes of space that holds all velocities: right, up and towards the eye, rows of (3, 3). None
-    if there is none, and at rest.
+    if there is no such plane, or at rest.
 
-    Up is against gravity, or y or z if gravity is normal. A motion along a line leaves a choice: the plane that gravity
-    is in, and then xy.
+    Up is against gravity, or y or z if gravity is normal to the plane. A motion along a line leaves a choice: the plane
+    that contains gravity comes first, then xy.
 
     Parameters
     ----------
-    here : at the times of a run
-    size : of the mechanism, m, by which velocities are measured against angular velocities
+    here : places of the bodies at the times of a run
+    size : size of the mechanism, m, which relates angular velocities to velocities
     """
     states, gravity = here.states.values(), here.system.gravity
     turns = np.concatenate([state.orientation.apply(state.angular_velocity).reshape(-1, 3) for state in states])
@@ -166,29 +166,29 @@ def plane_of_motion(here: Placed, size: float) -> Mat | None:
 def traces_at(
     solution: Any, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True
 ) -> dict[str, Mat]:
-    """`Scene.traces` at more times than the scene may have: (k, 3) by name."""
+    """`Scene.traces` at other times than the scene's: (k, 3) by name."""
     here = placed_at(solution, np.atleast_1d(_check.times(times)))
     return _traces(here, chosen(here.system, bodies), traces)
 
 
 def chosen(system: System, wanted: Iterable[str] | None) -> tuple[Body, ...]:
-    """Bodies by their names, all for None; refuses those that are not there."""
+    """Bodies by name, all for None; refuses unknown names."""
     if wanted is None:
         return system.bodies
-    known = {body.name: body for body in system.bodies}
-    return tuple(known[name] for name in names("bodies", "body", wanted, known))
+    bodies = {body.name: body for body in system.bodies}
+    return tuple(bodies[name] for name in names("bodies", "body", wanted, bodies))
 
 
 def axis_label(v: Vec) -> str:
-    """The label of an axis of space with its direction."""
+    """The label of a spatial axis along a direction."""
     k = int(np.argmax(np.abs(v)))
     return f"{'' if v[k] > 0.0 else '-'}{'xyz'[k]} [m]"
 
 
 def _sizes(system: System, first: Placed) -> tuple[float, tuple[float, float]]:
-    """The size of a symbol, and the limits of the largest edge of a box, m.
+    """Size of a symbol, and limits of the largest edge of a box, m.
 
-    By the extent of the mechanism at the start. A body that is not a part of something larger has the size of its box.
+    From the extent of the mechanism at the start; a body on its own has the size of its box.
     """
     every = [first.at(body, body.center_of_mass) for body in system.bodies]
     every += [first.at(body, first.points[body.name])[0] for body in (*system.bodies, system.ground)]
@@ -207,15 +207,15 @@ def _up(system: System) -> Vec:
 
 
 def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Vec) -> list[Line]:
-    """The symbols of joints and forces on the bodies that are shown."""
-    of = {body.name for body in shown}
+    """Symbols of joints and forces on the bodies shown."""
+    names = {body.name for body in shown}
     out: list[Line] = []
     for joint in here.system.joints:
-        if of & {body.name for body in joint.bodies}:
+        if names & {body.name for body in joint.bodies}:
             kind: Kind = "joint" if joint.rheonomic() is None else "drive"
             out += [Line(joint.name or "", kind, line) for line in joint_lines(joint, here, size, eye)]
     for force in here.system.forces:
-        if force.symbol is not None and of & {body.name for body in force.bodies}:
+        if force.symbol is not None and names & {body.name for body in force.bodies}:
             kind = "spring" if force.symbol.look in ("spring", "coil") else "drive"
             out += [Line(force.name or "", kind, line) for line in force_lines(force, here, t, size, eye)]
     return out
@@ -224,15 +224,16 @@ def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Ve
 def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, Mat]:
     if isinstance(traces, (bool, np.bool_)):
         return {body.name: here.at(body, body.center_of_mass) for body in shown if traces}
-    known = {body.name: body for body in here.system.bodies}
+    by_name = {body.name: body for body in here.system.bodies}
     if not isinstance(traces, Mapping):
         return {
-            name: here.at(known[name], known[name].center_of_mass) for name in names("traces", "body", traces, known)
+            name: here.at(by_name[name], by_name[name].center_of_mass)
+            for name in names("traces", "body", traces, by_name)
         }
     points = {}
     for label, pair in traces.items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"traces must be like {{'tip': ('rod', (0, 0, 1))}}, got {_check.show(traces)}")
-        (name,) = names("traces", "body", [pair[0]], known)
-        points[label] = here.at(known[name], _check.vector(f"trace {label!r}", "point", pair[1]))
+        (name,) = names("traces", "body", [pair[0]], by_name)
+        points[label] = here.at(by_name[name], _check.vector(f"trace {label!r}", "point", pair[1]))
     return points

@@ -1,6 +1,6 @@
-"""The lines of a scene: places of bodies, and what stands for bodies, joints, drives, forces and the ground.
+"""Lines of a scene: places of bodies, and symbols of bodies, joints, drives, forces and the ground.
 
-Points are (m, 3), directions too, and polylines (m, k, 3), at m times, in metres.
+Points and directions are (m, 3), polylines (m, k, 3), at m times, in metres.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Moving: TypeAlias = Any
 """Points or directions at m times, (m, 3), or polylines of k points, (m, k, 3)."""
 Polylines: TypeAlias = Iterator[Moving]
 
-_SAME = 1e-6  # two points of a body are one if their distance is below this part of its size
+_SAME = 1e-6  # points of a body closer than this part of its size are one
 _FLAT = 1e-3  # points off a line or plane by less than this part of the size lie in it
 _SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1), (1, 1)])
 _ACROSS = np.array([(-1.0,), (1.0,)])
-_CUBE = np.array(  # all edges in one line without a break
+_CUBE = np.array(  # all edges in one unbroken line
     [
         (-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, -1, -1), (-1, -1, 1), (1, -1, 1), (1, -1, -1),
         (1, -1, 1), (1, 1, 1), (1, 1, -1), (1, 1, 1), (-1, 1, 1), (-1, 1, -1), (-1, 1, 1), (-1, -1, 1),
@@ -47,9 +47,9 @@ class Placed:
 
     Parameters
     ----------
-    system : of the bodies
-    states : by the names of the bodies, at m times
-    m : how many
+    system : the system of the bodies
+    states : states at m times, by body name
+    m : number of times
     """
 
     def __init__(self, system: System, states: dict[str, BodyState], m: int) -> None:
@@ -62,8 +62,8 @@ class Placed:
 
     @cached_property
     def points(self) -> dict[str, Mat]:
-        """The points where joints and forces act on a body, the ground included, by its name, (k, 3) in its frame, each
-        once; a pivot is the origin."""
+        """Distinct points where joints and forces act on each body or the ground, (k, 3) in its frame, by name; a pivot
+        is the origin."""
         system = self.system
         out: dict[str, list[Vec]] = {body.name: [] for body in (*system.bodies, system.ground)}
         for body in system.bodies:
@@ -79,13 +79,13 @@ class Placed:
         return {name: _distinct(np.array(points).reshape(-1, 3)) for name, points in out.items()}
 
     def at(self, body: Body, point: ArrayLike) -> Moving:
-        """A point of a body, (3,) in its frame, in space (m, 3); points (k, 3) give (m, k, 3)."""
+        """A body's point, (3,) in its frame, in space, (m, 3); points (k, 3) give (m, k, 3)."""
         x = self._x[body.name]
         arm = self.along(body, point)
         return arm + (x if arm.ndim == 2 else x[:, None, :])
 
     def along(self, body: Body, direction: ArrayLike) -> Moving:
-        """A direction of a body, (3,) in its frame, in space (m, 3); directions (k, 3) give (m, k, 3)."""
+        """A body's direction, (3,) in its frame, in space, (m, 3); directions (k, 3) give (m, k, 3)."""
         return np.einsum("mij,...j->m...i", self._R[body.name], np.asarray(direction, dtype=float))
 
 
@@ -109,7 +109,7 @@ def placed_at(run: Any, t: Vec) -> Placed:
     Raises
     ------
     ValueError
-        outside of the run, for a solution without its problem, and between the times of one that kept no steps
+        outside the run, for a solution without its problem, and between the times of a run that kept no steps
     """
     problem = run.problem
     if problem is None:
@@ -126,7 +126,7 @@ def placed_at(run: Any, t: Vec) -> Placed:
 
 
 def unit(v: Moving) -> Moving:
-    """Vectors (..., 3) by their lengths; zero stays zero."""
+    """Unit vectors of vectors (..., 3); zero stays zero."""
     length = np.linalg.norm(v, axis=-1, keepdims=True)
     return v / np.where(length > 0.0, length, 1.0)
 
@@ -141,18 +141,18 @@ def across(v: Moving, wanted: Vec) -> Moving:
 
 
 def combined(p: Moving, directions: tuple[Moving, ...], table: Mat) -> Moving:
-    """Points p + sum_j table[i, j] directions[j], (m, k, 3), of a table (k, j)."""
+    """Points p + sum_j table[i, j] directions[j], (m, k, 3), for a table (k, j)."""
     return p[:, None, :] + np.einsum("kj,mjc->mkc", table, np.stack(directions, axis=1))
 
 
 def arc(p: Moving, e1: Moving, e2: Moving, radius: float, turn: float = 2 * np.pi, k: int = 25) -> Moving:
-    """From e1 towards e2 about p, unit vectors (m, 3)."""
+    """An arc about p from e1 towards e2, unit vectors (m, 3)."""
     angle = np.linspace(0.0, turn, k)
     return combined(p, (e1, e2), radius * np.stack([np.cos(angle), np.sin(angle)], axis=1))
 
 
 def arrow(p: Moving, v: Moving, side: Moving, head: float) -> Moving:
-    """From p along v with a head of a size, at most 0.4 |v|; one line."""
+    """An arrow from p along v as one line, with a head of this size, at most 0.4 |v|."""
     length = np.linalg.norm(v, axis=-1, keepdims=True)
     h = np.minimum(head, 0.4 * length)
     tip, along = p + v, unit(v)
@@ -166,7 +166,8 @@ def turning_arrow(p: Moving, e1: Moving, e2: Moving, radius: float) -> Moving:
 
 
 def zigzag(p: Moving, q: Moving, side: Moving, width: float, teeth: int = 6) -> Moving:
-    """A spring from p to q: straight ends, and teeth of half a width, at most a quarter of its length, to each side."""
+    """A spring from p to q: straight ends, and teeth of half the width to each side, at most a quarter of its
+    length."""
     along = np.concatenate([[0.0, 0.2], 0.2 + 0.6 * (np.arange(2 * teeth) + 0.5) / (2 * teeth), [0.8, 1.0]])
     up = np.concatenate([[0.0, 0.0], np.tile([1.0, -1.0], teeth), [0.0, 0.0]])
     half = np.minimum(0.5 * width, 0.25 * np.linalg.norm(q - p, axis=-1, keepdims=True))
@@ -191,9 +192,9 @@ def joint_lines(joint: AbstractJoint, here: Placed, size: float, eye: Vec) -> Po
 
     Parameters
     ----------
-    here : where the bodies are
-    size : of a symbol, m
-    eye : the direction of sight, by which flat symbols turn
+    here : places of the bodies
+    size : size of a symbol, m
+    eye : viewing direction, towards which flat symbols turn
     """
     p, q = here.at(joint.a, joint.at_a), here.at(joint.b, joint.at_b)
     if (law := joint.rheonomic()) is not None:
@@ -210,10 +211,10 @@ def joint_lines(joint: AbstractJoint, here: Placed, size: float, eye: Vec) -> Po
 
 
 def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving], size: float, planes: int) -> Polylines:
-    """A joint with an axis: `planes` of its equations keep its point in planes of the first body."""
+    """Symbol of a joint with an axis; `planes` of its equations keep its point in planes of the first body."""
     u, n = here.along(joint.a, joint.axis_a), here.along(joint.a, joint.normal_a)
     b, free = np.cross(u, n), joint.free_motions
-    p, q = ends[::-1] if "translation" in free and joint.b.fixed else ends  # the sleeve is on the body that moves
+    p, q = ends[::-1] if "translation" in free and joint.b.fixed else ends  # the sleeve is on the moving body
     if planes >= 2:
         yield _rail(p, q, u if "rotation" not in free or "translation" in free else n, size)
     elif planes == 1:
@@ -234,7 +235,7 @@ def _axial(joint: AbstractAxialJoint, here: Placed, ends: tuple[Moving, Moving],
 
 
 def _rail(p: Moving, q: Moving, u: Moving, size: float) -> Moving:
-    """The line through p along u, as far as q comes."""
+    """The line through p along u, as far as q moves."""
     s = np.einsum("mc,mc->m", q - p, u)
     ends = np.array([(min(s.min(), 0.0) - 1.5 * size,), (max(s.max(), 0.0) + 1.5 * size,)])
     return combined(p, (u,), ends)
@@ -243,7 +244,7 @@ def _rail(p: Moving, q: Moving, u: Moving, size: float) -> Moving:
 def _drive(
     joint: AbstractJoint, law: Rheonomic, here: Placed, ends: tuple[Moving, Moving], size: float, eye: Vec
 ) -> Moving:
-    """An arrow between the points, or for an angle a turn from the direction where it is zero."""
+    """An arrow between the points, or for an angle an arc from its zero direction."""
     p, q = ends
     if law.e1 is not None and law.e2 is not None:
         return turning_arrow(q, here.along(joint.a, law.e1), here.along(joint.a, law.e2), size)
@@ -253,7 +254,7 @@ def _drive(
 
 
 def force_lines(force: AbstractForce, here: Placed, times: Vec, size: float, eye: Vec) -> Polylines:
-    """The symbol of a force by its `AbstractForce.symbol`. Vectors are scaled by the largest one of these times."""
+    """The symbol of a force, from `AbstractForce.symbol`. Vectors are scaled by the largest at these times."""
     symbol = force.symbol
     if symbol is None:
         return
@@ -317,16 +318,15 @@ def ground_lines(points: Mat, m: int, size: float, down: Vec, eye: Vec) -> Polyl
 
 
 def inertia_box(body: Body) -> tuple[Vec, Mat]:
-    """Edges (3,), in m, of the homogeneous cuboid with the mass and principal inertias of a body, and its axes, columns
-    of (3, 3) in the body frame. An edge whose square would be negative (an unphysical inertia) is 0."""
+    """Edges (3,), in m, of the homogeneous cuboid with a body's mass and principal inertias, and its axes, columns of
+    (3, 3) in the body frame. Edges with a negative square (unphysical inertia) are 0."""
     moments, axes = np.linalg.eigh(body.central_inertia)
     squares = 6.0 * (moments.sum() - 2.0 * moments) / body.mass
     return np.sqrt(np.maximum(squares, 0.0)), axes
 
 
 def size_of(body: Body, points: Mat) -> float:
-    """The size of a body with points (k, 3), m: how far they are from the centre of mass, or the largest edge of its
-    box."""
+    """The size of a body with points (k, 3), m: their distance from the centre of mass, or the box's largest edge."""
     reach = np.linalg.norm(points - body.center_of_mass, axis=1).max(initial=0.0)
     return float(max(reach, inertia_box(body)[0].max()))
 
@@ -334,17 +334,17 @@ def size_of(body: Body, points: Mat) -> float:
 def skeleton(
     body: Body, points: Mat, least: float, most: float, plane: bool
 ) -> tuple[tuple[Mat, ...], tuple[Mat, ...]]:
-    """The lines of a body in its own frame, each (k, 3): those between its points, and its box, if there is one.
+    """Lines of a body in its own frame, each (k, 3): those between its points, and its box if it has one.
 
-    Between two points a line, among more in a plane the edges of their hull, else a star from the centre of mass. A
-    centre that lies off the line of one or two points is a point, too. Where lines do not show how the body turns, a
-    box around the centre of mass does: with one point at most, in space also with a single line.
+    Two points are joined by a line, more points in a plane by the edges of their hull, others by a star from the centre
+    of mass. The centre counts as a point if it lies off the line of one or two points. If lines do not show rotation
+    (at most one point, in space also a single line), there is a box around the centre of mass.
 
     Parameters
     ----------
-    points : (k, 3), where something acts on it
+    points : (k, 3), points where joints and forces act
     least, most : limits of the largest edge of a box, m
-    plane : all motion is in a plane
+    plane : whether all motion is in a plane
     """
     center = body.center_of_mass
     lines = _edges(points[np.linalg.norm(points - center, axis=1) > _SAME * size_of(body, points)], center)
@@ -379,6 +379,6 @@ def _edges(points: Mat, center: Vec) -> tuple[Mat, ...]:
 
 
 def _between(center: Vec, first: Vec, second: Vec) -> bool:
-    """Whether the centre lies between two points, on their line."""
+    """Whether the centre lies between two points on their line."""
     v, w = second - first, center - first
     return bool(np.linalg.norm(w - np.clip(v @ w / (v @ v), 0.0, 1.0) * v) <= 0.02 * np.linalg.norm(v))

@@ -1,6 +1,6 @@
 """Comparing formulations, rotations and solvers on one system: `compare`, the same as `rbdae.compare`.
 
-The other names are for references of one's own, and for studies whose rows one makes or reads oneself.
+The other names are for your own references, and for studies whose rows you make or read yourself.
 """
 
 from rbdae.laws.content import content_hash
@@ -23,6 +23,6 @@ from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
 
 fingerprint = content_hash
-"""A number of a system's content: results of another one are not resumed."""
+"""Content hash of a system. Results with another hash are not resumed."""
 
 __all__ = ["Case", "Comparison", "compare", "compare_cases"]

@@ -1,4 +1,4 @@
-"""The runs of a study: the choices of one of them, and the list of all that make sense."""
+"""The runs of a study: the choices for one run, and the list of all sensible ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Redundant: TypeAlias = Literal["error", "minimum-norm"]
 OnSingularity: TypeAlias = Literal["stop", "switch"]
 
 TOLERANCES = (1e-4, 1e-6, 1e-8)
-"""Of `rbdae.compare` by default."""
+"""Default tolerances of `rbdae.compare`."""
 
 _WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "switch")}
 
@@ -32,21 +32,20 @@ _WORDS = {"redundant": ("error", "minimum-norm"), "on_singularity": ("stop", "sw
 @final
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The choices of one run; rtol = atol = `tolerance`. Hashable: equal cases are one case.
+    """The choices for one run. Hashable: equal cases are one case.
 
     Parameters
     ----------
-    formulation, rotation, velocity : as `rbdae.formulate` takes them. A value with the default options becomes its
-        name
+    formulation, rotation, velocity : as for `rbdae.formulate`. A value with default options becomes its name
     solver : ``"package:method"``
-    tolerance : rtol and atol of the run
-    redundant, hold : as `rbdae.formulate` takes them
-    projection : as `rbdae.solve` takes it; True becomes a `rbdae.Projection`, False None
+    tolerance : rtol = atol of the run
+    redundant, hold : as for `rbdae.formulate`
+    projection : as for `rbdae.solve`; True becomes a `rbdae.Projection`, False None
     options : the solver's own; a dict becomes sorted pairs (name, value). Values are numbers, strings, booleans or
         tuples of them
-    on_singularity : as `rbdae.solve` takes it; with ``"switch"`` rotations that have a singular set begin with
+    on_singularity : as for `rbdae.solve`; with ``"switch"`` rotations with a singular set begin with
         ``reference="start"``, so that every rotation can be compared from any start
-    step : size of the steps of a fixed-step method, s; None for all others. ``options={"step": ...}`` is the same
+    step : step size of a fixed-step method, s; None for all others. ``options={"step": ...}`` is equivalent
     """
 
     formulation: str | Formulation
@@ -98,28 +97,28 @@ class Case:
 
     @property
     def reference(self) -> Literal["space", "start"]:
-        """The place where the chart is centred, as `rbdae.formulate` takes it."""
+        """The chart's centre, as for `rbdae.formulate`."""
         chart = CHARTS.get(self.rotation)
         return "start" if self.on_singularity == "switch" and chart is not None and chart.centre else "space"
 
     @property
     def curve(self) -> tuple[str, str]:
-        """`form` and `method`: what cases of one work-precision curve have in common."""
+        """`form` and `method`, which the cases of one work-precision curve share."""
         return self.form, self.method
 
     @property
     def knob(self) -> float:
-        """The number that is turned along a curve: the step size of a fixed-step method, else the tolerance."""
+        """The number that varies along a curve: the step size of a fixed-step method, else the tolerance."""
         return self.tolerance if self.step is None else self.step
 
     @property
     def at(self) -> str:
-        """The same in words, as in ``"1e-06"`` or ``"step 0.001"``."""
+        """`knob` as text, such as ``"1e-06"`` or ``"step 0.001"``."""
         return f"{self.tolerance:.0e}" if self.step is None else f"step {self.step:g}"
 
 
 def _plain(what: str, value: Any) -> Any:
-    """An option that can be compared, stored and sent to other processes."""
+    """An option as a value that can be compared, stored and sent to other processes."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (list, tuple)):
@@ -143,20 +142,19 @@ def cases(
     on_singularity: OnSingularity = "stop",
     steps: Iterable[float] | None = None,
 ) -> list[Case]:
-    """All cases that make sense; None takes all there are (of the solvers: those installed, with step control).
+    """All sensible cases. None takes every choice (for solvers: all installed ones with step control).
 
     Parameters
     ----------
-    formulations, rotations, velocities, solvers, tolerances : what to combine
+    formulations, rotations, velocities, solvers, tolerances : choices to combine
     redundant, hold, projection, on_singularity : the same for all cases, see `Case`
-    options : for each solver's name its own options, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
-    steps : sizes of the steps of fixed-step methods, s, which have no tolerances to be varied: they run once for each
-        of these, with the tightest of `tolerances`
+    options : options of each solver by its name, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
+    steps : step sizes of fixed-step methods, s; these run once for each size, with the tightest of `tolerances`
 
     Raises
     ------
     TypeError, ValueError
-        for names that do not exist, with the nearest ones; for what is no list; and where nothing is left
+        for unknown names (with the nearest known ones), for values that are not lists, and if no case is left
     rbdae.adapter.MissingSolver
         for a solver whose package is not installed
     """
@@ -169,15 +167,15 @@ def cases(
     methods = {name: find_method(name)[1] for name in listed}
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"options must be a dictionary by the names of solvers, got {_check.show(options)}")
-    own = dict(options or {})
-    for name in own:
+    solver_options = dict(options or {})
+    for name in solver_options:
         if name not in methods:
             raise ValueError(f"options are given for {name!r}, which is not among the solvers: {', '.join(methods)}")
     sizes = _sizes("tolerances", tolerances, 1.0)
     widths = None if steps is None else _sizes("steps", steps, math.inf)
     knobs: dict[str, list[tuple[float, float | None]]] = {}
     for name, method in methods.items():
-        if method.fixed_step and ("step" in dict(own.get(name, ()))) == (widths is not None):
+        if method.fixed_step and ("step" in dict(solver_options.get(name, ()))) == (widths is not None):
             raise ValueError(
                 f"cases: {name} takes steps of fixed size; give them once, by steps=[1e-2, 5e-3], in seconds, or as "
                 "its option 'step'"
@@ -185,10 +183,10 @@ def cases(
         fixed = [(sizes[-1], width) for width in widths or (None,)]
         knobs[name] = fixed if method.fixed_step else [(size, None) for size in sizes]
     if widths is not None and not any(method.fixed_step for method in methods.values()):
-        raise ValueError(f"cases: steps are those of fixed-step methods, but {', '.join(methods)} choose their own")
+        raise ValueError(f"cases: steps are for fixed-step methods, but {', '.join(methods)} choose their own")
     selected = [p for p in pairings_of(forms) if p[1] in charts and p[2] in speeds]
     chosen = [
-        Case(f, r, v, name, tolerance, redundant, hold, projection, own.get(name, ()), on_singularity, step)
+        Case(f, r, v, name, tolerance, redundant, hold, projection, solver_options.get(name, ()), on_singularity, step)
         for f, r, v in selected
         for name, method in methods.items()
         if method.accepts(f.kind, f.index, (f.name, r, v))
@@ -207,7 +205,7 @@ def cases(
 
 
 def installed_solvers() -> list[str]:
-    """Solvers that choose their own steps and whose packages are installed."""
+    """Installed solvers with step control."""
     return [s.name for s in known_solvers() if s.available and not find_method(s.name)[1].fixed_step]
 
 
@@ -221,7 +219,7 @@ def _sizes(what: str, given: Iterable[float], below: float) -> list[float]:
 
 
 def _listed(what: str, given: Any) -> list[Any]:
-    """The items of a list, each once, at least one; a string would be a list of letters."""
+    """The items of a list without duplicates, at least one; refuses strings."""
     try:
         items = [] if isinstance(given, (str, bytes, Mapping)) else list(dict.fromkeys(given))
     except TypeError:
@@ -234,14 +232,14 @@ def _listed(what: str, given: Any) -> list[Any]:
 
 
 def _forms(given: Iterable[Any]) -> list[Formulation]:
-    """Formulations by name or as values, each once, in the order of the table."""
+    """Formulations by name or as values, without duplicates, in the order of the table."""
     forms = {named(each) for each in _listed("formulations", given)}
     order = [*FORMULATIONS]
     return sorted(forms, key=lambda f: (order.index(f.name) if f.name in order else len(order), str(f)))
 
 
 def _known(what: str, plural: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """Known names, each once; all of them for None."""
+    """Known names without duplicates; all of them for None."""
     wanted = sorted(known) if names is None else _listed(plural, names)
     for name in wanted:
         if name not in known:

@@ -1,7 +1,8 @@
 """Comparing formulations, rotations and solvers on one system: final errors, work, drift.
 
 Every row is one run to the same end time. Its error is measured against a reference that another formulation
-computed at 1e-13. Two formulations compute one each, and their difference says how far the errors can be trusted.
+computed at 1e-13. There are two references by two formulations; their difference bounds the errors that can be
+trusted.
 """
 
 from __future__ import annotations
@@ -54,28 +55,28 @@ def compare(
     limit: float = LIMIT,
     repeats: int = REPEATS,
 ) -> Comparison:
-    """Run a system through formulations, rotations and solvers: errors at the end, work, drift, energy.
+    """Run a system with many formulations, rotations and solvers, and compare final errors, work, drift and energy.
 
     Parameters
     ----------
     system : System
-    t_end : end of all runs, s; they begin at 0, and go back in time where it is negative
-    formulations, rotations, velocities, solvers : names to combine (formulations may be values), each a list; None for
-        all there are. What makes no sense is left out
+    t_end : end of all runs, s; they begin at 0, and go back in time if it is negative
+    formulations, rotations, velocities, solvers : lists of names to combine (formulations may be values); None for
+        every choice. Impossible combinations are left out
     tolerances : rtol = atol of the runs
-    steps : sizes of the steps of fixed-step methods, s: these run once for each, where others run for each tolerance
-    redundant, hold : as `rbdae.formulate` takes them
-    projection : as `rbdae.solve` takes it
-    options : for each solver's name its own options, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
-    on_singularity : ``"switch"`` centres rotations that have a singular set at the start, and again on the way
-    reference : from `rbdae.study.reference`, `rbdae.study.Reference.from_solutions`, or a `Solution` that one trusts;
+    steps : step sizes of fixed-step methods, s; these run once for each size in place of each tolerance
+    redundant, hold : as for `rbdae.formulate`
+    projection : as for `rbdae.solve`
+    options : options of each solver by its name, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
+    on_singularity : ``"switch"`` centres rotations with a singular set at the start, and again during the run
+    reference : from `rbdae.study.reference`, `rbdae.study.Reference.from_solutions`, or a `Solution` that you trust;
         None computes it by two formulations at 1e-13
-    executor : any `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` with the context "spawn", or that of a
-        Dask client; None for this process
-    resume : a file to which each finished run is written at once; those that it has already are not run again. Runs of
+    executor : any `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` with the context "spawn" or a Dask
+        client's; None for this process
+    resume : a file to which each finished run is written at once; runs already in it are not repeated. Runs of
         another mechanism, end time or reference in the same file are kept apart
-    progress : a bar on standard error, if tqdm is installed
-    limit : seconds on the wall after which one run is given up
+    progress : show a bar on standard error, if tqdm is installed
+    limit : seconds of elapsed time after which a run is given up
     repeats : the largest number of timed runs of a short case, see `rbdae.study.run`
 
     Returns
@@ -86,8 +87,8 @@ def compare(
     Raises
     ------
     TypeError, ValueError
-        for wrong input, where nothing is left to run, for a reference of another end or system, and for a computed one
-        that is not good enough for the tolerances, as in chaotic motions
+        for wrong input, if nothing is left to run, for a reference with another end or system, and if the computed
+        reference is not accurate enough for the tolerances, as in chaotic motions
     RuntimeError
         if no reference can be computed
     rbdae.adapter.MissingSolver
@@ -97,7 +98,7 @@ def compare(
     OSError
         for a file that cannot be read or written
     KeyboardInterrupt
-        after Ctrl-C; its `comparison` is the `Comparison` of the runs that were finished, if there is one
+        after Ctrl-C; its `comparison` is the `Comparison` of the finished runs, if any
 
     Examples
     --------
@@ -146,8 +147,8 @@ def compare_cases(
     limit: float = LIMIT,
     repeats: int = REPEATS,
 ) -> Comparison:
-    """`compare` with a list of cases of one's own; a computed reference has `redundant`, `hold` and `projection` of the
-    first of them."""
+    """Compare your own list of cases; a computed reference takes `redundant`, `hold` and `projection` from the
+    first."""
     _check_system(system)
     end = checked_end("compare", t_end)
     exact = _checked_reference(reference, end, system)
@@ -164,7 +165,7 @@ def compare_cases(
         about = (end, first.redundant, first.hold, first.projection)
         file = ResultsFile(resume, content_hash(system), exact, about)
         exact = _checked_reference(file.reference, end, system) or exact
-    # mistakes in the system, and warnings of its start, are said before anything runs, and once
+    # report mistakes in the system and warnings about its start once, before anything runs
     plain = replace(first, formulation="index-1", rotation="quaternion", velocity="angular")
     formulated(system, plain, silent=False)
     done = {} if file is None else file.usable_rows(seconds)
@@ -172,20 +173,22 @@ def compare_cases(
     if exact is None:
         exact = _computed(system, end, wanted, seconds)
     for case in {(case.solver, case.options): case for case in left if case.options}.values():
-        warm_up(system, case, end, steps=1)  # its adapter refuses by name what it does not have
+        warm_up(system, case, end, steps=1)  # its adapter refuses unknown options by name
     if file is not None:
         file.begin(exact)
-    made = {"mechanism": f"{len(system.bodies)} bodies: {', '.join(body.name for body in system.bodies)}"}
-    made |= versions(
+    provenance = {"mechanism": f"{len(system.bodies)} bodies: {', '.join(body.name for body in system.bodies)}"}
+    provenance |= versions(
         {name: adapter(name).version() or "" for name in sorted({case.solver.partition(":")[0] for case in wanted})}
     )
 
     def compared() -> Comparison:
-        return Comparison(exact, tuple(done[case] for case in wanted if case in done), made, len(wanted) - len(left))
+        return Comparison(
+            exact, tuple(done[case] for case in wanted if case in done), provenance, len(wanted) - len(left)
+        )
 
-    one = partial(run, system, exact=exact, limit=seconds, repeats=most)
+    run_case = partial(run, system, exact=exact, limit=seconds, repeats=most)
     try:
-        for row in _shown(_rows(one, left, executor), len(left), progress):
+        for row in _shown(_rows(run_case, left, executor), len(left), progress):
             done[row.case] = row
             if file is not None:
                 file.append(row)
@@ -196,13 +199,13 @@ def compare_cases(
 
 
 def _rows(one: Callable[[Case], Row], chosen: Sequence[Case], executor: Executor | None) -> Iterator[Row]:
-    """Runs in this process, or as they are finished in others. What has not begun is cancelled if anything raises."""
+    """Rows from this process, or from others as they finish. If anything raises, pending runs are cancelled."""
     if executor is None:
         yield from map(one, chosen)
         return
     here = isinstance(executor, ThreadPoolExecutor)
     call: Callable[[Case], Row] = one if here else partial(_run_there, _packed(one))
-    # forms by turns: runs that begin together do not compile the same code
+    # interleave forms, so that runs that begin together do not compile the same code
     by_turns = sorted(chosen, key=lambda case: (case.method, case.knob))
     futures: list[Future[Row]] = []
     try:
@@ -216,7 +219,7 @@ def _rows(one: Callable[[Case], Row], chosen: Sequence[Case], executor: Executor
 
 
 def _packed(one: Callable[[Case], Row]) -> bytes:
-    """A function of a case for other processes, with the users' functions that have no name there."""
+    """A function of a case, pickled for other processes with the users' functions."""
     try:
         import cloudpickle  # type: ignore[import-untyped]
     except ImportError:
@@ -226,13 +229,12 @@ def _packed(one: Callable[[Case], Row]) -> bytes:
 
 
 def _run_there(content: bytes, case: Case) -> Row:
-    """A run in another process."""
     row: Row = pickle.loads(content)(case)
     return row
 
 
 def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:
-    """Rows with a bar on standard error, if it is asked for and tqdm is installed."""
+    """Rows with a bar on standard error, if requested and tqdm is installed."""
     if not progress:
         return rows
     try:
@@ -244,7 +246,7 @@ def _shown(rows: Iterable[Row], total: int, progress: bool) -> Iterable[Row]:
 
 
 def _computed(system: System, t_end: float, wanted: Sequence[Case], limit: float) -> Reference:
-    """The reference of two formulations, if it is good enough for the tolerances."""
+    """The reference by two formulations; refuses one too inaccurate for the tolerances."""
     options: dict[str, Any] = {name: getattr(wanted[0], name) for name in ("redundant", "hold", "projection")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -265,17 +267,17 @@ def _check_system(system: System) -> None:
 
 
 def _checked_reference(reference: Reference | Solution | None, t_end: float, system: System) -> Reference | None:
-    """A reference of the system at the end of the runs."""
+    """The given reference, checked against the system and the end of the runs."""
     if reference is None:
         return None
     if isinstance(reference, Solution):
         reference = Reference.from_solutions(reference)
     if not isinstance(reference, Reference):
         raise TypeError(f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}")
-    for what, own, wanted in (
+    for what, value, wanted in (
         ("the time t", reference.t_end, t_end),
         ("the number of bodies", len(reference.states[0].position), len(system.bodies)),
     ):
-        if own != wanted:
-            raise ValueError(f"the reference belongs to {what} = {own!r}, the study to {wanted!r}; make a new one")
+        if value != wanted:
+            raise ValueError(f"the reference belongs to {what} = {value!r}, the study to {wanted!r}; make a new one")
     return reference

@@ -1,4 +1,4 @@
-"""The result of a study: one table, as a data frame, text, files, a picture, a page, and in words."""
+"""The result of a study: one table as a data frame, text, files, a picture, a page, and in words."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FORMAT = "rbdae comparison 2"
-_TABLE: Final[dict[str, tuple[str, str, str]]] = {  # the attribute of a row, its kind, and what it is
-    "formulation": ("case.formulation", "object", "name, with options that are not the default ones"),
+_TABLE: Final[dict[str, tuple[str, str, str]]] = {  # the attribute of a row, its type, and its meaning
+    "formulation": ("case.formulation", "object", "name, with options that differ from the defaults"),
     "rotation": ("case.rotation", "object", "name"),
     "velocity": ("case.velocity", "object", "name"),
     "solver": ("case.solver", "object", "package:method"),
     "tolerance": ("case.tolerance", "float64", "rtol and atol"),
-    "step": ("case.step", "float64", "size of fixed steps, s; empty for a method that chooses its own"),
+    "step": ("case.step", "float64", "size of fixed steps, s; empty for methods with step control"),
     "redundant": ("case.redundant", "object", "as given to formulate"),
-    "hold": ("case.hold", "object", "as given to formulate, JSON; empty for nothing"),
-    "projection": ("case.projection", "object", "fields of the Projection, JSON; empty for none"),
-    "options": ("case.options", "object", "the solver's own, JSON; empty for none"),
+    "hold": ("case.hold", "object", "as given to formulate, JSON; empty if not given"),
+    "projection": ("case.projection", "object", "fields of the Projection, JSON; empty without projection"),
+    "options": ("case.options", "object", "the solver's own, JSON; empty without options"),
     "on_singularity": ("case.on_singularity", "object", "as given to solve"),
     "error": ("errors.largest", "float64", "the largest of the three errors below"),
     "error_position": ("errors.position", "float64", "at the end, relative"),
     "error_orientation": ("errors.orientation", "float64", "at the end, rad"),
     "error_velocity": ("errors.velocity", "float64", "at the end, relative"),
-    "below_reference": ("", "Int64", "1 if the error is below what the reference is good for, and a bound on it"),
-    "energy": ("energy_error", "float64", "largest error of the energy's balance over the largest kinetic energy"),
+    "below_reference": ("", "Int64", "1 if the error is below the reference's accuracy, and only a bound"),
+    "energy": ("energy_error", "float64", "largest error of the energy balance over the largest kinetic energy"),
     "drift_position": ("position_drift", "float64", "largest violation of the position constraints, SI units"),
     "drift_velocity": ("velocity_drift", "float64", "largest violation of the velocity constraints, SI units"),
     "seconds": ("stats.seconds", "float64", "processor time of the solver, s"),
-    "wall_seconds": ("stats.wall_seconds", "float64", "the same by a clock on the wall, s"),
+    "wall_seconds": ("stats.wall_seconds", "float64", "elapsed time of the solver, s"),
     "timed": ("timed", "Int64", "number of timed runs; both times are their medians"),
-    "evaluations": ("stats.evaluations", "Int64", "of residual or right-hand side"),
+    "evaluations": ("stats.evaluations", "Int64", "number of residuals or right-hand sides"),
     "jacobians": ("stats.jacobians", "Int64", "number"),
     "factorisations": ("stats.factorisations", "Int64", "number"),
     "steps": ("stats.steps", "Int64", "number"),
@@ -62,26 +62,26 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {  # the attribute of a row, it
     "reason": ("reason", "object", "the same without times and numbers"),
 }
 COLUMNS: Final[dict[str, str]] = {name: about for name, (_, _, about) in _TABLE.items()}
-"""The columns of `Comparison.frame`, with what each entry is. Missing is what a failed run does not have, and counts
-that a package does not report."""
+"""Columns of `Comparison.frame` and the meaning of their entries. Results of failed runs and counts that a package does
+not report are missing."""
 
 _EXPLAINED = """\
 Drift is the largest violation of the constraints in SI units; energy is the largest error of its balance relative to
-the kinetic energy. Seconds are processor time of the solver, without loading, wall those of a clock: medians of timed
-runs. Work that an error takes is interpolated between the tolerances."""
+the kinetic energy. Seconds are processor time of the solver, without loading, wall seconds are elapsed time: medians of
+timed runs. The work for an error is interpolated between the tolerances."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Rows in the order of their cases; prints as a table that ends with the ranking in words.
+    """Rows in the order of their cases; printed as a table that ends with the ranking in words.
 
     Attributes
     ----------
-    reference : what the errors are measured against
+    reference : the reference for the errors
     rows : one for each run
-    made : the bodies of the mechanism, versions, machine and date by name; empty for one that was put together by hand
-    resumed : how many rows were taken from the file of an earlier start
+    made : bodies of the mechanism, versions, machine and date by name; empty if put together by hand
+    resumed : number of rows taken from the file of an earlier start
     """
 
     reference: Reference
@@ -118,35 +118,34 @@ class Comparison:
         return pandas.DataFrame(columns, columns=list(_TABLE), dtype=object).astype(kinds)
 
     def ranking(self, errors: Iterable[float] | None = None) -> Ranking:
-        """The form and solver that are the best to reach an error; prints in words.
+        """The best form and solver for each error; prints in words.
 
         Parameters
         ----------
-        errors : of the end state, relative, such as ``[1e-3, 1e-6]``; None for one to three that most of the runs
-            have come to
+        errors : relative errors of the end state, such as ``[1e-3, 1e-6]``; None for one to three that most runs reach
 
         Raises
         ------
         TypeError, ValueError
-            for errors that are no list of positive numbers
+            for errors that are not a list of positive numbers
         """
         return rank(self.rows, errors)
 
     def plot(self, curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None) -> Figure:
-        """Work-precision picture: error over evaluations and over seconds, at most ten curves in a panel.
+        """Draw error over evaluations and over seconds, at most ten curves in a panel.
 
         Parameters
         ----------
         curves : pairs of form and solver as in `Case.curve`, such as ``("index-0, quaternion, angular",
             "scipy:DOP853")``; None for the best of each formulation. A dict of such lists gives a column of panels for
-            each, under its heading; a form has the same colour in all of them
+            each under its heading, with the same colour for a form in all of them
 
         Raises
         ------
         ImportError
             without matplotlib
         ValueError
-            if no run reached the end, and for curves that are not there, or too many
+            if no run reached the end, and for unknown or too many curves
         """
         return picture(self.rows, self.reference, curves)
 
@@ -161,20 +160,20 @@ class Comparison:
         Returns
         -------
         Path
-            where it was written
+            the file written
 
         Raises
         ------
         ImportError
             without plotly, jinja2 or itables: ``pip install plotly jinja2 itables``
         OSError, TypeError, ValueError
-            for a path that it cannot be written to
+            for a path that cannot be written
         """
         return report_comparison(self, path, preface(self.reference), COLUMNS)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write `frame` as CSV, with a line of names; returns the path. A text that a spreadsheet would evaluate has an
-        apostrophe before it."""
+        """Write `frame` as CSV with a header; returns the path. Text that a spreadsheet would evaluate gets an
+        apostrophe."""
         target = checked("to_csv: path", path, "results.csv")
         frame = self.frame.map(harmless)
         with replacing(target) as new:
@@ -197,7 +196,7 @@ class Comparison:
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
-        """Read what `to_json` wrote.
+        """Read a file written by `to_json`.
 
         Raises
         ------
@@ -206,24 +205,24 @@ class Comparison:
         OSError
             for a file that cannot be read
         ValueError
-            for a file of another kind, or one that is damaged
+            for a damaged file, or one of another kind
         """
         content = checked("from_json: path", path, "results.json").read_bytes()
         try:
-            given = json.loads(content)
-            if given["format"] != _FORMAT:
-                raise ValueError(f"format {given['format']!r}")
-            return unpacked(given, cls)
+            data = json.loads(content)
+            if data["format"] != _FORMAT:
+                raise ValueError(f"format {data['format']!r}")
+            return unpacked(data, cls)
         except ImportError:
             raise
         except Exception as error:  # json, cattrs and our own classes have a dozen kinds for damaged content
             raise ValueError(
-                f"{path}: it is no comparison that to_json wrote, or it is damaged ({str(error)[:300]}); write it again"
+                f"{path}: not a comparison written by to_json, or damaged ({str(error)[:300]}); write it again"
             ) from error
 
 
 def _value(row: Row, path: str) -> Any:
-    """An entry of the table; None for what is no finite number, and for what the run does not have."""
+    """An entry of the table; None if it is not finite or missing from the run."""
     if row.errors is None and (path.startswith("errors") or (path.startswith("stats") and not row.stats.steps)):
         return None
     value = attrgetter(path)(row)
@@ -237,26 +236,26 @@ def _value(row: Row, path: str) -> Any:
 
 
 def preface(exact: Reference) -> str:
-    """End time, and what the errors are measured against."""
+    """Sentences on the end time and the reference for the errors."""
     a, end = exact.agreement, f"End time {exact.t_end:g} s."
     if math.isnan(a.largest):
-        errors = "Errors are relative (orientation: rad), against a run of your own; how good that is is not known."
+        errors = "Errors are relative (orientation: rad), against your own run, whose accuracy is not known."
     else:
         errors = (
             f"Errors are relative (orientation: rad), against {exact.about},\nwhich agree to {a.position:.1e} in "
             f"positions, {a.orientation:.1e} in orientations and {a.velocity:.1e} in velocities; errors below are\n"
-            "shown as <. The summary speaks of the largest of the three."
+            "shown as <. The summary uses the largest of the three."
         )
     return f"{end} {errors}\n{_EXPLAINED}"
 
 
 def bounded(value: float, agreement: float | None) -> str:
-    """An error; below what the reference is good for, that bound."""
+    """An error as text; '<' and the bound if it is below the reference's accuracy."""
     return f"<{agreement:.0e}" if agreement is not None and value < agreement else f"{value:.1e}"
 
 
 def _lines(found: Comparison) -> list[str]:
-    """One line per run that reached the end, under a heading for each formulation, rotation and velocity."""
+    """Lines of the runs that reached the end, under a heading for each formulation, rotation and velocity."""
     rows, agreement = [row for row in found.rows if row.errors is not None], found.reference.agreement
     if not rows:
         return []

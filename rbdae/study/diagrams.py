@@ -1,7 +1,7 @@
-"""Work-precision diagrams of a study, a curve for each form and solver, and its page: ranking, diagrams and all runs.
+"""Work-precision diagrams of a study, a curve for each form and solver, and its page with ranking and all runs.
 
-`picture` draws diagrams for a file by matplotlib, `report_comparison` those of a page by plotly, from the same axes,
-curves and choice of the best ones. Both packages are imported when the first diagram is made.
+`picture` draws diagrams for a file by matplotlib, `report_comparison` for a page by plotly, from the same axes, curves
+and choice of the best curves. Both packages are imported with the first diagram.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 _Curves: TypeAlias = dict[Curve, list[Row]]
 _Axis: TypeAlias = tuple[str, Callable[[Row], float]]
-"""The label of an axis, and its value of a row."""
+"""The label of an axis, and its value for a row."""
 
 MOST = 10
-"""Curves that can be told apart in one picture."""
+"""Most curves that can be distinguished in one picture."""
 
 EVALUATIONS: _Axis = ("evaluations", lambda row: float(row.stats.evaluations))
 SECONDS: _Axis = ("seconds of the processor", lambda row: row.stats.seconds)
@@ -57,14 +57,14 @@ ENERGY: _Axis = ("error of energy, relative", lambda row: row.energy_error)
 DRIFT: _Axis = ("position drift [SI]", lambda row: row.position_drift)
 WORK = (EVALUATIONS, SECONDS)
 
-# colours of Okabe and Ito, which everybody can tell apart, and more; no two neighbours have one line or marker
+# colours of Okabe and Ito, distinct for everybody, and more; neighbours differ in line and marker
 _COLORS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#7F3C8D", "#8C564B", "#7F7F7F"),
     *("#BCBD22", "#17BECF"),
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 _STYLES = ("-", "--", "-.", ":")
-_HEIGHT, _GAP = 760, 0.2  # of a figure of a page, px; between its panels
+_HEIGHT, _GAP = 760, 0.2  # height of a page's figure, px, and the gap between its panels
 
 
 _FIRST = ("formulation", "rotation", "velocity", "solver", "tolerance", "error", "evaluations", "seconds", "steps")
@@ -72,19 +72,19 @@ _TARGETS = {
     "error": "of the end state, relative",
     "form": "formulation, rotation, velocity",
     "solver": "",
-    "seconds": "of the processor, interpolated between the tolerances whose errors enclose this one",
+    "seconds": "processor time, interpolated between the tolerances whose errors enclose this one",
     "evaluations": "interpolated likewise",
-    "energy": "largest error of the balance of its loosest run that is so exact, relative",
-    "position drift": "of that run",
-    "tolerance": "of that run; of a fixed-step method its step, s",
+    "energy": "largest relative error of the balance in the loosest run with this accuracy",
+    "position drift": "of the same run",
+    "tolerance": "of the same run; for a fixed-step method its step, s",
 }
 
 
 def best_curves(every: _Curves) -> list[Curve]:
-    """The best curve of each formulation, and then the next best ones of each form; the first in the table's order."""
+    """The best curve of each formulation, then the next best of each form, in the table's order."""
 
     def cost(curve: Curve) -> float:
-        """How far a curve lies to the right and above: the mean logarithm of seconds and error."""
+        """The mean logarithm of seconds and error: distance to the right and up."""
         rows = every[curve]
         return sum(math.log(max(r.stats.seconds, 1e-9)) + 0.2 * math.log(error_of(r)) for r in rows) / len(rows)
 
@@ -103,7 +103,7 @@ def best_curves(every: _Curves) -> list[Curve]:
 
 
 def _below(rows: Iterable[Row], reference: Reference) -> str:
-    """A note on the grey band where errors mean nothing; empty if no run comes there."""
+    """A note on the grey band where errors mean nothing; empty if no run reaches it."""
     agreement = reference.agreement.largest
     if not any(error_of(row) < agreement for row in rows):
         return ""
@@ -118,9 +118,9 @@ def picture(
 
     every = curves_of(rows)
     if not every:
-        raise ValueError("there is nothing to draw: no run got to the end")
-    given = curves if isinstance(curves, Mapping) else {"": best_curves(every) if curves is None else curves}
-    columns = {heading: _checked(listed, every) for heading, listed in given.items()}
+        raise ValueError("there is nothing to draw: no run reached the end")
+    groups = curves if isinstance(curves, Mapping) else {"": best_curves(every) if curves is None else curves}
+    columns = {heading: _checked(listed, every) for heading, listed in groups.items()}
     if not columns:
         raise ValueError("curves must not be empty, got {}; pass e.g. {'IDA': [...]}")
     several = len(columns) > 1
@@ -146,7 +146,7 @@ def picture(
     for axis, (label, _) in zip(panels.T.flat, cycle(WORK), strict=False):
         axis.set_xlabel(label)
         axis.grid(True, which="major", alpha=0.3)
-        low, high = axis.get_xlim()  # matplotlib's own numbers overlap where an axis spans few decades
+        low, high = axis.get_xlim()  # matplotlib's own numbers overlap if an axis spans few decades
         subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 5.0 * low else (1.0, 2.0, 5.0) if high < 50.0 * low else (1.0,)
         axis.xaxis.set_major_locator(LogLocator(subs=subs))
         axis.xaxis.set_major_formatter("{x:g}")
@@ -178,7 +178,7 @@ def _checked(curves: Iterable[Curve], every: _Curves) -> list[Curve]:
 
 
 def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], PageFigure, PageFigure]:
-    """All curves, and two interactive figures of them: error over work, and energy and drift over seconds."""
+    """All curves, and two interactive figures: error over work, and energy and drift over seconds."""
     every = curves_of(rows)
     curves, note = [*every], _below(rows, reference)
     error: _Axis = (reference.axis, error_of)
@@ -197,7 +197,7 @@ def figures(rows: Sequence[Row], reference: Reference) -> tuple[list[Curve], Pag
 
 
 def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[str, Any], str]:
-    """Plotly's figure of panels over one another, and its caption."""
+    """Plotly's figure of panels above each other, and its caption."""
     best = best_curves(every)
     forms, solvers = (list(dict.fromkeys(curve[k] for curve in every)) for k in (0, 1))
     words = [form.rsplit(", ", 2) for form in forms]
@@ -235,21 +235,21 @@ def _spec(every: _Curves, panels: Sequence[tuple[_Axis, _Axis]]) -> tuple[dict[s
         axes[f"yaxis{suffix}"] = page_axis(up[0], True, anchor=f"x{suffix}", domain=domain)
     look = layout(height=_HEIGHT, showlegend=True, **axes)
     caption = (
-        "One colour and dashes a form, one symbol a solver. A click in the legend hides a curve, a double click shows "
-        "only it; a filter of the table of runs shows its curves only."
+        "A colour and dashes for each form, a symbol for each solver. A click in the legend hides a curve, a double "
+        "click shows only it; a filter of the table of runs shows only its curves."
     )
     if left := len(every) - len(best):
-        caption += f" {left} more curves come by a click in the legend."
+        caption += f" A click in the legend shows {left} more curves."
     return {"data": data, "layout": look}, caption
 
 
 def _positive(value: float) -> float | None:
-    """None for what a logarithmic axis cannot show."""
+    """The value, or None if a logarithmic axis cannot show it."""
     return value if math.isfinite(value) and value > 0.0 else None
 
 
 def _told(row: Row) -> str:
-    """The text that a point says of its run."""
+    """The hover text of a run's point."""
     stats, counted = row.stats, shown(None if row.stats.evaluations < 0 else row.stats.evaluations)
     return "<br>".join(
         [
@@ -263,7 +263,7 @@ def _told(row: Row) -> str:
 
 
 def report_comparison(found: Any, path: str | Path, preface: str, columns: Mapping[str, str]) -> Path:
-    """Write the page of a `Comparison` with a preface, and what its columns are; see `Comparison.report`."""
+    """Write the page of a `Comparison` with a preface and the meaning of its columns; see `Comparison.report`."""
     target = check_report(path)
     rows, ranking = found.rows, found.ranking()
     failed = sum(bool(row.failure) for row in rows)
@@ -294,7 +294,7 @@ def report_comparison(found: Any, path: str | Path, preface: str, columns: Mappi
 
 
 def _paragraphs(text: str) -> Iterator[Block]:
-    """Sentences, and lists of the indented ones below them."""
+    """Paragraphs of sentences, and lists of the indented lines below them."""
     items: list[str] = []
     for line in [*text.splitlines(), ""]:
         if line.startswith(" "):
@@ -308,7 +308,7 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 
 def _targets(ranking: Ranking) -> list[Block]:
-    """The work that every form and solver takes to an error, interpolated."""
+    """Interpolated work of every form and solver for each error."""
     rows: list[tuple[Value, ...]] = [
         (
             target.error,
@@ -326,7 +326,7 @@ def _targets(ranking: Ranking) -> list[Block]:
 
 
 def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> Iterator[Block]:
-    """All runs, with those columns in which they differ."""
+    """A table of all runs, with the columns in which they differ."""
     agreement = found.reference.agreement
     frame = found.frame.astype(object).where(found.frame.notna(), None)
     order = [*_FIRST, *(name for name in columns if name not in (*_FIRST, "failure", "reason")), "failure"]
@@ -345,7 +345,7 @@ def _runs(found: Any, curves: Sequence[Curve], columns: Mapping[str, str]) -> It
 
 
 def _bounded(value: Any, bound: float | None) -> Value | Cell:
-    """The value; of an error the bound that it is below, and of a run without one that it failed."""
+    """The error; '<' and the bound if it is smaller; 'failed' if there is no error."""
     shown: Value | Cell = value
     if bound is not None:
         if value is None:

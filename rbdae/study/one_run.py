@@ -1,4 +1,4 @@
-"""One run of a study: a case in, a row of the table out."""
+"""One run of a study, from a case to a row of the table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHORT = 0.2
 """Runs shorter than this are repeated, until their times add up to it, s."""
 
 _AT_LEAST = 3
-"""Timed runs of a short case."""
+"""Least number of timed runs of a short case."""
 
 _WARM_UP = 20
 """Steps of the run that loads kernels and packages."""
@@ -46,17 +46,17 @@ class Row:
 
     Attributes
     ----------
-    case : what was run
-    errors : at the end; None if the run did not reach it
+    case : the case
+    errors : errors at the end; None if the run did not reach it
     position_drift, velocity_drift : largest violation of the constraints over the run, SI units
     energy_error : largest `EnergyOfRun.balance`, relative to the largest kinetic energy
-    stats : counts and seconds of the solver, after first steps that loaded all it needs; where a case was timed several
-        times, their medians. `seconds` is processor time, `wall_seconds` the time on the wall
+    stats : counts and seconds of the solver, without loading; medians if a case was timed several times. `seconds` is
+        processor time, `wall_seconds` elapsed time
     failure : why there is no result, or empty
-    reason : the failure without times and numbers: the same for all runs that failed for one reason
-    timed : how many runs were timed
-    given_up_after : the limit of a run that took too long, s (on the wall); None for all others
-    singular : how many singular positions of loops the run passed; -1 where it has no states
+    reason : the failure without times and numbers, equal for all runs that failed for the same reason
+    timed : number of timed runs
+    given_up_after : the limit of a run that took too long, s of elapsed time; None for all others
+    singular : number of singular positions of loops that the run passed; -1 if it has no states
     """
 
     case: Case
@@ -77,21 +77,20 @@ class Row:
 
 
 class _Warm(Exception):
-    """Ends a run that was made to load kernels and packages."""
+    """Ends a run that only loads kernels and packages."""
 
 
 def run(system: System, case: Case, exact: Reference, limit: float = LIMIT, repeats: int = REPEATS) -> Row:
-    """Run a case; what goes wrong becomes the row's `failure`.
+    """Run a case; an error becomes the row's `failure`.
 
-    A problem is formulated for every run. Some steps that are not counted come first, so that no time contains the
-    loading of kernels and packages. Times are the thread's processor time, which other processes hardly change. Runs
-    below 0.2 s are repeated until their times add up to that, at least three and at most `repeats` times; the median
-    counts.
+    Every run formulates its own problem. Some uncounted steps come first, so that no time contains the loading of
+    kernels and packages. Times are the thread's processor time, which other processes hardly change. Runs shorter than
+    0.2 s are repeated until their times add up to that, at least three and at most `repeats` times; the median counts.
 
     Parameters
     ----------
-    system, case, exact : what to run, and the reference that it is measured against
-    limit : seconds on the wall after which the run is given up
+    system, case, exact : the run, and the reference for its errors
+    limit : seconds of elapsed time after which the run is given up
     repeats : the largest number of timed runs
     """
     nothing = (None, math.nan, math.nan, math.nan, Stats())
@@ -99,7 +98,7 @@ def run(system: System, case: Case, exact: Reference, limit: float = LIMIT, repe
         return _row(system, case, exact, limit, repeats)
     except OutOfTimeError as error:
         return Row(case, *nothing, str(error), f"given up after its limit of {limit:g} s", given_up_after=limit)
-    except Exception as error:  # of a user's force, or a package: one case must not cost the others
+    except Exception as error:  # from a user's force or a package: the other cases go on
         plain = isinstance(error, (ValueError, ProjectionError)) and str(error)
         return Row(case, *nothing, str(error) if plain else f"{type(error).__name__}: {error}")
 
@@ -127,7 +126,7 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
 
 
 def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int) -> tuple[Solution, int]:
-    """A run with the medians of the times, and how many there were."""
+    """A run with the medians of its times, and their number."""
     warm_up(system, case, t_end)
     times: list[float] = []
     walls: list[float] = []
@@ -143,7 +142,7 @@ def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int)
 
 
 def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> None:
-    """The first steps of a run: they load kernels and packages, and show whether its options are accepted."""
+    """Take the first steps of a run, which load kernels and packages and check its options."""
     left = steps
 
     def count(t: float) -> None:
@@ -157,7 +156,7 @@ def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> 
 
 
 def formulated(system: System, case: Case, *, silent: bool = True) -> Problem:
-    """A problem of its own for one run; warnings on its start are given once for a study, not by every run."""
+    """A new problem for one run; a study warns about its start once, not in every run."""
     names: Any = {"rotation": case.rotation, "velocity": case.velocity}  # checked by formulate
     form: Any = case.formulation
     with warnings.catch_warnings():
@@ -167,7 +166,7 @@ def formulated(system: System, case: Case, *, silent: bool = True) -> Problem:
 
 
 def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[float], None]) -> Solution:
-    """The run of a case, whatever becomes of it."""
+    """The run of a case, successful or not."""
     return solve(
         problem,
         (0.0, t_end),

@@ -1,8 +1,8 @@
-"""The form and solver that are the best to reach an error, in words.
+"""The best form and solver for an error, in words.
 
-Runs of one form and solver at several tolerances, or step sizes, make a curve of error over work. The work that an
-error takes is read off this curve, by interpolation of logarithms between the two runs whose errors enclose it: what
-counts is the error that a run has, not the tolerance that it was asked for. Seconds are those of the processor.
+Runs of one form and solver at several tolerances, or step sizes, make a curve of error over work. The work for an error
+is read off this curve, by interpolation of logarithms between the two runs whose errors enclose it: the achieved error
+counts, not the requested tolerance. Seconds are processor time.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _DRIFT = 1e-13
 @final
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The work that one curve takes to reach an error.
+    """The work of one curve for an error.
 
     Attributes
     ----------
     curve : form and solver
     seconds, evaluations : interpolated; evaluations are not a number if the package does not count them
-    drift, energy : of its run with the loosest tolerance, or the largest steps, that has this error or a smaller one:
-        largest violation of the position constraints, and largest error of the energy's balance, relative
-    tolerance, step : of that run; no step if the method chooses its own
+    drift, energy : largest violation of the position constraints, and largest relative error of the energy balance, in
+        its run with the loosest tolerance, or the largest steps, among runs with at most this error
+    tolerance, step : of the same run; no step for a method with step control
     """
 
     curve: Curve
@@ -57,7 +57,7 @@ class Place:
 @final
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An error, and the curves that reach it, the fastest first; `beyond` are those that do not. Prints in words."""
+    """An error, the curves that reach it, the fastest first, and the others in `beyond`. Prints in words."""
 
     error: float
     places: tuple[Place, ...]
@@ -68,7 +68,7 @@ class Target:
         values = [getattr(place, what) for place in self.places]
         if what == "drift":
             values = [max(value, _DRIFT) for value in values]
-        # the fastest of equals; what is not counted comes last
+        # among equals the fastest; missing counts come last
         return self.places[int(np.argmin([math.inf if math.isnan(v) else v for v in values]))]
 
     def __str__(self) -> str:
@@ -95,11 +95,11 @@ class Target:
 @final
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A study in words: print it.
+    """The ranking of a study; printed in words.
 
     Attributes
     ----------
-    targets : errors, the largest first, and who reaches them at what cost
+    targets : errors, the largest first, with the curves that reach them and their work
     failures : runs that failed, by reason
     """
 
@@ -107,7 +107,7 @@ class Ranking:
     failures: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        said = [str(target) for target in self.targets] or ["No run got to the end."]
+        said = [str(target) for target in self.targets] or ["No run reached the end."]
         total = sum(map(len, self.failures.values()))
         said += [f"{total} runs failed:" if total > 1 else "One run failed:"] if total else []
         for reason, rows in self.failures.items():
@@ -125,7 +125,7 @@ def runs_of(rows: Iterable[Row], most: int = 6) -> list[str]:
 
 
 def curves_of(rows: Iterable[Row]) -> dict[Curve, list[Row]]:
-    """Rows that reached the end, by form and solver; of each the loosest tolerance, or the largest step, first."""
+    """Rows that reached the end, by form and solver, from the loosest tolerance or largest step."""
     out: dict[Curve, list[Row]] = {}
     for row in rows:
         if row.errors is not None:
@@ -134,7 +134,7 @@ def curves_of(rows: Iterable[Row]) -> dict[Curve, list[Row]]:
 
 
 def error_of(row: Row) -> float:
-    """The largest error of a run, at least rounding."""
+    """The largest error of a run, but at least rounding."""
     return math.nan if row.errors is None else max(row.errors.largest, 1e-16)
 
 
@@ -162,7 +162,7 @@ def _checked(errors: Iterable[float]) -> list[float]:
 
 
 def _default(curves: Sequence[Sequence[Row]]) -> list[float]:
-    """Errors of `_TARGETS` that at least half of the curves come to; if there is none, the decade that half reach."""
+    """The errors of `_TARGETS` that at least half of the curves reach, or else the decade that half reach."""
     if not curves:
         return []
     reached = sorted(min(map(error_of, rows)) for rows in curves)
@@ -173,7 +173,7 @@ def _default(curves: Sequence[Sequence[Row]]) -> list[float]:
 
 
 def _place(curve: Curve, ordered: Sequence[Row], error: float) -> Place | None:
-    """Interpolated work of one curve to an error; None if no run has one so small."""
+    """Interpolated work of one curve for an error; None if no run has one so small."""
     number = next((k for k, row in enumerate(ordered) if error_of(row) <= error), None)
     if number is None:
         return None
@@ -194,7 +194,7 @@ def _place(curve: Curve, ordered: Sequence[Row], error: float) -> Place | None:
 
 
 def _between(a: float, b: float, share: float) -> float:
-    """Between two logarithms; not a number for counts that are not there."""
+    """Interpolation of logarithms; NaN for missing counts."""
     if a <= 0.0 or b <= 0.0:
         return math.nan
     return math.exp((1.0 - share) * math.log(a) + share * math.log(b))

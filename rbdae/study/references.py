@@ -1,6 +1,6 @@
-"""Motions at the end of runs, how far they are apart, and the reference that the runs of a study are measured against.
+"""Motions at the end of runs, their differences, and the reference of a study.
 
-A computed reference is the final state of two formulations at 1e-13, and their difference.
+A computed reference is the final states of two formulations at 1e-13, and their difference.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REFERENCES: tuple[tuple[FormulationName, RotationName], ...] = (
     ("null-space", "quaternion"),
     ("hamiltonian-eliminated", "quaternion"),
 )
-"""Formulation and rotation of the two references; a row is measured against one of another formulation."""
+"""Formulation and rotation of the two references; a row is measured against one by another formulation."""
 
 _COMPUTED = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
 
@@ -40,8 +40,8 @@ _REMEDY = (
     "for example of an implicit solver"
 )
 _REST = 1e-3
-"""What moves by less than this part of the model's length, or of a radian, in the time of the run counts as resting:
-its errors are relative to that motion, as they are rounding over rounding else."""
+"""Bodies that move by less than this part of the model's length, or of a radian, during the run count as resting: their
+errors are relative to this amount, since they would otherwise be rounding over rounding."""
 
 
 @final
@@ -55,8 +55,8 @@ class FinalState:
     orientation : (n, 4) unit quaternions, scalar first
     angular_velocity : (n, 3), in the body frames, rad/s
     sizes : largest norms of positions, velocities and angular velocities over the run, to which errors are relative (a
-        pendulum at its turning point has no velocity to relate to), but not less than those of a body that hardly
-        moves; None for the norms of this state
+        pendulum's velocity vanishes at its turning point), limited from below for bodies that hardly move; None for the
+        norms of this state
     """
 
     position: Mat
@@ -69,8 +69,8 @@ class FinalState:
 @final
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Errors at the end, relative to the largest size over the run of what is measured; `orientation` is the largest
-    angle, rad; `velocity` the larger one of velocities and angular velocities."""
+    """Errors at the end, relative to the largest size over the run. `orientation` is the largest angle, rad; `velocity`
+    the larger error of velocities and angular velocities."""
 
     position: float
     orientation: float
@@ -83,7 +83,7 @@ class Errors:
 
 
 def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
-    """The motion of all bodies that belongs to the unknowns y at time t."""
+    """The motion of all bodies for unknowns y at time t."""
     states = problem.states(t, y).values()
     return FinalState(
         np.array([s.center_of_mass for s in states]),
@@ -116,7 +116,7 @@ def _exact(solution: Solution) -> FinalState:
 
 
 def errors(state: FinalState, exact: FinalState) -> Errors:
-    """How far `state` is from `exact`, relative to the sizes of `exact`."""
+    """Differences of `state` from `exact`, relative to the sizes of `exact`."""
     found, right = (to_rotation(s.orientation) for s in (state, exact))
     moving = (exact.position, exact.velocity, exact.angular_velocity)
     x, v, Om = exact.sizes or map(float, map(np.linalg.norm, moving))
@@ -136,14 +136,14 @@ def _relative(value: Mat, exact: Mat, size: float) -> float:
 @final
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The states that the runs of a study are measured against.
+    """The reference states of a study.
 
     Attributes
     ----------
     t_end : the time of the states, s
-    states : of the two formulations of `REFERENCES`, or of runs of the user's own
-    agreement : the difference of the two; errors below it mean nothing. Not a number if there is one state only
-    about : where the states are from, in words
+    states : by the two formulations of `REFERENCES`, or from the user's own runs
+    agreement : their difference; errors below it mean nothing. NaN if there is only one state
+    about : the origin of the states, in words
     """
 
     t_end: float
@@ -153,38 +153,37 @@ class Reference:
 
     @property
     def axis(self) -> str:
-        """The error that counts, in words."""
         return f"largest relative error at t = {self.t_end:g} s"
 
     def against(self, formulation: str) -> FinalState:
-        """The state that a formulation other than this one computed."""
+        """The state computed by another formulation than this."""
         return self.states[1 if formulation == REFERENCES[0][0] else 0]
 
     @classmethod
     def from_solutions(cls, first: Solution, second: Solution | None = None) -> Self:
-        """Make a reference of runs that one trusts, by other formulations or solvers at tight tolerances; with a second
-        one the agreement is known.
+        """Make a reference from runs that you trust, by other formulations or solvers at tight tolerances; with a
+        second run the agreement is known.
 
         Raises
         ------
         TypeError
-            for what is no solution
+            for values that are not solutions
         ValueError
             for runs that failed, end at different times, or have other bodies
         """
-        given = [solution for solution in (first, second) if solution is not None]
-        for solution in given:
+        solutions = [solution for solution in (first, second) if solution is not None]
+        for solution in solutions:
             if not isinstance(solution, Solution):
                 raise TypeError(f"a reference is made of rbdae.Solutions, got {_check.show(solution)}")
             if not solution.success:
                 raise ValueError(f"a reference must have reached its end, but {solution.message}; give another run")
-        times = [float(solution.t[-1]) for solution in given]
-        states = [_exact(solution) for solution in given]
+        times = [float(solution.t[-1]) for solution in solutions]
+        states = [_exact(solution) for solution in solutions]
         sizes = [len(state.position) for state in states]
         if times[0] != times[-1] or sizes[0] != sizes[-1]:
             raise ValueError(f"runs of a reference end at {times} s with {sizes} bodies; give runs of one system")
         agreement = errors(*states) if len(states) == 2 else Errors(math.nan, math.nan, math.nan)
-        ends = [(solution.problem_at(times[0]), solution) for solution in given]
+        ends = [(solution.problem_at(times[0]), solution) for solution in solutions]
         about = " and ".join(f"{p.formulation} ({p.rotation}) by {s.solver} at {s.rtol:.0e}" for p, s in ends)
         return cls(times[0], (states[0], states[-1]), agreement, about)
 
@@ -203,15 +202,15 @@ def reference(
     Parameters
     ----------
     system : System
-    t_end : s; runs begin at 0, and go back in time where it is negative
-    redundant, hold : as `rbdae.formulate` takes them
-    projection : as `rbdae.solve` takes it
+    t_end : s; runs begin at 0, and go back in time if it is negative
+    redundant, hold : as for `rbdae.formulate`
+    projection : as for `rbdae.solve`
     limit : seconds after which a run is given up
 
     Raises
     ------
     RuntimeError
-        if one of them did not reach the end
+        if a run does not reach the end
     """
     end = checked_end("reference", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
@@ -231,10 +230,10 @@ def reference(
 
 
 def refuse_disagreement(found: Reference, tightest: float) -> None:
-    """Refuse a reference that is no better than the runs that would be measured against it.
+    """Refuse a reference that is no more accurate than the runs of the study.
 
     Runs have errors of some tens of their tolerance; so the two formulations may differ by a hundred times the tightest
-    one, but not by less than rounding, and not by more than 1e-3.
+    tolerance, within limits of rounding and 1e-3.
 
     Raises
     ------
@@ -252,7 +251,7 @@ def refuse_disagreement(found: Reference, tightest: float) -> None:
 
 
 def checked_end(owner: str, t_end: float) -> float:
-    """The end of all runs, s, not zero, where they begin; before it they go back in time."""
+    """The end of all runs, s, nonzero because they begin at 0; negative for runs back in time."""
     end = _check.number(owner, "t_end", t_end)
     if end == 0.0:
         raise ValueError(
@@ -262,7 +261,7 @@ def checked_end(owner: str, t_end: float) -> float:
 
 
 class OutOfTimeError(Exception):
-    """Raised from within a run that takes longer than its limit."""
+    """Raised within a run that exceeds its limit."""
 
 
 def deadline(limit: float) -> Callable[[float], None]:

@@ -1,9 +1,9 @@
-"""Results on disk, by cattrs: a comparison in one JSON file, and finished runs as lines, so that a study that is killed
-can be continued.
+"""Results on disk, by cattrs: a comparison in one JSON file, and finished runs as lines, so that a killed study can be
+continued.
 
 A line belongs to a study by its key: mechanism (by content), end time, reference, version of rbdae. One file may hold
-several studies. If the process is killed while it writes, the last line has no end; it is cut off when the file is
-opened again, and its run is done again.
+several studies. If the process is killed while writing, the incomplete last line is removed when the file is opened
+again, and its run is repeated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BEGINNING = b'{"format": "rbdae study '
 
 @cache
 def _converter() -> Any:
-    """Values of a study to and from what JSON has: NaN is null, an array a list, a formulation its text.
+    """A converter between a study's values and JSON: NaN is null, an array a list, a formulation its text.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def _converter() -> Any:
     out.register_unstructure_hook_func(_is_array, lambda x: x.tolist())
     out.register_structure_hook_func(_is_array, lambda x, _: np.array(x, dtype=np.float64))
     out.register_unstructure_hook_func(lambda kind: Formulation in get_args(kind), str)
-    # unions belong to `Case`, which checks what it gets
+    # unions belong to `Case`, which checks its values
     out.register_structure_hook_func(_is_union, _chosen)
     return out
 
@@ -72,12 +72,12 @@ def _chosen(value: Any, kind: Any) -> Any:
 
 
 def packed(value: Any) -> Any:
-    """A value of a study as JSON can have it."""
+    """A study's value as JSON."""
     return _converter().unstructure(value)
 
 
 def unpacked(value: Any, kind: type[T]) -> T:
-    """A value of a study from what `packed` made of it."""
+    """A study's value from the result of `packed`."""
     out: T = _converter().structure(value, kind)
     return out
 
@@ -88,13 +88,13 @@ class ResultsFile:
 
     Parameters
     ----------
-    path : of the file, which is made with the first result
-    fingerprint, given, about : what the study is: its mechanism, its reference if there is one, and all that a computed
-        one depends on
+    path : the file, created with the first result
+    fingerprint, given, about : the study's key: its mechanism, its reference if given, and everything on which a
+        computed one depends
 
     Attributes
     ----------
-    reference : the one that is in the file, or None
+    reference : the reference in the file, or None
     rows : finished runs by their cases
     """
 
@@ -110,29 +110,28 @@ class ResultsFile:
             raise FileNotFoundError(f"resume: there is no folder {self.path.parent} for {self.path.name}")
 
     def usable_rows(self, limit: float) -> dict[Case, Row]:
-        """Finished runs, without those that were given up after a shorter time, s."""
+        """Finished runs, except those given up after a shorter limit, s."""
         return {case: row for case, row in self.rows.items() if (row.given_up_after or limit) >= limit}
 
     def begin(self, reference: Reference) -> None:
-        """Write what all runs of the study share; does nothing if it is there."""
+        """Write the data shared by all runs of the study, unless they are in the file."""
         if self.reference is None:
             self.reference = reference
             self._append({"reference": packed(reference)})
 
     def append(self, row: Row) -> None:
-        """Write a finished run."""
         self.rows[row.case] = row
         self._append({"run": packed(row)})
 
     def _append(self, content: dict[str, Any]) -> None:
         text = (json.dumps({"format": _FORMAT, "study": self._key, **content}) + "\n").encode()
-        # unbuffered: one call of the operating system for a line
+        # unbuffered: one system call for a line
         with open(self.path, "ab", buffering=0) as file:
             if file.write(text) != len(text):
                 raise OSError(f"resume: {self.path} did not take a whole line: the disk is full; make room")
 
     def _read(self) -> None:
-        """Read complete lines, and cut off a last line that a killed process left."""
+        """Read complete lines, and remove an incomplete last line left by a killed process."""
         content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
         try:

@@ -117,7 +117,7 @@ def test_sources_that_are_not_in_the_system_are_refused():
 
 SAMPLED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "nan": (lambda t, u, m: np.nan, {}, "'control' at t = 0: o must be finite"),
-    "two": (lambda t, u, m: (1.0, 2.0), {}, "'control' at t = 0: its law gives 2 outputs, and it has 1: o"),
+    "two": (lambda t, u, m: (1.0, 2.0), {}, "'control' at t = 0: its law returns 2 outputs, and it has 1: o"),
     "none": (lambda t, u, m: None, {}, "'control' at t = 0: o must be a real number"),
     "memory": (lambda t, u, m: ([1.0], {"y": 1.0}), {"memory": {"x": 0.0}}, "unknown memory of Sampled 'control'"),
     "later": (lambda t, u, m: 1.0 if t < 0.015 else np.inf, {}, "'control' at t = 0.02: o must be finite"),

@@ -319,15 +319,15 @@ RNG = np.random.default_rng(5)
 DRAW = np.random.RandomState(5).rand
 
 UNRECORDED = {
-    "a counter": (counting, "changes what is outside"),
+    "a counter": (counting, "changes objects outside"),
     "a variable of its class": (Calls(), "changes Calls.n"),
     "an attribute of its own": (own_calls, "changes own_calls.n"),
     "random numbers": (lambda s: s * DRAW(), "it uses (DRAW|__call__)"),
     "a generator": (lambda s: s + RNG.standard_normal(), "it uses standard_normal"),
     "output": (printing, "it uses print"),
-    "a loop without end": (endless, "no arithmetic .while"),
+    "a loop without end": (endless, "not arithmetic .while"),
     "a whole number": (lambda s: WEIGHTS[int(s) % 3], "it uses int"),
-    "text": (lambda s: len(f"{s:.3f}") + s, "no arithmetic .joinedstr"),
+    "text": (lambda s: len(f"{s:.3f}") + s, "not arithmetic .joinedstr"),
     "no source": (eval("lambda s: 2.0 * s"), "no source"),
 }
 

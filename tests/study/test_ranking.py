@@ -83,7 +83,7 @@ def test_a_comparison_survives_files(tmp_path):
     assert list(table.columns) == list(COLUMNS) and table["error"][0] == 1e-6
     assert found.frame["seconds"].tolist()[0] == 2.0
     (tmp_path / "c.json").write_text((tmp_path / "c.json").read_text()[:-40])
-    with pytest.raises(ValueError, match=r"c\.json: it is no comparison that to_json wrote, or it is damaged"):
+    with pytest.raises(ValueError, match=r"c\.json: not a comparison written by to_json, or damaged"):
         Comparison.from_json(tmp_path / "c.json")
 
 

@@ -83,7 +83,7 @@ def test_a_failed_run_becomes_a_row_with_the_reason(reference):
     assert "gimbal lock" in singular.failure
     found = Comparison(reference, (row, singular))
     assert "  1: given up after its limit" in str(found) and "2 runs, 2 failed" in str(found)
-    with pytest.raises(ValueError, match="no run got to the end"):
+    with pytest.raises(ValueError, match="no run reached the end"):
         found.plot()
 
 

@@ -1,12 +1,12 @@
 """SUNDIALS' IDA and CVODE without Python between their steps.
 
-The shared libraries are those of scikit-sundae's wheel, or of a folder (`_library`). Callbacks are machine functions
+The shared libraries come from scikit-sundae's wheel, or from a folder (`_library`). Callbacks are machine functions
 (`_shims`), IDA's linear solver is our factors (`rbdae.machine.factors`), the loop is `rbdae.machine.loops.multistep`. A
-run stays in machine code from its start to its end. It comes back where an event changes its sign and where a switch
-may be due; a progress function is called after every step. The steps are the same in all cases.
+run stays in machine code from start to end, except where an event changes sign or a switch may be due; a progress
+function is called after every step. The steps are the same in all cases.
 
-A projected state goes back without a restart: within the steps of CVODE's BDF, by its own function for this; with the
-others into the zeroth column of their history, which moves the recent history along (`_run`).
+A projected state goes back without a restart: in CVODE's BDF by its own projection function; in the others into the
+zeroth column of their history, which shifts the recent history (`_run`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CHOICES = {"linsolver": ("factors", "dense"), "lmm": ("adams", "bdf"), "suppres
 
 
 def _options(given: Mapping[str, Any], method: str) -> dict[str, Any]:
-    """The user's options; numbers are checked by SUNDIALS, which is told them."""
+    """The user's options, checked; SUNDIALS itself checks numbers."""
     out = take_options(given, _OPTIONS[method], f"sundials:{method}")
     for name, known in _CHOICES.items():
         if name in out and out[name] not in known:
@@ -47,7 +47,7 @@ def _options(given: Mapping[str, Any], method: str) -> dict[str, Any]:
 def _prepared(
     problem: Solvable, method: str, rtol: float, atol: float | Vec, options: Mapping[str, Any]
 ) -> tuple[_library.Library, float, float | Vec, dict[str, Any]]:
-    """The library, SUNDIALS' tolerances, and the options with those that have values of ours."""
+    """The library, SUNDIALS' tolerances, and the options with our defaults."""
     given = _options(options, method)
     library = _library.library(given.pop("library", None))
     given["max_num_steps"] = count("sundials", "max_num_steps", given.get("max_num_steps", MAX_STEPS))
@@ -60,18 +60,18 @@ def _prepared(
 @final
 @dataclass(frozen=True, slots=True)
 class NativeProblem:
-    """The functions and values that a SUNDIALS loop of one's own needs: see ``examples/sundials_by_hand.py``.
+    """Functions and values for your own SUNDIALS loop, see ``examples/sundials_by_hand.py``.
 
     Parameters
     ----------
     function, jacobian : machine functions, see `rbdae.machine.function`: residual and the data of its Jacobian, or
-        right-hand side and its Jacobian, row after row
+        right-hand side and its Jacobian, row by row
     y0, yd0 : consistent initial values, shape (n,)
     t0 : initial time
     rtol, atol : SUNDIALS' tolerances, by the class of each unknown
-    options : ``max_num_steps``, IDA's ``first_step``, and what was given
-    library : the SUNDIALS that a run would take: ``library.call(name, result, *arguments)`` calls a function of it with
-        values of ctypes, ``library.address(name)`` says where it begins, ``library.has(name)`` whether it is there
+    options : ``max_num_steps``, IDA's ``first_step``, and the given options
+    library : the SUNDIALS of a run: ``library.call(name, result, *arguments)`` calls one of its functions with ctypes
+        values, ``library.address(name)`` is its address, ``library.has(name)`` tells whether it exists
     """
 
     function: Any
@@ -87,7 +87,7 @@ class NativeProblem:
 
 @final
 class SundialsAdapter(AbstractAdapter):
-    """IDA and CVODE of the SUNDIALS that is there, see the package `rbdae_adapters.sundials`."""
+    """IDA and CVODE of the installed SUNDIALS, see the package `rbdae_adapters.sundials`."""
 
     package = "sundials"
     install = "pip install scikit-sundae"
@@ -107,7 +107,6 @@ class SundialsAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
-        """The version of the library that comes with scikit-sundae."""
         try:
             return ".".join(map(str, _library.library().version))
         except MissingSolver:
@@ -116,7 +115,7 @@ class SundialsAdapter(AbstractAdapter):
     def native(
         self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
     ) -> NativeProblem:
-        """Machine functions, consistent values and SUNDIALS' tolerances; `options` are those of a run."""
+        """Machine functions, consistent values and SUNDIALS' tolerances; `options` as for a run."""
         library, rtol, atol, given = _prepared(problem, method, rtol, atol, options)
         names = ("residual", "jacobian_data") if method == "ida" else ("rhs", "rhs_jacobian")
         functions = [machine(problem, name) for name in names]
@@ -124,20 +123,19 @@ class SundialsAdapter(AbstractAdapter):
         return NativeProblem(functions[0], functions[1], y0, yd0, problem.t0, rtol, atol, given, library)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
-        """Run one of the two."""
         implicit = method.name == "ida"
         request = usable(problem, request, least_tolerance(problem))
         library, rtol, atol, options = _prepared(problem, method.name, request.rtol, request.atol, request.options)
-        made: list[MultistepRun] = []
+        runs: list[MultistepRun] = []
 
         def make(y0: Vec, within: Inside | None) -> MultistepRun:
-            made.append(MultistepRun(library, problem, request, y0, implicit, rtol, atol, options, within))
-            return made[-1]
+            runs.append(MultistepRun(library, problem, request, y0, implicit, rtol, atol, options, within))
+            return runs[-1]
 
         try:
             return loops.run(make, problem, request, options["max_num_steps"])
         finally:
-            for each in made:
+            for each in runs:
                 each.close()
 
 

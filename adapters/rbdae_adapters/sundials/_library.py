@@ -1,7 +1,7 @@
-"""The shared libraries of SUNDIALS: those that come with scikit-sundae, or those in a folder that the user names.
+"""The shared libraries of SUNDIALS, from scikit-sundae or from a folder named by the user.
 
-Nothing is compiled. The library says its version, whose headers say where the operations of a linear solver are.
-Numbers are to be of double precision; indices may have any size. Every object that is made here is counted (`alive`)
+Nothing is compiled. The library reports its version, which determines where the operations of a linear solver are
+(`PLACES`). Numbers must be of double precision; indices may have any size. Every object made here is counted (`alive`)
 and freed by `Objects.close`.
 """
 
@@ -25,11 +25,12 @@ from rbdae._arrays import Vec
 from rbdae.adapter import MissingSolver, Unsupported
 
 OLDEST = (7, 0)
-"""The first version with handlers of errors in its contexts."""
+"""The first version with error handlers in its contexts."""
 
 PLACES = (((7, 6), (2, 8)), ((7, 5), (1, 8)), (OLDEST, (1, 7)))
-"""In a linear solver since a version, by its headers: the pointer to its table of operations, and `setup` in there,
-which `solve` follows; `gettype` is the first. 7.5 has `setoptions` before them, 7.6 `python` before the table."""
+"""Places in a linear solver since each version, from the headers: the pointer to the table of operations, and `setup`
+in this table, followed by `solve`; `gettype` is first. 7.5 has `setoptions` before them, 7.6 `python` before the
+table."""
 
 POINTER, REAL, INT, LONG, INDEX = ctypes.c_void_p, ctypes.c_double, ctypes.c_int, ctypes.c_long, ctypes.c_int64
 
@@ -40,7 +41,7 @@ _LIVE: weakref.WeakSet[Objects] = weakref.WeakSet()
 
 
 def alive() -> int:
-    """How many objects of SUNDIALS there are."""
+    """Number of live SUNDIALS objects."""
     return sum(len(objects.frees) for objects in list(_LIVE))
 
 
@@ -50,7 +51,7 @@ class Library:
 
     Attributes
     ----------
-    files : where it was found
+    files : paths of its files
     version : (major, minor, patch)
     places : see `PLACES`
     """
@@ -61,7 +62,7 @@ class Library:
         self._addresses: dict[str, int] = {}
         self._functions: dict[str, Any] = {}
         if lacking := [needed for needed in _NEEDED if not self.has(needed)]:
-            raise MissingSolver(f"it has no {', '.join(lacking)}, which SUNDIALS of 7.0 or later has")
+            raise MissingSolver(f"it has no {', '.join(lacking)}, which SUNDIALS 7.0 or later has")
         self.version = self._asked_version()
         if self.version[:2] < OLDEST:
             raise MissingSolver(f"it is SUNDIALS {'.'.join(map(str, self.version))}; 7.0 or later is needed")
@@ -69,21 +70,19 @@ class Library:
         self._check_places()
 
     def has(self, name: str) -> bool:
-        """Whether a function is exported."""
         if name not in self._addresses:
             function = next((getattr(h, name) for h in self._handles if hasattr(h, name)), None)
             self._addresses[name] = 0 if function is None else ctypes.cast(function, POINTER).value or 0
         return self._addresses[name] != 0
 
     def address(self, name: str) -> int:
-        """The address at which a function begins."""
         if not self.has(name):
             raise Unsupported(f"the SUNDIALS of {self.files[0]!r} has no {name}; take another library=")
         return self._addresses[name]
 
     def call(self, name: str, result: Any, *arguments: Any) -> Any:
-        """Call a function; arguments are values of ctypes."""
-        function = self._functions.get(name)  # a function of C has one signature
+        """Call a function with ctypes values."""
+        function = self._functions.get(name)  # a C function has one signature
         if function is None:
             function = self._functions[name] = ctypes.CFUNCTYPE(result, *map(type, arguments))(self.address(name))
         return function(*arguments)
@@ -96,7 +95,7 @@ class Library:
         return major, minor, patch
 
     def _check_places(self) -> None:
-        """Check that the operations of a linear solver are where the headers of this version have them."""
+        """Check that the operations of a linear solver are where this version's headers have them."""
         objects = Objects(self)
         try:
             dense = objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), objects.context)
@@ -105,14 +104,14 @@ class Library:
             table, setup = self.places
             entries = (POINTER * 16).from_address((POINTER * 3).from_address(solver.value)[table] or 0)
             if entries[setup] != self.address("SUNLinSolSetup_Dense"):
-                raise MissingSolver("its linear solvers are not those of SUNDIALS' headers")
+                raise MissingSolver("its linear solvers differ from SUNDIALS' headers")
         finally:
             objects.close()
 
 
 @final
 class Objects:
-    """Objects of one run in a context of its own, freed in the opposite order by `close`."""
+    """Objects of one run in their own context; `close` frees them in reverse order."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -121,24 +120,24 @@ class Objects:
         place = POINTER()
         status = library.call("SUNContext_Create", INT, POINTER(0), POINTER(ctypes.addressof(place)))
         if status:
-            raise MemoryError(f"SUNContext_Create has failed with {status}")
+            raise MemoryError(f"SUNContext_Create failed with {status}")
         self.context = POINTER(place.value)
         self.frees.append(lambda: library.call("SUNContext_Free", None, POINTER(ctypes.addressof(place))))
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # a run that was left by an exception
+        with contextlib.suppress(Exception):  # a run left by an exception
             self.close()
 
     def close(self) -> None:
-        """Free all; nothing may use them from here on."""
+        """Free all objects; nothing may use them afterwards."""
         while self.frees:
             self.frees.pop()()
 
     def made(self, constructor: str, destructor: str, *arguments: Any, by_address: bool = False) -> Any:
-        """A new object; the destructor of an integrator takes the address of its address."""
+        """A new object; an integrator's destructor takes the address of its address."""
         out = POINTER(self.library.call(constructor, POINTER, *arguments))
         if not out.value:
-            raise MemoryError(f"{constructor} has made nothing")
+            raise MemoryError(f"{constructor} returned no object")
         freed = ctypes.pointer(out) if by_address else out
         self.frees.append(lambda: self.library.call(destructor, None, ctypes.cast(freed, POINTER)))
         return out
@@ -152,7 +151,7 @@ class Objects:
         return out, values
 
     def linear_solver(self, setup: int, solve: int) -> Any:
-        """A direct linear solver with these functions of machine code."""
+        """A direct linear solver with these machine functions."""
         place, first = self.library.places
         out = self.made("SUNLinSolNewEmpty", "SUNLinSolFreeEmpty", self.context)
         entries: Any = (POINTER * 16).from_address((POINTER * 3).from_address(out.value)[place] or 0)
@@ -160,11 +159,11 @@ class Objects:
         return out
 
 
-# ---------------------------------------------------------------- where they are
+# ---------------------------------------------------------------- finding the libraries
 
 
 def _in_wheel() -> list[str]:
-    """The libraries of scikit-sundae: beside its package, or in the environment that conda has made."""
+    """The libraries of scikit-sundae: next to its package, or in a conda environment."""
     spec = importlib.util.find_spec("sksundae")
     if spec is None or not spec.submodule_search_locations:
         return []
@@ -177,19 +176,19 @@ def _in_folder(folder: Path) -> list[str]:
     files = []
     for name in _MODULES:
         for pattern in (f"libsundials_{name}[-.]*", f"sundials_{name}[-.]*"):
-            found = [f for f in sorted(glob.glob(str(folder / pattern))) if not f.endswith((".a", ".la", ".lib"))]
-            if found:
-                files.append(found[0])
+            matches = [f for f in sorted(glob.glob(str(folder / pattern))) if not f.endswith((".a", ".la", ".lib"))]
+            if matches:
+                files.append(matches[0])
                 break
     return files
 
 
 @functools.cache
 def _library(folder: str | None) -> Library | str:
-    """The library, or why it cannot be had."""
+    """The library, or why it is not available."""
     files = _in_wheel() if folder is None else _in_folder(Path(folder))
     if not files:
-        return "no SUNDIALS is there; pip install scikit-sundae" if folder is None else f"no SUNDIALS is in {folder!r}"
+        return "no SUNDIALS was found; pip install scikit-sundae" if folder is None else f"no SUNDIALS in {folder!r}"
     try:
         return Library(files)
     except (OSError, MissingSolver) as error:
@@ -197,16 +196,16 @@ def _library(folder: str | None) -> Library | str:
 
 
 def library(folder: object = None) -> Library:
-    """The library of a folder; the one that comes with scikit-sundae if none is given.
+    """The library in a folder, by default scikit-sundae's.
 
     Raises
     ------
     rbdae.adapter.MissingSolver
-        if it is not there, or is not usable; the message says why
+        if it is missing or not usable; the message says why
     """
     if folder is not None and not isinstance(folder, str | os.PathLike):
         raise TypeError(f"library must be the path of a folder, got {folder!r}; leave it out")
-    found = _library(None if folder is None else os.fspath(folder))
-    if isinstance(found, str):
-        raise MissingSolver(found)
-    return found
+    result = _library(None if folder is None else os.fspath(folder))
+    if isinstance(result, str):
+        raise MissingSolver(result)
+    return result

@@ -1,4 +1,4 @@
-"""A run of IDA or CVODE: SUNDIALS' objects, what they call, and what they have counted."""
+"""A run of IDA or CVODE with SUNDIALS' objects, their functions and counts."""
 
 from __future__ import annotations
 
@@ -35,29 +35,28 @@ _SETTERS = (
     ("max_err_test_fails", "SetMaxErrTestFails", INT),
     ("nonlin_conv_coef", "SetNonlinConvCoef", REAL),
 )
-"""Options that are SUNDIALS' own, which checks them."""
+"""SUNDIALS' own options, which it checks itself."""
 
 
 def _array(address: int, n: int) -> Vec:
-    """The numbers at an address."""
     memory: Any = (REAL * n).from_address(address)
     return np.frombuffer(memory)
 
 
 @final
 class MultistepRun(LoopRun):
-    """A run of one of the two, whose steps are the loop of `rbdae.machine.loops.multistep`.
+    """A run of IDA or CVODE by the loop of `rbdae.machine.loops.multistep`.
 
     Parameters
     ----------
-    implicit : IDA, else CVODE
-    rtol, atol : SUNDIALS' own, which may differ from those of the request
-    options : those of the adapter, checked
+    implicit : True for IDA, False for CVODE
+    rtol, atol : SUNDIALS' tolerances, which may differ from the request's
+    options : the adapter's options, checked
 
     Attributes
     ----------
-    words : what its functions are handed through
-    address, context : of the function of a step
+    words : data passed to its functions
+    address, context : of the step function
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class MultistepRun(LoopRun):
         self._alive: list[Any] = []
         self._message = np.zeros(MESSAGE_BYTES, dtype=np.uint8)
         self._last: tuple[int, ...] | None = None
-        self._looked = 0  # Jacobians for pivots
+        self._looked = 0  # Jacobians evaluated for pivots
         self._errors: list[BaseException] = []
         self._direction = request.direction
         function = self._held(machine(problem, "residual" if implicit else "rhs", self._direction))
@@ -91,7 +90,7 @@ class MultistepRun(LoopRun):
         w.n, w.scratch, w.direction = problem.n, scratch.ctypes.data, self._direction
         self.address = self._code.address("ida" if implicit else "cvode")
         self.context = self._memory_of_words.ctypes.data
-        # BDF of CVODE projects its states within its steps; those of the others are projected between them
+        # CVODE's BDF projects states within its steps, the others between steps
         self._projects = within is not None and not implicit and options.get("lmm") == "bdf"
         correction = within.correction if within is not None and self._projects else None
         try:
@@ -100,18 +99,18 @@ class MultistepRun(LoopRun):
             objects.close()
             raise
         if within is not None and self._projects and request.t_eval is None:
-            within = within._replace(correction=None)  # ends of steps are projected, states between them are not
+            within = within._replace(correction=None)  # ends of steps are projected already
         controls = USUAL if within is None else Controls(max_steps=options["max_num_steps"])
         loop = loop_of(MULTISTEP, self, request, y0, within, atol=0.0, controls=controls)
         super().__init__(loop, self._raise, request, within)
-        loop.s.takes_back = int(not self._projects)  # states that were changed between steps go into the history
+        loop.s.takes_back = int(not self._projects)  # states changed between steps go into the history
 
     def _make(
         self, request: Request, y0: Vec, rtol: float, atol: float | Vec, options: Mapping[str, Any], correction: Any
     ) -> None:
-        """Make SUNDIALS' objects, tell them everything, and note its functions for the function of a step."""
+        """Create and configure SUNDIALS' objects, and note its functions for the step function."""
         objects, library, w, prefix = self._objects, self.library, self.words, self._prefix
-        library.call("SUNContext_ClearErrHandlers", INT, objects.context)  # its words go to `_said`
+        library.call("SUNContext_ClearErrHandlers", INT, objects.context)  # its messages go to `_said`
         said, words = POINTER(self._code.address("said")), POINTER(self._message.ctypes.data)
         library.call("SUNContext_PushErrHandler", INT, objects.context, said, words)
         self._y, state = objects.vector(y0)
@@ -147,10 +146,10 @@ class MultistepRun(LoopRun):
         return what
 
     def _call(self, name: str, *arguments: Any) -> None:
-        """Call a function of the integrator; its words are raised if it fails."""
+        """Call a function of the integrator; raises its message if it fails."""
         status = self.library.call(self._prefix + name, INT, self._memory, *arguments)
         if status < 0:
-            raise Unsupported(f"{self._prefix}{name} has said {status}: {self._said() or 'no more'}")
+            raise Unsupported(f"{self._prefix}{name} returned {status}: {self._said() or 'no message'}")
 
     # ------------------------------------------------------------ making
 
@@ -159,40 +158,40 @@ class MultistepRun(LoopRun):
         self._call(name, *function, REAL(t0), self._y, *((self._yp,) if self._implicit else ()))
 
     def _history(self, t0: float, state: Vec) -> int:
-        """Start, and find where the integrator keeps the last state, the zeroth column of its history: of the vectors
-        that it has made, this one takes over another state when it starts again."""
+        """Start, and find the address of the last state, the zeroth column of the integrator's history: among the
+        vectors that it made, this one takes another state at a restart."""
         library, clone = self.library, self.library.address("N_VClone_Serial")
-        made: list[int] = []
+        vectors: list[int] = []
 
         def cloned(vector: int) -> int:
-            made.append(library.call("N_VClone_Serial", POINTER, POINTER(vector)))
-            return made[-1]
+            vectors.append(library.call("N_VClone_Serial", POINTER, POINTER(vector)))
+            return vectors[-1]
 
         def set_clone(vector: Any, old: int, new: int) -> None:
-            table = (POINTER * 4).from_address((POINTER * 2).from_address(vector)[1] or 0)  # of its operations
+            table = (POINTER * 4).from_address((POINTER * 2).from_address(vector)[1] or 0)  # its operations
             table[[*table].index(old)] = new
 
         noted = ctypes.CFUNCTYPE(POINTER, POINTER)(cloned)
         address = ctypes.cast(noted, POINTER).value or 0
         set_clone(self._y.value, clone, address)
         self._start("Init", t0)
-        for vector in (self._y.value, *made):
+        for vector in (self._y.value, *vectors):
             set_clone(vector, address, clone)
         y0 = state.copy()
         state[:] = np.pi * np.arange(1, len(state) + 1)
         self._start("ReInit", t0)
-        places = [library.call("N_VGetArrayPointer", POINTER, POINTER(vector)) for vector in made]
-        found = [place for place in places if np.array_equal(_array(place, len(state)), state)]
+        places = [library.call("N_VGetArrayPointer", POINTER, POINTER(vector)) for vector in vectors]
+        matches = [place for place in places if np.array_equal(_array(place, len(state)), state)]
         state[:] = y0
         self._start("ReInit", t0)
-        if len(found) != 1:
+        if len(matches) != 1:
             raise Unsupported(f"the history of {library.files[0]!r} was not found; leave projection= out")
-        return int(found[0])
+        return int(matches[0])
 
     def _settings(self, options: Mapping[str, Any]) -> None:
-        self._call("SetMaxNumSteps", LONG(-1))  # counted by the loop
+        self._call("SetMaxNumSteps", LONG(-1))  # the loop counts steps
         if not self._implicit:
-            self._call("SetMaxHnilWarns", INT(-1))  # they are printed, whatever handler there is
+            self._call("SetMaxHnilWarns", INT(-1))  # they would be printed despite any handler
         for name, setter, kind in _SETTERS:
             value = options.get(name)
             nothing = {"max_step": np.inf, "min_step": 0.0}.get(name)
@@ -211,8 +210,8 @@ class MultistepRun(LoopRun):
     # ------------------------------------------------------------ linear solvers
 
     def _own(self, wanted: bool) -> None:
-        """The problem's factors, and what chooses pivots again for this run; SUNDIALS' dense solver where there are no
-        factors, unless they are wanted, and where there are no pivots at the start: it looks for them at each state."""
+        """Use the problem's factors, with repeated choice of pivots; use SUNDIALS' dense solver if there are no factors
+        (unless they are requested) or no pivots at the start, since it chooses them at each state."""
         make = getattr(self._problem.callbacks, "factors", None)
         try:
             if make is None:
@@ -235,7 +234,7 @@ class MultistepRun(LoopRun):
                 self.words.bad, self.words.bad_t = 1, self._direction * t
                 return 1
             except ArithmeticError:
-                return 1  # singular there; elsewhere it may not be
+                return 1  # singular at this state, but perhaps not at others
             except BaseException as error:
                 self._errors.append(error)
                 return -1
@@ -243,19 +242,19 @@ class MultistepRun(LoopRun):
 
         function = self._held(PROTOTYPE(repair))
         self.words.repair = ctypes.cast(function, POINTER).value or 0
-        one = self._objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
+        matrix = self._objects.made("SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
         solve = self._code.address("solve" if self._implicit else "ratessolve")
         solver = self._objects.linear_solver(self._code.address("setup"), solve)
-        content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
+        content = POINTER.from_address(solver.value)  # a linear solver's content belongs to its maker
         content.value = self.context
-        self._call("SetLinearSolver", solver, one)
+        self._call("SetLinearSolver", solver, matrix)
         if self._implicit:
             self._call("SetJacFn", POINTER(self._code.address("factors")))
         else:
             self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
 
     def _serve(self, factors: Factors) -> None:
-        """Use these from here on."""
+        """Use these factors from here on."""
         self._now = self._held(factors)
         self._factor_memory = np.zeros(factors.size)
         w = self.words
@@ -265,7 +264,7 @@ class MultistepRun(LoopRun):
         self._functions.append(factors.factors)
 
     def _dense(self) -> None:
-        """SUNDIALS' dense solver, for the Jacobian's entries at their places."""
+        """Use SUNDIALS' dense solver, with the Jacobian's entries at their places."""
         library, objects, w, n = self.library, self._objects, self.words, self._problem.n
         if self._implicit:
             function = machine(self._problem, "jacobian_data", self._direction)
@@ -286,7 +285,7 @@ class MultistepRun(LoopRun):
         self._call("SetJacFn", POINTER(self._code.address("scatter" if self._implicit else "scatterrates")))
 
     def _project(self, correction: Any) -> None:
-        """Projection within the steps of BDF: errors are estimated as before, states are corrected in every step."""
+        """Project within the steps of BDF: states are corrected in every step, error estimates are unchanged."""
         w = self.words
         near, anywhere, n = correction.near, correction.anywhere, self._problem.n
         info = correction.memory[INFO : correction.result].copy()
@@ -301,10 +300,10 @@ class MultistepRun(LoopRun):
     # ------------------------------------------------------------ its end
 
     def failed(self, status: int) -> None:
-        """Raise what a function has left, or `GaveUp`."""
+        """Raise the exception stored by a function, or `GaveUp`."""
         t, w = self.loop.t, self.words
         what = f"{'the residual' if self._implicit else 'the right-hand side'} is not finite"
-        bad = w.bad and w.bad_t >= t - _NEAR * max(1.0, abs(t))  # in the steps that were tried from here on
+        bad = w.bad and w.bad_t >= t - _NEAR * max(1.0, abs(t))  # in the steps attempted from here
         if status == memory.GAVE_UP:
             self._raise()
             end = gave_up(REASONS, self.loop.s.code, self._said())
@@ -316,12 +315,11 @@ class MultistepRun(LoopRun):
         raise self.ended(status) or GaveUp(Reason.NOT_FINITE, "the dense output is not finite before the step", t)
 
     def _said(self) -> str:
-        """SUNDIALS' last words."""
         text = bytes(self._message).partition(b"\0")[0].decode(errors="replace")
         return " ".join(text.split())
 
     def _raise(self) -> None:
-        """Raise what a function of the user has raised."""
+        """Raise the exception of a user's function, if any."""
         if self._errors:
             raise self._errors.pop()
         for function in self._functions:
@@ -349,6 +347,6 @@ class MultistepRun(LoopRun):
         )
 
     def close(self) -> None:
-        """Free everything of SUNDIALS; the counts stay."""
+        """Free all SUNDIALS objects; the counts stay."""
         self._last = self._counts()
         self._objects.close()

@@ -1,12 +1,11 @@
-"""Machine code between SUNDIALS and the functions of a problem: its signatures outside, ours inside.
+"""Machine code between SUNDIALS and a problem's functions: SUNDIALS' signatures outside, ours inside.
 
-Functions of our own language have the signatures that suit them; `_wrapped` puts SUNDIALS' around them. Nothing is
-assumed of SUNDIALS' structures: arrays are asked for by `N_VGetArrayPointer`, data of matrices by
-`SUNDenseMatrix_Data`. What a function returns is what SUNDIALS wants: 0, 1 where a shorter step may help, -1 where an
-exception waits.
+Functions in our own language have convenient signatures; `_wrapped` puts SUNDIALS' around them. Nothing is assumed
+about SUNDIALS' structures: `N_VGetArrayPointer` gives arrays, `SUNDenseMatrix_Data` the data of matrices. Functions
+return SUNDIALS' codes: 0, 1 if a shorter step may help, -1 if an exception is stored.
 
-In runs back in time (direction = -1) SUNDIALS has tau = -t, and rates with the opposite sign; `Words.bad_t` is tau, as
-all times of the run are.
+In runs back in time (direction = -1) SUNDIALS has tau = -t, and rates with the opposite sign; `Words.bad_t` is tau,
+like all times of the run.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ from rbdae.machine.sources import sources
 LEVEL = 1
 
 MESSAGE_BYTES = 512
-"""Of SUNDIALS' last words."""
+"""Length of SUNDIALS' last message."""
 
 
 class Words(Fields):
-    """What SUNDIALS hands through to these functions: addresses and numbers of one run."""
+    """Data of one run that SUNDIALS passes to these functions: addresses and numbers."""
 
     n: int
     entries: int
-    """Numbers of the Jacobian."""
+    """Number of entries of the Jacobian."""
     bad: int
-    """Whether something was not finite."""
+    """Whether a value was not finite."""
     bad_t: float
-    """Where it was."""
+    """The time of that value."""
     direction: float
     gamma: float
-    """1 / gamma of CVODE, in the problem's own time."""
+    """CVODE's 1 / gamma, in the problem's own time."""
     function: Function
     """The residual, or the right-hand side."""
     context: Address
@@ -85,13 +84,13 @@ class Words(Fields):
 
 
 def turned(n: int, direction: float, d: Vec, out: Vec) -> None:
-    """Rates d in the problem's own time, or in the run's, to out, which may be d."""
+    """Convert rates d between the problem's time and the run's, to out, which may be d."""
     for i in range(n):
         out[i] = direction * d[i]
 
 
 def looked_at(u: Words, t: float, n: int, v: Vec) -> int:
-    """1 unless all n numbers are finite; the time is noted then."""
+    """1, with the time noted, unless all n numbers are finite."""
     zero = 0.0
     for i in range(n):
         zero += 0.0 * v[i]
@@ -131,7 +130,7 @@ def jacobian(
 
 
 def factored(u: Words, t: float, c: float, y: Vec, d: Vec, scratch: Vec, memory: Vec) -> int:
-    """The factors; where pivots do not serve any more, they are chosen again."""
+    """The factors; pivots are chosen again if they no longer serve."""
     turned(u.n, u.direction, d, scratch)
     own = u.direction * t
     status = evaluate(u.factors, u.factors_context, own, y, scratch, u.direction * c, memory)
@@ -141,14 +140,14 @@ def factored(u: Words, t: float, c: float, y: Vec, d: Vec, scratch: Vec, memory:
 
 
 def rates_factored(u: Words, t: float, gamma: float, y: Vec, d: Vec, scratch: Vec, memory: Vec) -> int:
-    """Those of I - gamma df/dy = gamma (c I - df/dy) with c = 1 / gamma, which are those of the residual y' - f."""
+    """The factors of I - gamma df/dy = gamma (c I - df/dy), c = 1 / gamma, by those of the residual y' - f."""
     c = 1.0 / gamma
     u.gamma = u.direction * c
     return factored(u, t, c, y, d, scratch, memory)
 
 
 def solved(u: Words, memory: Vec, b: Vec, factor: float, x: Vec) -> int:
-    """The solution x, times a factor, of the system that has the factors."""
+    """The solution x, times a factor, of the factorised system."""
     status = evaluate(u.solve, u.solve_context, 0.0, memory, b, 0.0, x)
     for i in range(u.n):
         x[i] = factor * x[i]
@@ -156,7 +155,7 @@ def solved(u: Words, memory: Vec, b: Vec, factor: float, x: Vec) -> int:
 
 
 def projection(u: Words, t: float, y: Vec, info: Vec, projected: Vec, out: Vec) -> int:
-    """The correction that y lacks to out; 1 if it cannot be had."""
+    """The correction of y to out; 1 if it cannot be found."""
     n = u.n
     status = evaluate(u.near, u.near_context, u.direction * t, y, info, 0.0, projected)
     if status == 0 and projected[n + OFF] == 0.0:
@@ -180,7 +179,7 @@ _KINDS = {"int": "i64", "float": "double"}
 
 
 def _loaded(text: str) -> str:
-    """Functions whose text has %NAME for a word of `Words` at %u: they load it first."""
+    """LLVM functions with loads inserted for each %NAME, a word of `Words` at %u."""
     out = []
     for part in re.split(r"(?m)^(?=define )", text):
         head = re.match(r"define [^{]*\{\n(?:  %u = .*\n)?", part)
@@ -194,8 +193,8 @@ def _loaded(text: str) -> str:
 
 
 def _wrapped(name: str, parameters: str, function: Any, arguments: str) -> str:
-    """A function with SUNDIALS' parameters, %X.vector and %X.matrix among them, that calls one of ours with the words
-    and these arguments, %X among them."""
+    """A function with SUNDIALS' parameters, such as %X.vector and %X.matrix, that calls one of ours with the words and
+    these arguments, such as %X."""
     lines = ["  %u = load ptr, ptr %S"] if "%S" in parameters else []
     lines += [f"  %{x} = call ptr %ARRAY(ptr %{x}.vector)" for x in re.findall(r"%(\w+)\.vector", parameters)]
     lines += [f"  %{x} = call ptr %MATRIX_DATA(ptr %{x}.matrix)" for x in re.findall(r"%(\w+)\.matrix", parameters)]
@@ -264,7 +263,7 @@ define void @said(i32 %line, ptr %function, ptr %file, ptr %words, i32 %code, pt
 
 
 def _step(name: str, call: str) -> str:
-    """A function of a loop: a step, another state, or a derivative, by %c."""
+    """A loop's function: a step, a replaced state, or a derivative, selected by %c."""
     return f"""
 define i32 @{name}(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
   %bytes = mul i64 %N, 8
@@ -320,5 +319,5 @@ def shims() -> Module:
 
 
 def _own() -> bytes:
-    """This file, of which the loops are a part."""
+    """The content of this file, which contains the loops."""
     return Path(__file__).read_bytes()

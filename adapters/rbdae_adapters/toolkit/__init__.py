@@ -1,7 +1,7 @@
 """Tools for adapters, in this distribution and in others; public.
 
-An adapter is a subclass of `rbdae.adapter.AbstractAdapter`; its duties stand there. With these tools, one for a package
-that takes one step at a time is
+An adapter is a subclass of `rbdae.adapter.AbstractAdapter`, which lists its duties. With these tools, an adapter for a
+package that takes one step at a time is
 
 1. an `AbstractStepper` around the package's solver;
 2. a `run` that calls `take_options`, makes a `Recorder` and the stepper, and returns ``drive(stepper, recorder)``::
@@ -11,12 +11,11 @@ that takes one step at a time is
            recorder = Recorder(problem, request, one_step=method.one_step)
            return drive(MyStepper(problem, request, recorder.y0, options), recorder)
 
-Exceptions of callbacks reach the user as themselves, whatever a package makes of them: `rbdae.solve` remembers the
-first one, and its callbacks raise it again.
+Exceptions of callbacks reach the user unchanged, however a package treats them: `rbdae.solve` remembers the first one,
+and its callbacks raise it again.
 
-A package that keeps its own loop and calls back after each step gets ``recorder.accept`` there; `Recorder` has the
-duties of such an adapter. ``tests/support/toy_adapter`` in the repository is a complete adapter in a distribution of
-its own.
+A package with its own loop calls ``recorder.accept`` after each step; `Recorder` lists the duties of such an adapter.
+``tests/support/toy_adapter`` in the repository is a complete adapter in a distribution of its own.
 """
 
 from rbdae_adapters.toolkit.arguments import (

@@ -1,5 +1,4 @@
-"""What a package is given: callbacks in the signatures of packages that keep references to what they get, the user's
-options, absolute tolerances and first steps.
+"""Arguments for packages: callbacks that return new arrays, the user's options, absolute tolerances and first steps.
 
 Known options are passed on, unknown ones are refused. Packages check their values.
 """
@@ -24,14 +23,14 @@ class Functions:
 
     Attributes
     ----------
-    evaluations, jacobians : how many calls there were; the two parts of a Jacobian are one
+    evaluations, jacobians : numbers of calls; the two parts of a Jacobian count as one
     """
 
     def __init__(self, problem: Solvable) -> None:
         self._problem = problem
         self.evaluations = self.jacobians = 0
 
-    @cached_property  # asking for a callback may compile it
+    @cached_property  # access to a callback may compile it
     def _rhs(self) -> Any:
         return self._problem.callbacks.rhs
 
@@ -47,7 +46,7 @@ class Functions:
         return out
 
     def rhs_jacobian(self, t: float, y: Vec) -> Mat:
-        """df/dy, (n, n), in the order of Fortran."""
+        """df/dy, (n, n), in Fortran order."""
         self.jacobians += 1
         out = np.empty((self._problem.n, self._problem.n), order="F")
         self._problem.callbacks.rhs_jacobian(t, y, out)
@@ -68,7 +67,7 @@ class Functions:
         return out
 
     def jacobians_of(self, t: float, y: Vec, yd: Vec) -> tuple[Mat, Mat]:
-        """dF/dy and dF/dyd: the Jacobian for c = 0, and its difference to the one for c = 1."""
+        """dF/dy and dF/dyd: the Jacobian for c = 0, and the difference of the Jacobian for c = 1."""
         by_y, by_yd = self.jacobian(t, y, yd, 0.0), self.jacobian(t, y, yd, 1.0)
         self.jacobians -= 1
         by_yd -= by_y
@@ -88,14 +87,14 @@ class Functions:
 
 
 _MAX_STEP = ("max_step", "maxh", "max_step_size")
-"""Names that packages have for the longest step; each of them takes the first one."""
+"""Packages' names for the longest step; the first one is accepted for all."""
 
 
 def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: str) -> dict[str, Any]:
-    """The user's options but those that are None; raises `Unsupported` for one that `who` does not have.
+    """The user's options without those that are None; raises `Unsupported` for one that `who` does not have.
 
-    `allowed` is None for a package that refuses unknown names itself. Negative numbers are refused: most packages take
-    them for no number, scipy's first step has no end with one.
+    `allowed` is None for a package that refuses unknown names itself. Negative numbers are refused: most packages treat
+    them as not given, and scipy's first step would never end.
 
     >>> take_options({"max_stepp": 1}, ["max_step"], "scipy:RK45")
     Traceback (most recent call last):
@@ -106,13 +105,13 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str] | None, who: s
     """
     out = {name: value for name, value in given.items() if value is not None}
     if allowed is not None:
-        known = sorted(allowed)
-        longest = next((name for name in _MAX_STEP if name in known), "max_step")
+        names = sorted(allowed)
+        longest = next((name for name in _MAX_STEP if name in names), "max_step")
         out = {longest if name == "max_step" else name: value for name, value in out.items()}
         for name in out:
-            if name not in known:
-                hint = nearest(name, known)
-                have = f"Its options: {', '.join(known)}" if known else "It has no options"
+            if name not in names:
+                hint = nearest(name, names)
+                have = f"Its options: {', '.join(names)}" if names else "It has no options"
                 raise Unsupported(f"{who} has no option {name!r}{(hint and '; ' + hint) or '.'} {have}")
     for name, value in out.items():
         if isinstance(value, (int, float)) and value < 0:
@@ -134,18 +133,18 @@ def leaves_error_test(problem: Solvable) -> Bools:
 
 
 def multipliers(problem: Solvable) -> Bools:
-    """Unknowns without a rate that are no algebraic unknowns of forces: no equation needs more of them than Newton's
-    method of the others leaves, but those of forces are solutions of equations of their own."""
-    own = getattr(problem, "algebraic", None)
+    """Unknowns without a rate, except algebraic unknowns of forces, which solve their own equations: multipliers need
+    no more accuracy than Newton's method for the others leaves."""
+    algebraic = getattr(problem, "algebraic", None)
     without_rate = ~np.asarray(problem.differential)
-    return without_rate if own is None else without_rate & ~np.asarray(own)
+    return without_rate if algebraic is None else without_rate & ~np.asarray(algebraic)
 
 
 def loosened(problem: Solvable, rtol: float, atol: float | Vec, least: float) -> tuple[float, float | Vec]:
-    """The tolerances, none of them tighter than the tightest that a method can use.
+    """The tolerances, limited to the tightest that a method can use.
 
-    Absolute tolerances of single unknowns keep their proportions: `least` is for the largest among the unknowns that
-    every method tests, because those of small momenta are small for a reason.
+    Absolute tolerances of individual unknowns keep their proportions: `least` limits the largest among the unknowns
+    that every method tests, because small momenta have small tolerances for a reason.
     """
     if rtol >= least and np.ndim(atol) == 0 and (atol >= least or atol == 0.0):
         return rtol, atol
@@ -156,7 +155,7 @@ def loosened(problem: Solvable, rtol: float, atol: float | Vec, least: float) ->
 
 
 def usable(problem: Solvable, request: Request, least: float) -> Request:
-    """The request with tolerances that are `loosened`: a `Recorder` made with it reports them."""
+    """The request with `loosened` tolerances, which a `Recorder` made with it reports."""
     rtol, atol = loosened(problem, request.rtol, request.atol, least)
     if rtol == request.rtol and atol is request.atol:
         return request
@@ -164,10 +163,10 @@ def usable(problem: Solvable, request: Request, least: float) -> Request:
 
 
 def first_step(problem: Solvable, rtol: float, order: int = 1) -> float:
-    """A first step of an order: changes the tested unknowns by about ``0.1 rtol^(1 / (order + 1))``, relative to 1.
+    """A first step that changes the tested unknowns by about ``0.1 rtol^(1 / (order + 1))``, relative to 1.
 
-    With constraints it does not become smaller below rtol = 1e-10: the multipliers would be noise. The error test
-    shortens it if it must.
+    With constraints it shrinks no further below rtol = 1e-10, where the multipliers would be noise. The error test
+    shortens it if necessary.
     """
     if problem.kind == "dae":
         rtol = max(rtol, 1e-10)

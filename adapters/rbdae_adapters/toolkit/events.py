@@ -1,7 +1,7 @@
 """Events: zeros of functions of the state within accepted steps, in scipy's convention.
 
-What holds at the start is no event until it has been left; what is reached at the end is one. Both to `AT_ENDS`: by how
-rounding falls, a function may have left zero at the start, or not have reached it at the end.
+A zero at the start is not an event until the function has left it; a zero reached at the end is one. Both hold within
+`AT_ENDS`, because by rounding a function may have left zero at the start, or not have reached it at the end.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""
 
 AT_ENDS = 1e-9
-"""The part of the interval that is its start, or its end, for events."""
+"""The part of the interval that counts as its start, or its end, for events."""
 
 _EPS = float(np.finfo(float).eps)
 
 _PIECES = 8
-"""Parts of a step in which a turn is looked for."""
+"""Parts of a step that are searched for a turning point."""
 
 
 class NotFinite(ArithmeticError):
-    """Something that is not a number at a time ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
+    """A value that is not a number at a time ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
 
     def __init__(self, said: str, t: float) -> None:
         super().__init__(said)
@@ -39,7 +39,7 @@ class NotFinite(ArithmeticError):
 
 def refuse_not_finite(what: str, t: float, values: Vec) -> None:
     """Raise `NotFinite` for values that are not all numbers."""
-    # the sum of squares is a number if all values are, and takes a tenth of the time; it may overflow
+    # the sum of squares is finite if all values are, in a tenth of the time; it may overflow
     if not isfinite(values.dot(values)) and not np.isfinite(values).all():
         raise NotFinite(f"{what} is not finite", t)
 
@@ -52,10 +52,10 @@ class Event:
     Parameters
     ----------
     value : ``value(t, y)``, zero at the event
-    terminal : how many occurrences end the run; 0 for never
+    terminal : number of occurrences that end the run; 0 for never
     direction : sign of the slope that counts; 0 for both
-    reach : ``reach()``, how near to zero, or beyond, the value may have been within the step at whose end it was last
-        asked for; None where only the value is known
+    reach : ``reach()``, the nearest to zero, or beyond, that the value may have been within the step at whose end it
+        was last evaluated; None if only the value is known
     """
 
     value: Callable[[float, Vec], float]
@@ -72,26 +72,26 @@ class Event:
         direction = number("event", "direction", getattr(value, "direction", 0.0))
 
         def checked(t: float, y: Vec) -> float:
-            found = value(t, y.copy())  # a user may keep, or change, what he is given
-            return found if isinstance(found, float) else number("event", f"its value at t = {t:g}", found)
+            result = value(t, y.copy())  # a user may keep or change the array
+            return result if isinstance(result, float) else number("event", f"its value at t = {t:g}", result)
 
         checked.__name__ = getattr(value, "__name__", type(value).__name__)  # for messages
         return cls(checked, int(terminal or 0), direction, getattr(getattr(value, "quantity", None), "reach", None))
 
     def number(self, t: float, y: Vec) -> float:
-        """The value; infinities have a sign, what is not a number raises `NotFinite`."""
+        """The value, possibly infinite; NaN raises `NotFinite`."""
         value = self.value(t, y)
         if value != value:
             raise self.nan(t)
         return value
 
     def nan(self, t: float) -> NotFinite:
-        """The exception for an event that has no number."""
+        """The exception for an event that is NaN."""
         return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan", t)
 
     def _crossed(self, before: float, after: float) -> bool:
         """Whether the value changed its sign in a direction that counts."""
-        if before == after or before == 0.0:  # constant, or counted at the end of the step before
+        if before == after or before == 0.0:  # constant, or counted at the end of the previous step
             return False
         up, down = before <= 0.0 <= after, before >= 0.0 >= after
         return (up and self.direction >= 0.0) or (down and self.direction <= 0.0)
@@ -109,7 +109,7 @@ class Event:
         Parameters
         ----------
         step, values : both ends, and the values there
-        reach : of the step, see above
+        reach : of the step, see the class
         at : the dense output
         """
         before, after = values
@@ -117,19 +117,19 @@ class Event:
             pieces = self._turns(step, values, at)
         else:
             pieces = [(*step, *values)]
-        found = [self._root(piece[:2], piece[2:], at) for piece in pieces if self._crossed(*piece[2:])]
+        roots = [self._root(piece[:2], piece[2:], at) for piece in pieces if self._crossed(*piece[2:])]
         margin = AT_ENDS * (span[1] - span[0])
-        if step[1] == span[1] and not found and before * after > 0.0:
+        if step[1] == span[1] and not roots and before * after > 0.0:
             left = after / (before - after) * (step[1] - step[0]) if before != after else -1.0
             if 0.0 <= left <= margin and self._crossed(before, -after):
-                found = [step[1]]
-        return [t for t in found if t - span[0] > margin]
+                roots = [step[1]]
+        return [t for t in roots if t - span[0] > margin]
 
     def _turns(
         self, step: tuple[float, float], values: tuple[float, float], at: Dense
     ) -> list[tuple[float, float, float, float]]:
-        """A step in pieces (start, end, value, value) whose values change their sign where the event turns beyond zero
-        and comes back within the step."""
+        """Pieces (start, end, value, value) of a step with sign changes, if the event passes zero and comes back within
+        the step."""
         from scipy.optimize import minimize_scalar  # a slow import
 
         sign = 1.0 if values[1] > 0.0 else -1.0
@@ -137,22 +137,22 @@ class Event:
         gs = [values[0], *(self.number(t, at(t)) for t in ts[1:-1]), values[1]]
         least = min(range(1, _PIECES), key=lambda k: sign * gs[k])
         if sign * gs[least] > 0.0:
-            found = minimize_scalar(
+            minimum = minimize_scalar(
                 lambda t: sign * self.number(t, at(t)),
                 bounds=(ts[least - 1], ts[least + 1]),
                 method="bounded",
                 options={"xatol": 1e-6 * (step[1] - step[0])},
             )
-            place = least + int(found.x > ts[least])
-            ts.insert(place, float(found.x))
-            gs.insert(place, sign * float(found.fun))
+            place = least + int(minimum.x > ts[least])
+            ts.insert(place, float(minimum.x))
+            gs.insert(place, sign * float(minimum.fun))
         return list(zip(ts, ts[1:], gs, gs[1:], strict=False))
 
     def _root(self, step: tuple[float, float], values: tuple[float, float], at: Dense) -> float:
         """The time of the event inside a step, or a part of one, over which it `_crossed`.
 
-        The values at both ends are given and not evaluated: those of the projected states have different signs, those
-        of the dense output need not.
+        The values at both ends are given: the projected states have values of different signs, the dense output need
+        not.
         """
         from scipy.optimize import brentq  # a slow import, which runs without events do not need
 
@@ -172,7 +172,7 @@ class Event:
 
 
 def project(projector: StateProjector, t: float, y: Vec) -> bool:
-    """Project in place; constraints that are not numbers are not a matter of tolerances."""
+    """Project in place; raises `NotFinite` if the constraints or the result are not finite."""
     before = y.copy()
     try:
         changed = bool(projector(t, y))
@@ -186,7 +186,7 @@ def project(projector: StateProjector, t: float, y: Vec) -> bool:
 
 @final
 class Step:
-    """An accepted step: its end `t`, the state `y` there, and its dense output, made when first asked for."""
+    """An accepted step: its end `t`, the state `y` there, and its dense output, made on first use."""
 
     __slots__ = ("_dense", "_interpolant", "t", "y")
 
@@ -230,7 +230,7 @@ class Events:
     def find(
         self, step: Step, began: float, before: list[float], after: list[float], reach: list[float | None]
     ) -> tuple[float, Vec] | None:
-        """Note the events in a step; time and state of the one that ends the run.
+        """Note the events in a step; returns time and state of the event that ends the run.
 
         Parameters
         ----------
@@ -239,10 +239,10 @@ class Events:
         reach : of each event in the step, see `Event`
         """
         ends = began, step.t
-        found: list[tuple[float, int]] = []
+        occurrences: list[tuple[float, int]] = []
         for k, event in enumerate(self.each):
-            found += [(t, k) for t in event.times(ends, (before[k], after[k]), reach[k], step.at, self._span)]
-        for s, k in sorted(found):
+            occurrences += [(t, k) for t in event.times(ends, (before[k], after[k]), reach[k], step.at, self._span)]
+        for s, k in sorted(occurrences):
             y = step.y.copy() if s >= step.t else step.at(s)
             if s < step.t and self._projector is not None:
                 project(self._projector, s, y)

@@ -1,5 +1,5 @@
-"""Runs of loops in machine code. Some stay there from start to end; others come back to Python after every accepted
-step, where a `Recorder` does what it does for all packages. Both take the same steps.
+"""Runs of loops in machine code. Some stay there from start to end; others return to Python after every accepted step,
+where a `Recorder` works as for all packages. Both take the same steps.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, GaveUp, Recorder, drive
 
 _LEAST = 5e-324
-"""The smallest number above zero: with it as a bound, zero is out of bounds."""
+"""The smallest positive number, as a bound that excludes zero."""
 
 
 def machine(problem: Solvable, name: str, direction: float = 1.0) -> MachineFunction:
-    """A callback as a machine function, in the problem's own time; of problems that have none, their Python function,
-    which has the time of a run in this direction."""
-    made = getattr(problem.callbacks, "machine", None)
-    if made is not None:
-        found: MachineFunction = made(name)
-        return found
+    """A callback as a machine function, in the problem's own time; for problems without machine code, the Python
+    function with the time of a run in this direction."""
+    machine_of = getattr(problem.callbacks, "machine", None)
+    if machine_of is not None:
+        compiled: MachineFunction = machine_of(name)
+        return compiled
     n, call, rates = problem.n, getattr(problem.callbacks, name), name.startswith("rhs")
 
     def called(t: float, y: Vec, *given: Any) -> None:
         *others, out = given
         result = np.array(out)
-        with np.errstate(all="ignore"):  # what is not finite is seen, and told with its time
+        with np.errstate(all="ignore"):  # values that are not finite are reported with their time
             call(direction * t, y.copy(), *(direction * x for x in others), result)
-        out[...] = direction * result if rates else result  # a user may keep what he is given
+        out[...] = direction * result if rates else result  # a user may keep the array
 
     signs = {"residual": "tyyo", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}[name]
     shape = {"residual": (problem.n_equations,), "rhs": (n,), "rhs_jacobian": (n, n)}.get(name)
@@ -48,14 +48,14 @@ def machine(problem: Solvable, name: str, direction: float = 1.0) -> MachineFunc
 
 
 class LoopRun(AbstractStepper):
-    """A loop and the end of it: from start to end by `free`, or step by step where Python is asked after each.
+    """A run of a loop: from start to end by `free`, or step by step if Python is needed after each step.
 
     Parameters
     ----------
     loop : a `rbdae.machine.loops.host.Loop` or `rbdae.machine.loops.fixed_host.FixedLoop`
-    check : raises the exception that a user's function has left in machine code
-    request : what is run
-    within : what is done in machine code after accepted steps; None if a `Recorder` does it
+    check : raises the exception that a user's function left in machine code
+    request : the request
+    within : the work in machine code after accepted steps; None if a `Recorder` does it
     """
 
     def __init__(self, loop: Any, check: Callable[[], None], request: Request, within: Inside | None) -> None:
@@ -69,7 +69,7 @@ class LoopRun(AbstractStepper):
 
     @abstractmethod
     def failed(self, status: int) -> None:
-        """Raise the exception behind a word of the loop, or `GaveUp`, or make the loop try again."""
+        """Raise the exception behind a status or `GaveUp`, or make the loop try again."""
 
     # ------------------------------------------------------------ step by step
 
@@ -90,7 +90,7 @@ class LoopRun(AbstractStepper):
     def interpolant(self) -> Dense:
         if status := self.loop.prepare():
             self.check()
-            raise RuntimeError(f"the dense output came back with {status}")
+            raise RuntimeError(f"the dense output returned status {status}")
         at_time: Dense = self.loop.at
         return at_time
 
@@ -100,7 +100,7 @@ class LoopRun(AbstractStepper):
     # ------------------------------------------------------------ from start to end
 
     def free(self) -> Outcome:
-        """Run to the end, with pauses in which signals are seen."""
+        """Run to the end, with pauses for signals."""
         loop = self.loop
         if self._request.begun is not None:
             self._request.begun(self.outcome)
@@ -115,16 +115,16 @@ class LoopRun(AbstractStepper):
                     self.failed(status)
                 elif (reason := self._asked()) is not None:
                     return self._end(reason)
-            # the loop may not have asked about an event at its end
+            # the loop may not have checked an event at its end
             event = self._events is not None and loop.s.steps > 0 and self._events.end(self)
             return self._end(Reason.EVENT if event else Reason.FINISHED)
         except GaveUp as end:
             return self._end(end.reason, end.detail, end.t)
 
     def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "", at: float | None = None) -> Outcome:
-        """Everything so far, or at the end."""
+        """All results so far, or at the end."""
         if self._ended is not None:
-            return self._ended  # Ctrl-C has come after the end
+            return self._ended  # Ctrl-C came after the end
         loop, request, watch = self.loop, self._request, self._events
         stats = Stats(steps=loop.s.steps, seconds=time.perf_counter() - self._began)
         self.finish(stats)
@@ -140,33 +140,32 @@ class LoopRun(AbstractStepper):
         )  # fmt: skip
 
     def _end(self, reason: Reason, detail: str = "", at: float | None = None) -> Outcome:
-        """The outcome, which stays; the memory is handed back."""
+        """The final outcome; releases the memory."""
         self._ended = self.outcome(reason, detail, at)
         self.loop.release()
         return self._ended
 
     def _asked(self) -> Reason | None:
-        """Look at the last state, as the loop has asked: why the run ends there, or None if it continues."""
+        """Check the last state, as requested by the loop; returns why the run ends there, or None if it continues."""
         loop, request = self.loop, self._request
         if self._events is not None and self._events.end(self):
             self._advance(self._events.stopped)
             return Reason.EVENT
         t, y = loop.t, loop.y.copy()
         if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
-            return None  # limits come before switches
+            return None  # limits take precedence over switches
         if request.watch is None or not request.watch(t, y):
             return None
         return Reason.INTERRUPTED
 
     def _advance(self, t: float | None) -> None:
-        """Say where the run is."""
         if self._request.advance is not None and t is not None:
             self._request.advance(t)
 
     # ------------------------------------------------------------ for both
 
     def count_projections(self, stats: Stats, own: int = 0) -> None:
-        """Count the projections of the loop, or the solver's own."""
+        """Count projections of the loop, or the solver's own."""
         projector = self._request.projector
         if self._correction is not None:
             self._correction.collect()
@@ -174,19 +173,19 @@ class LoopRun(AbstractStepper):
             stats.projections = max(projector.count, own)
 
     def ended(self, status: int) -> GaveUp | None:
-        """Why the loop has ended, if for a reason that loops of all kinds have."""
+        """The end of the loop, if for a reason common to all loops."""
         s = self.loop.s
         if status == memory.NOT_PROJECTED:
             return self._not_projected(s.t_tried)
-        known: dict[int, tuple[Any, ...]] = {
+        ends: dict[int, tuple[Any, ...]] = {
             memory.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}"),
             memory.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, "the projected state is not finite", s.t_tried),
             memory.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
         }
-        return GaveUp(*known[status]) if status in known else None
+        return GaveUp(*ends[status]) if status in ends else None
 
     def _not_projected(self, t: float) -> GaveUp:
-        """Constraints that are not numbers are not a matter of tolerances. Raises what a user's function has raised."""
+        """The failure of a projection, with constraints that are not finite told apart; raises a user's exception."""
         correction, projector = self._correction, self._request.projector
         assert correction is not None and projector is not None
         try:
@@ -195,7 +194,7 @@ class LoopRun(AbstractStepper):
             if math.isfinite(projector.drift(t, self.loop.y)):
                 return GaveUp(Reason.PROJECTION, str(error))
             return GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t)
-        return GaveUp(Reason.SOLVER, "a projection has failed")
+        return GaveUp(Reason.SOLVER, "a projection failed")
 
 
 def loop_of(
@@ -208,7 +207,7 @@ def loop_of(
     atol: float | Vec | None = None,
     controls: Controls = USUAL,
 ) -> Loop:
-    """The loop of a run, which comes back after each step where nothing is done within; `atol` is the request's."""
+    """The loop of a run, which returns after each step unless work is done within; `atol` is the request's."""
     return Loop(
         method,
         function,
@@ -234,11 +233,11 @@ def run(
     *,
     watches: bool = True,
 ) -> Outcome:
-    """Run in machine code if nothing is asked of Python after each step, else with a `Recorder`.
+    """Run in machine code if no Python is needed after each step, else with a `Recorder`.
 
     Parameters
     ----------
-    make : makes the run from its start, projected, and what is done within
+    make : makes the run from its projected start and the work within
     max_steps : the recorder's limit; loops have their own
     watches : whether the loop can watch events and switches
     """
@@ -247,17 +246,17 @@ def run(
     if within is not None:
         return make(within.y0, within).free()
     recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
-    one = make(recorder.y0, None)
-    outcome = drive(one, recorder)
-    outcome.next_step = one.loop.s.h
+    loop_run = make(recorder.y0, None)
+    outcome = drive(loop_run, recorder)
+    outcome.next_step = loop_run.loop.s.h
     return outcome
 
 
-# ---------------------------------------------------------------- what is done in machine code after steps
+# ---------------------------------------------------------------- work in machine code after steps
 
 
 class Inside(NamedTuple):
-    """A start, and what is done in machine code after accepted steps; a watch of events is that of switches, too."""
+    """A start, and the work in machine code after accepted steps; a watch of events also watches switches."""
 
     y0: Vec
     correction: CompiledProjection | None
@@ -265,8 +264,8 @@ class Inside(NamedTuple):
 
 
 def inside(problem: Solvable, request: Request) -> Inside | None:
-    """The work of a run in machine code after its steps. None where Python has to be asked, or if the start cannot be
-    projected, or events have no number there, which is said then."""
+    """The work in machine code after steps. None if a Python function must run after each step, the start cannot be
+    projected, or events are NaN there; the stepwise loop then reports start errors."""
     if request.each_step:
         return None
     watch: Any = None
@@ -292,29 +291,30 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
 
 
 def _machine(what: Any) -> Any:
-    """Its form for machine code; None if there is none."""
+    """Its form for machine code, if any."""
     make = getattr(what, "machine", None)
     return None if make is None else make()
 
 
 @final
 class EventWatch:
-    """A `CompiledWatch` of events, and of what is watched besides: the loop comes back where an event changes its sign.
-    An event is two measures that stay above or below zero: its value, and its reach within the step. Where one does
-    not, `end` finds its zeros as a `Recorder` does.
+    """A `CompiledWatch` of events, and of switches: the loop returns where an event changes its sign.
+
+    An event is two measures that stay above or below zero: its value, and its reach within the step. If one does not,
+    `end` finds its zeros as a `Recorder` does.
 
     Parameters
     ----------
-    request : with events; those of quantities have their values as machine code
-    y0 : (n,), the state at the start, projected
-    base : the watch of switches, if there are any
+    request : a request with events; events of quantities have machine code
+    y0 : (n,), the projected state at the start
+    base : the watch of switches, if any
 
     Attributes
     ----------
-    measure, n_measured, memory : of a `CompiledWatch`
-    n_events : how many events there are: twice as many of the measures, the last ones
-    events : with times and states of each so far
-    stopped : where an event has ended the run, or where it was when one could not be asked
+    measure, n_measured, memory : as in `CompiledWatch`
+    n_events : number of events; they have the last 2 n_events measures
+    events : the events, with their times and states so far
+    stopped : the time at which an event ended the run, or could not be evaluated
     """
 
     def __init__(self, request: Request, y0: Vec, base: CompiledWatch | None) -> None:
@@ -327,15 +327,15 @@ class EventWatch:
         self._looked = 0
         self.measure = self._measure(request, len(y0))
         self.memory = np.zeros(watching.size(self.n_measured))
-        self._own = own = watching.places(self.memory, self.n_measured)
+        self._own = places = watching.places(self.memory, self.n_measured)
         if base is not None:
             theirs = watching.places(base.memory, self._first)
-            own.low[: self._first], own.high[: self._first] = theirs.low, theirs.high
-        own.values[self._first :] = 2 * [event.number(request.t0, y0) for event in self.events.each]
+            places.low[: self._first], places.high[: self._first] = theirs.low, theirs.high
+        places.values[self._first :] = 2 * [event.number(request.t0, y0) for event in self.events.each]
         self._bound()
 
     def _measure(self, request: Request, n: int) -> MachineFunction:
-        """All measures: events that are one machine function as they are, others by Python."""
+        """All measures: events by one machine function if there is one, else by Python."""
 
         def asked(t: float, y: Vec, out: Vec) -> None:
             values = [event.number(request.direction * t, y) for event in self.events.each]
@@ -343,22 +343,21 @@ class EventWatch:
             out[:] = values + reaches
 
         together = _together(request) or trampoline(asked, "tyo", {"y": (n,), "out": (2 * self.n_events,)})
-        # the switch comes last: where its measures cannot be had, it is asked, and the events are there
+        # the switch comes last: if its measures cannot be computed it is asked, and the events are available
         base: Any = [] if self._base is None else [(self._base.measure, None, None, 0)]
         return in_turn([(together, None, None, self._first), *base])
 
     def _bound(self) -> None:
-        """Events stay on their side of zero; one that is zero is asked about after the next step."""
-        own, k = self._own, self._first
-        values = np.tile(own.values[k : k + self.n_events], 2)
-        own.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
-        own.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
+        """Set bounds that keep events on their side of zero; one that is zero is checked after the next step."""
+        places, k = self._own, self._first
+        values = np.tile(places.values[k : k + self.n_events], 2)
+        places.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
+        places.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
 
     def end(self, one: LoopRun) -> bool:
-        """Note the events in the last step, once; whether one of them ends the run, whose rows then end there.
+        """Note the events in the last step, once; returns whether one of them ends the run and its rows.
 
-        Raises what a function of the user has raised, and `GaveUp` for what is not a number: then the step is not among
-        the rows.
+        Raises exceptions of a user's function, and `GaveUp` for NaN: then the step is not among the rows.
         """
         loop = one.loop
         if self._looked == loop.s.steps:
@@ -384,9 +383,9 @@ class EventWatch:
         return found is not None
 
     def _quiet(self, t: float) -> bool:
-        """Whether the loop has asked for something else."""
-        own, k = self._own, self._first
-        bounds = zip(own.low[k:].tolist(), own.values[k:].tolist(), own.high[k:].tolist(), strict=True)
+        """Whether the loop stopped for another reason."""
+        places, k = self._own, self._first
+        bounds = zip(places.low[k:].tolist(), places.values[k:].tolist(), places.high[k:].tolist(), strict=True)
         return t < self._request.t_end and all(low <= value <= high for low, value, high in bounds)
 
     def _found(self, one: LoopRun) -> tuple[float, Vec] | None:
@@ -401,10 +400,12 @@ class EventWatch:
 
 
 def _together(request: Request) -> MachineFunction | None:
-    """The one machine function that has the values of all events, then their reaches; None if there is none."""
-    found = [getattr(event, "quantity", None) for event in request.events]
-    group = getattr(found[0], "group", None)
-    if group is None or [each and (each.group, each.place) for each in found] != [(group, k) for k in range(group.n)]:
+    """The machine function with the values of all events, then their reaches, if there is one."""
+    quantities = [getattr(event, "quantity", None) for event in request.events]
+    group = getattr(quantities[0], "group", None)
+    if group is None or [each and (each.group, each.place) for each in quantities] != [
+        (group, k) for k in range(group.n)
+    ]:
         return None
     machine: MachineFunction | None = group.machine
     return machine

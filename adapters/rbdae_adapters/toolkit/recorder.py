@@ -1,5 +1,5 @@
-"""The walk of a run over accepted steps: `Recorder` does what follows each of them, whatever package made it; `drive`
-is the loop for an `AbstractStepper`, a solver that takes one step at a time."""
+"""Accepted steps of a run: `Recorder` does the work after each, for all packages; `drive` is the loop for an
+`AbstractStepper`, a solver that takes one step at a time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ RESTART_FACTOR = 10.0
 """A multistep code restarts when the constraints have drifted by more than this times its tolerance."""
 
 RESTARTS_APART = 100
-"""A restart that follows another one within this number of steps quadruples the drift that calls for the next: the
-first steps after a restart are of order 1 and drift most, so that restarts would call for restarts."""
+"""A restart within this number of steps after another quadruples the drift for the next: the first steps after a
+restart are of order 1 and drift most, so restarts would cause restarts."""
 
 MAX_STALLED = 50
 """A run ends after this number of consecutive steps that do not move the time."""
@@ -30,7 +30,7 @@ _EPS = float(np.finfo(float).eps)
 
 @final
 class _Rows:
-    """Times and states, row after row."""
+    """Times and states, row by row."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -38,7 +38,7 @@ class _Rows:
         self._y: list[Vec] = []
 
     def add(self, t: float, y: Vec) -> None:
-        """The state comes first: a signal between the two leaves rows that can be read."""
+        """Add a row, the state first: a signal between the two leaves readable rows."""
         self._y.append(y.copy())
         self._t.append(t)
 
@@ -72,16 +72,16 @@ class Recorder:
     ----------
     problem, request : as given to the adapter
     one_step : True if each projected state goes back into the solver. Otherwise it goes back, by a restart, only if
-        the drift exceeds some tolerances, as the code's own error test allows, see `RESTART_FACTOR`; at index 3 never:
-        the equations hold the positions, and at order 1 the velocities miss their constraint by O(h)
+        the drift exceeds the tolerances of the code's own error test by `RESTART_FACTOR`; at index 3 never: the
+        equations hold the positions, and at order 1 the velocities miss their constraint by O(h)
     max_steps : the run ends with `Reason.TOO_MANY_STEPS` after this number of steps; None for no limit
 
     Attributes
     ----------
     y0 : the initial state, projected
-    t : the time that was reached
-    stats : what the run cost so far
-    reason, detail : how the run ended, and the package's own words; `reason` is None during the run
+    t : the time reached
+    stats : the cost of the run so far
+    reason, detail : how the run ended, and the package's message; `reason` is None during the run
     max_steps : as given; adapters may change it
     """
 
@@ -126,10 +126,10 @@ class Recorder:
         Parameters
         ----------
         t : end of the step; it may lie beyond the end of the interval if there is an interpolant
-        y : the solver's state there, shape (n,), writable and the recorder's own: projected in place
-        interpolant : gives the dense output of this step; called at most once, and before the caller changes
-            the solver's state. None if the package has none: then every time in `t_eval` must be the end of a step,
-            and events must not lie inside one.
+        y : the solver's state there, shape (n,), writable and owned by the recorder: projected in place
+        interpolant : returns the dense output of this step; called at most once, before the caller changes the solver's
+            state. None if the package has no dense output: then every time in `t_eval` must be the end of a step, and
+            events must not lie inside one.
 
         Returns
         -------
@@ -151,12 +151,12 @@ class Recorder:
         return False
 
     def fail(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
-        """Note why the solver gave up, in words about a time `t`; the first reason counts."""
+        """Note why the solver gave up, with the time `t` to which `detail` refers; the first reason counts."""
         if self.reason is None:
             self.reason, self.detail, self._detail_time = reason, detail, t
 
     def outcome(self) -> Outcome:
-        """Everything that was collected."""
+        """All collected results."""
         request = self.request
         if request.projector is not None:
             self.stats.projections = request.projector.count
@@ -181,7 +181,7 @@ class Recorder:
     # ------------------------------------------------------------ one step
 
     def _watch_progress(self, t: float) -> None:
-        """End a run that stands still: some codes would step without end."""
+        """End a run that does not advance: some codes would step for ever."""
         if t - self.t > self._least_step:
             self._stalled = 0
             return
@@ -220,7 +220,7 @@ class Recorder:
         return goes_back
 
     def _correct(self, step: Step) -> bool:
-        """Project the state in place; whether the solver should get it back."""
+        """Project the state in place; returns whether the solver should get it back."""
         projector = self.request.projector
         if projector is None:
             return False
@@ -239,7 +239,7 @@ class Recorder:
         return y
 
     def _record(self, t: float, y: Vec, at: Callable[[float], Vec]) -> None:
-        """Record the end of a step, or the event that ends the run in it, and the outputs until then."""
+        """Record the outputs of a step and its end, or the event that ends the run in it."""
         times = self.request.t_eval
         while times is not None and self._next_output < len(times) and times[self._next_output] <= t:
             s = float(times[self._next_output])
@@ -250,7 +250,7 @@ class Recorder:
 
 
 def _restart_drift(request: Request) -> float:
-    """The drift beyond which a multistep code restarts: its error test allows positions as much."""
+    """The drift beyond which a multistep code restarts, as large as its error test allows for positions."""
     projector = request.projector
     reach = 1.0 if projector is None else projector.reach
     least = RESTART_FACTOR * max(request.rtol * reach, float(np.min(request.atol)))
@@ -265,9 +265,9 @@ class GaveUp(Exception):
 
     Parameters
     ----------
-    reason : the package's return code, translated
-    detail : the package's own words
-    t : the time that they speak of, if they speak of one
+    reason : the translated return code of the package
+    detail : the package's message
+    t : the time to which the message refers, if any
     """
 
     def __init__(self, reason: Reason, detail: str = "", t: float | None = None) -> None:
@@ -287,15 +287,14 @@ class AbstractStepper(ABC):
     2. `interpolant` gives the dense output of the last step. It agrees with the states at both ends of the step, to
        the solver's accuracy, and is valid until the next `step` or `replace`.
     3. `replace` makes `y` the state at `t`, the end of the last step: directly in one-step methods, in the history or
-       by a restart in others. What the next step starts from is `y`, including values that were computed from the old
-       state.
+       by a restart in others. The next step starts from `y`, also in values that were computed from the old state.
     4. `finish` fills the package's own counts into the statistics, as Python integers.
-    5. Everything that ends the run, but for exceptions of callbacks, is a `GaveUp`.
+    5. Everything that ends the run is a `GaveUp`, except exceptions of callbacks.
     """
 
     @abstractmethod
     def step(self) -> tuple[float, Vec]:
-        """Take a step; `y` may be the solver's own memory, it is copied. Raises `GaveUp` if the solver stops."""
+        """Take a step; `y` may be the solver's own memory, since it is copied. Raises `GaveUp` if the solver stops."""
 
     @abstractmethod
     def interpolant(self) -> Dense:
@@ -307,11 +306,11 @@ class AbstractStepper(ABC):
 
     @abstractmethod
     def finish(self, stats: Stats) -> None:
-        """Fill `rejected`, `evaluations`, `jacobians` and `factorisations`; -1 for what is not known."""
+        """Fill `rejected`, `evaluations`, `jacobians` and `factorisations`; -1 for unknown counts."""
 
 
 def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None = None) -> Outcome:
-    """Step until the end of the interval, a terminal event, the limit on steps, or until the solver gives up."""
+    """Step until the end of the interval, a terminal event, the limit on steps, or failure of the solver."""
     if max_steps is not None:
         recorder.max_steps = count("solve", "the limit on steps", max_steps)
     try:

@@ -1,4 +1,4 @@
-"""Figures, tables and equations of the papers, beside what the papers say; see docs/papers.md."""
+"""The command for figures, tables and equations of the papers; see docs/papers.md."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rbdae_papers.showing import show
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command with the arguments after its name; 0, or 1 if a number is not as expected.
+    """Run the command with the arguments after its name. Returns 0, or 1 if a number is not as expected.
 
     Raises
     ------
     ValueError
-        for names that no item, paper or form has, and options that leave out what is named
+        for unknown items, papers or forms, and options that exclude a named item
     """
     given = _parser().parse_args(arguments)
     bench = bool(given.solver or given.form)
@@ -53,14 +53,14 @@ def _parser() -> argparse.ArgumentParser:
 def chosen(
     names: list[str] | None, paper: str | None, example: str | None = None, *, bench: bool = False
 ) -> list[Item]:
-    """The items with these names, of this paper and example; all of it without names.
+    """The items with these names in this paper and example; all items without names.
 
-    With `bench`, those that run by any solver, and by some of their forms.
+    With `bench`, the items that run with any solver and a choice of forms.
 
     Raises
     ------
     ValueError
-        for a name that no item has, or one that the other options leave out
+        for a name that does not exist or is excluded by the other options
     """
     if paper is not None and paper not in PAPERS:
         raise ValueError(f"papers: --paper must be {', '.join(PAPERS)}, got {_check.show(paper)}")

@@ -1,4 +1,4 @@
-"""The result of an item: a table, numbers beside those that are expected, and the verdict that follows from them."""
+"""The result of an item: a table, numbers compared with expected ones, and the resulting verdict."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ALLOWED: Final[dict[str, str]] = {
 @final
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """The numbers with which a sentence holds.
+    """The numbers for which a claim holds.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Criterion:
     tolerance: float = 0.0
 
     def holds(self, found: float) -> bool:
-        """Whether a number is one of them; nan never is."""
+        """Whether a number satisfies it; NaN never does."""
         value = self.value
         if math.isnan(found):
             return False
@@ -75,28 +75,28 @@ def within_factor(value: float, factor: float) -> Criterion:
 
 
 def at_most(bound: float) -> Criterion:
-    """Numbers that are not larger than a bound."""
+    """Numbers up to a bound."""
     return Criterion("at most", float(bound))
 
 
 def at_least(bound: float) -> Criterion:
-    """Numbers that are not smaller than a bound."""
+    """Numbers from a bound on."""
     return Criterion("at least", float(bound))
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One number of this run, and the numbers with which a sentence of the paper holds, or that rbdae had before.
+    """One number of this run, with the paper's criterion and rbdae's previous number.
 
     Attributes
     ----------
-    quantity : what is compared, with its unit
-    found : the number in this run; nan where this run has none
-    paper : the numbers with which the paper's words hold; None where the paper says nothing of it
-    expected : the numbers that rbdae has had; None where any will do
+    quantity : the quantity with its unit
+    found : the number in this run; NaN if there is no such number
+    paper : criterion of the paper's claim; None if the paper has no claim
+    expected : criterion from rbdae's previous numbers; None if any number will do
     says : the paper's words
-    why : the reason where the run differs from the paper, as far as it is known
+    why : the known reason for a difference from the paper
     """
 
     quantity: str
@@ -126,14 +126,14 @@ class Comparison:
 
 
 def expect(quantity: str, found: float, expected: Criterion) -> Comparison:
-    """A number of which the paper says nothing, beside what rbdae has had."""
+    """A number without a claim in the paper, compared with rbdae's previous number."""
     return Comparison(quantity, float(found), None, expected)
 
 
 def claim(
     quantity: str, found: float, paper: Criterion, says: str, *, expected: Criterion | None = None, why: str = ""
 ) -> Comparison:
-    """A number beside the paper's words: the criterion with which they hold, and what rbdae has had, if it is known."""
+    """A number compared with the criterion of the paper's claim, and with rbdae's previous number if known."""
     return Comparison(quantity, float(found), paper, expected, says, why)
 
 
@@ -145,11 +145,11 @@ class Finding:
     Attributes
     ----------
     columns : names of the table's columns, with units
-    rows : the table; pictures are drawn from it
-    comparisons : numbers of this run beside the paper's words and what rbdae has had
-    not_run : sentences on what could not be run, each with the solver that is missing and the remedy
-    remarks : sentences that belong to the numbers
-    sentence : what the numbers of this run say, in a sentence or two
+    rows : the table, also the data of pictures
+    comparisons : numbers of this run compared with the paper and with rbdae's previous numbers
+    not_run : sentences on runs that were not possible, each with the missing solver and the remedy
+    remarks : sentences about the numbers
+    sentence : a sentence or two on the numbers of this run
     """
 
     columns: tuple[str, ...]
@@ -166,17 +166,17 @@ class Finding:
 
     @property
     def judged(self) -> list[Comparison]:
-        """The numbers of this run on which the paper says something."""
+        """The numbers of this run for which the paper has a claim."""
         return [one for one in self.comparisons if one.paper is not None and not math.isnan(one.found)]
 
     @property
     def differing(self) -> list[Comparison]:
-        """The comparisons in which the paper's words do not hold."""
+        """The comparisons in which the paper's claim does not hold."""
         return [one for one in self.judged if one.paper is not None and not one.paper.holds(one.found)]
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the paper's words hold: with all numbers of this run, with some of them, or with none."""
+        """Whether the paper's claims hold for all, some, or no numbers of this run."""
         n_judged, n_differing = len(self.judged), len(self.differing)
         if not n_judged:
             return "not judged"
@@ -184,7 +184,7 @@ class Finding:
 
     @property
     def conclusion(self) -> str:
-        """The verdict, how many numbers it is made of, each that differs and why, and what the run says."""
+        """The verdict with its number of comparisons, the differing ones with reasons, and the run's sentence."""
         n_judged, differing = len(self.judged), self.differing
         if not n_judged:
             return "not judged"
@@ -200,22 +200,22 @@ class Finding:
         return f"{head}: {' '.join(sentences)}" if sentences else head
 
     def of_paper(self) -> Finding:
-        """The same on the paper's words alone, without reasons: for runs by a solver that nobody has run before."""
+        """The finding reduced to the paper's claims, without reasons, for runs by a new solver."""
         kept = tuple(replace(one, expected=None, why="") for one in self.comparisons if one.paper is not None)
         return replace(self, comparisons=kept, sentence="")
 
     def select(self, **where: Cell) -> list[Sequence[Cell]]:
-        """The rows that have these values; a column is named by its first word."""
+        """The rows with these values; a column is named by its first word."""
         places = {self.place(name): value for name, value in where.items()}
         return [row for row in self.rows if all(row[k] == value for k, value in places.items())]
 
     def column(self, name: str, **where: Cell) -> Vec:
-        """The numbers of a column, named by its first word, in the rows that have these values."""
+        """The numbers of a column, named by its first word, in the rows with these values."""
         place = self.place(name)
         return np.array([row[place] for row in self.select(**where)], dtype=float)
 
     def values(self, name: str) -> list[Any]:
-        """The different values of a column, in order."""
+        """The distinct values of a column, in order."""
         place = self.place(name)
         return list(dict.fromkeys(row[place] for row in self.rows))
 

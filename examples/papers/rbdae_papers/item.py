@@ -1,4 +1,4 @@
-"""An item: a figure, a table or an equation of a paper, with what it says and how it is shown."""
+"""An item: a figure, a table or an equation of a paper, with its claim, its run and its picture."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an item is run.
+    """Settings for the run of an item.
 
     Attributes
     ----------
-    quick : in about a second, with fewer runs or shorter ones
-    solver : in place of the paper's, ``"package:method"``; None for the paper's
-    forms : these alone, by their names in the item; None for all
+    quick : fewer or shorter runs, about a second
+    solver : ``"package:method"`` in place of the paper's; None for the paper's
+    forms : only these forms, by their names in the item; None for all
     """
 
     quick: bool = False
@@ -34,11 +34,11 @@ class Settings:
     forms: tuple[str, ...] | None = None
 
     def chosen(self, forms: Iterable[str]) -> list[str]:
-        """The forms of an item that are run."""
+        """The forms of an item to run."""
         return [form for form in forms if self.forms is None or form in self.forms]
 
     def solvers(self, of_the_paper: Mapping[str, str]) -> dict[str, str]:
-        """The solvers that are run, by their names in the paper."""
+        """The solvers to run, by their names in the paper."""
         return {self.solver: self.solver} if self.solver else dict(of_the_paper)
 
 
@@ -51,13 +51,13 @@ class Item:
     ----------
     name : its name on the command line, like ``"ns-fig-6"``
     paper : ``"null_space"``, ``"hamiltonian"``, ``"rotations"`` or ``"forms"``
-    place : where it is in the paper, like ``"Figure 6"``
-    says : what the paper says, one sentence
+    place : its place in the paper, like ``"Figure 6"``
+    says : the paper's claim, one sentence
     run : makes the finding, from which the verdict follows
-    draw : a figure of a finding; None where there is nothing to draw
-    needs : solvers without which there is nothing to run
-    example : the paper's letter of what it runs, like ``"A"``; empty where the item is of no example
-    any_solver : whether `Settings.solver` and `Settings.forms` mean something to it
+    draw : draws a finding; None if there is nothing to draw
+    needs : solvers required to run it
+    example : the paper's letter of its example, like ``"A"``; empty if it has no example
+    any_solver : whether it uses `Settings.solver` and `Settings.forms`
     """
 
     name: str
@@ -77,19 +77,19 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def item(name: str, run: Callable[[Settings], Finding], draw: Callable[[Finding], Figure] | None = None) -> Item:
-    """The item of a name in ``items.toml``."""
+    """The item with a name in ``items.toml``."""
     words = _table("items.toml")[name]
     return Item(name=name, run=run, draw=draw, **words | {"needs": tuple(words.get("needs", ()))})
 
 
 def numbers(paper: str, name: str) -> dict[str, Any]:
-    """The numbers that an item is held against: those of the paper, and those that rbdae has had."""
-    found: dict[str, Any] = _table(f"{paper}/numbers.toml")[name]
-    return found
+    """Reference numbers of an item, from the paper and from rbdae."""
+    values: dict[str, Any] = _table(f"{paper}/numbers.toml")[name]
+    return values
 
 
 def missing(solvers: Iterable[str]) -> tuple[str, ...]:
-    """A sentence for each of these solvers whose package is not installed."""
+    """A sentence for each solver whose package is not installed."""
     table = {info.name: info for info in rbdae.solvers()}
     return tuple(
         f"not run: {name} needs {table[name].package}, which is missing; run {table[name].install}"
@@ -99,9 +99,10 @@ def missing(solvers: Iterable[str]) -> tuple[str, ...]:
 
 
 def run(item: Item, how: Settings | None = None) -> Finding:
-    """The finding of an item; an empty one that says so if a solver is missing that it needs.
+    """The finding of an item; an empty one with a sentence if a required solver is missing.
 
-    With a solver or forms of the user's it has the paper's claims alone: what rbdae has had belongs to the paper's.
+    With the user's solver or forms it contains only the paper's claims, since rbdae's numbers are for the paper's
+    solvers.
     """
     how = how or Settings()
     lacking = missing((how.solver,) if how.solver else item.needs)
@@ -112,7 +113,7 @@ def run(item: Item, how: Settings | None = None) -> Finding:
 
 
 def attempt(problem: rbdae.Problem, span: tuple[float, float], **options: Any) -> rbdae.Solution:
-    """A run that may end early, which is what an item wants to see: without a warning."""
+    """A run that may end early without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rbdae.FailedRunWarning)
         return rbdae.solve(problem, span, **options)

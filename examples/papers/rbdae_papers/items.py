@@ -1,6 +1,6 @@
-"""Figures, tables and claims of the papers that rbdae follows, each beside what the paper says.
+"""Figures, tables and claims of the papers, each compared with the paper.
 
-`ITEMS` has them by name; ``rbdae papers`` runs them, and docs/papers.md lists them. A new item is a function of
+`ITEMS` has them by name; ``rbdae papers`` runs them, and docs/papers.md lists them. A new item needs a function of
 `Settings` that returns a `Finding`, an `Item` in the tuple here, its words in items.toml, and its numbers in the
 numbers.toml of its paper.
 """
@@ -37,7 +37,7 @@ PAPERS: Final[Mapping[str, str]] = {
     "rotations": "rotations paper [GR95]",
     "forms": "forms paper [SNS15]",
 }
-"""The papers by the name that an item has for its own."""
+"""Titles of papers by the values of `Item.paper`."""
 
 _ITEMS = (
     fig_06.ITEM, fig_08_09.FIGURE_8, fig_08_09.FIGURE_9, fig_08_09.OTHERS, fig_10.ITEM, fig_11.ITEM, fig_12.ITEM,
@@ -51,4 +51,4 @@ _ITEMS = (
 )  # fmt: skip
 
 ITEMS: Final[Mapping[str, Item]] = {item.name: item for item in _ITEMS}
-"""The items by name, paper by paper, in the order in which they stand there."""
+"""The items by name, in the order of the papers."""

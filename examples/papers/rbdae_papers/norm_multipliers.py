@@ -1,5 +1,5 @@
-"""The multiplier of the unit norm of quaternions in closed form, for each form of the equations in [SNS15]; by how much
-a state or a run misses it."""
+"""The multiplier of the quaternions' unit norm in closed form, for each form of the equations in [SNS15], and the
+deviation of a state or a run from it."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from rbdae.problem.quantities import angular_velocities
 
 
 def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
-    """The multiplier of the unit norm of every body from its angular velocity and forces, shape (..., bodies).
+    """The unit norm's multiplier of every body from its angular velocity and forces, shape (..., bodies).
 
-    With p la as the constraint's force, p times the equations of motion gives, on the constraints,
+    With p la as the constraint force, p times the equations of motion gives, on the constraints,
 
         la = gyroscopic + J0 |Omega|^2 + p . Q
 
     - gyroscopic: 0 for ``"fifth-order"`` ([SNS15] (23), (24)); 2 Omega . J Omega = 4 T for ``"third-order"`` ((30),
       with the energy T of the rotation);
     - J0: 0, or tr(J) / 2, see `radial_inertia` of the formulation;
-    - p . Q: 0 for ``"moment"`` ((59)); 2 sum_i d_i . fd_i for ``"homogeneous"``, which is (84) and 2 (R u) . f of a
+    - p . Q: 0 for ``"moment"`` ((59)); 2 sum_i d_i . fd_i for ``"homogeneous"``, which is (84), and 2 (R u) . f for a
       force f at the point u; for ``"inhomogeneous"`` 2 tr F more, which is 2 u . f ((69));
 
     with the natural forces F = [fd_1 fd_2 fd_3] on the directors of R = [d_1 d_2 d_3]: weight, applied forces, and
-    those of the joints with the multipliers of `Problem.rates`. A pure torque tau, which has fd_i = tau x d_i / 2 here,
-    gives 0, and with ``"inhomogeneous"`` -4 p0 e . tau. Forces that differ by a symmetric sum_i fd_i d_i^T move the
-    body alike, and give other multipliers.
+    joint forces with the multipliers of `Problem.rates`. A pure torque tau, with fd_i = tau x d_i / 2 here, gives 0,
+    and -4 p0 e . tau with ``"inhomogeneous"``. Forces that differ by a symmetric sum_i fd_i d_i^T cause the same motion
+    but other multipliers.
 
-    The term 2 tr F multiplies components in the body by components in space: another frame of space or body gives
-    another multiplier of the same motion. The gradient of the homogeneous R(p) = |p|^2 R(p / |p|) is invariant.
+    The term 2 tr F mixes components in the body and in space: another frame of space or body gives another multiplier
+    of the same motion. The gradient of the homogeneous R(p) = |p|^2 R(p / |p|) is invariant.
 
     Projected forms have 0, which is the multiplier of (23). The Hamiltonian forms have p . Q, homogeneous: their
     kinetic parts, q . dT/dq = p . qdot = 2 T, cancel.
@@ -40,14 +40,14 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
     Parameters
     ----------
     problem : Problem
-        In unit quaternions with their rates, or momenta, as unknowns.
+        Its unknowns are unit quaternions with their rates or momenta.
     t, y : times and unknowns, () and (n,) or (m,) and (m, n)
         On the constraints at the levels of positions and velocities; multipliers are not read.
 
     Raises
     ------
     TypeError, ValueError
-        where there is no such multiplier, and for other shapes
+        if there is no such multiplier, and for other shapes
     """
     _check_norm("norm_multipliers", problem)
     settings = problem.workspace.settings
@@ -66,16 +66,16 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
 
 
 def norm_defect(problem: Problem, t: ArrayLike, y: ArrayLike) -> dict[str, Vec]:
-    """The multiplier of the unit norm less its closed form by the name of the body, (...), J.
+    """The unit norm's multiplier minus its closed form by body name, (...), J.
 
-    The multiplier is read from y if it is an unknown of the form, otherwise it is found by elimination. The defect is
-    zero in the exact motion; [SNS15], section 3, checks a solution of (23) by it, whose closed form is zero. With (59)
-    elimination gives zero in every state of (23), which says nothing. Of a run: ``norm_defect(problem, run.t, run.y)``.
+    The multiplier is read from y if it is an unknown of the form, otherwise computed by elimination. The defect is zero
+    in the exact motion; [SNS15], section 3, uses it to check a solution of (23), with closed form zero. With (59)
+    elimination gives zero in every state of (23), which is no check. For a run: ``norm_defect(problem, run.t, run.y)``.
 
     Raises
     ------
     TypeError, ValueError
-        as `norm_multipliers`
+        as for `norm_multipliers`
     """
     _check_norm("norm_defect", problem)
     form = problem.workspace.settings.formulation
@@ -86,7 +86,7 @@ def norm_defect(problem: Problem, t: ArrayLike, y: ArrayLike) -> dict[str, Vec]:
 
 
 def _check_norm(owner: str, problem: Any) -> None:
-    """Refuse a problem whose unknowns are not unit quaternions and their rates or momenta."""
+    """Refuse a problem unless its unknowns are unit quaternions and their rates or momenta."""
     if not isinstance(problem, Problem):
         raise TypeError(
             f"{owner}: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; "

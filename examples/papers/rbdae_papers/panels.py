@@ -1,4 +1,4 @@
-"""The look of the panels of every picture."""
+"""Style of panels in all pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def framed(axes: Axes, heading: str, across: str, up: str) -> None:
-    """Heading, labels and grid of a panel."""
+    """Set heading, labels and grid of a panel."""
     axes.set_title(heading, loc="left", fontsize="medium")
     axes.set_xlabel(across)
     axes.set_ylabel(up)

@@ -56,7 +56,7 @@ def _cells(cells: tuple[str, str, str, str]) -> Iterator[str]:
 
 
 def table(findings: Iterable[tuple[Item, Finding]], papers: Mapping[str, str]) -> str:
-    """The table of docs/papers.md: each item with the verdict of a run, how many numbers it is made of, and why."""
+    """The table of docs/papers.md: each item with the verdict of a run, its number of comparisons, and reasons."""
     lines = ["| item | paper | place | the paper says | rbdae | numbers, what differs |", "| --- " * 6 + "|"]
     for item, finding in findings:
         verdict, _, why = finding.conclusion.partition(": ")
@@ -66,14 +66,14 @@ def table(findings: Iterable[tuple[Item, Finding]], papers: Mapping[str, str]) -
 
 
 def write(item: Item, finding: Finding, folder: Path, *, dpi: int = 150, solver: str | None = None) -> list[Path]:
-    """Write the table, the comparisons and the picture of a finding, by a solver of the user's; returns the files.
+    """Write the table, the comparisons and the picture of a finding, possibly by a user's solver; returns the files.
 
     Raises
     ------
     ImportError
-        without matplotlib, after the tables are written
+        if matplotlib is missing, after the tables are written
     OSError
-        for what cannot be written
+        for files that cannot be written
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{item.name}.csv", folder / f"{item.name}.compared.csv"]
@@ -103,14 +103,14 @@ def _write_table(path: Path, columns: Iterable[str], rows: Iterable[Iterable[obj
 
 
 def show(items: Iterable[Item], papers: Mapping[str, str], folder: Path, how: Settings) -> bool:
-    """Run items, print what they find, and write it to a folder; returns whether every number is as expected."""
-    found: list[tuple[Item, Finding]] = []
+    """Run items, print and write their findings; returns whether every number is as expected."""
+    findings: list[tuple[Item, Finding]] = []
     for item in items:
         begun = perf_counter()
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", rbdae.FailedRunWarning)
             finding = run(item, how)
-        found.append((item, finding))
+        findings.append((item, finding))
         for warning in said:
             print(f"rbdae: {item.name}: {warning.message}", file=sys.stderr)
         by = f"{papers[item.paper]}, by {how.solver}" if how.solver else papers[item.paper]
@@ -122,6 +122,6 @@ def show(items: Iterable[Item], papers: Mapping[str, str], folder: Path, how: Se
             except ImportError as error:
                 print(f"no picture: {error}")
         print(f"{perf_counter() - begun:.1f} s\n", flush=True)
-    if any(finding.rows for _, finding in found):
-        (folder / "table.md").write_text(table(found, papers) + "\n", encoding="utf-8")
-    return all(finding.holds for _, finding in found)
+    if any(finding.rows for _, finding in findings):
+        (folder / "table.md").write_text(table(findings, papers) + "\n", encoding="utf-8")
+    return all(finding.holds for _, finding in findings)

@@ -1,8 +1,8 @@
 """Values of a run in quaternions and momenta: invariants of its states, multipliers and momenta of its steps; [BS09].
 
-Those of steps follow from both ends of a step, or from three nodes, by `rbdae_papers.step_equations`. Bodies have no
-joints and no forces but the weight, as in the paper: joints would have a share in the multiplier of the norm, by
-multipliers of the step, which no run keeps.
+Values of steps follow from both ends of a step, or from three nodes, by `rbdae_papers.step_equations`. Bodies have no
+joints and no forces but the weight, as in the paper: joints would contribute to the norm's multiplier through
+multipliers of the step, which runs do not keep.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAME: Final = 1e-9
 
 
 def invariants(problem: Problem, y: Vec) -> dict[str, step_equations.Invariants]:
-    """pi (..., 4), kg m^2/s, and eta (...) by the name of the body, of states (..., n): [BS09] (46), (47).
+    """pi (..., 4), kg m^2/s, and eta (...) by body name, of states (..., n): [BS09] (46), (47).
 
     Raises
     ------
@@ -42,17 +42,17 @@ def invariants(problem: Problem, y: Vec) -> dict[str, step_equations.Invariants]
 
 
 def step_multipliers(solution: Solution) -> dict[str, Vec]:
-    """Multipliers of the unit norm, J, of the k steps of a conserving run by the name of the body.
+    """Multipliers of the unit norm, J, of the k steps of a conserving run by body name.
 
     They belong to steps, not to states; `Solution.steps` has the steps, or t and y.
 
     - ``"rbdae:energy-momentum"`` with ``variant="paper"`` (QUAT.EM): la of each step, (k,); [BS09] Remark 4.3.
-    - ``"rbdae:variational"`` (QUAT.VI): la_n of each node but the first and the last, (k - 1,); (E1).
+    - ``"rbdae:variational"`` (QUAT.VI): la_n of each inner node, (k - 1,); (E1).
 
     Raises
     ------
     ValueError
-        for runs of other solvers or of order 4 and 6, without their steps, and with joints or forces but the weight
+        for runs of other solvers or of order 4 and 6, without their steps, or with joints or forces other than weight
     """
     steps, bodies = _bodies("step_multipliers", solution)
     if solution.solver == _PAPER:
@@ -66,8 +66,8 @@ def step_multipliers(solution: Solution) -> dict[str, Vec]:
 
 
 def step_momenta(solution: Solution) -> dict[str, Mat]:
-    """J^- of the k steps of a run of ``"rbdae:variational"``, (k, 3), kg m^2/s, in space, by the name of the body:
-    [BS09], end of Appendix E. Raises as `step_multipliers` does."""
+    """J^- of the k steps of a run of ``"rbdae:variational"``, (k, 3), kg m^2/s, in space, by body name: [BS09],
+    end of Appendix E. Raises like `step_multipliers`."""
     steps, bodies = _bodies("step_momenta", solution, only=_VARIATIONAL)
     sizes = _sizes(steps, solution.options)
     return {name: body.momenta(sizes)[2] for name, body in bodies.items()}
@@ -95,14 +95,14 @@ class _Body:
         for size in np.unique(sizes):
             k = np.flatnonzero(sizes == size)
             ends = self.q[k], self.q[k + 1]
-            given: dict[str, Any] = {"inertia": self.inertia, "step": float(size), "gradient": slopes[k]}
-            start[k], end[k] = step_equations.discrete_momenta(*ends, **given)
-            J[k] = step_equations.discrete_momentum_map(*ends, **given)
+            arguments: dict[str, Any] = {"inertia": self.inertia, "step": float(size), "gradient": slopes[k]}
+            start[k], end[k] = step_equations.discrete_momenta(*ends, **arguments)
+            J[k] = step_equations.discrete_momentum_map(*ends, **arguments)
         return start, end, J
 
 
 def _sizes(steps: Steps, options: Mapping[str, str]) -> Vec:
-    """The sizes of the steps; all are the one that was asked for, but that of the last one may be smaller."""
+    """Sizes of the steps: all equal the requested one, except that the last may be smaller."""
     sizes, asked = np.diff(steps.t), float(options["step"])
     return np.where(np.abs(np.abs(sizes) - asked) < _SAME * asked, np.copysign(asked, sizes), sizes)
 
@@ -114,12 +114,12 @@ def _has_momenta(problem: Problem) -> bool:
 
 
 def _quaternions_and_momenta(problem: Problem, y: Mat) -> dict[str, tuple[Mat, Mat]]:
-    """(q, p) of each body by its name, both (..., 4), of states (..., n)."""
+    """(q, p) of each body by name, both (..., 4), of states (..., n)."""
     layout, out = problem.layout, {}
     for b, name in enumerate(problem.model.names):
         k, nt = layout.rank[b], int(problem.model.bodies["nt"][b])
-        at, momenta_at = layout.iq[k] + nt, layout.v.start + layout.iv[k] + nt
-        out[name] = y[..., at : at + 4], y[..., momenta_at : momenta_at + 4]
+        q_at, momenta_at = layout.iq[k] + nt, layout.v.start + layout.iv[k] + nt
+        out[name] = y[..., q_at : q_at + 4], y[..., momenta_at : momenta_at + 4]
     return out
 
 

@@ -1,4 +1,4 @@
-"""Quaternions (..., 4), scalar first, as users take them: with any leading axes, such as time.
+"""Quaternions (..., 4), scalar first, for users, with any leading axes, such as time.
 
 Algebra ([GR95] (209)-(217), [NS] (30), [BS09] section 2.1): `product`, `conjugate`, `norm`, `inverse`, `pure`.
 Matrices ([GR95] (239)-(251), [BS09] (9)-(12) and appendix A): `left_matrix` Q_l, `right_matrix` Q_r, `E`, `G`.
@@ -6,8 +6,8 @@ Maps ([BS09] (5)-(8), [GR95] (193)-(205)): `exponential`, `logarithm`, rotation 
 Rates ([BS09] (3), (4), (14), (45), [NS] lemma 4.1): angular velocities of qdot and back, angular momentum.
 The Euler map of [NS], sections 4 and 5, with mass matrices is `rbdae_papers.null_space.euler_map`.
 
-The product is Hamilton's: R(p q) = R(p) R(q), and R(q) x = q x conj(q) takes material to spatial components. Functions
-that read a rotation from a quaternion take its direction alone: q and -q, and any multiple, are one rotation.
+The product is Hamilton's: R(p q) = R(p) R(q), and R(q) x = q x conj(q) maps material to spatial components. Functions
+that read a rotation from a quaternion use only its direction: q, -q and all multiples are the same rotation.
 """
 
 from rbdae.rotations.quaternions.algebra import conjugate as conjugate

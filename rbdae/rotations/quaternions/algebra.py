@@ -1,4 +1,4 @@
-"""The skew field of quaternions, and the rotation of vectors by them."""
+"""Algebra of quaternions, and rotation of vectors by them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbdae.rotations import checks
 def product(p: ArrayLike, q: ArrayLike) -> Vec:
     """p q = (p0 q0 - p . q, p0 q + q0 p + p x q), [GR95] (212), [NS] (30), [BS09] (1).
 
-    Two rotations one after the other, e1 first, are the product e2 e1, [GR95] (226).
+    The rotation e1 followed by e2 is the product e2 e1, [GR95] (226).
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Vec:
     Parameters
     ----------
     q : (..., 4) array_like
-        Not zero; only its direction counts.
+        Nonzero; only its direction counts.
     x : (..., 3) array_like
 
     Returns
@@ -108,7 +108,7 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Vec:
 def rotate_back(q: ArrayLike, x: ArrayLike) -> Vec:
     """R(q)^T x = conj(q) x q / |q|^2: spatial components to material ones, [GR95] (222), [NS] (29).
 
-    Parameters, results and errors are those of `rotate`.
+    Parameters, results and errors as for `rotate`.
     """
     owner = "rotate_back"
     q, x = checks.nonzero_quaternions(owner, "q", q), checks.vectors(owner, "x", x)

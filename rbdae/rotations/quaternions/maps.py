@@ -1,4 +1,4 @@
-"""From quaternions to rotation vectors, axes and angles, matrices and scipy's `Rotation`, and back."""
+"""Maps between quaternions and rotation vectors, axes and angles, matrices and scipy's `Rotation`."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def logarithm(q: ArrayLike) -> Vec:
     Parameters
     ----------
     q : (..., 4) array_like
-        Not zero, and no negative real number: its logarithm has no direction. q and -q have different logarithms; for
-        the rotation vector, to which they are one, take `to_rotation_vector`.
+        Neither zero nor a negative real number, whose logarithm has no direction. q and -q have different logarithms;
+        for the rotation vector, where both are equivalent, use `to_rotation_vector`.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def logarithm(q: ArrayLike) -> Vec:
     Raises
     ------
     ValueError
-        where there is no logarithm
+        if there is no logarithm
     """
     unit = checks.nonzero_quaternions("logarithm", "q", q)
     size = checks.norm(unit[..., 1:])
@@ -59,7 +59,7 @@ def logarithm(q: ArrayLike) -> Vec:
             f"logarithm: q must not be a negative real number, got {_check.show(q)}; its logarithm has no direction"
         )
     length = np.log(checks.norm(np.asarray(q, dtype=float)))
-    # beyond a right angle the quotient of angle and sine may overflow, and a direction has all digits
+    # beyond a right angle the quotient of angle and sine may overflow, while the direction keeps all digits
     near = _angle_over_sine(size, np.abs(unit[..., 0])) * unit[..., 1:]
     far = np.arctan2(size, unit[..., 0])[..., None] * _directions(unit[..., 1:])
     return np.concatenate((length[..., None], np.where(unit[..., :1] < 0.0, far, near)), axis=-1)
@@ -76,9 +76,9 @@ def of_rotation_vector(w: Vec) -> Vec:
 
 
 def to_rotation_vector(q: ArrayLike) -> Vec:
-    """The rotation vector (..., 3) of quaternions (..., 4) that are not zero, no longer than pi, [GR95] (164), (194).
+    """The rotation vector (..., 3), no longer than pi, of nonzero quaternions (..., 4), [GR95] (164), (194).
 
-    At half a turn both signs are right; q0 = +0 gives the direction of q.
+    At half a turn both signs are correct; q0 = +0 gives the direction of q.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Vec:
     Parameters
     ----------
     axis : (..., 3) array_like
-        Not zero; only its direction counts.
+        Nonzero; only its direction counts.
     angle : (...) array_like
         rad, any real number.
 
@@ -122,9 +122,9 @@ def of_axis_angle(n: Vec, phi: Vec) -> Vec:
 
 
 def to_axis_angle(q: ArrayLike) -> tuple[Vec, Vec]:
-    """The unit axis (..., 3) and the angle (...) in [0, pi] of quaternions (..., 4) that are not zero, [GR95] (194).
+    """The unit axis (..., 3) and the angle (...) in [0, pi] of nonzero quaternions (..., 4), [GR95] (194).
 
-    The axis of no rotation is (1, 0, 0) by convention.
+    The axis of the identity is (1, 0, 0) by convention.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def from_matrix(R: Rotation | ArrayLike) -> Vec:
 
 
 def to_rotation(q: ArrayLike) -> Rotation:
-    """A `scipy.spatial.transform.Rotation` of quaternions (..., 4) that are not zero.
+    """A `scipy.spatial.transform.Rotation` of nonzero quaternions (..., 4).
 
     More than one leading axis needs scipy 1.17.
 
@@ -186,14 +186,14 @@ def to_rotation(q: ArrayLike) -> Rotation:
 
 
 def from_rotation(rotation: Rotation | ArrayLike) -> Vec:
-    """The unit quaternion (..., 4), scalar first and not negative, of a `Rotation` or of matrices (..., 3, 3)."""
+    """The unit quaternion (..., 4), scalar first and nonnegative, of a `Rotation` or of matrices (..., 3, 3)."""
     return checks.rotation_quaternions("from_rotation", "rotation", rotation)
 
 
 def half(q: ArrayLike) -> Vec:
     """The unit quaternion (..., 4) of half the rotation of q (..., 4): (1 + q) / |1 + q|, half(q) half(q) = +-q.
 
-    It is c / 4 and 1 of the conformal rotation vector, normalised, [GR95] (252), (257); q or -q is taken, whichever has
+    It is (1, c / 4) of the conformal rotation vector c, normalised, [GR95] (252), (257), from q or -q, whichever has
     the smaller angle.
 
     Raises
@@ -219,7 +219,7 @@ def _directions(v: Vec) -> Vec:
 
 
 def _shorter(q: Vec) -> Vec:
-    """q or -q, the one with q0 >= 0."""
+    """q or -q, with q0 >= 0."""
     return np.where(q[..., :1] < 0.0, -q, q)
 
 
@@ -232,7 +232,7 @@ def _turned(v: Vec) -> Vec:
 
 
 def _angle_over_sine(size: Vec, scalar: Vec) -> Vec:
-    """The angle of the plane (scalar, size), over size, (..., 1); one at the identity."""
+    """The angle of (scalar, size), divided by size, (..., 1); one at the identity."""
     with np.errstate(invalid="ignore"):
         out = np.where(size > 0.0, np.arctan2(size, scalar) / size, 1.0)
     return out[..., None]

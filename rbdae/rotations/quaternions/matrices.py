@@ -25,7 +25,7 @@ def right_matrix(q: ArrayLike) -> Mat:
 
 
 def E(q: ArrayLike) -> Mat:
-    """[-q, q0 I + q^], (..., 3, 4), of q (..., 4): the spatial one, omega = 2 E(q) qdot.
+    """E = [-q, q0 I + q^], (..., 3, 4), of q (..., 4), with omega = 2 E(q) qdot (spatial).
 
     E of [BS09] (10), H of [GR95] (201) and (248), G of [SNS15] (8). E(q) q = 0, E E^T = |q|^2 I, R(q) = E(q) G(q)^T.
     """
@@ -33,7 +33,7 @@ def E(q: ArrayLike) -> Mat:
 
 
 def G(q: ArrayLike) -> Mat:
-    """[-q, q0 I - q^], (..., 3, 4), of q (..., 4): the material one, Omega = 2 G(q) qdot.
+    """G = [-q, q0 I - q^], (..., 3, 4), of q (..., 4), with Omega = 2 G(q) qdot (material).
 
     G of [BS09] (10) and [GR95] (201), L of [SNS15] (9), and T_p = G^T / 2 of [NS] (41). G(q) q = 0, G G^T = |q|^2 I.
     """

@@ -34,7 +34,7 @@ def rate_from_spatial(q: ArrayLike, omega: ArrayLike) -> Vec:
 def material_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     """Omega = 2 conj(q) qdot = 2 G(q) qdot, (..., 3), of q (..., 4), |q| = 1, and qdot (..., 4).
 
-    [NS] lemma 4.1, [BS09] (14), [GR95] (208), (238), (249), (250), [SNS15] (17). A part of qdot along q is left out.
+    [NS] lemma 4.1, [BS09] (14), [GR95] (208), (238), (249), (250), [SNS15] (17). A part of qdot along q is ignored.
     """
     q, qdot = _both("material_angular_velocity", "qdot", q, qdot, 4)
     return 2.0 * multiplied(conjugated(q), qdot)[..., 1:]
@@ -43,7 +43,7 @@ def material_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
 def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     """omega = 2 qdot conj(q) = 2 E(q) qdot, (..., 3), of q (..., 4), |q| = 1, and qdot (..., 4).
 
-    [NS] lemma 4.1, [BS09] (14), [GR95] (208), (233), (249), (250). A part of qdot along q is left out.
+    [NS] lemma 4.1, [BS09] (14), [GR95] (208), (233), (249), (250). A part of qdot along q is ignored.
     """
     q, qdot = _both("spatial_angular_velocity", "qdot", q, qdot, 4)
     return 2.0 * multiplied(qdot, conjugated(q))[..., 1:]
@@ -52,9 +52,9 @@ def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
 def momentum_map(q: ArrayLike, p: ArrayLike) -> Vec:
     """L = E(q) p / 2, (..., 3), the angular momentum in spatial components, of q (..., 4) and its momentum p (..., 4).
 
-    [BS09] (45) and above (46), (35): the momentum map of rotations of space. With p = M4 qdot, for example ``pi_p0``,
-    ... of the Hamiltonian forms, it is R J Omega, kg m^2/s, about the point to which J belongs (centre of mass or
-    pivot). A part of p along q is left out.
+    [BS09] (45) and above (46), (35): the momentum map of spatial rotations. With p = M4 qdot, for example ``pi_p0``,
+    ... of the Hamiltonian forms, it is R J Omega, kg m^2/s, about the reference point of J (centre of mass or
+    pivot). A part of p along q is ignored.
     """
     q, p = _both("momentum_map", "p", q, p, 4)
     return 0.5 * multiplied(p, conjugated(q))[..., 1:]

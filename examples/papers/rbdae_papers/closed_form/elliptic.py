@@ -1,9 +1,9 @@
 """Elliptic functions and integrals for motions over any number of periods and for any modulus, one included.
 
-Complete integrals are taken with 80 decimal digits from exact data: they are multiplied by the number of periods. The
-functions themselves are in double precision on one half period. For m <= 1/2 the Jacobi functions are scipy's. Beyond,
-they are sums of hyperbolic pulses, one for each half period, which know the complementary parameter m1 = 1 - m: at
-m1 = 0 one pulse is left, and this is the separatrix.
+Complete integrals are computed with 80 decimal digits from exact data, because they are multiplied by the number of
+periods. The functions themselves are in double precision on one half period. For m <= 1/2 the Jacobi functions are
+scipy's. Beyond, they are sums of hyperbolic pulses, one for each half period, in terms of the complementary parameter
+m1 = 1 - m: at m1 = 0, the separatrix, one pulse is left.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def with_digits(function: Callable[..., T], *arguments: object) -> T:
 
 
 def complete(m: Decimal, m1: Decimal, nu: Decimal) -> Complete:
-    """The complete integrals by the arithmetic-geometric mean; infinite K and a G_K that is not needed at m1 = 0.
+    """The complete integrals by the arithmetic-geometric mean; at m1 = 0 with infinite K and an unused G_K.
 
     G_K = K (1 - sum Q_n / 2), with Q_n as in the algorithm for Pi(-nu | m) of NIST's Digital Library of Mathematical
     Functions, 19.8.6 and 19.8.7.
@@ -82,7 +82,8 @@ def _mean(a: Decimal, g: Decimal) -> Decimal:
 
 
 def in_parts(x: Decimal) -> tuple[float, float, float]:
-    """A sum of three numbers, the first two of at most 26 bits: whole multiples below 2^27 of them are exact."""
+    """x as a sum of three numbers, the first two with at most 26 bits, so that their integer multiples below 2^27 are
+    exact."""
     out = []
     for _ in range(2):
         exponent = 26 - math.frexp(float(x))[1]
@@ -92,7 +93,7 @@ def in_parts(x: Decimal) -> tuple[float, float, float]:
 
 
 class Functions(NamedTuple):
-    """The constants that the functions on one half period need, in double precision.
+    """Constants of the functions on one half period, in double precision.
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ class Functions(NamedTuple):
 
     @classmethod
     def of(cls, m: Decimal, m1: Decimal, nu: Decimal, integrals: Complete) -> Functions:
-        """For 0 <= m <= 1 and nu >= 0."""
+        """The constants for 0 <= m <= 1 and nu >= 0."""
         from scipy.special import elliprf
 
         K, dual = float(integrals.K), float(integrals.K_dual)
@@ -157,7 +158,7 @@ class Functions(NamedTuple):
         return 0.5 * math.pi * u / self.K_dual, math.pi * self.K / self.K_dual
 
     def _terms(self) -> int:
-        """How many pulses on either side count on [-K, K]."""
+        """Number of pulses on either side that count on [-K, K]."""
         h = math.pi * self.K / self.K_dual
         return int(_ENOUGH / h) + 1 if math.isfinite(h) else 0
 
@@ -175,7 +176,7 @@ def _arc(cos: float, sin: float, z: Vec) -> Vec:
 
 
 def _beyond(s: Vec, c: Vec, b: float) -> Vec:
-    """arctan(tan z coth b) - z, whose tangent is e sin 2z / (1 - e cos 2z) with e = exp(-2 b); s, c of z."""
+    """arctan(tan z coth b) - z, with tangent e sin 2z / (1 - e cos 2z), e = exp(-2 b); s and c belong to z."""
     e = math.exp(-2.0 * b)
     out: Vec = np.arctan2(2.0 * e * s * c, 1.0 - e * (c - s) * (c + s))
     return out

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 _RANGE = 1e60
-"""Beyond it squares and products leave the range of floating-point numbers."""
+"""Largest number whose squares and products stay in the range of floating-point numbers."""
 
 Regime = Literal["steady", "largest", "smallest", "separatrix"]
 
@@ -33,27 +33,27 @@ class FreeBody:
 
     Omega by Jacobi's elliptic functions; the attitude by the frame of the angular momentum, which is constant in space:
     R(t) = C R_3(chi) B(Omega), with B the shortest rotation from J Omega to its axis and chi an integral of the third
-    kind, as a sum of arctans that has no branch to jump from. Which case there is, is decided without rounding, and the
-    constants for whole half periods have 80 digits. So spheres, symmetric bodies and the separatrix are limits without
-    loss, and the error does not grow with time, within 2^27 half periods. What remains is the condition: a relative
-    change eps of the data changes the attitude by some eps |Omega| t, and each half period near the separatrix by
-    eps / m1 of 1 / lambda, with the rate lambda of the unstable rotation and the complementary parameter m1.
+    kind, as a sum of arctans without jumps between branches. The case is decided without rounding, and the constants
+    for whole half periods have 80 digits. So spheres, symmetric bodies and the separatrix are limits without loss, and
+    the error does not grow with time, within 2^27 half periods. Only the condition remains: a relative change eps of
+    the data changes the attitude by some eps |Omega| t, and each half period near the separatrix by eps / m1 of 1 /
+    lambda, with the rate lambda of the unstable rotation and the complementary parameter m1.
 
     Parameters
     ----------
     moments : (3,) array_like
-        Principal moments of inertia about the centre of mass or a fixed point, kg m^2, in any order; positive. They and
-        Omega, where they are not zero, lie between 1e-60 and 1e60.
+        Principal moments of inertia about the centre of mass or a fixed point, kg m^2, in any order; positive. Nonzero
+        values, also of Omega, lie between 1e-60 and 1e60.
     angular_velocity : (3,) array_like
         Omega at t = 0, components in the body along the principal axes, rad/s.
     orientation : Rotation or (3, 3) array_like, optional
-        R at t = 0, from body to space; the identity if left out.
+        R at t = 0, from body to space; by default the identity.
 
     Attributes
     ----------
     regime : "largest" or "smallest", the moment whose axis Omega encircles in the body; "separatrix" between them,
         2 T I = L^2 with the medial moment I; "steady" if Omega is constant
-    half_period : s, after which Omega has turned half around that axis: the time of one turnover; infinite on the
+    half_period : time in which Omega turns half around this axis, s: the time of one turnover; infinite on the
         separatrix and in steady rotation
     """
 
@@ -124,7 +124,7 @@ class FreeBody:
         return checks.to_rotation(self._attitude(checks.numbers("FreeBody.orientation", "t", t)))
 
     def quaternion(self, t: ArrayLike) -> Vec:
-        """R(t) as unit quaternions (..., 4), scalar first and not negative; t (...) in s."""
+        """R(t) as unit quaternions (..., 4), scalar first and nonnegative; t (...) in s."""
         q = self._attitude(checks.numbers("FreeBody.quaternion", "t", t))
         return np.where(q[..., :1] < 0.0, -q, q)
 
@@ -147,14 +147,14 @@ class FreeBody:
 
 
 class _Reduced(NamedTuple):
-    """Times on one half period.
+    """Times reduced to one half period.
 
     Attributes
     ----------
-    u, low : the argument in [-K, K] is u + low, where low is what u has lost by rounding
+    u, low : the argument in [-K, K] is u + low, where low is the rounding error of u
     side : 1 after an even number of half periods, else -1
-    rest : the time without the half periods that are in `turns`
-    turns, steps : chi / (2 pi) of these half periods, and how many of 2 K have been taken from u besides
+    rest : the time without the half periods in `turns`
+    turns, steps : chi / (2 pi) of these half periods, and the number of 2 K subtracted from u in addition
     """
 
     u: Vec
@@ -170,7 +170,7 @@ def _reduced(constants: Polhode, t: Vec) -> _Reduced:
     if math.isinf(period[0]):
         u, low = _sum(constants.rate * t, constants.u0)
         return _Reduced(u, low, none + 1.0, t, none, none)
-    # of the time, not of u: so that t is exact within the first half period, however long it is
+    # on the time, not on u, so that t is exact within the first half period, however long it is
     n = np.rint(t / sum(period))
     rest = ((t - n * period[0]) - n * period[1]) - n * period[2]
     turns = none
@@ -199,18 +199,18 @@ def _in_frame(constants: Polhode, at: _Reduced) -> Vec:
 
 def _turned(constants: Polhode, t: Vec) -> Vec:
     """R_3(chi) B(Omega) in body axes, (..., 4): from the body to a frame whose third axis is the angular momentum."""
-    at = _reduced(constants, t)
-    sn, cn, dn = constants.functions.jacobi(at.u)
-    chi = 2.0 * math.pi * at.turns + constants.advance * at.rest + constants.step * at.steps
-    chi = chi + constants.arc * constants.functions.arcs(at.u)
+    reduced = _reduced(constants, t)
+    sn, cn, dn = constants.functions.jacobi(reduced.u)
+    chi = 2.0 * math.pi * reduced.turns + constants.advance * reduced.rest + constants.step * reduced.steps
+    chi = chi + constants.arc * constants.functions.arcs(reduced.u)
     chi = chi - constants.sign * np.arctan2(constants.tilt[1] * sn, constants.tilt[0] * cn)
-    # where the half period is long, the rounding of u would be an error of time; the rate of chi makes it good
+    # if the half period is long, the rounding of u would be an error of time; the rate of chi corrects it
     spin = constants.amplitudes[2] * dn
     rate = (constants.twice_energy + constants.L * spin) / (constants.L + constants.moments[2] * spin)
-    chi = chi + (rate - constants.advance) / constants.rate * at.low
+    chi = chi + (rate - constants.advance) / constants.rate * reduced.low
     zero = np.zeros_like(chi)
     about = np.stack((np.cos(0.5 * chi), zero, zero, np.sin(0.5 * chi)), axis=-1)
-    momentum = _in_frame(constants, at) * (constants.moments / constants.L)
+    momentum = _in_frame(constants, reduced) * (constants.moments / constants.L)
     shortest = np.stack((1.0 + momentum[..., 2], momentum[..., 1], -momentum[..., 0], zero), axis=-1)
     shortest /= checks.norm(shortest)[..., None]
     return multiplied(multiplied(about, shortest), checks.spurrier_klumpp(constants.frame))

@@ -1,10 +1,10 @@
 """The path of the angular velocity in a free body: its axis, amplitudes, modulus and rate, from exact data.
 
-With axes a, b, c, those of the other extreme moment, of the medial one, and the axis that the path encircles,
+With axes a, b, c of the other extreme moment, of the medial moment, and of the moment that the path encircles,
 
     Omega = (A_a cn u, s A_b sn u, A_c dn u),  u = lambda t + u0,  s = +1 if I_c is the largest moment, else -1.
 
-Floating-point numbers are fractions: which side of the separatrix the motion is on, and how near, is known exactly.
+Floating-point numbers are fractions, so the side of the separatrix and the distance from it are known exactly.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ class Polhode(NamedTuple):
     frame : (3, 3) array, the axes a, b, c as rows, right-handed
     moments : (3,) array, I_a, I_b, I_c
     amplitudes : (3,) array, A_a, s A_b, A_c, rad/s
-    L, twice_energy : the size of the angular momentum, and 2 T
+    L, twice_energy : the norm of the angular momentum, and 2 T
     sign : s
     rate : lambda, 1/s
     u0 : the argument at t = 0, in [-K, K]
-    functions : on a half period
-    half_period : 2 K / lambda, s, in parts whose whole multiples are exact; infinite on the separatrix
+    functions : functions on a half period
+    half_period : 2 K / lambda, s, in parts with exact integer multiples; infinite on the separatrix
     turns : the advance of the angle chi about the angular momentum in a half period, in turns between -1/2 and 1/2,
         in parts
-    K_low : what the double-precision K has lost
+    K_low : rounding error of the double-precision K
     advance : rad/s; chi = advance t + arc S(u) - s atan2(tilt[1] sn u, tilt[0] cn u) on a half period
     arc, tilt : see advance
-    step : by how much chi - advance t grows from u to u + 2 K
+    step : growth of chi - advance t from u to u + 2 K
     """
 
     frame: Mat
@@ -71,7 +71,7 @@ def is_steady(moments: Vec, Omega: Vec) -> bool:
 
 
 def polhode(moments: Vec, Omega: Vec) -> Polhode:
-    """The constants of a motion that is not steady; under `with_digits`."""
+    """Constants of an unsteady motion; call under `with_digits`."""
     I, W = _exact(moments), _exact(Omega)
     low, b, high = sorted(range(3), key=I.__getitem__)
     side = sum((I[i] * (I[i] - I[b]) * W[i] ** 2 for i in range(3)), Fraction(0))  # L^2 - 2 T I_b

@@ -1,4 +1,4 @@
-"""The heavy symmetric top on a fixed point: what its first integrals say about tilt and precession."""
+"""The heavy symmetric top on a fixed point: tilt and precession from its first integrals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbdae_papers.closed_form.elliptic import DIGITS, decimal, with_digits
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
-# relative rounding of the integrals, by which a steady precession may miss its double root
+# relative rounding of the integrals, within which a steady precession may miss its double root
 _ROUNDING = 1e-13
 
 
@@ -95,13 +95,13 @@ class SymmetricTop:
 
         They are roots u = cos(theta) in [-1, 1] of the cubic udot^2 = (alpha - beta u) (1 - u^2) - (b - a u)^2 with
         alpha = (2 energy - L_3^2 / axial) / transverse, beta = 2 moment / transverse, a = L_3 / transverse,
-        b = L_z / transverse. Near a steady precession, where both are one, they are as uncertain as the square root of
-        the integrals' rounding.
+        b = L_z / transverse. Near a steady precession, where both coincide, their uncertainty is the square root of the
+        integrals' rounding.
 
         Parameters
         ----------
         energy, L_z, L_3 : float
-            As `integrals` has them.
+            As returned by `integrals`.
 
         Raises
         ------
@@ -109,14 +109,14 @@ class SymmetricTop:
             if no motion has these integrals
         """
         owner = "SymmetricTop.nutation_limits"
-        given = [_check.number(owner, *named) for named in (("energy", energy), ("L_z", L_z), ("L_3", L_3))]
-        found = with_digits(self._limits, *map(Fraction, given))
-        if found is None:
+        constants = [_check.number(owner, *named) for named in (("energy", energy), ("L_z", L_z), ("L_3", L_3))]
+        limits = with_digits(self._limits, *map(Fraction, constants))
+        if limits is None:
             raise ValueError(
                 f"{owner}: energy {energy!r}, L_z {L_z!r} and L_3 {L_3!r} must belong to a motion, but the cubic for "
                 "cos(theta) is negative between -1 and 1; take them from one state, by `integrals`"
             )
-        return found
+        return limits
 
     def _limits(self, energy: Fraction, L_z: Fraction, L_3: Fraction) -> tuple[float, float] | None:
         A = Fraction(self.transverse)
@@ -130,7 +130,7 @@ class SymmetricTop:
         root = c2 * c2 - 3 * c1 * c3
         if root < 0 or not (c2 or c1 or c3):
             return (0.0, math.pi) if not (c2 or c1 or c3 or c0) else None
-        # the local maximum of the cubic: the denominator that does not cancel
+        # the local maximum of the cubic, with the denominator that does not cancel
         top = c1 / (-c2 + root.sqrt()) if c2 < 0 or not c3 else (-c2 - root.sqrt()) / (3 * c3)
         top = min(max(top, Decimal(-1)), Decimal(1))
         highest, rounding = f(top), Decimal(_ROUNDING) * sum(abs(c) for c in (c3, c2, c1, c0))
@@ -146,7 +146,7 @@ class SymmetricTop:
         Parameters
         ----------
         tilt : float
-            theta, rad, between 0 and pi; the equation is that of a tilted axis, and at 0 or pi its limit.
+            theta, rad, between 0 and pi; at 0 and pi the limit of the equation for a tilted axis.
         L_3 : float
             Angular momentum about the axis of symmetry, kg m^2/s.
 
@@ -173,7 +173,7 @@ class SymmetricTop:
 
 
 def _root(f: Callable[[Decimal], Decimal], inside: Decimal, outside: Decimal) -> Decimal:
-    """The zero of f, which is not negative at one end and not positive at the other; by halving."""
+    """The zero of f by bisection; f is nonnegative at one end and nonpositive at the other."""
     if f(outside) >= 0 and f(outside + (inside - outside) * Decimal("1e-30")) >= 0:
         return outside  # the end of the interval itself, unless f is negative before it
     for _ in range(4 * DIGITS):

@@ -1,4 +1,4 @@
-"""[SNS15]: one motion, twelve sets of equations with a multiplier and two without, and the check by the multiplier."""
+"""[SNS15]: one motion by twelve sets of equations with a multiplier and two without, and the multiplier as a check."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _by_hand(p: Vec, form: tuple[str, str, str]) -> float:
 
 
 def _degree(problem: rbdae.Problem) -> float:
-    """The degree of the gyroscopic term in p and its rates, by scaling: (residual at pddot = 0 without a force)."""
+    """The degree of the gyroscopic term in p and its rates, by scaling the residual at pddot = 0 without a force."""
     y = np.array(problem.y0)
     y[problem.layout.la] = 0.0
 
@@ -65,7 +65,7 @@ def _degree(problem: rbdae.Problem) -> float:
 
 
 def _change_of_jacobian(pull_back: Any) -> float:
-    """How far the Jacobian of the generalised force differs between two quaternions, relative to itself."""
+    """The relative difference of the generalised force's Jacobian between two quaternions."""
     of_force = []
     for turned in (0, 1):
         jacobians = []

@@ -1,4 +1,4 @@
-"""The picture of [BS09], Figures 1 and 3: what QUAT.EM keeps, and the errors of all schemes over the step size."""
+"""The picture of [BS09], Figures 1 and 3: invariants of QUAT.EM, and errors of all schemes over the step size."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NAMES = {"value": "energy", "L1": "L₁", "L2": "L₂", "L3": "L₃"}
 def draw_kept_and_errors(
     finding: Finding, heading: str, columns: Iterable[str], run: str, error: str, factor: float
 ) -> Figure:
-    """Columns along the run with the name `run`, beside errors over steps, which have the name `error`; the line of
-    order two is `factor` times the square of the step."""
+    """Draw columns along the run named `run`, and errors over steps named `error`; the line of order two is `factor`
+    times the square of the step."""
     figure = new_figure("papers", (9.6, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     t = finding.column("t", what="kept")

@@ -40,8 +40,8 @@ def _run_constraint(how: Settings) -> Finding:
 
 def _top() -> tuple[rbdae.Solution, Mat]:
     """Steps of QUAT.EM of the gyro top, and the gradients of its potential in their middle."""
-    found = run("gyro top", "QUAT.EM", _STEP, 1.0)
-    return found, _gradients(found.y[:, :4])
+    solution = run("gyro top", "QUAT.EM", _STEP, 1.0)
+    return solution, _gradients(solution.y[:, :4])
 
 
 def _gradients(q: Vec) -> Mat:
@@ -55,8 +55,8 @@ def _body() -> Body:
 
 
 def _run_multiplier(how: Settings) -> Finding:
-    found, slopes = _top()
-    q, p = found.y[:, :4], found.y[:, 4:]
+    solution, slopes = _top()
+    q, p = solution.y[:, :4], solution.y[:, 4:]
     la = step_equations.step_multiplier(q[:-1], q[1:], slopes)
     size = float(np.abs(p).max())
     left = {}
@@ -67,7 +67,7 @@ def _run_multiplier(how: Settings) -> Finding:
         left[name] = float(np.abs(residual.p).max()) / size
     middle = 0.5 * (q[:-1] + q[1:]), 0.5 * (p[:-1] + p[1:])
     identity = np.abs((middle[0] * np.diff(p, axis=0) + middle[1] * np.diff(q, axis=0)).sum(-1)).max() / size
-    rows = [(float(t), float(value)) for t, value in zip(found.t[1:], la, strict=True)]
+    rows = [(float(t), float(value)) for t, value in zip(solution.t[1:], la, strict=True)]
     compared = (
         claim("what (51) leaves with la of Remark 4.3, relative", left["with"], at_most(_LEVEL), "solves (51)"),
         expect("the same without la", left["without"], at_least(1e-4)),
@@ -80,8 +80,8 @@ def _run_momentum_map(how: Settings) -> Finding:
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
     for model, inertia, components in (("free body", INERTIA, (0, 1, 2)), ("gyro top", _body().inertia, (2,))):
-        found = run(model, "QUAT.VI", _STEP, 1.0)
-        q = found.y[:, :4]
+        solution = run(model, "QUAT.VI", _STEP, 1.0)
+        q = solution.y[:, :4]
         slopes = _gradients(q) if model == "gyro top" else np.zeros(4)
         J = step_equations.discrete_momentum_map(q[:-1], q[1:], inertia=inertia, step=_STEP, gradient=slopes)
         change = np.ptp(J, axis=0) / np.linalg.norm(J[0])
@@ -141,8 +141,8 @@ def _run_equivariance(how: Settings) -> Finding:
         ends = []
         for orientation in ((1.0, 0.0, 0.0, 0.0), turn):
             of = rbdae.formulate(_turned_start(np.asarray(orientation)), formulation, **options)
-            found = rbdae.solve(of, (0.0, 0.5), step=_STEP, **solving)
-            ends.append(found.states["body"].orientation.as_matrix())
+            solution = rbdae.solve(of, (0.0, 0.5), step=_STEP, **solving)
+            ends.append(solution.states["body"].orientation.as_matrix())
         largest = float(np.abs(quaternions.to_matrix(turn) @ ends[0] - ends[1]).max())
         rows.append((scheme, largest))
         compared.append(claim(f"{scheme}: change by turning the start", largest, at_most(_LEVEL), "equivariant"))

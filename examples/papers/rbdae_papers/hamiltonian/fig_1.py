@@ -1,4 +1,4 @@
-"""[BS09] Figure 1: the free body; what the schemes keep at large steps, and the error over the step size."""
+"""[BS09] Figure 1: the free body; invariants at large steps, and the error over the step size."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def _run(how: Settings) -> Finding:
     for size, wanted in known["reached"].items():
         step, ends = float(size), []
         for scheme in SCHEMES:
-            found = run("free body", scheme, step, 10.0)
-            kept = changes(found)
+            solution = run("free body", scheme, step, 10.0)
+            kept = changes(solution)
             largest = max(float(np.abs(values).max()) for values in kept.values())
-            if found.success:
+            if solution.success:
                 ends.append(scheme)
             kept_by_all = max(kept_by_all, largest)
             if scheme == "QUAT.EM" and step == 0.05:
                 rows += [
                     ("kept", scheme, step, float(t), *(float(values[k]) for values in kept.values()))
-                    for k, t in enumerate(found.t)
+                    for k, t in enumerate(solution.t)
                 ]
                 quantity = "QUAT.EM, 0.05 s: largest change of energy and momentum"
                 compared.append(claim(quantity, largest, at_most(_KEPT), "conserves both"))
-            elif len(found.t) > 1:
+            elif len(solution.t) > 1:
                 compared.append(expect(f"{scheme}, {step:g} s: largest change until it ends", largest, at_most(_KEPT)))
         compared.append(expect(f"{step:g} s: schemes that reach 10 s", len(ends), close(len(wanted))))
         compared.append(expect(f"{step:g} s: others than expected", len({*ends} ^ {*wanted}), close(0)))

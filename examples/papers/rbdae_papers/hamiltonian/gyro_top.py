@@ -59,9 +59,9 @@ def _run_paths(name: str) -> Finding:
     compared: list[Comparison] = []
     z0 = float(circle(0.0)[2])
     for scheme, deviation in known["deviations"].items():
-        found = run("gyro top", scheme, step, 1.0)
-        centre = found.states["top"].center_of_mass
-        rows += [(scheme, float(t), float(c[0]), float(c[2])) for t, c in zip(found.t, centre, strict=True)]
+        solution = run("gyro top", scheme, step, 1.0)
+        centre = solution.states["top"].center_of_mass
+        rows += [(scheme, float(t), float(c[0]), float(c[2])) for t, c in zip(solution.t, centre, strict=True)]
         away[scheme] = largest = float(np.abs(centre[:, 2] - z0).max())
         compared.append(expect(f"{scheme}, {step:g} s: largest |z - z0| [m]", largest, near(deviation, 0.02)))
         length = float(np.abs(np.linalg.norm(centre, axis=1) - LENGTH).max())

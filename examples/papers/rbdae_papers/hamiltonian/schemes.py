@@ -1,4 +1,4 @@
-"""The schemes that [BS09] compares, and the QUAT.EM-R of rbdae; runs of both examples, and their errors."""
+"""The schemes of [BS09] and rbdae's QUAT.EM-R; runs of both examples, and their errors."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SCHEMES: Final[dict[str, tuple[FormulationName, dict[str, Any], dict[str, Any]]]
     "QUAT.VI": ("hamiltonian-eliminated", _MOMENTA, {"solver": "rbdae:variational"}),
     "ALGO.C1": ("index-0", {"velocity": "angular"}, {"solver": "rbdae:simo-wong"}),
 }
-"""How each is formulated, and how it is run."""
+"""Formulation and options of each scheme."""
 
 MODELS: Final[dict[str, Any]] = {"free body": rbdae.models.free_body, "gyro top": rbdae.models.gyro_top}
 INERTIA: Final = (6.0, 8.0, 3.0)
-"""Of the free body, kg m^2."""
+"""Moments of the free body, kg m^2."""
 _OMEGA: Final = (10.0, 20.0, 20.0)
 _TILT, _PRECESSION, LENGTH = np.pi / 3.0, 10.0, 0.075
 
@@ -53,14 +53,14 @@ def look(scheme: str, *, marks: bool = True) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def problem(model: str, scheme: str) -> rbdae.Problem:
-    """An example as a scheme takes it."""
+    """An example formulated for a scheme."""
     formulation, options, _ = SCHEMES[scheme]
     return rbdae.formulate(MODELS[model](), formulation, **options)
 
 
 @lru_cache(maxsize=128)
 def run(model: str, scheme: str, step: float, t_end: float) -> rbdae.Solution:
-    """A run; not successful where the step is too large."""
+    """A run, unsuccessful if the step is too large."""
     return attempt(problem(model, scheme), (0.0, t_end), step=step, **SCHEMES[scheme][2])
 
 
@@ -72,7 +72,8 @@ def circle(t: Any) -> Mat:
 
 
 def error(model: str, solution: rbdae.Solution) -> float:
-    """At the end: |R_ref R^T - I| of the free body (Frobenius norm), the relative error of the centre of the top."""
+    """The error at the end: |R_ref R^T - I| (Frobenius norm) for the free body, relative error of the centre for the
+    top."""
     if model == "gyro top":
         wanted = circle(solution.t[-1])
         centre = solution.states["top"].center_of_mass[-1]
@@ -91,5 +92,5 @@ def changes(solution: rbdae.Solution) -> dict[str, Vec]:
 
 
 def order(steps: list[float], errors: list[float]) -> float:
-    """The exponent of the step in the error."""
+    """The exponent of the step size in the error."""
     return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])

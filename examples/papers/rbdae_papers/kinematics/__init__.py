@@ -1,10 +1,10 @@
 """Kinematics of rigid bodies: rotations, screws, velocities, accelerations, variations; [GR95], sections 2 to 5.
 
-All functions are vectorised over leading axes, such as time, which are broadcast. A rotation comes in as a scipy
-`Rotation` or as matrices (..., 3, 3) from body to space, and goes out as a `Rotation`, as in `Problem.states`; more
+All functions are vectorised over leading axes, such as time, which are broadcast. Rotations are passed as a scipy
+`Rotation` or as matrices (..., 3, 3) from body to space, and returned as a `Rotation`, as in `Problem.states`; more
 than one leading axis of a `Rotation` needs scipy 1.17. Derivatives of rotations are matrices (..., 3, 3), vectors are
 (..., 3), angles and other numbers (...); SI units and radians. Omega is the material angular velocity, R^T Rdot =
-Omega~, as everywhere in `rbdae`; omega = R Omega is the spatial one. Functions that have a result in either frame
+Omega~, as everywhere in `rbdae`; omega = R Omega is the spatial one. Functions with results in both frames
 return `Components`.
 
 `docs/rotations.md` lists the equations with their functions and tests.

@@ -71,7 +71,7 @@ def vector_part(A: Mat) -> Vec:
 
 
 def checked(owner: str, rotations: Mapping[str, Rotations], **vectors: ArrayLike) -> list[Vec]:
-    """Unit quaternions (..., 4) of rotations, then vectors (..., 3), by their names; leading axes go together."""
+    """Unit quaternions (..., 4) of rotations, then vectors (..., 3), by name, with broadcastable leading axes."""
     out = {name: checks.rotation_quaternions(owner, name, value) for name, value in rotations.items()}
     out |= {name: checks.vectors(owner, name, value) for name, value in vectors.items()}
     checks.together(owner, **{name: (value, 1) for name, value in out.items()})
@@ -79,7 +79,7 @@ def checked(owner: str, rotations: Mapping[str, Rotations], **vectors: ArrayLike
 
 
 def of_rate(owner: str, rotation: Rotations, what: str, rate: ArrayLike, named: str = "rotation") -> Components:
-    """vect(R^T A) and vect(A R^T) of a rotation and of a derivative or variation A of it."""
+    """vect(R^T A) and vect(A R^T) of a rotation and its derivative or variation A."""
     R, A = checks.rotation_matrices(owner, named, rotation), checks.matrices(owner, what, rate)
     checks.together(owner, **{named: (R, 2), what: (A, 2)})
     Rt = np.swapaxes(R, -1, -2)

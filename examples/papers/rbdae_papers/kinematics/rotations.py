@@ -55,7 +55,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Rotation:
 def to_axis_angle(rotation: Rotations) -> AxisAngle:
     """The axis n, R n = n, and the angle in [0, pi], [GR95] (22), (47); accurate at both ends.
 
-    The axis of no rotation is (1, 0, 0) by convention, and half a turn has two axes, of which one is given.
+    The axis of the identity is (1, 0, 0) by convention; for half a turn one of the two axes is returned.
     """
     return AxisAngle(*maps.axis_angle_of(checks.rotation_quaternions("to_axis_angle", "rotation", rotation)))
 
@@ -86,7 +86,7 @@ def exponential(vector: ArrayLike) -> Rotation:
 def logarithm(rotation: Rotations) -> Vec:
     """The rotation vector psi (..., 3), no longer than pi, with R = exp(psi~); the inverse of [GR95] (54).
 
-    At half a turn psi and -psi are both right, and one of them is given.
+    At half a turn psi and -psi are both correct, and one of them is returned.
     """
     return maps.rotation_vector(checks.rotation_quaternions("logarithm", "rotation", rotation))
 
@@ -94,7 +94,7 @@ def logarithm(rotation: Rotations) -> Vec:
 def half_rotation(rotation: Rotations) -> Rotation:
     """F with F F = R, about the same axis by half the angle, which is in [0, pi / 2]; [GR95] (257)-(259), (274), (275).
 
-    Of half a turn there are two, and one of them is given. (258) is misprinted: `docs/references.md`.
+    For half a turn one of the two results is returned. (258) is misprinted: `docs/references.md`.
     """
     return checks.to_rotation(maps.halved(checks.rotation_quaternions("half_rotation", "rotation", rotation)))
 
@@ -110,7 +110,7 @@ def direction_cosines(fixed: Rotations, moved: Rotations) -> Mat:
 
 
 def rotation_between(fixed: Rotations, moved: Rotations) -> Rotation:
-    """R = sum_i e_i E_i^T, with e_i = R E_i, [GR95] (4), (13), (32), of bases as in `direction_cosines`."""
+    """R = sum_i e_i E_i^T, with e_i = R E_i, [GR95] (4), (13), (32), for bases as in `direction_cosines`."""
     A, B = _bases("rotation_between", fixed, moved)
     return checks.to_rotation(checks.spurrier_klumpp(B @ np.swapaxes(A, -1, -2)))
 

@@ -49,7 +49,7 @@ def screw(rotation: Rotations, displacement: ArrayLike) -> Screw:
     """The screw motion of x = x_0 + R X: axis, translation [GR95] (63), pose (69), pitch (71).
 
     k = n . u_0 and X_M = -D^T u_0 / (2 (1 - cos phi)) = (P_n u_0 + cot(phi / 2) n x u_0) / 2; the pitch is per turn,
-    where the paper says radian. The pose of a small rotation is as ill-conditioned as 1 / phi. A pure translation
+    not per radian as in the paper. The pose of a small rotation is as ill-conditioned as 1 / phi. A pure translation
     has its direction as axis and the pose zero by convention. u_0 = x_0 is the displacement of the body's origin.
     """
     q, u0 = checked("screw", {"rotation": rotation}, displacement=displacement)
@@ -105,9 +105,9 @@ class InstantaneousScrew(NamedTuple):
 def instantaneous_screw(position: ArrayLike, velocity: ArrayLike, omega: ArrayLike) -> InstantaneousScrew:
     """x_M = omega x v_0 / |omega|^2 + (I - f f^T) x_0, f = omega / |omega|, u = f . v_0, [GR95] (113), (119), (120).
 
-    The line is x_M + s omega, (115). A body that translates has the direction of v_0, sliding |v_0| and, by
+    The line is x_M + s omega, (115). A translating body has the direction of v_0, sliding |v_0| and, by
     convention, the point of the line through x_0; at rest the direction is (1, 0, 0). All arguments are spatial; x_0
-    and v_0 are those of one point of the body.
+    and v_0 belong to one point of the body.
     """
     x0, v0, given = np.broadcast_arrays(
         *checked("instantaneous_screw", {}, position=position, velocity=velocity, omega=omega)

@@ -1,6 +1,6 @@
-"""Infinitesimal rotations, and the variations of angular velocities and accelerations that they cause.
+"""Infinitesimal rotations, and the resulting variations of angular velocities and accelerations.
 
-A dot is the derivative by time. Infinitesimal rotations have radians, their rates rad/s and rad/s^2.
+A dot is a time derivative. Infinitesimal rotations are in rad, their rates in rad/s and rad/s^2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Angular velocities and accelerations, motions of points, and motions relative to a frame that moves."""
+"""Angular velocities and accelerations, motions of points, and motions relative to a moving frame."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AccelerationMatrices(NamedTuple):
 def angular_velocity(rotation: Rotations, rate: ArrayLike) -> Components:
     """omega = vect(Rdot R^T) and Omega = vect(R^T Rdot), [GR95] (75), (78), (80), (81).
 
-    A part of R^T Rdot that is not skew is left out.
+    A symmetric part of R^T Rdot is ignored.
     """
     return of_rate("angular_velocity", rotation, "rate", rate)
 
@@ -64,7 +64,7 @@ def angular_velocity_of_axis_angle(
 ) -> Components:
     """Omega = M ndot + n phidot and omega = M^T ndot + n phidot, M = sin phi I - (1 - cos phi) n~, [GR95] (104), (105).
 
-    Only the direction of the axis counts; ValueError if it is zero. The part of ndot along n is left out, because
+    Only the direction of the axis counts; ValueError if it is zero. The part of ndot along n is ignored, because
     n . ndot = 0.
     """
     owner = "angular_velocity_of_axis_angle"
@@ -116,7 +116,7 @@ def _sine_terms(n: Vec, phi: Vec, x: Vec) -> tuple[Vec, Vec]:
 def axis_angle_rates(rotation: Rotations, Omega: ArrayLike) -> AxisAngle:
     """ndot = B Omega and phidot = n . Omega of `to_axis_angle`, [GR95] (91), (92), (97); the inverse of (104).
 
-    ValueError for the identity, whose axis is not defined.
+    ValueError for the identity, whose axis is undefined.
     """
     q, velocity = checked("axis_angle_rates", {"rotation": rotation}, Omega=Omega)
     n, phi = axis_angle_of(q)
@@ -151,7 +151,7 @@ def point_velocity(rotation: Rotations, velocity: ArrayLike, Omega: ArrayLike, p
     """v_P = v_0 + R (Omega x X_P) = v_0 + omega x (x_P - x_0), and V_P = R^T v_P.
 
     [GR95] (73), (76)-(79), (107), (109), and (237). The velocity v_0 of the body's origin is spatial, Omega and the
-    point X_P are material; `to_material` makes an Omega of an omega.
+    point X_P are material; `to_material` converts omega to Omega.
     """
     q, v0, turning, X = checked("point_velocity", {"rotation": rotation}, velocity=velocity, Omega=Omega, point=point)
     return _moved(q, v0, np.cross(turning, X))
@@ -172,7 +172,7 @@ def point_acceleration(
 
 
 def _moved(q: Vec, origin: Vec, relative: Vec) -> Components:
-    """The spatial vector of the origin and the material one relative to it, added in both frames."""
+    """The sum of the origin's spatial vector and a relative material one, in both frames."""
     return Components(rotated(conjugated(q), origin) + relative, origin + rotated(q, relative))
 
 
@@ -209,7 +209,7 @@ def composed_angular_acceleration(
 def inertial_velocity(
     frame: Rotations, velocity: ArrayLike, Omega_frame: ArrayLike, point: ArrayLike, rate: ArrayLike
 ) -> Vec:
-    """v = v_0 + R_0 (Xdot + Omega_0 x X), (..., 3): of a point that is measured in a moving frame, [GR95] section 5.3.
+    """v = v_0 + R_0 (Xdot + Omega_0 x X), (..., 3), of a point measured in a moving frame, [GR95] section 5.3.
 
     The velocity v_0 of the frame's origin is spatial; Omega_0, X and Xdot have components in the moving frame.
     """
@@ -225,8 +225,8 @@ def inertial_acceleration(
 ) -> Vec:  # fmt: skip
     """a = a_0 + R_0 (Xddot + 2 Omega_0 x Xdot + Omegadot_0 x X + Omega_0 x (Omega_0 x X)), (..., 3).
 
-    [GR95] section 5.3: the terms are those relative to the frame, of Coriolis, of Euler, and the centrifugal one. The
-    acceleration a_0 of the frame's origin is spatial; all others have components in the moving frame.
+    [GR95] section 5.3: the relative, Coriolis, Euler and centrifugal terms. The acceleration a_0 of the frame's origin
+    is spatial; all others have components in the moving frame.
     """
     q, a0, turning, change, X, dX, ddX = checked(
         "inertial_acceleration", {"frame": frame}, acceleration=acceleration, Omega_frame=Omega_frame,

@@ -1,1 +1,1 @@
-"""Figures and tables of the null-space paper, [NS]: one file an item, or a few that belong together."""
+"""Figures and tables of the null-space paper, [NS]: one file for each item or group of items."""

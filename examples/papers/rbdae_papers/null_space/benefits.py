@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 
 def _matrix(of: rbdae.Problem, form: str) -> Mat:
-    """The matrix that an evaluation solves with: of (4), or T^T M T of (11)."""
-    found = of.matrices(of.t0, of.y0)
-    M = np.asarray(found.M)
+    """The matrix of an evaluation's linear system: of (4), or T^T M T of (11)."""
+    matrices = of.matrices(of.t0, of.y0)
+    M = np.asarray(matrices.M)
     if form in ("q42", "d25"):
-        T = np.asarray(found.T)
+        T = np.asarray(matrices.T)
         reduced: Mat = T.T @ M @ T
         return reduced
-    G = np.asarray(found.G)
+    G = np.asarray(matrices.G)
     return np.block([[M, G.T], [G, np.zeros((len(G), len(G)))]])
 
 
 def skeel_condition(A: ArrayLike) -> float:
-    """Skeel's condition number of a regular matrix (n, n): the largest row sum of abs(A^-1) abs(A). Units of equations
-    do not change it; it is 1 for diagonal matrices. [NS], benefit (v)."""
+    """Skeel's condition number of a regular matrix (n, n): the largest row sum of abs(A^-1) abs(A). It is independent
+    of the units of equations, and 1 for diagonal matrices. [NS], benefit (v)."""
     matrix = checks.numbers("skeel_condition", "A", A)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise ValueError(
@@ -78,8 +78,8 @@ def _run_condition(how: Settings) -> Finding:
 
 
 def _microseconds(example: str, forms: Iterable[str], repeats: int) -> dict[str, float]:
-    """The least times of an evaluation in runs by DoPri5 in machine code, with its share of the step; the forms take
-    turns, so that other work on the machine meets them all."""
+    """Least times of an evaluation in runs by DoPri5 in machine code, including its share of the step. The forms take
+    turns, so that other work on the machine affects all of them."""
     least = dict.fromkeys(forms, float("inf"))
     t_end = {"A": 2.0, "C": 0.3}[example]
     for _ in range(repeats):
@@ -92,7 +92,7 @@ def _microseconds(example: str, forms: Iterable[str], repeats: int) -> dict[str,
 
 
 def _run_cost(how: Settings) -> Finding:
-    """Operations are compared, which are the same on every machine; times are shown beside them."""
+    """Compare operations, which are the same on every machine, and show times."""
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
     told = []

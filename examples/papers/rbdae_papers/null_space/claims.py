@@ -1,4 +1,4 @@
-"""The conclusions of [NS] section 7 on Examples A, B and C, beside the runs of a study: each judged by its numbers."""
+"""The conclusions of [NS] section 7 on Examples A, B and C, judged by the numbers of a study."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _SENTENCES: Final[dict[Measure, str]] = {
     "energy": "has {much} times the error of energy of the {under}, at equal tolerances",
 }
 _ROUNDING = 1e-15
-"""Errors of the energy below this are as good as each other."""
+"""Errors of the energy below this are rounding."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper, and the ratios by which it is judged.
+    """A sentence of the paper, with the ratios that judge it.
 
     Attributes
     ----------
-    place : where it is in the paper
+    place : its place in the paper
     says : the paper's words
-    pairs : forms whose work, or error of energy, is divided by that of the other one
-    least, most : the ratios with which the sentence agrees
-    what : ``"evaluations"`` to one error, or ``"energy"``, its error at equal tolerances
-    why : the reason where runs differ from the sentence
+    pairs : pairs of forms for ratios of work or error of energy
+    least, most : limits of the ratios for which the sentence holds
+    what : ``"evaluations"`` for one error, or ``"energy"``, its error at equal tolerances
+    why : the reason if runs differ from the sentence
     """
 
     place: str
@@ -117,11 +117,11 @@ CLAIMS: Final[dict[str, tuple[Claim, ...]]] = {
         ),
     ),
 }
-"""By example."""
+"""Claims by example."""
 
 
 def conclusions(example: str, found: Comparison, error: float) -> str:
-    """The paper's sentences on an example, each with the numbers of a study and whether both agree."""
+    """The paper's sentences on an example, each with the numbers of a study and the verdict."""
     (target,) = found.ranking([error]).targets
     return "\n".join(line for claim in CLAIMS[example] for line in judged(claim, found, target))
 
@@ -144,7 +144,7 @@ def judged(claim: Claim, found: Comparison, target: Target) -> list[str]:
 
 
 def _verdict(claim: Claim, held: Sequence[bool]) -> str:
-    """Agrees, agrees in some of the runs, or differs, and why."""
+    """The verdict: agrees, agrees in part, or differs, and why."""
     if not held:
         return "not judged: no solver has run both"
     if all(held):
@@ -154,7 +154,7 @@ def _verdict(claim: Claim, held: Sequence[bool]) -> str:
 
 
 def _told(what: Measure, over: str, under: str, ratios: Mapping[str, float]) -> str:
-    """A sentence with the least and the largest ratio, and with who does not reach the error."""
+    """A sentence with the least and the largest ratio, and the forms that miss the error."""
     if not ratios:
         return f"Neither the {over} nor the {under} reaches the error."
     finite = sorted(ratio for ratio in ratios.values() if 0.0 < ratio < math.inf)
@@ -171,7 +171,7 @@ def _told(what: Measure, over: str, under: str, ratios: Mapping[str, float]) -> 
 
 
 def energies(found: Comparison, over: Form, under: Form) -> dict[str, float]:
-    """Errors of the energy's balance of one form over those of another, at equal tolerances of equal solvers."""
+    """Ratios of two forms' errors of the energy balance, at equal tolerances of equal solvers."""
     rows = {(row.case.form, row.case.method, row.case.at): row for row in found.rows if row.errors is not None}
     return {
         f"{method} at {at}": max(row.energy_error, _ROUNDING) / max(rows[under, method, at].energy_error, _ROUNDING)

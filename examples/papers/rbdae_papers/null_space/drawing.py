@@ -1,4 +1,5 @@
-"""The look of the forms in all pictures of [NS]: one colour a parametrisation, dashes and hollow marks for index 0."""
+"""Styles of the forms in all pictures of [NS]: a colour for each parametrisation, dashes and hollow marks for index
+0."""
 
 from __future__ import annotations
 
@@ -30,14 +31,14 @@ _LOOK: Final[dict[str, dict[str, Any]]] = {
 
 
 def look(form: str, *, marks: bool = False) -> dict[str, Any]:
-    """Colour, dashes and, if wanted, marks of a form's curve, and its name in the legend."""
+    """Colour, dashes, optional marks and legend name of a form's curve."""
     chosen = dict(_LOOK[form])
     chosen |= {"markersize": 4.5} if marks else {"marker": None}
     return {"linewidth": 1.3, "label": (NAMES | KEEPING)[form], **chosen}
 
 
 def legend(figure: Figure, axes: Iterable[Axes], columns: int = 5) -> None:
-    """One legend for all panels, below them."""
+    """Add one legend for all panels, below them."""
     entries: dict[str, Any] = {}
     for each in axes:
         handles, names = each.get_legend_handles_labels()
@@ -48,7 +49,7 @@ def legend(figure: Figure, axes: Iterable[Axes], columns: int = 5) -> None:
 
 
 def draw_work(axes: Axes, finding: Finding, quantity: str, **where: Any) -> None:
-    """Errors over evaluations, a curve for each form; tolerances beside each other."""
+    """Draw errors over evaluations, a curve for each form."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     for form in finding.values("form"):
@@ -57,13 +58,13 @@ def draw_work(axes: Axes, finding: Finding, quantity: str, **where: Any) -> None
         if len(work):
             axes.loglog(work, found, **look(form, marks=True))
     decades = float(np.log10(np.divide(*axes.get_xlim()[::-1])))
-    if decades < 2.5:  # the labels of minor ticks would lie over each other
+    if decades < 2.5:  # the labels of minor ticks would overlap
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 1.2 else (1.0, 3.0)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter("{x:g}")
 
 
 def thinned_by_logarithm(t: Vec, count: int = 300) -> Any:
-    """Indices of times that are about evenly spread on a logarithmic axis."""
+    """Indices of times spread about evenly on a logarithmic axis."""
     wanted = np.geomspace(t[t > 0.0][0], t[-1], count)
     return np.unique(np.clip(np.searchsorted(t, wanted), 0, len(t) - 1))

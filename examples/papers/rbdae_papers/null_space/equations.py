@@ -1,4 +1,4 @@
-"""The formulations and examples that [NS] compares, by the numbers and letters that they have there."""
+"""The formulations and examples of [NS], by its numbers and letters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMS: Final[dict[str, tuple[FormulationName, dict[str, Any]]]] = {
     "d23": ("index-0", {"rotation": "directors", "velocity": "coordinate"}),
     "E66": ("index-0", {"rotation": "euler-313", "velocity": "angular"}),
 }
-"""What `rbdae.formulate` takes for each."""
+"""Arguments of `rbdae.formulate` for each form."""
 
 NAMES: Final[dict[str, str]] = {
     "q42": "null space, quaternions (42)",
@@ -26,15 +26,15 @@ NAMES: Final[dict[str, str]] = {
 }
 
 LEGEND: Final = "; ".join(f"{form}: {name}" for form, name in NAMES.items())
-"""A sentence of `NAMES`."""
+"""`NAMES` as a sentence."""
 
 PROJECTION: Final = rbdae.Projection(velocities="tangential")
-"""That of section 6, which divides p alone by its norm; (63), (64)."""
+"""The projection of section 6, which divides only p by its norm; (63), (64)."""
 
 PROJECTIONS: Final[dict[str, rbdae.Projection | None]] = {
     "no": None, "yes": PROJECTION, "keeps Ω": rbdae.Projection(),
 }  # fmt: skip
-"""None, the paper's, and the one that divides pdot as well (docs/null-space.md)."""
+"""No projection, the paper's, and the one that also divides pdot (docs/null-space.md)."""
 
 KEEPING: Final[dict[str, str]] = {
     "q40*": "(40), projection keeps Ω (not in the paper)",
@@ -43,7 +43,7 @@ KEEPING: Final[dict[str, str]] = {
 """Forms of index 0 with this projection."""
 
 BODIES: Final[tuple[str, ...]] = ("q42", "d25", "q40", "d23")
-"""The four descriptions of several bodies: Euler angles are for Examples A and B alone."""
+"""The four descriptions for several bodies; Euler angles are only for Examples A and B."""
 
 MODELS: Final[dict[str, Any]] = {
     "A": rbdae.models.heavy_top,

@@ -1,8 +1,7 @@
-"""The Euler map d = phi(p) from quaternions to directors, its differential and the inverse of that; the mass matrix of
+"""The Euler map d = phi(p) from quaternions to directors, its differential and the pseudoinverse; the mass matrix of
 quaternion rates with any radial inertia; plane rotations. [NS] sections 4 and 5.
 
-Directors d (..., 9) are the columns of R one after the other. Everything is homogeneous in p, and holds off the unit
-sphere, too.
+Directors d (..., 9) are the stacked columns of R. Everything is homogeneous in p, and also holds off the unit sphere.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def mass_matrix(p: ArrayLike, inertia: ArrayLike, radial_inertia: float = 0.0) -
     inertia : (3,) or (3, 3), kg m^2
         About the reference point: principal moments, or the matrix.
     radial_inertia : kg m^2, not negative
-        I0, which no motion with |p| = 1 sees. [NS] has 0, with which M has the kernel p; [BS09] half of the trace.
+        I0, without influence on motions with |p| = 1. [NS] has 0, for which M has the kernel p; [BS09] half the trace.
     """
     p = checks.vectors("mass_matrix", "p", p, 4)
     radial = _check.number("mass_matrix", "radial_inertia", radial_inertia)
@@ -79,8 +78,8 @@ def mass_matrix(p: ArrayLike, inertia: ArrayLike, radial_inertia: float = 0.0) -
 
 
 def tangential_inverse_mass(p: ArrayLike, inertia: ArrayLike) -> Mat:
-    """M^#(p), (..., 4, 4), with M M^# = I - p p^T for unit quaternions: the place of M in the inverse of
-    [M p; p^T 0] with I0 = 0. [NS] (39); arguments as those of `mass_matrix`, with a regular inertia."""
+    """M^#(p), (..., 4, 4), with M M^# = I - p p^T for unit quaternions: the block of the inverse of [M p; p^T 0] in the
+    place of M, for I0 = 0. [NS] (39); arguments as for `mass_matrix`, with a regular inertia."""
     p = checks.vectors("tangential_inverse_mass", "p", p, 4)
     try:
         inverse: Mat = np.asarray(np.linalg.inv(_inertia("tangential_inverse_mass", inertia)), dtype=np.float64)

@@ -26,11 +26,11 @@ _SOLVER = "rbdae:dopri5"
 _COLUMNS = ("form", "t [s]", "step [s]")
 _B = "Example B, disturbance 1e-3, DoPri5 at 1e-6"
 _EQUAL = "q42, one scale for Omega"
-"""Null space in quaternions with the absolute tolerance 20 rad/s x rtol for Omega, in place of rtol."""
+"""Null space in quaternions with the absolute tolerance 20 rad/s x rtol for Omega instead of rtol."""
 
 _BY_SIZE = (
-    "with rtol = atol the small components of Omega are held to the tolerance beside 20 rad/s, while all components of "
-    "pdot are of the size of |Omega| / 2"
+    "with rtol = atol the small components of Omega are held to atol although |Omega| is 20 rad/s, while all "
+    "components of pdot are of the size of |Omega| / 2"
 )
 _HISTORIES: Final[dict[str, tuple[str, float, str]]] = {
     "A, DoP853": ("A", 10.0, "rbdae:dop853"),
@@ -38,7 +38,7 @@ _HISTORIES: Final[dict[str, tuple[str, float, str]]] = {
     "C, DoPri5": ("C", 0.5, "rbdae:dopri5"),
     "C, DoP853": ("C", 0.5, "rbdae:dop853"),
 }
-"""Other solvers, and Example C: the example, its end time, the solver."""
+"""Further runs: example, end time, solver."""
 
 
 def _steps(example: str, form: str, t_end: float, solver: str, atol: Any = _TOLERANCE) -> tuple[rbdae.Solution, Vec]:
@@ -60,7 +60,7 @@ def _medians(
 
 
 def _rankings(medians: dict[str, float], before: str = "", why: str = "") -> list[Comparison]:
-    """Euler angles and quaternions above directors, null space above index 0; of the forms that were run."""
+    """Claims for the forms that were run: Euler angles and quaternions above directors, null space above index 0."""
     largest = max(("d25", "d23"), key=lambda form: medians.get(form, 0.0))
     pairs = [*((over, largest) for over in ("E66", "q42", "q40")), ("d25", "d23"), ("q42", "q40")]
     return [
@@ -135,7 +135,7 @@ def _draw(finding: Finding, heading: str, marks: Sequence[float] = ()) -> Figure
     axes = figure.subplots()
     for form in (form for form in FORMS if form in finding.values("form")):
         t, steps = finding.column("t", form=form), finding.column("step", form=form)
-        axes.semilogy(t[:-1], steps[:-1], **look(form))  # the last step ends at the end of the run
+        axes.semilogy(t[:-1], steps[:-1], **look(form))  # the last step is cut by the end of the run
     framed(axes, "accepted steps", "t [s]", "step size [s]")
     axes.grid(True, which="minor", axis="y", alpha=0.15)
     axes.margins(x=0.01)

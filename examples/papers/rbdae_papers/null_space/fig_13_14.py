@@ -1,4 +1,4 @@
-"""[NS] Figures 13 and 14: error over evaluations, Example A by six solvers, after 10 s, and after 2 s beside it."""
+"""[NS] Figures 13 and 14: error over evaluations, Example A by six solvers, after 10 s and also after 2 s."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ SOLVERS: Final[dict[str, str]] = {
     "Daspk": "scikits.odes:ddaspk",
     "LSODA": "scipy:LSODA",
 }
-"""By the paper's names; NDF is the method of Ode15s. LSODA is not in the paper."""
+"""Solvers by the paper's names; NDF is the method of Ode15s. LSODA is not in the paper."""
 
 _OWN = ("DoPri5", "DoP853")
 _T_END = 10.0
 _LATE: Final[tuple[float, ...]] = tuple(np.linspace(2.0, _T_END, 161).tolist())
 _LEVELS: Final = ((1e-3, "position", "R"), (1e-5, "position", "R"), (1e-5, "velocity", "Omega"))
-"""Errors to which the evaluations are compared."""
+"""Errors for which evaluations are compared."""
 
 _ABSOLUTE: Final = ("q40", "d23")
 _COMPETITIVE = 2.0
-"""The evaluations over those in Euler angles with which a form still competes."""
+"""Largest ratio to the evaluations in Euler angles for a competitive form."""
 
 _KNOWN: Final = numbers("null_space", "ns-fig-13-14")
 
@@ -84,7 +84,7 @@ def _run(how: Settings) -> Finding:
             compared += _early(finding, name) if name in whole and name in _KNOWN["early"] else []
     if how.solver is None:
         compared += [*_growth(), *_faster(finding)]
-    told = (*remarks(finding), f"The exponents are those of a run from {_LATE[0]:g} s to {_T_END:g} s.")
+    told = (*remarks(finding), f"The exponents belong to a run from {_LATE[0]:g} s to {_T_END:g} s.")
     lacking = missing(solver for name, solver in wanted_solvers.items() if name not in there)
     of_q42 = [one.found for one in compared if "q40 : q42, R to" in one.quantity and "2 s" not in one.quantity]
     sentence = (
@@ -101,7 +101,7 @@ def _late() -> Motion:
 
 
 def _keeping(name: str, solver: str, t_end: float, wanted: Motion, forms: list[str]) -> list[tuple[Cell, ...]]:
-    """Index 0 with the projection that keeps Omega, which is not the paper's."""
+    """Index 0 with the projection that keeps Omega, unlike the paper's."""
     rows = work_precision("A", t_end, solver, forms, TOLERANCES, wanted, name=name, projection=rbdae.Projection())
     return [(*row[:2], f"{row[2]}*", *row[3:]) for row in rows]
 
@@ -120,7 +120,7 @@ def _with_and_without(finding: Finding, solver: str, forms: list[str]) -> list[C
 
 
 def _all_forms(finding: Finding, solver: str) -> list[Comparison]:
-    """The evaluations of all forms, and who is ahead."""
+    """Evaluations of all forms, and their ranking."""
     levels = [
         {form: evaluations_for(finding, error, quantity, form=form, t_end=_T_END, solver=solver) for form in FORMS}
         for error, quantity, _ in _LEVELS
@@ -159,7 +159,7 @@ def _early(finding: Finding, solver: str) -> list[Comparison]:
 
 
 def _growth() -> list[Comparison]:
-    """The exponent of t in the error of R after 2 s, why 2 s and 10 s differ."""
+    """The exponent of t in the error of R after 2 s, which explains the difference between 2 s and 10 s."""
     t, exact = np.array(_LATE), _late()
     out = []
     for form, expected in _KNOWN["exponents"].items():
@@ -173,7 +173,7 @@ def _growth() -> list[Comparison]:
 
 
 def _faster(finding: Finding) -> list[Comparison]:
-    """The ratio after 2 s where the top turns five times as fast."""
+    """The ratio after 2 s for a top with five times the spin."""
     wanted, spin = heavy_top((2.0,), 100.0), (0.0, 0.0, 100.0)
     rows = work_precision("A", 2.0, SOLVERS["DoPri5"], ("q40", "q42"), TOLERANCES, wanted, angular_velocity=spin)
     runs = (finding, "DoPri5"), (Finding(COLUMNS, rows, ()), SOLVERS["DoPri5"])

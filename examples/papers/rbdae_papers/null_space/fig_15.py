@@ -34,7 +34,7 @@ _COLUMNS = ("projection", *COLUMNS)
 
 _ENDS: Final = (0.25, 0.5, 1.0, 2.0)
 _SMALL_RATIO = 2.0
-"""The ratio of evaluations up to which a discrepancy is small."""
+"""Largest ratio of evaluations for a small discrepancy."""
 
 
 def _work(finding: Finding, t_end: float) -> dict[str, float]:

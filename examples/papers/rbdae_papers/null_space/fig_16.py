@@ -1,4 +1,4 @@
-"""[NS] Figure 16: error over evaluations, Example C; and how far that motion can be computed at all."""
+"""[NS] Figure 16: error over evaluations, Example C, and the time up to which its motion can be computed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _T_END = 0.5
 _OWN = ("DoPri5", "DoP853")
 _EARLY = "in half a second drift costs nothing, and later no solver has the motion"
 _SUPERIOR = 1.1
-"""The ratio of evaluations from which a form is superior."""
+"""Least ratio of evaluations for a superior form."""
 
 
 def _run(how: Settings) -> Finding:
@@ -66,7 +66,7 @@ def _run(how: Settings) -> Finding:
 
 
 def _spreads() -> list[Comparison]:
-    """How far three forms at the smallest tolerance are from each other."""
+    """Distances between three forms at the smallest tolerance."""
     out = []
     for time, known in numbers("null_space", "ns-fig-16")["spread"].items():
         found, t_end = [], float(time)
@@ -78,7 +78,7 @@ def _spreads() -> list[Comparison]:
         if "forms" in known:
             out.append(expect(quantity, spread, within_factor(known["forms"], 10.0)))
         else:
-            why = "at the paper's end time nobody has a digit in double precision"
+            why = "at the paper's end time no digit is left in double precision"
             out.append(claim(quantity, spread, at_most(1e-3), "accuracy at T = 4 s", expected=at_least(1.0), why=why))
     return out
 

@@ -10,19 +10,19 @@ from rbdae.study import Place, Target
 
 
 def ratios(target: Target, form: str, to: str, what: str = "evaluations") -> dict[str, float]:
-    """Work of a form as a multiple of the work of another one, for each solver that has run both.
+    """Work of a form as a multiple of another's, for each solver that has run both.
 
     Parameters
     ----------
-    target : of a `rbdae.study.Ranking`
-    form, to : as `Case.form`, such as ``"null-space, quaternion, angular"``
+    target : one of a `rbdae.study.Ranking`
+    form, to : as in `Case.form`, such as ``"null-space, quaternion, angular"``
     what : ``"evaluations"`` or ``"seconds"``
 
     Returns
     -------
     dict
-        By solver; infinite where only `to` reaches the error, 0 where only `form` does. A solver by which neither
-        does, or which does not count, is left out
+        By solver; infinite if only `to` reaches the error, 0 if only `form` does. Solvers with which neither does, or
+        without counts, are left out
     """
     work = {place.curve: float(getattr(place, what)) for place in target.places} | dict.fromkeys(
         target.beyond, math.inf
@@ -36,7 +36,7 @@ def ratios(target: Target, form: str, to: str, what: str = "evaluations") -> dic
 
 
 def winners(target: Target) -> dict[str, Place]:
-    """For each solver its form with the least evaluations."""
+    """The form with the fewest evaluations for each solver."""
     best: dict[str, Place] = {}
     for place in target.places:
         method = place.curve[1]
@@ -46,23 +46,23 @@ def winners(target: Target) -> dict[str, Place]:
 
 
 def mean_ratio(of: Mapping[str, float]) -> float:
-    """The geometric mean of ratios that are numbers; not a number if there is none."""
+    """The geometric mean of finite ratios; NaN without any."""
     finite = [math.log(ratio) for ratio in of.values() if 0.0 < ratio < math.inf]
     return math.exp(fmean(finite)) if finite else math.nan
 
 
 def multiples(target: Target, to: str, operations: Mapping[str, int] | None = None) -> str:
-    """The work that an error takes as multiples of the work of one form, solver by solver, as a table.
+    """The work for an error as multiples of one form's, solver by solver, as a table.
 
-    A line for each form that shares solvers with `to`, the best one first: its evaluations as multiples, a dash where
-    it does not reach the error, "alone" where `to` does not; then their geometric mean, the mean of seconds, and the
+    There is a line for each form that shares solvers with `to`, the best first: its evaluations as multiples, a dash if
+    it does not reach the error, "alone" if `to` does not; then their geometric mean, the mean of seconds, and the
     operations of an evaluation.
 
     Parameters
     ----------
-    target : of a `rbdae.study.Ranking`
-    to : the form whose evaluations are 1, as `Case.form`
-    operations : of an evaluation, by form; None for no such column
+    target : one of a `rbdae.study.Ranking`
+    to : the form whose evaluations are 1, as in `Case.form`
+    operations : operations of an evaluation by form; None omits the column
     """
     every = [*(place.curve for place in target.places), *target.beyond]
     methods = sorted(method for form, method in every if form == to)
@@ -88,7 +88,7 @@ def multiples(target: Target, to: str, operations: Mapping[str, int] | None = No
 
 
 def _multiple(ratio: float | None, count: float | None) -> str:
-    """A multiple; the count itself for the form that all are compared with."""
+    """A multiple; for the reference form the count itself."""
     if ratio is None or math.isinf(ratio):
         return "-"
     if ratio == 0.0:

@@ -1,4 +1,5 @@
-"""A projection that keeps the angular velocity, beside [NS] (63): Example A slow and fast, and tops on joints."""
+"""A projection that keeps the angular velocity, compared with [NS] (63): Example A slow and fast, and tops on
+joints."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ _CASES: Final[dict[str, tuple[Any, float]]] = {
     "top of [BC10], spherical joint": (lambda: rbdae.models.bruels_cardona_top(), 2.0),
     "gyro top, spherical joint": (lambda: _gyro_top(), 2.0),
 }
-"""Systems, and their time."""
+"""Systems with end times."""
 
 _THREE: Final = ("scipy:RK45", "scipy:DOP853", "scipy:BDF")
 _ODE: Final = (
@@ -50,7 +51,7 @@ _DAE: Final = (
     "solve_dae:Radau", "solve_dae:BDF",
 )  # fmt: skip
 _WORST: Final = 3.0
-"""The largest ratio of errors: that of a single run may be small by chance."""
+"""Largest allowed ratio of errors, since a single run's error may be small by chance."""
 
 _LEVELS: Final = (1e-3, 1e-5)
 
@@ -168,7 +169,7 @@ def _runs(finding: Finding) -> list[Comparison]:
 
 
 def _work(how: Settings) -> list[Comparison]:
-    """Index 0 that keeps Omega beside the null space, at equal evaluations."""
+    """Index 0 with constant Omega compared with the null space."""
     end = Motion(*(values[-1:] for values in heavy_top((10.0,))))
     out = []
     known = numbers("null_space", "ns-omega")

@@ -1,6 +1,6 @@
-"""References that errors are measured against, each found in another way than the runs that are measured.
+"""References for errors, each computed by other means than the runs.
 
-Example A: the Taylor series of Euler's equations. Example B: the closed form. Example C, which has neither: a run in
+Example A uses the Taylor series of Euler's equations, Example B the closed form, Example C, which has neither, a run in
 directors with the smallest tolerance that rounding allows.
 """
 
@@ -19,7 +19,7 @@ from rbdae_papers.null_space.equations import problem
 
 
 class Motion(NamedTuple):
-    """A state in numbers that all forms share, or states of m times (m, k): the entries of all R, and for several
+    """A state, or states at m times (m, k), in numbers common to all forms: the entries of all R, and for several
     bodies their centres of mass; the components of all Omega, and the velocities of the centres."""
 
     position: Vec
@@ -45,19 +45,19 @@ def motion(solution: rbdae.Solution) -> Motion:
 
 
 def errors(solution: rbdae.Solution, wanted: Motion) -> Errors:
-    """The errors at the end of a run; nan where it has not reached it."""
+    """Errors at the end of a run; NaN if it did not reach it."""
     if not solution.success:
         return Errors(np.nan, np.nan)
-    found = motion(solution)
+    reached = motion(solution)
     position, velocity = (
-        float(np.abs(values[-1] - exact[-1]).max()) for values, exact in zip(found, wanted, strict=True)
+        float(np.abs(values[-1] - exact[-1]).max()) for values, exact in zip(reached, wanted, strict=True)
     )
     return Errors(position, velocity)
 
 
 @lru_cache(maxsize=32)
 def reference(example: str, t_end: float, disturbance: float = 1e-3) -> Motion:
-    """The motion at t_end: of Example A as the paper starts it, of B with this disturbance, of C."""
+    """The motion at t_end of Example A with the paper's start, of B with this disturbance, or of C."""
     if example == "A":
         return heavy_top((t_end,))
     if example == "B":
@@ -67,7 +67,7 @@ def reference(example: str, t_end: float, disturbance: float = 1e-3) -> Motion:
 
 
 _PRODUCTS: Final = (
-    *((i, j) for i in range(4) for j in range(4, 7)),  # of a component of p and one of Omega
+    *((i, j) for i in range(4) for j in range(4, 7)),  # a component of p times one of Omega
     (5, 6), (6, 4), (4, 5),
     (1, 3), (0, 2), (2, 3), (0, 1),
 )  # fmt: skip
@@ -88,30 +88,30 @@ def _rates_of_products() -> Mat:
     pdot = p Omega / 2; J Omegadot = J Omega x Omega + m g L u x e3 with u = R^T e3, quadratic in p.
     """
     C = np.zeros((7, len(_PRODUCTS)))
-    at = {pair: k for k, pair in enumerate(_PRODUCTS)}
+    places = {pair: k for k, pair in enumerate(_PRODUCTS)}
     for row, terms in enumerate(_OMEGA):
         for sign, k, m in terms:
-            C[row, at[k, m]] = 0.5 * sign
+            C[row, places[k, m]] = 0.5 * sign
     J, weight = (50.0, 42.0, 10.0), 11.09 * 9.81
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
-        C[4 + k, at[4 + i, 4 + j]] = (J[i] - J[j]) / J[k]
-    C[4, at[2, 3]] = C[4, at[0, 1]] = 2.0 * weight / J[0]
-    C[5, at[1, 3]], C[5, at[0, 2]] = -2.0 * weight / J[1], 2.0 * weight / J[1]
+        C[4 + k, places[4 + i, 4 + j]] = (J[i] - J[j]) / J[k]
+    C[4, places[2, 3]] = C[4, places[0, 1]] = 2.0 * weight / J[0]
+    C[5, places[1, 3]], C[5, places[0, 2]] = -2.0 * weight / J[1], 2.0 * weight / J[1]
     return C
 
 
 def heavy_top(times: Sequence[float], spin: float = 20.0) -> Motion:
-    """Example A by the Taylor series of Euler's equations: neither equations nor solvers of rbdae are in it.
+    """Example A by the Taylor series of Euler's equations, without equations or solvers of rbdae.
 
-    All rates are quadratic, so that each coefficient of the series is a sum of products of those before.
+    All rates are quadratic, so each coefficient of the series is a sum of products of earlier ones.
     """
     from scipy.spatial.transform import Rotation
 
     C, (left, right) = _rates_of_products(), np.array(_PRODUCTS).T
     y = np.array([np.cos(np.pi / 6.0), np.sin(np.pi / 6.0), 0.0, 0.0, 0.0, 0.0, spin])
     wanted, step, begin = np.array(times), 2.0 / spin, 0.0
-    found = np.empty((len(wanted), 7))
+    states = np.empty((len(wanted), 7))
     while True:
         series = np.zeros((7, _ORDER + 1))
         series[:, 0] = y
@@ -120,13 +120,13 @@ def heavy_top(times: Sequence[float], spin: float = 20.0) -> Motion:
             series[:, k + 1] = C @ products / (k + 1)
         here = (wanted >= begin) & (wanted <= begin + step)
         powers = np.vander(wanted[here] - begin, _ORDER + 1, increasing=True)
-        found[here] = powers @ series.T
+        states[here] = powers @ series.T
         if begin + step >= wanted.max():
             break
         y = series @ step ** np.arange(_ORDER + 1)
         begin += step
-    R = Rotation.from_quat(np.roll(found[:, :4], -1, axis=1)).as_matrix()
-    return Motion(R.reshape(-1, 9), found[:, 4:])
+    R = Rotation.from_quat(np.roll(states[:, :4], -1, axis=1)).as_matrix()
+    return Motion(R.reshape(-1, 9), states[:, 4:])
 
 
 def tennis_racket(times: Sequence[float], disturbance: float = 1e-3) -> Motion:

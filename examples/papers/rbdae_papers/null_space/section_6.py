@@ -1,4 +1,4 @@
-"""[NS] section 6: projection by BDF, of velocity and of position, its metric and norm, four ways back to a rotation."""
+"""[NS] section 6: projection with BDF, of velocity and position, metric and norm, and four ways back to a rotation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _T_END = 10.0
 _Method = Literal["spurrier-klumpp", "polar", "gram-schmidt", "logarithm"]
 _METHODS: Final[tuple[_Method, ...]] = ("spurrier-klumpp", "polar", "gram-schmidt", "logarithm")
 _OFF = 1e-4
-"""How far entries are off, the standard deviation."""
+"""Standard deviation of the entries' errors."""
 
 
 def _run_metric(how: Settings) -> Finding:
@@ -54,14 +54,14 @@ def _run_metric(how: Settings) -> Finding:
 
 
 def _error(form: str, t_end: float, projection: Any, **options: Any) -> float:
-    """The error of R at the end, infinite for a run that does not reach it."""
+    """The error of R at the end, infinite if the run does not reach it."""
     options = {"solver": "rbdae:dopri5", "rtol": 1e-6, "atol": 1e-6, **options}
     run = attempt(problem("A", form), (0.0, t_end), projection=projection, **options)
     return errors(run, reference("A", t_end)).position if run.success else float("inf")
 
 
 def _run_multistep(how: Settings) -> Finding:
-    """BDF with a projection of what is put out, and within the core of the solver."""
+    """BDF with projected output, with restarts, and with projection in the solver's core."""
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
     never = replace(PROJECTION, restart_tolerance=1.0)
@@ -83,7 +83,7 @@ def _run_multistep(how: Settings) -> Finding:
 
 
 def _run_velocity(how: Settings) -> Finding:
-    """Projection of the position alone, and of the velocity alone."""
+    """Projection of only the position, and of only the velocity."""
     rows: list[tuple[Cell, ...]] = []
     compared: list[Comparison] = []
     told = []
@@ -127,7 +127,7 @@ def _run_norm(how: Settings) -> Finding:
 
 
 def _seconds(M: Mat, method: _Method) -> float:
-    """The least time for a stack of matrices, over its length, s."""
+    """The least time per matrix for a stack, s."""
     return min(timeit.repeat(lambda: rotations.orthonormalised(M, method), number=1, repeat=3)) / len(M)
 
 

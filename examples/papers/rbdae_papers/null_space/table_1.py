@@ -13,12 +13,12 @@ from rbdae_papers.null_space.work import SUPERIOR
 _UNIT: Final = "q40 |p| = 1"
 _NAMES: Final[dict[str, str]] = {**NAMES, _UNIT: f"{NAMES['q40']} with norm='unit'"}
 _WHY: Final[dict[str, str]] = {
-    "q42": "products stand for quotients, J Omega takes three more, and pdot is halved in place of Omega",
-    "d25": "products stand for quotients, and J Omega takes three more",
+    "q42": "products replace quotients, J Omega takes three more, and pdot is halved in place of Omega",
+    "d25": "products replace quotients, and J Omega takes three more",
     "E66": "four of its five quotients are products here, and it has one sum more",
-    "q40": "Table 1 takes |p| = 1 for granted; here f is right for every norm, as drift needs it",
-    _UNIT: "conj(p) pdot and what is mapped back by p take most of the products; p . pdot = 0 is not used",
-    "d23": "closed forms stand for the LU decomposition, so it differs for the better",
+    "q40": "Table 1 assumes |p| = 1; here f holds for every norm, as drift requires",
+    _UNIT: "conj(p) pdot and the map back by p take most of the products; p . pdot = 0 is not used",
+    "d23": "closed forms replace the LU decomposition, so it is cheaper",
 }
 
 

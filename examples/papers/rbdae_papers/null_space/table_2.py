@@ -21,7 +21,7 @@ _COUNTS = ("external constraints", "degrees of freedom", "multipliers, directors
 
 
 def counts(joint: Any) -> tuple[int, int, int, int]:
-    """The numbers of Table 2 of two bodies with a joint, from the unknowns of three formulations."""
+    """The numbers of Table 2 for two bodies with a joint, from the unknowns of three formulations."""
     system = rbdae.System()
     bodies = [system.add_body(name, mass=1.0, inertia=(1.0, 2.0, 2.5), position=(0, 0, 0)) for name in "ab"]
     system.add_joint(joint(*bodies))

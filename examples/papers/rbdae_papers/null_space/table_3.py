@@ -1,4 +1,4 @@
-"""[NS] Table 3: the codes, and which solver stands for each."""
+"""[NS] Table 3: the codes, with the solver used for each."""
 
 from __future__ import annotations
 

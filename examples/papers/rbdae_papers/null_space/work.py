@@ -1,4 +1,4 @@
-"""Work and precision: evaluations and errors over tolerances, and the evaluations that an error takes."""
+"""Work and precision: evaluations and errors over tolerances, and the evaluations needed for an error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def work_precision(
     projection: rbdae.Projection | None = None,
     **options: Any,
 ) -> list[tuple[Cell, ...]]:
-    """Rows of `COLUMNS`, with the paper's name of the solver: a run each, errors at its end; nan if it ends before."""
+    """Rows of `COLUMNS`, one for each run, with the paper's name of the solver and errors at the end; NaN if it ends
+    early."""
     wanted = reference(example, t_end) if wanted is None else wanted
     rows: list[tuple[Cell, ...]] = []
     for form in forms:
@@ -52,14 +53,15 @@ def work_precision(
 SUPERIOR: Final = (("q40", "q42"), ("d23", "d25"))
 BETTER: Final = (("d25", "q42"), ("d23", "q40"))
 EULER: Final = (("E66", "q42"), ("E66", "d25"))
-"""Forms whose work is compared: index 0 over null space, directors over quaternions, Euler angles over null space."""
+"""Pairs of forms for ratios of work: index 0 over null space, directors over quaternions, Euler angles over null
+space."""
 
 
 def ratios(
     works: Sequence[Mapping[str, float]], pairs: Iterable[tuple[str, str]], least: float, says: str, before: str = "",
     why: str = "",
 ) -> list[Comparison]:  # fmt: skip
-    """Claims on the evaluations of one form over those of another: the least ratio of several levels of the error."""
+    """Claims on ratios of evaluations of two forms: the least ratio over several levels of the error."""
     return [
         claim(f"{before}evaluations, {over} : {under}", np.min([work[over] / work[under] for work in works]),
               at_least(least), says, why=why)
@@ -68,7 +70,7 @@ def ratios(
 
 
 def remarks(finding: Finding) -> tuple[str, ...]:
-    """Names of the forms, and the runs that have not reached their ends and so have no error."""
+    """Names of the forms, and the runs that did not reach their ends and so have no error."""
     at = [finding.place(name) for name in ("solver", "form", "tolerance", "t_end", "position")]
     runs = [[row[k] for k in at] for row in finding.rows]
     ended = [
@@ -78,8 +80,8 @@ def remarks(finding: Finding) -> tuple[str, ...]:
 
 
 def evaluations_for(finding: Finding, error: float, quantity: str = "position", **where: Cell) -> float:
-    """The evaluations that an error takes, on a line of logarithms between the last tolerance whose error is larger and
-    the next one; nan where the runs do not enclose it."""
+    """The evaluations needed for an error, interpolated in logarithms between the last tolerance with a larger error
+    and the next one; NaN if the runs do not enclose it."""
     work, found = finding.column("evaluations", **where), finding.column(quantity, **where)
     reached = np.isfinite(found)
     work, found = np.log(work[reached]), np.log(found[reached])

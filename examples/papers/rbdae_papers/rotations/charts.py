@@ -1,4 +1,4 @@
-"""[GR95] sections 5 to 10: the nine parametrisations on one motion, and where each is singular."""
+"""[GR95] sections 5 to 10: nine parametrisations of one motion, and their singularities."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rbdae_papers.null_space.work import evaluations_for
 
 _AXIS: Final = (2.0 / 3.0, -1.0 / 3.0, 2.0 / 3.0)
 _UNTIL = 7.0
-"""More than a full turn, rad or s."""
+"""A limit beyond a full turn, rad or s."""
 _EARLY, _ERROR = 0.05, 1e-9
-"""Example A until then, s: all charts are regular; and the error of R that evaluations are counted for."""
+"""End time of Example A, s, while all charts are regular, and the error of R for which evaluations are counted."""
 _COLUMNS = ("chart", "tolerance", "unknowns", "operations", "evaluations", "position error")
 
 
 def _turned(chart: Any) -> float:
-    """The angle by which a body turns about an axis at 1 rad/s before its chart is singular, at most `_UNTIL`."""
+    """The angle through which a body turns about an axis at 1 rad/s before its chart is singular, at most `_UNTIL`."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
     system.add_body("body", mass=1.0, inertia=(1.0, 1.0, 1.0), pivot=(0.0, 0.0, 0.0), angular_velocity=_AXIS)
     of = rbdae.formulate(system, "index-0", rotation=chart, velocity="angular")
@@ -30,7 +30,7 @@ def _turned(chart: Any) -> float:
 
 
 def _middle(chart: Any) -> float:
-    """The middle angle up to half a turn at which the tangent operator of three angles is singular."""
+    """The middle angle, up to half a turn, at which the tangent operator of three angles is singular."""
     angles = np.linspace(0.1, np.pi - 1e-3, 400)
     sizes = [abs(float(np.linalg.det(chart.tangent((0.3, angle, 0.2))))) for angle in angles]
     return float(angles[int(np.argmin(sizes))])

@@ -26,7 +26,7 @@ _READINGS: Final[dict[str, tuple[str, str]]] = {
     "conformal": ("conformal vector", COLOURS[1]),
     "rodrigues": ("Rodrigues parameters", COLOURS[0]),
 }
-"""The readings, `variant=`; what they are called, and their colours."""
+"""Names and colours of the readings, `variant=`."""
 
 
 _NAMES: Final[dict[int, str]] = {1: "gr-fig-6", 2: "gr-fig-7"}
@@ -120,7 +120,7 @@ def _run(case: int, how: Settings) -> Finding:
     steps = np.asarray(_solved(case, "average-momentum").states["top"].position)[1 : len(by_hand) + 1]
     difference = float(np.abs(by_hand - steps).max())
     compared.append(expect("centre of mass by (341) to (344), difference [m]", difference, at_most(1e-11)))
-    remarks = ("The printed constraint is that of Newton's tolerance: (340) is the difference of x = R X_g.",)
+    remarks = ("The printed constraint comes from Newton's tolerance: (340) is the difference of x = R X_g.",)
     return Finding(_COLUMNS, rows, tuple(compared), remarks=remarks)
 
 

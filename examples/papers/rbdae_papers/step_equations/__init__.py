@@ -1,4 +1,4 @@
-"""The equations of a step as the papers print them, in numbers that a user has: both ends of a step, or three nodes.
+"""Step equations as printed in the papers, for both ends of a step, or for three nodes.
 
 - invariants: pi, eta and the kinetic energy in them, [BS09] (46)-(48); masses (32), (33); rates (49)
 - energy-momentum steps: residuals (52), multiplier (Remark 4.3), tangent (D1)
@@ -6,9 +6,9 @@
 - mid-point steps: residual, tangent and a whole step, [GR95] (341)-(344)
 
 Functions of quaternions are vectorised over leading axes, such as the steps of a run: with y of a run in the
-Hamiltonian form of one body, q = y[:-1, :4] are the starts of its steps, and y[1:, :4] their ends. `inertia` is that
-about the point to which the momentum belongs: the centre of mass, or a pivot. Forces come as `gradient`, the gradient
-of the potential V(q) at the middle (q0 + q1) / 2; `weight_gradient` has that of a force that is constant in space.
+Hamiltonian form of one body, q = y[:-1, :4] are the starts of its steps, and y[1:, :4] their ends. `inertia` refers
+to the point of the momentum: the centre of mass, or a pivot. Forces are given as `gradient`, the gradient of the
+potential V(q) at the middle (q0 + q1) / 2; `weight_gradient` computes it for a force that is constant in space.
 
 `docs/hamiltonian.md` and `docs/rotations.md` list the equations with functions and tests.
 """

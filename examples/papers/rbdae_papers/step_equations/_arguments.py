@@ -1,4 +1,4 @@
-"""Checked arguments of the functions of quaternions."""
+"""Checks of arguments of the functions of quaternions."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rbdae.rotations import checks
 
 
 def quaternions(owner: str, **given: ArrayLike) -> tuple[Vec, ...]:
-    """Stacks (..., 4) of four numbers, whose leading axes go together: an array for each, in order."""
-    found = {name: checks.vectors(owner, name, value, 4) for name, value in given.items()}
-    checks.together(owner, **{name: (value, 1) for name, value in found.items()})
-    return tuple(found.values())
+    """Stacks (..., 4) of four numbers with broadcastable leading axes: an array for each, in order."""
+    stacks = {name: checks.vectors(owner, name, value, 4) for name, value in given.items()}
+    checks.together(owner, **{name: (value, 1) for name, value in stacks.items()})
+    return tuple(stacks.values())
 
 
 def inertia4(owner: str, inertia: ArrayLike) -> Mat:
-    """J4 = diag(tr(J) / 2, J) of three principal moments or of a matrix (3, 3), [BS09] above (32)."""
-    given = _check.symmetric(owner, "inertia", inertia, (3,), (3, 3))
-    J = np.diag(given) if given.ndim == 1 else given
+    """J4 = diag(tr(J) / 2, J) from three principal moments or a matrix (3, 3), [BS09] above (32)."""
+    matrix = _check.symmetric(owner, "inertia", inertia, (3,), (3, 3))
+    J = np.diag(matrix) if matrix.ndim == 1 else matrix
     out = np.zeros((4, 4))
     out[0, 0], out[1:, 1:] = 0.5 * np.trace(J), J
     if not np.linalg.eigvalsh(J).min() > 0.0:
@@ -35,7 +35,7 @@ def inverse4(owner: str, inertia: ArrayLike) -> Mat:
 
 
 def step_size(owner: str, step: float) -> float:
-    """A step size; those back in time are negative."""
+    """A nonzero step size, negative for steps back in time."""
     h = _check.number(owner, "step", step)
     if h == 0.0:
         raise ValueError(f"{owner}: step must not be zero, got {step!r}; give that of the run, in seconds")
@@ -43,7 +43,7 @@ def step_size(owner: str, step: float) -> float:
 
 
 def times(A: Mat, x: Vec) -> Vec:
-    """A x of stacks of matrices and vectors."""
+    """A x for stacks of matrices and vectors."""
     out: Vec = (A @ x[..., None])[..., 0]
     return out
 

@@ -15,7 +15,7 @@ from rbdae_papers.step_equations.invariants import barred
 
 
 class StepResidual(NamedTuple):
-    """What the two lines of [BS09] (52) leave, both (..., 4): that of q, and that of p in kg m^2/s."""
+    """Residuals of the two lines of [BS09] (52), both (..., 4): of q, and of p in kg m^2/s."""
 
     q: Vec
     p: Vec
@@ -32,9 +32,9 @@ def energy_momentum_residual(
     gradient: ArrayLike = (0.0, 0.0, 0.0, 0.0),
     multiplier: ArrayLike = 0.0,
 ) -> StepResidual:
-    """The residual of a step from (q0, p0) to (q1, p1), [BS09] (51) as (52) has it.
+    """The residual of a step from (q0, p0) to (q1, p1), [BS09] (51) in the form (52).
 
-    Without `multiplier` it is R_q and R_p of Appendix D; G(q_mean) R_p is (53), the rows that have no multiplier.
+    Without `multiplier` it is R_q and R_p of Appendix D; G(q_mean) R_p is (53), the rows without a multiplier.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def energy_momentum_residual(
     gradient : (..., 4) array_like
         The gradient of V at (q0 + q1) / 2, J.
     multiplier : (...) array_like
-        That of the step, J: `step_multiplier`.
+        The multiplier of the step, J: `step_multiplier`.
     """
     owner = "energy_momentum_residual"
     q0, p0, q1, p1, slope = quaternions(owner, q0=q0, p0=p0, q1=q1, p1=p1, gradient=gradient)
@@ -62,8 +62,8 @@ def energy_momentum_residual(
 def step_multiplier(q0: ArrayLike, q1: ArrayLike, gradient: ArrayLike) -> Vec:
     """The multiplier of a step from q0 to q1, la = -q_mean . grad V / |q_mean|^2, (...), J: [BS09] Remark 4.3.
 
-    It belongs to the step and to no time; for small steps it is that of Remark 4.2. `gradient` (..., 4) is that of V at
-    q_mean = (q0 + q1) / 2.
+    It belongs to the step, not to a time; for small steps it tends to the multiplier of Remark 4.2. `gradient` (..., 4)
+    is the gradient of V at q_mean = (q0 + q1) / 2.
     """
     q0, q1, slope = quaternions("step_multiplier", q0=q0, q1=q1, gradient=gradient)
     qh = 0.5 * (q0 + q1)
@@ -84,13 +84,13 @@ def energy_momentum_tangent(
 ) -> Mat:
     """The derivatives (7, 7) of (R_q, G(q_mean) R_p) by (theta, p1), [BS09] (D1), with q1 = exp(0, theta / 2) q0 (54).
 
-    The last term of K_pq is -G(R_p) / 2, where G(p_p) is printed.
+    The last term of K_pq is -G(R_p) / 2; the paper prints G(p_p).
 
     Parameters
     ----------
     q0, p0, p1 : (4,) array_like
     theta : (3,) array_like
-        The rotation vector of the increment, in space; not zero.
+        The rotation vector of the increment, in space; nonzero.
     inertia : (3,) or (3, 3) array_like
     step : float
         s
@@ -122,7 +122,7 @@ def energy_momentum_tangent(
 
 
 def _turned(v: Vec) -> Mat:
-    """H(theta) of [BS09] (D4): the variation of the increment in space is H dtheta."""
+    """H(theta) of [BS09] (D4), with H dtheta the variation of the increment in space."""
     size = np.linalg.norm(v)
     hat = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     out: Mat = (

@@ -13,7 +13,7 @@ from rbdae_papers.step_equations._arguments import inertia4, inverse4, quaternio
 
 
 class Invariants(NamedTuple):
-    """Numbers that a rotation of space leaves alone, [BS09] (46), (47).
+    """Numbers invariant under rotations of space, [BS09] (46), (47).
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ def invariants(q: ArrayLike, p: ArrayLike) -> Invariants:
 def kinetic_energy(pi: ArrayLike, inertia: ArrayLike) -> Vec:
     """T = pi . J4^-1 pi / 8, (...), J, [BS09] (48), of pi (..., 4) and the moments of inertia (3,) or (3, 3), kg m^2.
 
-    J4 has J0 = tr(J) / 2, which counts off the constraint q . p = 0 alone.
+    J4 has J0 = tr(J) / 2, which matters only off the constraint q . p = 0.
     """
     (pi,) = quaternions("kinetic_energy", pi=pi)
     out: Vec = 0.125 * (pi * times(inverse4("kinetic_energy", inertia), pi)).sum(-1)
@@ -91,9 +91,9 @@ def weight_gradient(q: ArrayLike, force: ArrayLike, point: ArrayLike) -> Vec:
     ----------
     q : (..., 4) array_like
     force : (3,) array_like
-        f, constant in space, N; of a weight the mass times gravity.
+        f, constant in space, N; for a weight the mass times gravity.
     point : (3,) array_like
-        u, the point of the body on which it acts, in its frame, m.
+        u, its point of application, in the body's frame, m.
     """
     (q,) = quaternions("weight_gradient", q=q)
     f = _check.vector("weight_gradient", "force", force)

@@ -27,8 +27,8 @@ class MidpointState(NamedTuple):
 class MidpointStep:
     """The equations of a step of a body on a fixed point, in x1, Euler's parameters e of the increment and lambda.
 
-    `residual` is [GR95] (341) with (342), `tangent` is (343), (344), and `end` and `solved` are section 11.5. Half of
-    the increment is F(e) of (324), so that R_mean = R0 F; rotations of half a turn in a step are out of range.
+    `residual` is [GR95] (341) with (342), `tangent` is (343), (344), and `end` and `solved` are section 11.5. Half the
+    increment is F(e) of (324), so that R_mean = R0 F; rotations by half a turn in a step are out of range.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class MidpointStep:
     arm : (3,) array_like
         X_g, the centre of mass from the fixed point, in the body's frame, m: x = R X_g.
     force : (3,) array_like
-        f_ext on the centre of mass, in space, N; of the weight mass times gravity.
+        f_ext on the centre of mass, in space, N; for weight, mass times gravity.
     """
 
     start: MidpointState
@@ -94,13 +94,13 @@ class MidpointStep:
         for i, D in enumerate(dF):
             See[:, i] += 4.0 / h**2 * D @ J @ e + (D @ X @ F.T + F @ X @ D.T) @ back
             Sle[:, i] += D @ X @ e
-        zero, one = np.zeros((3, 3)), np.eye(3)
+        zero, identity = np.zeros((3, 3)), np.eye(3)
         Rh = R0 @ F
         return np.block(
             [
-                [2.0 * self.mass / h**2 * one, zero, -one],
+                [2.0 * self.mass / h**2 * identity, zero, -identity],
                 [zero, R0 @ See, Rh @ X @ Rh.T],
-                [-one, -2.0 * R0 @ Sle, zero],
+                [-identity, -2.0 * R0 @ Sle, zero],
             ]
         )
 
@@ -115,12 +115,12 @@ class MidpointStep:
         return MidpointState(x1, R1, 2.0 / self.step * (x1 - x0) - v0, Omega1)
 
     def solved(self) -> Vec:
-        """The unknowns (x1, e, lambda), (9,), by Newton's method from those of a motion without forces.
+        """The unknowns (x1, e, lambda), (9,), by Newton's method starting from a motion without forces.
 
         Raises
         ------
         RuntimeError
-            where it does not converge: the step is too large
+            if it does not converge, because the step is too large
         """
         x0, _, v0, Omega0 = self.start
         h = self.step

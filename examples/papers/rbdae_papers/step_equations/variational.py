@@ -53,7 +53,7 @@ def node_multiplier(
     step: float,
     gradients: tuple[ArrayLike, ArrayLike] = ((0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)),
 ) -> Vec:
-    """la_n of the discrete Euler-Lagrange equations at a node, [BS09] (E1), (...), J: what they leave is h q_n la_n.
+    """la_n of the discrete Euler-Lagrange equations at a node, [BS09] (E1), (...), J; their residual is h q_n la_n.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def node_multiplier(
     step : float
         h, s
     gradients : two of (..., 4) array_like
-        Those of V in the middle of both steps, J.
+        Gradients of V in the middle of both steps, J.
     """
     q0, q1, q2 = quaternions("node_multiplier", before=before, now=now, after=after)
     first, second = (
@@ -79,8 +79,8 @@ def discrete_momentum_map(
 ) -> Vec:
     """J^- = E(q0) p^- / 2 of a step, (..., 3), kg m^2/s, in space: [BS09], end of Appendix E.
 
-    It is the same in all steps of a free body; with a weight its component along the weight is. The part h q la / 2 of
-    p^- counts for nothing, because E(q) q = 0. Parameters are those of `discrete_momenta`.
+    It is the same in all steps of a free body; with weight its component along the weight is. The part h q la / 2 of
+    p^- does not contribute, because E(q) q = 0. Parameters as for `discrete_momenta`.
     """
     p = discrete_momenta(q0, q1, inertia=inertia, step=step, gradient=gradient).start
     q0, p = quaternions("discrete_momentum_map", q0=q0, p=p)
