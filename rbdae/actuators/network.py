@@ -24,10 +24,10 @@ from rbdae.actuators.block import Block, is_number, readable
 from rbdae.actuators.sampled import Sampled
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce, near
-from rbdae.forces.element import AnyElement, StateElement
+from rbdae.forces.element import AnyElement, Composed, StateElement
 from rbdae.inputs import Input
 from rbdae.laws.law import Filling, NotRecorded, Users, recorded_law
-from rbdae.laws.recorded import Composed, Recorded
+from rbdae.laws.recorded import Recorded
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
 

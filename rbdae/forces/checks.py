@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import POINT, Vec, cross
-from rbdae.body import Body
+from rbdae._arrays import POINT, Mat, Vec, cross
 from rbdae.forces.element import AnyElement, Element, StateElement, UserElement
 from rbdae.inputs import Input
 
@@ -47,13 +46,19 @@ class _Real(np.ndarray[Any, Any]):
 
 
 def check_laws(
-    elements: Iterable[tuple[str, AnyElement, tuple[Body, ...]]], t0: float, source: Callable[[Input], Any]
+    elements: Iterable[tuple[str, AnyElement, tuple[int, ...]]],
+    Z: Mat,
+    bodies: Sequence[str],
+    t0: float,
+    source: Callable[[Input], Any],
 ) -> None:
     """Call every function of every element at the start.
 
     Parameters
     ----------
-    elements : with the names of their forces, and their bodies
+    elements : with the names of their forces, and their bodies by number
+    Z : (n + 1, 24), the natural coordinates and rates of bodies and the ground
+    bodies : their names, but for the ground's
     source : gives a function of the time for an input of the system, and refuses others
 
     Raises
@@ -70,20 +75,19 @@ def check_laws(
             raise ValueError(f"{owner}: {error}") from None
         return [function(t0) for function in functions]
 
-    for name, element, bodies in elements:
-        owner = f"force {name!r}"
+    for name, element, places in elements:
+        owner, here = f"force {name!r}", Z[list(places)]
+        x = np.concatenate([here[:, :12].ravel(), here[:, 12:].ravel()])
         if isinstance(element, UserElement):
-            x = _motion(bodies, 2)
             _check_filling(owner, "force", element.force, t0, x, 24)
             _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
             if element.potential is not None:
                 _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
-                _check_potential(owner, bodies, element, t0, x[:24])
+                _check_potential(owner, bodies, places, element, t0, x[:24])
         elif isinstance(element, StateElement):
             start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
-            least = 2 if element.bodies is None else 0
-            x = np.concatenate([_motion(bodies, least), start, values(owner, element.inputs)])
-            n = element.n_results(max(len(bodies), least))
+            x = np.concatenate([x, start, values(owner, element.inputs)])
+            n = element.n_results(len(places))
             _check_filling(owner, "function", element.function, t0, x, n)
             _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
         elif isinstance(element, Element) and element.force is not None:
@@ -120,21 +124,9 @@ def _check_filling(owner: str, what: str, function: Any, t: float, x: Vec, n: in
         raise ValueError(f"{owner}: {what} changes x; it has to leave it alone: work on x.copy()")
 
 
-def _motion(bodies: Sequence[Body], least: int) -> Vec:
-    """(Z, Zdot) of bodies as they were added, and of the ground for those that lack; 24 numbers of each."""
-    n = max(least, len(bodies))
-    Z, Zd = np.zeros((n, 4, 3)), np.zeros((n, 4, 3))
-    Z[:, 1:] = np.eye(3)
-    for k, body in enumerate(bodies):
-        if not body.fixed:
-            R, arm = body.rotation, body.reference
-            rate = R @ cross(body.angular_velocity, np.eye(3)).T
-            Z[k] = np.vstack([body.position + R @ arm, R.T])
-            Zd[k] = np.vstack([body.velocity + rate @ arm, rate.T])
-    return np.concatenate([Z.ravel(), Zd.ravel()])
-
-
-def _check_potential(owner: str, bodies: Sequence[Body], element: UserElement, t: float, Z: Vec) -> None:
+def _check_potential(
+    owner: str, names: Sequence[str], places: Sequence[int], element: UserElement, t: float, Z: Vec
+) -> None:
     """Compare V and F at the start `Z` (24,): V changes by -F . dZ when the bodies move a little, and not at all when
     two move as one.
 
@@ -161,11 +153,12 @@ def _check_potential(owner: str, bodies: Sequence[Body], element: UserElement, t
         missing = _SHARE * np.abs(terms).sum() + 1e-14 * far * np.abs(V).sum()
         return float(V[0, 0] - V[1, 0]), float(terms.sum()), float(missing)
 
-    free = [side for side, body in enumerate(bodies) if not body.fixed]
+    free = [side for side, body in enumerate(places) if body < len(names)]
     change, work, missing = changes({k: _WAYS[k] for k in free}, points[:, 0])
     if not abs(change + work) <= missing:
+        moved = " and ".join(repr(names[places[side]]) for side in free)
         raise ValueError(
-            f"{owner}: potential does not belong to the force: when {' and '.join(repr(bodies[k].name) for k in free)} "
+            f"{owner}: potential does not belong to the force: when {moved} "
             f"move a little, it changes by {change:g} and the work of the force without rates is {work:g}; give V with "
             "-dV/dZ = F in out[0]"
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -19,7 +20,8 @@ from rbdae.body import Body
 from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
 from rbdae.inputs import Input, Sources, under_sources
 from rbdae.joints.base import AbstractJoint
-from rbdae.laws.recorded import Composed, as_it_is
+from rbdae.laws.law import Filling, Maker, Users
+from rbdae.laws.recorded import as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
 from rbdae.quantities.forms import direction, product
 
@@ -228,6 +230,23 @@ class StateElement:
     def n_results(self, n_bodies: int) -> int:
         """The length of out."""
         return 12 * n_bodies + len(self.names)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """A function f(t, x, out) of the library around functions of users; `fill` makes it of them, or of what takes their
+    place."""
+
+    users: Users
+    fill: Maker
+
+    @cached_property
+    def _call(self) -> Filling:
+        return self.fill(self.users)
+
+    def __call__(self, t: float, x: Vec, out: Vec) -> Any:
+        return self._call(t, x, out)
 
 
 def composed(function: Any) -> Composed:

@@ -112,6 +112,11 @@ class Packed:
         """Number of internal states."""
         return len(self.state_labels)
 
+    @property
+    def input_values(self) -> Vec:
+        """The values of the inputs where nothing else is given."""
+        return np.array([each.value for each in self.inputs])
+
     def states_at(self, t: float, Z: Mat, inputs: Vec | None) -> Vec:
         """Internal states at the start t, with the bodies at Z (bodies and the ground, 24) and these inputs."""
         out = self.state_start.copy()
@@ -125,7 +130,7 @@ class Packed:
         """Internal states (m, n) with the algebraic unknowns that belong to the others, at times (m,) and natural
         coordinates of all bodies and the ground (m, bodies, 24); `near` those that are there."""
         out = states.copy()
-        u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
+        u = self.input_values if inputs is None else inputs
         for each in self.unknowns:
             own = out[:, each.state : each.state + each.n_states]
             z = each.solved(t, Z[:, list(each.bodies)], own, u, near=near)
@@ -207,10 +212,9 @@ _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 
 def pack(
     elements: list[tuple[str, KernelElement, tuple[int, ...]]],
-    shift: list[Vec],
+    shift: Mat,
     start: Mat,
     scalar: Any = np.float64,
-    *,
     inputs: Sequence[Input] = (),
     sources: Sources = MappingProxyType({}),
     explicit: bool = False,
@@ -236,7 +240,7 @@ def pack(
 class _Packing:
     """The arrays that elements fill, one after the other."""
 
-    def __init__(self, shift: list[Vec], start: Mat, inputs: Sequence[Input], explicit: bool) -> None:
+    def __init__(self, shift: Mat, start: Mat, inputs: Sequence[Input], explicit: bool) -> None:
         self._shift, self._start, self._explicit = shift, start, explicit
         self._place = {each: k for k, each in enumerate(inputs)}
         self._entries: list[Any] = []
@@ -247,6 +251,7 @@ class _Packing:
         self._unknowns: list[Algebraic] = []
         self._bodies: list[int] = []
         self._read: list[int] = []
+        self._n_reactions = 0
         self._constants: list[Any] = []
         self._constant_labels: list[str] = []
 
@@ -271,10 +276,9 @@ class _Packing:
         n = len(element.names) - element.algebraic
         left = element.names[:n] if self._explicit else element.names
         row["n_states"] = len(left)
-        some = element.bodies is None and not element.inputs
-        _add_states(
-            self._states, "" if element.labelled else name, left, begin[:n] if self._explicit else begin, some=some
-        )
+        if not element.names and element.bodies is None and not element.inputs:
+            raise ValueError(f"force {name!r}: its StateElement has no state; use a UserElement")
+        _add_states(self._states, "" if element.labelled else name, left, begin[: len(left)])
         self._algebraic += [int(k >= n) for k in range(len(left))]
         made, of = _pack_states(f"force {name!r}", row, element, begin, 12 * len(bodies), explicit=self._explicit)
         self._functions += made
@@ -292,6 +296,9 @@ class _Packing:
         self._reads(row, law.inputs if motion is None else motion.inputs)
         self._functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
         _pack_constants(row, element)
+        if element.reaction is not None:
+            self._n_reactions += 1
+            row["reaction"] = self._n_reactions  # counted as the records of friction are
         if motion is not None:
             self._functions += _pack_motion(f"force {name!r}", row, motion)
         Z, S = self._start[list(bodies)].ravel(), moved(*(self._shift[b] for b in bodies))
@@ -333,23 +340,12 @@ class _Packing:
         )
 
 
-def _add_states(
-    states: dict[str, float], force: str, names: tuple[str, ...], values: Vec, *, some: bool = True
-) -> None:
-    """Initial values by labels; refuses names that are taken, and values that are no numbers. There are `some`."""
-    owner = f"force {force!r}"
-    start = np.asarray(values, dtype=float)
-    if some and not names:
-        raise ValueError(f"{owner}: its StateElement has no state; use a UserElement")
-    if start.shape != (len(names),) or not np.isfinite(start).all():
-        raise ValueError(
-            f"{owner}: the start of its internal states {', '.join(names)} must be {len(names)} finite "
-            f"numbers, got {_check.show(values)}; give one for each"
-        )
-    for name, value in zip(names, start, strict=True):
+def _add_states(states: dict[str, float], force: str, names: tuple[str, ...], values: Vec) -> None:
+    """Initial values by labels; refuses names that are taken."""
+    for name, value in zip(names, values, strict=True):
         label = f"{force}.{_check.name('internal state', name, ())}" if force else name
         if label in states:
-            raise ValueError(f"{owner}: two of its internal states are called {name!r}; rename one")
+            raise ValueError(f"force {force!r}: two of its internal states are called {name!r}; rename one")
         states[label] = float(value)
 
 

@@ -19,27 +19,26 @@ from rbdae.formulations.pairing import chosen_velocity, misfit
 from rbdae.formulations.table import FORMULATIONS, FormulationName, VelocityName, named
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
-from rbdae.initial.start import REMEDY, ConsistentState, consistent_state
-from rbdae.kernels.constraints.drives import ANGLE
+from rbdae.initial.report import REMEDY, InitialValuesWarning, listed
+from rbdae.initial.start import ConsistentState, consistent_state
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.layout import natural_coordinates, write
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.model import Model, compile_system
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import selection_numbers
-from rbdae.multibody.references import centred
-from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
-from rbdae.multibody.selection import IndependentVelocities, KeptRows, Selection
+from rbdae.multibody.row_selection import SUSPENDED_FROM, redundant_rows
+from rbdae.multibody.selection import IndependentVelocities, Selection
 from rbdae.multibody.settings import Settings, Structure
-from rbdae.multibody.tree_velocities import tree_velocities
+from rbdae.multibody.states import centred, write
+from rbdae.multibody.tree_velocities import is_spherical_tree, tree_velocities
 from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import Assembly, InitialValuesWarning, Start, consistent_start, listed
+from rbdae.problem.start import Assembly, Start, consistent_start
 from rbdae.problem.switches.friction import refuse_friction
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import CHARTS, Chart
@@ -143,8 +142,7 @@ def formulate(
     wanted = _checked_code(code)
     t0 = _check.number("formulate", "t0", t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        model = compiled(system, t0, choices.explicit)
-        problem = _formulated(model, choices, t0, consistent == "check", hold, wanted)
+        problem = _formulated(system, choices, t0, consistent == "check", hold, wanted)
     assembly = problem.assembly
     if consistent == "warn" and not hold and assembly.changes:
         text = (
@@ -176,7 +174,7 @@ def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
         A loop cannot be closed (with the gap that remains), or the velocities contradict each other.
     """
     system, t0 = _checked_system("assemble", system), _check.number("assemble", "t0", t0)
-    return consistent_state(compiled(system, t0), t0, hold=hold).assembly
+    return consistent_state(compile_system(system, t0=t0), t0, hold=hold).assembly
 
 
 def _checked_system(owner: str, system: object) -> System:
@@ -188,25 +186,21 @@ def _checked_system(owner: str, system: object) -> System:
     return system
 
 
-def compiled(system: System, t0: float, explicit: bool = False) -> Model:
-    """A system in arrays, its laws of motion checked at the initial time; for `explicit` forms, without algebraic
-    unknowns of forces, or for others."""
-    model = compile_system(system, explicit, t0)
-    for law in model.rheonomic.values():
-        size = 1.0 if law.kind == ANGLE else model.scales.length
-        law.motion.check(t0, 1.0 / model.scales.rate, size)
-    return model
-
-
-def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
+def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
+    """From a system to its model, the state at the start, settings and selection there, and the problem."""
     code = _code_of(wanted)
+    model = compile_system(system, choices.explicit, t0)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
-    if model.forces.inputs:
-        selection = selection.with_inputs(np.array([each.value for each in model.forces.inputs]))
     workspace = Workspace(Memory.of(model, settings), selection)  # plain: a start takes few evaluations
-    start = _start(workspace, state, t0)
+    y: Vec = write(model, settings, workspace.layout, state.motion, selection, t0)
+    view = Interpretation(workspace)
+    start = consistent_start(view, t0, y, state.assembly)
+    _refuse_start(view, start)
+    row = workspace.singular_row()
+    if row is not None:
+        raise _singular(f"first at {model.row_name(row)}")
     workspace = _with_floor(workspace, choices, start)
     if code != "plain":
         workspace = _with_code(workspace, code, start.y0)
@@ -218,21 +212,17 @@ def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem,
     with np.errstate(over="ignore", invalid="ignore"):
         out = None if isinstance(new, System) else renumbered(problem, new)
         if out is None:
-            system = new if isinstance(new, System) else new.system()
-            return _formulated(compiled(system, t0, choices.explicit), choices, t0, False, hold, code)
-        refuse_friction(out.interpretation, out.t0, out.y0)
-        _refuse_not_finite(out.start, out.layout.labels)
+            return _formulated(new if isinstance(new, System) else new.system(), choices, t0, False, hold, code)
+        _refuse_start(out.interpretation, out.start)
         return out
 
 
 def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> None:
     """Redundant rows that may not be left out; bodies without a director mass."""
-    if state.dropped and not choices.may_drop:
-        names = "; ".join(model.row_name(k) for k in state.dropped)
-        follow = (
-            "1 joint equation follows" if len(state.dropped) == 1 else f"{len(state.dropped)} joint equations follow"
-        )
-        raise ValueError(f"{follow} from the others at the start: {names}; {_REMEDY}")
+    names = state.assembly.redundant
+    if names and not choices.may_drop:
+        follow = "1 joint equation follows" if len(names) == 1 else f"{len(names)} joint equations follow"
+        raise ValueError(f"{follow} from the others at the start: {'; '.join(names)}; {_REMEDY}")
     if choices.formulation.unknowns == "momenta" and choices.kind.number == DIRECTOR_RATE:
         for k, name in enumerate(model.names):
             if np.isnan(model.bodies["euler_inverse"][k]).any():
@@ -245,32 +235,15 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
 # ---------------------------------------------------------------- the start
 
 
-def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
-    """y0 and yd0 with the multipliers that belong to them."""
-    y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, workspace.selection, t0)
-    view = Interpretation(workspace)
-    start = consistent_start(view, t0, y, state.assembly)
-    refuse_friction(view, t0, start.y0)
-    row = workspace.singular_row()
-    _refuse_not_finite(start, workspace.layout.labels)
-    if row is not None:
-        raise ValueError(
-            f"the constraints are redundant or singular at the start, first at {workspace.model.row_name(row)}; "
-            f"{_REMEDY}"
-        )
-    return start
-
-
-def _refuse_not_finite(start: Start, labels: Sequence[str]) -> None:
-    """Numbers so large that the equations overflow, or laws that return none."""
+def _refuse_start(view: Interpretation, start: Start) -> None:
+    """Friction at rest, numbers so large that the equations overflow, and laws that return none."""
+    refuse_friction(view, start.t0, start.y0)
     for what, values in (("", start.y0), ("the rate of ", start.yd0)):
-        finite = np.isfinite(values)
-        if not finite.all():
-            bad = np.flatnonzero(~finite)
-            raise ValueError(
-                f"{what}{labels[bad[0]]} is {values[bad[0]]:g} at t0 = {start.t0:g}"
-                f"{f' (and {len(bad) - 1} more unknowns are not finite)' if len(bad) > 1 else ''}; {_SIZES}"
-            )
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            label = view.workspace.layout.labels[bad[0]]
+            more = f" (and {len(bad) - 1} more unknowns are not finite)" if len(bad) > 1 else ""
+            raise ValueError(f"{what}{label} is {values[bad[0]]:g} at t0 = {start.t0:g}{more}; {_SIZES}")
 
 
 def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
@@ -309,6 +282,10 @@ class Choices:
     def explicit(self) -> bool:
         """Whether the problem is an ODE, without algebraic unknowns."""
         return self.formulation.kind == "ode"
+
+    def settings(self, structure: Structure, **found: Any) -> Settings:
+        """The settings of a model with this structure."""
+        return Settings(self.formulation, self.chart, self.kind, structure, **found)
 
 
 def check_choices(
@@ -406,61 +383,45 @@ def _code_of(wanted: str) -> Code:
 # ---------------------------------------------------------------- settings and selection
 
 
-def bare_settings(choices: Choices, structure: Structure) -> Settings:
-    """Settings by choices alone."""
-    return Settings(choices.formulation, choices.chart, choices.kind, structure)
-
-
 def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
     """The settings that lay the model out, and the selection at the start."""
-    settings, selection = _structure(model, choices, state)
-    if choices.reference == "space":
-        return settings, selection
-    return settings, selection.with_references(centred(choices.chart, state.motion.R))
+    settings, velocities = _velocities_of(model, choices, state)
+    references = centred(choices.chart, state.motion.R) if choices.reference == "start" else None
+    inputs = model.forces.input_values if model.forces.inputs else None
+    return settings, Selection(state.rows, velocities, references, inputs)
 
 
-def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
-    """The structure by which velocities are found, the kept rows and the independent velocities."""
-    rows = _kept_rows(model, state)
+def _velocities_of(
+    model: Model, choices: Choices, state: ConsistentState
+) -> tuple[Settings, IndependentVelocities | None]:
+    """The settings by the structure by which velocities are found, and the independent velocities of loops."""
+    redundant = bool(state.rows.dropped)
     if choices.formulation.unknowns != "quasi-velocities":
-        return replace(bare_settings(choices, "any"), redundant=bool(state.dropped)), Selection(rows)
-    if _is_spherical_tree(model):
-        return bare_settings(choices, "spherical tree"), Selection(rows)
-    tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
+        return choices.settings("any", redundant=redundant), None
+    if is_spherical_tree(model):
+        return choices.settings("spherical tree"), None
+    tree = None if redundant else tree_velocities(model, state.motion.R, state.joint_matrix)
     if tree is not None:
-        return replace(bare_settings(choices, "tree"), tree=tree), Selection(rows)
+        return choices.settings("tree", tree=tree), None
     n_v = int((model.bodies["nt"][: model.n] + 3).sum())
-    sparse = not state.dropped and n_v >= SPARSE_FROM
-    choose = _sparse_velocities if sparse else _independent_velocities
-    velocities = choose(model, state, choices.kind.spatial)
-    settings = replace(
-        bare_settings(choices, "loops"),
-        n_independent=len(velocities.S),
-        sparse=sparse,
-        redundant=bool(state.dropped),
-    )
-    return settings, Selection(rows, velocities)
-
-
-def _kept_rows(model: Model, state: ConsistentState) -> KeptRows:
-    if not state.dropped:
-        return KeptRows()
-    G = state.joint_matrix()
-    return KeptRows(state.dropped, strength(model, G, state.dropped), float(closeness(model, G, len(state.dropped))))
+    sparse = not redundant and n_v >= SPARSE_FROM
+    find = _sparse_velocities if sparse else _independent_velocities
+    velocities = find(model, state, choices.kind.spatial)
+    n = len(velocities.S)
+    return choices.settings("loops", n_independent=n, sparse=sparse, redundant=redundant), velocities
 
 
 def _independent_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
     """From the null space at the start."""
-    G = state.joint_matrix()
-    loose = redundant_rows(model, np.delete(G, state.dropped, axis=0), prefer_trees=False)
+    G, dropped = state.joint_matrix(), state.rows.dropped
+    kept = np.delete(np.arange(len(G)), dropped)
+    loose = redundant_rows(model, G[kept], prefer_trees=False)
     if loose:
-        kept = np.delete(np.arange(len(G)), state.dropped)
-        names = "; ".join(model.row_name(int(kept[k])) for k in loose)
-        raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
+        raise _singular("; ".join(model.row_name(int(kept[k])) for k in loose))
     if spatial:
         G = spatial_columns(G, state.motion.R)
     measure = metric(model)
-    return measure.select(G, len(measure.scale) - len(G) + len(state.dropped))
+    return measure.select(G, len(measure.scale) - len(kept))
 
 
 def _sparse_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
@@ -474,21 +435,8 @@ def _sparse_velocities(model: Model, state: ConsistentState, spatial: bool) -> I
     try:
         return measure.select(G, G.shape[1] - G.shape[0])
     except DependentRows as error:
-        raise ValueError(
-            f"the constraints are redundant or singular at the start: {model.row_name(error.row)}; {_REMEDY}"
-        ) from error
+        raise _singular(model.row_name(error.row)) from error
 
 
-def _is_spherical_tree(model: Model) -> bool:
-    """Whether T is known in closed form: spherical joints of free bodies, no loop, nothing that moves by itself."""
-    tree = model.tree
-    return (
-        not tree.closing
-        and not len(model.drives)
-        and all(
-            [bool(model.primitives[i]["linear"]) for i in model.joints[k].primitives] == [True]
-            and model.bodies["nt"][b] == 3
-            for b, k in enumerate(tree.joint)
-            if k >= 0
-        )
-    )
+def _singular(rows: str) -> ValueError:
+    return ValueError(f"the constraints are redundant or singular at the start: {rows}; {_REMEDY}")

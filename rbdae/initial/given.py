@@ -15,7 +15,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Bools, Mat, cross
 from rbdae.body import INITIAL_VALUES
-from rbdae.multibody.layout import BodyMotion
+from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
 
 Hold: TypeAlias = Sequence[str | tuple[str, str]]
@@ -51,7 +51,7 @@ class Known:
         bodies = model.system.bodies
         free = np.repeat((model.bodies["nt"][: model.n] == 3)[:, None], 6, axis=1) | _TURNS
         given = np.array([[name in body.given for name in INITIAL_VALUES] for body in bodies])
-        arms = np.where(free[:, :1], model.bodies["center"][: model.n], 0.0)
+        arms = np.array([body.reference for body in bodies])
         return cls(
             model,
             arms,
@@ -64,17 +64,11 @@ class Known:
     def stated(self) -> BodyMotion:
         """The given values; positions that are unknown where the search for them begins, at rest: of a body that turns
         and whose velocity is unknown that is the centre of mass."""
-        bodies = self.model.system.bodies
-        motion = BodyMotion(
-            np.stack([body.position for body in bodies]),
-            self.model.p,
-            np.stack([body.velocity for body in bodies]),
-            self.model.om,
-        )
+        motion = BodyMotion.stated(self.model.system.bodies)
         unknown = self.free[:, 0] & ~self.moving[:, 0]
         if not unknown.any():
             return motion
-        swing = np.einsum("bij,bj->bi", motion.R, cross(motion.om, self.arms))
+        swing = np.einsum("bij,bj->bi", motion.R_rate, self.arms)
         return replace(motion, xd=np.where(unknown[:, None], -swing, motion.xd))
 
     def replaced(self, placed: BodyMotion) -> BodyMotion:
@@ -97,29 +91,17 @@ class Known:
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
         if not self.arms.any():  # M_uk = 0
             return BodyMotion(motion.x, motion.p, v[:, :3], v[:, 3:])
-        M = self.masses(self.columns(motion.R))
+        M = self.masses(motion.R)
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
         ]
         return replace(motion, xd=v[:, :3], om=v[:, 3:])
 
-    def at_references(self, motion: BodyMotion) -> BodyMotion:
-        """The motion of the points to which the equations refer."""
-        return _shifted(motion, self.arms)
-
-    def at_origins(self, motion: BodyMotion) -> BodyMotion:
-        """The motion of the origins."""
-        return _shifted(motion, -self.arms)
-
-    def columns(self, R: Mat) -> Mat:
-        """(n, 6, 6) matrices T: velocities of the reference points are T times those of the origins."""
-        T = np.broadcast_to(np.eye(6), (self.model.n, 6, 6)).copy()
+    def masses(self, R: Mat) -> Mat:
+        """(n, 6, 6) mass matrices in the velocities of the origins, at rotations R (n, 3, 3)."""
+        T = np.tile(np.eye(6), (self.model.n, 1, 1))  # velocities of the reference points are T times those
         T[:, :3, 3:] = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)
-        return T
-
-    def masses(self, T: Mat) -> Mat:
-        """(n, 6, 6) mass matrices in the velocities of the origins."""
         M = np.zeros((self.model.n, 6, 6))
         bodies = self.model.bodies[: self.model.n]
         M[:, :3, :3] = bodies["mass"][:, None, None] * np.eye(3)
@@ -138,14 +120,6 @@ class Known:
         unknown = self.free & ~self.moving
         given = self.free & self.moving & ~self.held
         return [moves for moves in (unknown & ~self.held, unknown & self.held, given) if moves.any()]
-
-
-def _shifted(motion: BodyMotion, arms: Mat) -> BodyMotion:
-    if not arms.any():
-        return motion
-    R = motion.R
-    x = motion.x + np.einsum("bij,bj->bi", R, arms)
-    return replace(motion, x=x, xd=motion.xd + np.einsum("bij,bj->bi", R, cross(motion.om, arms)))
 
 
 def turned(p: Mat, turns: Mat) -> Mat:

@@ -10,6 +10,7 @@ turns about the axes of the bodies, dR = R [dtheta]x ([NS], sections 2 and 5).
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import final
@@ -19,7 +20,7 @@ import numpy as np
 from rbdae._arrays import Ints, Mat, Vec, cross
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.constraints.drives import ANGLE, LENGTH
-from rbdae.multibody.layout import BodyMotion, natural_coordinates
+from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.problem.contract import ProjectionError
 
@@ -58,6 +59,15 @@ class Joints:
         self._inverse_mass = np.where(self._free, 1.0 / bodies["mass"], 0.0)
         self._inverse_inertia = np.where(moves[:, None, None], bodies["inertia_inverse"], 0.0)
 
+    def of_origins(self, arms: Mat) -> Joints:
+        """The same equations of motions of the origins; `arms` (n, 3) lead from them to the reference points."""
+        out, of = copy.copy(self), np.vstack([arms, np.zeros(3)])[self.bodies]
+        out._A, out._B = (np.copy(c).reshape(-1, 2, 4) for c in (self._A, self._B))
+        for c in (out._A, out._B):
+            c[:, :, 1:] += c[:, :, :1] * of
+        out._A, out._B = out._A.reshape(-1, 8), out._B.reshape(-1, 8)
+        return out
+
     def _set_drive(self, law: Rheonomic, rows: Ints) -> None:
         """The coefficients and offsets of a driven primitive, and their rates."""
         s, rate, _ = law.motion(self.t)
@@ -74,17 +84,20 @@ class Joints:
 
     def values(self, motion: BodyMotion) -> Vec:
         """g, (rows,), at a motion of the reference points."""
-        Z = self._places(motion)
-        P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
+        _, P, Q = self._factors(motion)
         return np.asarray(self._scale * np.sum(P * Q, axis=1) - self._offset)
 
-    def violation(self, motion: BodyMotion) -> tuple[Vec, Vec]:
-        """g and gdot, (rows,), at a motion of the reference points."""
-        Z, Zd = self._of_pairs(motion)
-        P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
+    def rates(self, motion: BodyMotion) -> Vec:
+        """gdot, (rows,)."""
+        Z, P, Q = self._factors(motion)
+        Zd = motion.rates[self.bodies].reshape(-1, 8, 3)
         Pd, Qd = _combined(self._A, Zd) + _combined(self._A_rate, Z), _combined(self._B, Zd)
-        g = self._scale * np.sum(P * Q, axis=1) - self._offset
-        return g, self._scale * np.sum(Pd * Q + P * Qd, axis=1) - self._offset_rate
+        return np.asarray(self._scale * np.sum(Pd * Q + P * Qd, axis=1) - self._offset_rate)
+
+    def _factors(self, motion: BodyMotion) -> tuple[Mat, Mat, Mat]:
+        """Z of the two bodies of each equation, (rows, 8, 3), P and Q."""
+        Z = motion.places[self.bodies].reshape(-1, 8, 3)
+        return Z, _combined(self._A, Z), self._q + _combined(self._B, Z)
 
     def relative(self, g: Vec, rate: Vec) -> tuple[float, float]:
         """The largest of g and of gdot, without units."""
@@ -93,8 +106,7 @@ class Joints:
     def gradients(self, motion: BodyMotion) -> Mat:
         """G by the two bodies of each equation, (rows, 2, 6): zero for the x of the ground and of bodies with a
         pivot."""
-        Z = self._places(motion)
-        P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
+        Z, P, Q = self._factors(motion)
         F = self._A[:, :, None] * Q[:, None] + self._B[:, :, None] * P[:, None]
         F = (self._scale[:, None, None] * F).reshape(-1, 2, 4, 3)
         W = F[:, :, 1:] @ np.swapaxes(Z.reshape(-1, 2, 4, 3)[:, :, 1:], 2, 3)
@@ -104,23 +116,6 @@ class Joints:
     def matrix(self, motion: BodyMotion) -> Mat:
         """G (rows, 6 n) with respect to (xdot, Omega) of all bodies."""
         return self._spread(self.gradients(motion))[:, : 6 * self.model.n]
-
-    def _places(self, motion: BodyMotion) -> Mat:
-        """Z of the two bodies of each equation, (rows, 8, 3)."""
-        Z = np.zeros((self.model.n + 1, 4, 3))
-        Z[:-1, 0] = motion.x
-        Z[:-1, 1:] = np.swapaxes(motion.R, 1, 2)
-        Z[-1, 1:] = _EYE
-        pairs: Mat = Z[self.bodies]
-        return pairs.reshape(-1, 8, 3)
-
-    def _of_pairs(self, motion: BodyMotion) -> tuple[Mat, Mat]:
-        """Z and its rate of the two bodies of each equation, (rows, 8, 3)."""
-        Z = np.zeros((self.model.n + 1, 2, 4, 3))
-        Z[:-1] = natural_coordinates(motion).reshape(-1, 2, 4, 3)
-        Z[-1, 0, 1:] = _EYE
-        pairs = Z[self.bodies]
-        return pairs[:, :, 0].reshape(-1, 8, 3), pairs[:, :, 1].reshape(-1, 8, 3)
 
     def _spread(self, G: Mat) -> Mat:
         """(rows, 6 n + 6) of gradients by pairs of bodies, the ground last."""
@@ -158,7 +153,7 @@ class Joints:
             if steps == _STEPS or np.isnan(error):
                 raise ProjectionError(
                     f"t = {self.t:g}: Newton's method did not reach the constraint manifold (violation "
-                    f"{largest(self.violation(start)[0]):.3g} before); start closer to a consistent position"
+                    f"{largest(self.values(start)):.3g} before); start closer to a consistent position"
                 )
             steps, halvings, best = steps + 1, 0, error
             # nearest to the start in the first half; this converges linearly, Newton's method alone quadratically
@@ -173,7 +168,7 @@ class Joints:
         ProjectionError
             Equations follow from others.
         """
-        v = np.hstack([motion.xd, motion.om]) + self._step(motion, self.violation(motion)[1])[:-1]
+        v = np.hstack([motion.xd, motion.om]) + self._step(motion, self.rates(motion))[:-1]
         return replace(motion, xd=v[:, :3], om=v[:, 3:])
 
     def _step(self, here: BodyMotion, g: Vec, moved: Mat | None = None) -> Mat:

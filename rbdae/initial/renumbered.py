@@ -16,13 +16,14 @@ from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.initial.given import Known
 from rbdae.initial.joints import Joints
+from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.filled import Filled
-from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers, selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
-from rbdae.multibody.scales import length_of
+from rbdae.multibody.scales import length_of, points_of
+from rbdae.multibody.states import write
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
@@ -80,9 +81,7 @@ def _selects_alike(problem: Problem, filled: Filled) -> bool:
     rows, model = problem.selection.rows, filled.like
     if not rows.dropped and problem.selection.velocities is None:
         return True
-    of = [b for joint in model.joints for b in joint.bodies]
-    points = np.array([point for joint in model.joints for point in joint.points]).reshape(-1, 3)
-    return length_of(filled.bodies, model.n, of, points) == problem.model.scales.length
+    return length_of(filled.bodies, model.n, *points_of(model.joints)) == problem.model.scales.length
 
 
 def _with_constants(problem: Problem, new: Changed) -> Filled | None:
@@ -124,10 +123,9 @@ def _determined(problem: Problem) -> bool:
     """Whether given velocities and joints leave no choice: no unknown velocity is in the null space of G."""
     known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
     a = problem.assembly
-    motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity)
-    of_origins = known.columns(motion.R)
-    G = np.einsum("rbi,bij->rbj", joints.matrix(motion).reshape(-1, problem.model.n, 6), of_origins)
-    unknown = problem.model.scales.columns(G.reshape(len(G), -1))[:, (known.free & ~known.moving).ravel()]
+    motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity).at(-known.arms)
+    G = joints.of_origins(known.arms).matrix(motion)
+    unknown = problem.model.scales.columns(G)[:, (known.free & ~known.moving).ravel()]
     return bool(np.linalg.matrix_rank(unknown, tol=_RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
 
 

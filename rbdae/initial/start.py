@@ -22,7 +22,7 @@ rotation that is meant (`Sides`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, final
 
@@ -31,13 +31,14 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae.initial.given import Hold, Known, turned
 from rbdae.initial.joints import EXACT, Joints, largest
-from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2
+from rbdae.initial.report import REMEDY, ROUNDING, changes_of, disagreement, listed, report
 from rbdae.kernels.constraints.drives import ANGLE
-from rbdae.multibody.layout import BodyMotion
+from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
-from rbdae.multibody.row_selection import nearly_redundant, redundant_rows
+from rbdae.multibody.row_selection import kept_rows, nearly_redundant
+from rbdae.multibody.selection import KeptRows
 from rbdae.problem.contract import ProjectionError
-from rbdae.problem.start import ROUNDING, Assembly, listed, report
+from rbdae.problem.start import Assembly
 
 LARGEST: Final = 800
 """Joint equations beyond which a dense decomposition takes minutes; larger systems have the sparse projection alone."""
@@ -58,33 +59,15 @@ _CURVED = 1e-3  # curvature over the violation, from which on a direction leads 
 _WAY_OUT = 0.3  # rad, or lengths of the model
 _NEAR = 0.5  # cosine of the angle between directions from which on the equations are trusted
 
-REMEDY: Final = (
-    "correct them, leave them out to have them found, or say consistent='project' if these changes are wanted"
-)
-
-_GAPS = {
-    Coincidence: "points are {:.3g} m apart",
-    Dot1: "directions are {:.3g} deg off",
-    Dot2: "points are {:.3g} m off",
-    Distance: "points are not at the given distance",
-}
-_RATES = {
-    Coincidence: "velocities of the points differ by {:.3g} m/s",
-    Dot1: "angular velocities differ by {:.3g} rad/s",
-    Dot2: "velocities of the points differ by {:.3g} m/s",
-    Distance: "velocities along the rod differ",
-}
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ConsistentState:
-    """A consistent motion of the bodies, how it was found, the joint rows that follow from the others, and the joints
-    at that time."""
+    """A consistent motion of the bodies, how it was found, the joint rows that are kept, and the joints at its time."""
 
     motion: BodyMotion
     assembly: Assembly
-    dropped: tuple[int, ...]
+    rows: KeptRows
     joints: Joints
 
     def joint_matrix(self) -> Mat:
@@ -105,49 +88,40 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         The constraints cannot be satisfied near the given values.
     """
     known = Known.of(model, hold)
-    joints = Joints(model, t0)
     stated = known.stated()
-    start = known.at_references(known.of_least_energy(stated))
+    least = known.of_least_energy(stated)
+    before, start = stated.at(known.arms), least.at(known.arms)
+    joints = Joints(model, t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        g, rate = joints.violation(start)
+        g, rate = joints.values(start), joints.rates(start)
     if not (np.isfinite(g).all() and np.isfinite(rate).all()):
         raise ValueError(
             f"the constraints are not finite at the given initial values, t0 = {t0:g}; check the sizes of positions "
             "and velocities, and that the laws of drives return numbers"
         )
     search = _Search(joints, known, start, g, rate)
-    motion = search.motion()
+    try:
+        motion = search.motion()
+    except ValueError as error:
+        raise error from search.failure
     if wrong := search.sides.opposite(motion):
         raise ValueError(wrong)
-    dropped = redundant_rows(model, joints.matrix(motion)) if search.loops or search.failure is not None else ()
+    used = motion.at(-known.arms)
+    rows = KeptRows()
+    if search.loops or search.failure is not None:
+        rows = kept_rows(model, joints.matrix(motion))
+    names = tuple(model.row_name(k) for k in rows.dropped)
     gaps = largest(g), largest(rate)
-    assembly = report(model, known.at_references(stated), motion, gaps, search.steps, motion is not start)
-    if dropped:
-        assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
-    if assembly.changes:
-        assembly = replace(assembly, disagreement=search.disagreement())
-    if check and assembly.changes:
+    assembly = replace(report(model, before, motion, gaps, search.steps), redundant=names)
+    changes = changes_of(model, stated, used) if motion is not start else ()
+    if changes:
+        assembly = replace(assembly, changes=changes, disagreement=disagreement(model, *search.contradiction()))
+    if check and changes:
         raise ValueError(
             f"inconsistent initial values: constraint violation {gaps[0]:.3g} in positions, {gaps[1]:.3g} in "
-            f"velocities (SI units); {assembly.disagreement}; {listed(assembly.changes)}; {REMEDY}"
+            f"velocities (SI units); {assembly.disagreement}; {listed(changes)}; {REMEDY}"
         )
-    return ConsistentState(motion, assembly, dropped, joints)
-
-
-def _worst_joint(model: Model, gaps: Vec, words: Mapping[type, str]) -> str:
-    """The joint with the largest of the gaps (rows,) over its size, or of their rates, and what disagrees there: all
-    its equations of the same kind together."""
-    at = int(np.argmax(np.abs(gaps / model.scales.sizes(model.scales.length))))
-    ends = np.cumsum(model.primitives["n"])
-    i = int(np.searchsorted(ends, at, side="right"))
-    k = next(k for k, joint in enumerate(model.joints) if i in joint.primitives)
-    own = dict(zip(model.joints[k].primitives, model.system.joints[k].primitives(), strict=True))
-    kind = type(own[i])
-    alike = [gaps[ends[j] - model.primitives["n"][j] : ends[j]] for j, each in own.items() if type(each) is kind]
-    size = float(np.linalg.norm(np.concatenate(alike)))
-    if words is _GAPS and kind is Dot1:
-        size = float(np.rad2deg(np.arcsin(min(1.0, size))))
-    return f"joint {model.joints[k].name!r}: {words[kind].format(size)}"
+    return ConsistentState(motion, assembly, rows, joints)
 
 
 @final
@@ -168,10 +142,10 @@ class _Search:
             raise ValueError(f"assembly with something held takes up to {LARGEST} joint equations")
         self.loops = self.small and len(model.tree.closing) > 0
         self.sides = Sides(model, joints.t)
-        self._merit = Merit(known, self.sides, joints, np.ones(len(joints.sizes), dtype=bool))
+        self._merit = Merit(known, self.sides, joints.of_origins(known.arms), np.ones(len(joints.sizes), dtype=bool))
         # where given values begin to change: positions, and gdot
         self._before, self._rates = start, rate
-        self._gap, self._rate = joints.relative(g, rate)
+        self._violation = g, rate
 
     def motion(self) -> BodyMotion:
         """A consistent motion.
@@ -181,53 +155,47 @@ class _Search:
         ValueError, ProjectionError
             There is none near the start.
         """
-        gap, rate = self._gap, self._rate
-        right = self.sides.agree(self.start)
+        known, joints, here = self.known, self.joints, self.start
+        gap, rate = joints.relative(*self._violation)
+        right = self.sides.agree(here)
         exact = right and gap <= EXACT
         if exact and rate <= EXACT:
-            return self.start
-        risky = self.loops and nearly_redundant(self.joints.model, self.joints.matrix(self.start))
-        whole = not (risky or self.known.held.any())
-        alike = len(self.known.position_moves()) < 2 and len(self.known.velocity_moves()) < 2
+            return here
+        risky = self.loops and nearly_redundant(joints.model, joints.matrix(here))
+        whole = not (risky or known.held.any())
+        placing, moving = (
+            whole and (len(moves) == 1 or not self.small) for moves in (known.position_moves(), known.velocity_moves())
+        )
+        alike = len(known.position_moves()) < 2 and len(known.velocity_moves()) < 2
         if whole and right and (alike or max(gap, rate) <= ROUNDING):
-            found = self._projected(self.start)
+            found = self._projected(here)
             if found is not None:
                 return found
-        placed = self.start if exact else self._placed(whole)
-        moving = placed if exact else self.known.at_references(self.known.replaced(self.known.at_origins(placed)))
-        if self.joints.relative(*self.joints.violation(moving))[1] <= EXACT:
-            return moving
-        if whole and (len(self.known.velocity_moves()) == 1 or not self.small):
-            found = self._projected(moving, positions=False)
-            if found is not None:
-                return found
-        return self._assembled(lambda: self._drive(self.known.at_origins(moving)))
+        if not exact:
+            found = self._projected(here, velocities=False) if placing else None
+            placed = self._closed() if found is None else found.at(-known.arms)
+            here = known.replaced(placed).at(known.arms)
+        if joints.relative(joints.values(here), joints.rates(here))[1] <= EXACT:
+            return here
+        found = self._projected(here, positions=False) if moving else None
+        return self._driven(here) if found is None else found
 
-    def disagreement(self) -> str:
-        """The joint that the given values contradict most."""
-        g = self.joints.violation(self._before)[0]
-        if largest(g / self.joints.sizes) > ROUNDING:
-            return _worst_joint(self.joints.model, g, _GAPS)
-        return _worst_joint(self.joints.model, self._rates, _RATES)
+    def contradiction(self) -> tuple[Vec, Vec]:
+        """g and gdot of the joints where given values began to change."""
+        return self.joints.values(self._before), self._rates
 
-    def _placed(self, whole: bool) -> BodyMotion:
-        """Positions on the constraints, with any velocities."""
-        if whole and (len(self.known.position_moves()) == 1 or not self.small):
-            found = self._projected(self.start, velocities=False)
-            if found is not None:
-                return found
-        return self._assembled(self._close)
-
-    def _close(self) -> BodyMotion:
-        motion, before, steps = close(self._merit, self.known.at_origins(self.start))
+    def _closed(self) -> BodyMotion:
+        """The origins with positions on the constraints, by dense steps, and any velocities."""
+        placed, before, steps = close(self._merit, self.start.at(-self.known.arms))
         self.steps += steps
-        self._before = self.known.at_references(before)
-        return motion
+        self._before = before.at(self.known.arms)
+        return placed
 
-    def _drive(self, moving: BodyMotion) -> BodyMotion:
-        out, rates = drive(self._merit, moving)
+    def _driven(self, here: BodyMotion) -> BodyMotion:
+        """The same positions with velocities on the constraints, by dense steps."""
+        motion, rates = drive(self._merit, here.at(-self.known.arms))
         self._rates = rates * self.joints.sizes
-        return out
+        return motion.at(self.known.arms)
 
     def _projected(self, motion: BodyMotion, *, positions: bool = True, velocities: bool = True) -> BodyMotion | None:
         """The nearest motion on the constraints; None where there is none, or one on the wrong side of an axis that the
@@ -245,64 +213,51 @@ class _Search:
             return None
         return None if positions and self.small and not self.sides.agree(motion) else motion
 
-    def _assembled(self, find: Callable[[], BodyMotion]) -> BodyMotion:
-        """The motion of the reference points by the dense assembly."""
-        try:
-            return self.known.at_references(find())
-        except ValueError as error:
-            raise error from self.failure
-
 
 # ---------------------------------------------------------------- what the search brings to zero
 
 
-class _Side(NamedTuple):
-    """Directions a and b of two bodies, by their numbers, that agree; the primitives whose equations also hold for
-    opposite ones; and what to say of opposite ones."""
-
-    bodies: tuple[int, int]
-    primitives: tuple[int, ...]
-    a: Vec
-    b: Vec
-    opposite: str
-
-
 @final
 class Sides:
-    """All directions of a model that agree; `rows` (joint rows,) bool are the equations that they stand for."""
-
-    rows: Bools
+    """Directions of a model that agree, a of one body and b of another one (sides, 3); `rows` (joint rows,) bool are
+    the equations that they stand for, which also hold for opposite ones."""
 
     def __init__(self, model: Model, t0: float) -> None:
-        self._sides: list[_Side] = []
+        table = model.primitives
+        found: list[tuple[tuple[int, int], Vec, Vec]] = []
+        self._opposite: list[str] = []  # what to say of opposite ones
+        turning = np.zeros(len(table), dtype=bool)
         for joint, packed in zip(model.system.joints, model.joints, strict=True):
-            opposite = (
-                f"joint {packed.name!r}: the bodies are placed nearer to half a turn beyond the rotation in which axes "
-                "and normals agree than to that rotation; place them less than a quarter turn from it"
-            )
             for a, b in joint.agreements():
-                self._sides.append(_Side(packed.bodies, _turning(model, packed.primitives), a, b, opposite))
+                turning[list(packed.primitives)] = True
+                found.append((packed.bodies, a, b))
+                self._opposite.append(
+                    f"joint {packed.name!r}: the bodies are placed nearer to half a turn beyond the rotation in which "
+                    "axes and normals agree than to that rotation; place them less than a quarter turn from it"
+                )
         for k, law in model.rheonomic.items():
             if law.kind != ANGLE or law.e1 is None or law.e2 is None:
                 continue
             angle = float(law.motion(t0)[0][0])
-            primitive = model.primitives[k]
-            opposite = (
+            turning[k] = True
+            found.append((table["body"][k], np.cos(angle) * law.e2 - np.sin(angle) * law.e1, table["B"][k, 5:8]))
+            self._opposite.append(
                 f"{law.motion.owner}: the bodies are placed nearer to half a turn beyond the angle than to the angle, "
                 f"{angle:.4g} rad at t = {t0:g}; place them less than a quarter turn from it"
             )
-            across = np.cos(angle) * law.e2 - np.sin(angle) * law.e1
-            pair = int(primitive["body"][0]), int(primitive["body"][1])
-            self._sides.append(_Side(pair, (k,), across, primitive["B"][5:8].copy(), opposite))
-        sizes = model.primitives["n"]
-        of_sides = np.zeros(len(sizes), dtype=bool)
-        of_sides[[k for side in self._sides for k in side.primitives]] = True
-        self.rows = np.repeat(of_sides, sizes)
+        self._bodies = np.array([bodies for bodies, _, _ in found], dtype=int).reshape(-1, 2)
+        self._a, self._b = (np.array([side[k] for side in found]).reshape(-1, 3) for k in (1, 2))
+        of_points = table["A"][:, ::4].any(axis=1) | table["B"][:, ::4].any(axis=1)
+        self.rows = np.repeat(turning & ~of_points, table["n"])
+
+    def _relative(self, here: BodyMotion) -> Mat:
+        """The rotations of second bodies relative to first ones, (sides, 3, 3)."""
+        R = here.places[:, 3:].reshape(-1, 3, 3)[self._bodies]  # transposed
+        return np.asarray(R[:, 0] @ np.swapaxes(R[:, 1], 1, 2))
 
     def _cosines(self, here: BodyMotion) -> Vec:
         """The cosines of the angles between directions."""
-        R = _rotations(here)
-        return np.array([float((R[side.bodies[0]] @ side.a) @ (R[side.bodies[1]] @ side.b)) for side in self._sides])
+        return np.asarray(np.einsum("ki,kij,kj->k", self._a, self._relative(here), self._b))
 
     def gaps(self, here: BodyMotion) -> Vec:
         """How far the cosines are from where the equations are trusted; zero beyond."""
@@ -310,14 +265,10 @@ class Sides:
 
     def slopes(self, here: BodyMotion) -> Mat:
         """The derivatives of `gaps`, (sides, n, 6), with respect to displacements and turns of the bodies."""
-        R = _rotations(here)
-        out = np.zeros((len(self._sides), len(R), 6))
-        for row, side, cosine in zip(out, self._sides, self._cosines(here), strict=True):
-            if cosine < _NEAR:
-                first, second = side.bodies
-                relative = R[first].T @ R[second]
-                row[first, 3:] -= cross(side.a, relative @ side.b)
-                row[second, 3:] -= cross(side.b, relative.T @ side.a)
+        near, relative = self._cosines(here)[:, None] < _NEAR, self._relative(here)
+        out, sides = np.zeros((len(near), len(here.x) + 1, 6)), np.arange(len(near))
+        for side, (one, other, turn) in enumerate(((self._a, self._b, "kij,kj->ki"), (self._b, self._a, "kij,ki->kj"))):
+            out[sides, self._bodies[:, side], 3:] = np.where(near, -cross(one, np.einsum(turn, relative, other)), 0.0)
         return out[:, :-1]
 
     def agree(self, here: BodyMotion) -> bool:
@@ -327,18 +278,7 @@ class Sides:
     def opposite(self, here: BodyMotion) -> str:
         """A message on the first directions that are opposite; empty if none are."""
         wrong = np.flatnonzero(self._cosines(here) < 0.0)
-        return self._sides[wrong[0]].opposite if len(wrong) else ""
-
-
-def _turning(model: Model, primitives: range) -> tuple[int, ...]:
-    """The primitives of a joint that only concern directions."""
-    table = model.primitives
-    return tuple(k for k in primitives if not table[k]["A"][[0, 4]].any() and not table[k]["B"][[0, 4]].any())
-
-
-def _rotations(here: BodyMotion) -> Mat:
-    """Rotation matrices of the bodies and the ground."""
-    return np.concatenate([here.R, np.eye(3)[None]])
+        return self._opposite[wrong[0]] if len(wrong) else ""
 
 
 @final
@@ -349,7 +289,7 @@ class Merit:
     Parameters
     ----------
     known, sides : what may move, and directions that agree
-    joints : whose equations these are
+    joints : whose equations these are, of motions of the origins
     counted : (rows,) bool, the joint equations that count; the others are zero
     """
 
@@ -368,21 +308,23 @@ class Merit:
         """Without the equations that the sides stand for."""
         return replace(self, counted=~self.sides.rows)
 
+    def place(self, here: BodyMotion) -> _Place:
+        """A motion of the origins with its gaps."""
+        return _Place(here, self.gaps(here))
+
     def gaps(self, here: BodyMotion) -> Vec:
         """At a motion of the origins: the joints', then the sides'."""
-        g = self.joints.values(self.known.at_references(here)) / self.joints.sizes
+        g = self.joints.values(here) / self.joints.sizes
         return np.concatenate([np.where(self.counted, g, 0.0), self.sides.gaps(here)])
 
     def slopes(self, here: BodyMotion) -> Mat:
         """Their gradient, (rows, n, 6), in displacements of the origins and turns about the axes of the bodies."""
-        T = self.known.columns(here.R)
-        G = self.joints.matrix(self.known.at_references(here)).reshape(-1, len(T), 6)
-        G = np.einsum("rni,nij->rnj", G, T) * (self.counted / self.joints.sizes)[:, None, None]
+        G = self.joints.matrix(here).reshape(-1, len(here.x), 6) * (self.counted / self.joints.sizes)[:, None, None]
         return np.concatenate([G, self.sides.slopes(here)])
 
     def rates(self, motion: BodyMotion) -> Vec:
         """gdot of the joints over their sizes."""
-        return np.asarray(self.joints.violation(self.known.at_references(motion))[1] / self.joints.sizes)
+        return self.joints.rates(motion) / self.joints.sizes
 
 
 def displaced(here: BodyMotion, step: Mat) -> BodyMotion:
@@ -414,14 +356,12 @@ def close(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, BodyMotion, int]
     known, rest = merit.known, np.zeros_like(start.x)
     start = replace(start, p=start.p / np.linalg.norm(start.p, axis=1)[:, None], xd=rest, om=rest)
     limit = _CLOSED * known.model.scales.reach / known.model.scales.length
-    best, before, steps = _cheapest(merit, start)
-    for elsewhere in _other_starts(known, start):
-        if largest(best.gaps) <= limit:
+    found = []
+    for elsewhere in _starts(known, start):
+        found.append(_cheapest(merit, elsewhere))
+        if largest(found[-1][0].gaps) <= limit:
             break
-        other, other_before, more = _cheapest(merit, elsewhere)
-        steps += more
-        if float(np.linalg.norm(other.gaps)) < float(np.linalg.norm(best.gaps)):
-            best, before = other, other_before
+    best, before, _ = min(found, key=lambda each: float(np.linalg.norm(each[0].gaps)))
     g = best.gaps[: len(merit.joints.sizes)]
     if not largest(g) <= limit:
         worst = int(np.argmax(np.abs(g)))
@@ -432,7 +372,7 @@ def close(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, BodyMotion, int]
             f"remains at {known.model.row_name(worst)} (before: {first:.3g}); check lengths, points and axes, "
             "or start from another placement"
         )
-    return best.motion, before, steps
+    return best.motion, before, sum(steps for _, _, steps in found)
 
 
 def _cheapest(merit: Merit, start: BodyMotion) -> tuple[_Place, BodyMotion, int]:
@@ -440,7 +380,7 @@ def _cheapest(merit: Merit, start: BodyMotion) -> tuple[_Place, BodyMotion, int]
     scales = merit.known.model.scales
     exact = max(_TOLERANCE, 30.0 * float(np.finfo(float).eps) * scales.reach / scales.length)
     moves = merit.known.position_moves()
-    found, steps, before = _Place(start, merit.gaps(start)), 0, start
+    found, steps, before = merit.place(start), 0, start
     for k in range(len(moves)):
         before = found.motion
         found, more = _descended(merit, start, moves[: k + 1])
@@ -450,8 +390,9 @@ def _cheapest(merit: Merit, start: BodyMotion) -> tuple[_Place, BodyMotion, int]
     return found, before, steps
 
 
-def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
-    """The start with its unknown orientations turned, always in the same ways."""
+def _starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
+    """The start, then the same with its unknown orientations turned, always in the same ways."""
+    yield start
     unknown = (known.free & ~known.held & ~known.placed)[:, 3:]
     random = np.random.default_rng(0)
     for _ in range(_RESTARTS if unknown.any() else 0):
@@ -460,11 +401,11 @@ def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
 
 def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> tuple[_Place, int]:
     """The end of steps in some coordinates, and their number: from the wrong side of an axis first to the right one."""
-    moved, steps, here = np.zeros((len(start.x), 6)), 0, _Place(start, merit.gaps(start))
+    moved, steps, here = np.zeros((len(start.x), 6)), 0, merit.place(start)
     if not merit.sides.agree(start):
         by_sides = merit.by_sides()
-        there, moved, steps = _steps(by_sides, _Place(start, by_sides.gaps(start)), moves, moved)
-        here = _Place(there.motion, merit.gaps(there.motion))
+        there, moved, steps = _steps(by_sides, by_sides.place(start), moves, moved)
+        here = merit.place(there.motion)
     here, _, count = _steps(merit, here, moves, moved)
     return here, steps + count
 
@@ -477,7 +418,9 @@ def _steps(merit: Merit, here: _Place, moves: Sequence[Bools], moved: Mat) -> tu
         # to the nearest place steps converge linearly: one more goes straight to a closed one
         last = largest(here.gaps) <= _TOLERANCE
         steps += not last
-        found = _shortened(merit, here, *_step(merit, here, moves, moved if pull and not last else None))
+        G = merit.slopes(here.motion)
+        step = _solved(merit, here.motion, G, -here.gaps, moves, moved if pull and not last else 0.0)
+        found = _shortened(merit, here, step, np.einsum("rni,ni->r", G, step))
         if found is None and last:
             break
         if found is None and pull and moved.any():
@@ -486,17 +429,12 @@ def _steps(merit: Merit, here: _Place, moves: Sequence[Bools], moved: Mat) -> tu
         if found is None and escapes < _ESCAPES:
             escapes, pull = escapes + 1, True
             away = _way_out(here.motion, moves, merit)
-            found = None if away is None else (_moved(merit, here, away), away)
+            found = None if away is None else (merit.place(displaced(here.motion, away)), away)
         if found is None:
             break  # no descent: at the rounding level, or the joints cannot be closed
         here, moved = found[0], moved + found[1]
         pull = pull and 2 * steps < _STEPS
     return here, moved, steps
-
-
-def _moved(merit: Merit, here: _Place, step: Mat) -> _Place:
-    motion = displaced(here.motion, step)
-    return _Place(motion, merit.gaps(motion))
 
 
 def _shortened(merit: Merit, here: _Place, step: Mat, change: Vec) -> tuple[_Place, Mat] | None:
@@ -509,54 +447,37 @@ def _shortened(merit: Merit, here: _Place, step: Mat, change: Vec) -> tuple[_Pla
         return None
     for _ in range(12):
         part = fraction * step
-        there = _moved(merit, here, part)
+        there = merit.place(displaced(here.motion, part))
         if float(np.linalg.norm(there.gaps)) < (1.0 - 0.1 * fraction) * norm:
             return there, part
         fraction *= 0.5
     return None
 
 
-def _step(merit: Merit, here: _Place, moves: Sequence[Bools], moved: Mat | None) -> tuple[Mat, Vec]:
-    """The displacement (n, 6) of least size, with what has moved so far that to the nearest place; and G times it."""
-    G = merit.slopes(here.motion)
-    step = _solved(merit, here.motion, G, -here.gaps, moves, moved)
-    return step, np.einsum("rni,ni->r", G, step)
-
-
-def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | None) -> Mat:
-    """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size, or the least size of d
-    with what has moved."""
-    M = merit.known.masses(merit.known.columns(here.R))
+def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | float = 0.0) -> Mat:
+    """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size of d + `moved`."""
+    M = merit.known.masses(here.R)
     scale = np.linalg.norm((G * merit.units).reshape(len(G), -1), axis=1)
     scale = np.maximum(scale, _FLAT * largest(scale))
     scale[scale == 0.0] = 1.0
-    rhs = rhs / scale
-    columns = [np.flatnonzero(some) for some in moves]
-    factors = [np.linalg.cholesky(np.where(_pairs(some), M, np.eye(6))) for some in moves]
-    inverses = [np.swapaxes(np.linalg.inv(L), 1, 2) for L in factors]
-    groups = [
-        np.einsum("rni,nij->rnj", G, W).reshape(len(G), -1)[:, at] / scale[:, None]
-        for W, at in zip(inverses, columns, strict=True)
-    ]
-    before = [np.zeros(len(at)) for at in columns]
-    if moved is not None:
-        before = [
-            np.einsum("nji,nj->ni", L, np.where(some, moved, 0.0)).reshape(-1)[at]
-            for L, some, at in zip(factors, moves, columns, strict=True)
-        ]
-        for A, z in zip(groups, before, strict=True):
-            rhs = rhs + A @ z
-    out = np.zeros_like(M[:, 0])
-    for W, at, z, old in zip(inverses, columns, _least(groups, rhs), before, strict=True):
-        part = np.zeros(out.size)
-        part[at] = z - old
-        out += np.einsum("nij,nj->ni", W, part.reshape(out.shape))
-    return out
+    G, rhs = G.reshape(len(G), -1) / scale[:, None], rhs / scale
+    bases, before = [], []
+    for some in moves:  # z = L^T d of each kind, with M = L L^T
+        L = np.linalg.cholesky(np.where(some[:, :, None] & some[:, None, :], M, np.eye(6)))
+        bases.append(_block_diagonal(np.swapaxes(np.linalg.inv(L), 1, 2))[:, some.ravel()])
+        before.append(np.einsum("nji,nj->ni", L, np.where(some, moved, 0.0))[some])
+    groups = [G @ basis for basis in bases]
+    rest = rhs + sum(A @ z for A, z in zip(groups, before, strict=True))
+    found = zip(bases, _least(groups, rest), before, strict=True)
+    return np.asarray(sum(basis @ (z - old) for basis, z, old in found)).reshape(-1, 6)
 
 
-def _pairs(some: Bools) -> Bools:
-    """(n, 6, 6), where both the row and the column may move."""
-    return np.asarray(some[:, :, None] & some[:, None, :])
+def _block_diagonal(blocks: Mat) -> Mat:
+    """The matrix (6 n, 6 n) of n blocks."""
+    n = len(blocks)
+    out = np.zeros((n, 6, n, 6))
+    out[np.arange(n), :, np.arange(n)] = blocks
+    return out.reshape(6 * n, 6 * n)
 
 
 def _way_out(here: BodyMotion, moves: Sequence[Bools], merit: Merit) -> Mat | None:
@@ -600,29 +521,21 @@ def _least(groups: Sequence[Mat], rhs: Vec) -> list[Vec]:
 
     Of all solutions that with the least last z; of these that with the least z before it, and so on to the first.
     """
-    size = max((float(np.linalg.norm(A, 2)) for A in groups if A.size), default=0.0)
+    floor = _RANK * max((float(np.linalg.norm(A, 2)) for A in groups if A.size), default=0.0)
     out: list[Vec] = []
     for k in reversed(range(len(groups))):
-        cheaper = np.hstack(groups[:k]) if k else np.zeros((len(rhs), 0))
-        U = _range(cheaper, _RANK * size)
-        z = _least_norm(groups[k] - U @ (U.T @ groups[k]), rhs - U @ (U.T @ rhs), _RANK * size)
-        rhs = rhs - groups[k] @ z
-        out.append(z)
+        cheaper, _, _ = _svd(np.hstack([np.zeros((len(rhs), 0)), *groups[:k]]), floor)
+        U, s, Vt = _svd(groups[k] - cheaper @ (cheaper.T @ groups[k]), floor)
+        out.append(Vt.T @ ((U.T @ (rhs - cheaper @ (cheaper.T @ rhs))) / s))
+        rhs = rhs - groups[k] @ out[-1]
     return out[::-1]
 
 
-def _range(A: Mat, floor: float) -> Mat:
-    """An orthonormal basis of the columns of A."""
-    if not A.size:
-        return np.zeros((len(A), 0))
-    U, s, _ = np.linalg.svd(A, full_matrices=False)
-    return np.asarray(U[:, s > floor])
-
-
-def _least_norm(A: Mat, rhs: Vec, floor: float) -> Vec:
+def _svd(A: Mat, floor: float) -> tuple[Mat, Vec, Mat]:
+    """The singular value decomposition without values up to a floor."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     kept = s > floor
-    return np.asarray(Vt[kept].T @ ((U[:, kept].T @ rhs) / s[kept]))
+    return U[:, kept], s[kept], Vt[kept]
 
 
 # ---------------------------------------------------------------- velocities
@@ -663,7 +576,7 @@ def _steered(merit: Merit, start: BodyMotion, moves: Sequence[Bools], exact: flo
     out, rest = start, merit.rates(start)
     G = merit.slopes(start)[: len(rest)]
     for _ in range(2):  # the second time against rounding
-        step = _solved(merit, start, G, -rest, moves, None)
+        step = _solved(merit, start, G, -rest, moves)
         out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])
         rest = merit.rates(out)
         if largest(rest) <= exact:

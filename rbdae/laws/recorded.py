@@ -34,23 +34,6 @@ def as_it_is(users: Users) -> Filling:
 
 
 @final
-class Composed:
-    """A function f(t, x, out) of the library around users' functions.
-
-    Parameters
-    ----------
-    users : the user's functions
-    fill : makes it from them or their replacements
-    """
-
-    def __init__(self, users: Users, fill: Maker) -> None:
-        self.users, self.fill, self._call = users, fill, fill(users)
-
-    def __call__(self, t: float, x: Vec, out: Vec) -> Any:
-        return self._call(t, x, out)
-
-
-@final
 class CalledBack:
     """A law that is called in every evaluation, never recorded.
 

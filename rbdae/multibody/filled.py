@@ -19,7 +19,7 @@ from rbdae.body import Body
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import HEAD
 from rbdae.multibody.arrays import arrays_of, radial_factor, renumbered, row_length, state_lengths, with_room
-from rbdae.multibody.body_records import body_row, set_inertia, set_mass
+from rbdae.multibody.bodies import body_row, set_inertia, set_mass
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model, with_numbers
 from rbdae.multibody.settings import Settings

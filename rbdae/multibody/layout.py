@@ -1,4 +1,4 @@
-"""The places of everything in the unknowns y: slices, offsets, labels, and how a state of bodies is written into y.
+"""The places of everything in the unknowns y: slices, offsets, labels.
 
 y = (q, v, s, la, mu): positions; velocities, momenta or quasi-velocities; internal states of forces; multipliers; those
 of the kinematic correction. Each part is ordered by bodies, then joints or forces.
@@ -8,34 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
-from rbdae.multibody import references
+from rbdae._arrays import Ints, Vec
 from rbdae.multibody.model import Model
-from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
-from rbdae.rotations.euler_map import rotation_matrices
-
-
-@final
-@dataclass(frozen=True)
-class BodyMotion:
-    """Motion of all bodies in the order of addition: reference points x and their velocities xd (n, 3), unit
-    quaternions p (n, 4), material angular velocities om (n, 3)."""
-
-    x: Mat
-    p: Mat
-    xd: Mat
-    om: Mat
-
-    @cached_property
-    def R(self) -> Mat:
-        """The rotation matrices, (n, 3, 3)."""
-        return rotation_matrices(self.p)
 
 
 @final
@@ -162,9 +141,7 @@ def _labels(model: Model, settings: Settings, order: Sequence[int], n_v: int) ->
     has_internal = alone or (settings.kind.internal and not formulation.projected)
     internal = settings.internal_names if has_internal else ()
     la = [f"{model.names[b]}.{s}" for b in order for s in internal]
-    sizes = model.primitives["n"].tolist()
-    for joint in model.joints:
-        n = sum(sizes[joint.primitives.start : joint.primitives.stop])
+    for joint, n in zip(model.joints, model.joint_rows.tolist(), strict=True):
         la += [f"{joint.name}.{i + 1}" for i in range(n)]
     if formulation.unknown_multipliers == "integrals":
         la = [f"{name}.integral" for name in la]
@@ -190,88 +167,3 @@ def _velocity_names(model: Model, settings: Settings, b: int) -> Iterator[str]:
         yield from (f"pi_{s}" for s in settings.chart.names)
     else:
         yield from (f"{s}dot" for s in settings.chart.names)
-
-
-# ---------------------------------------------------------------- states
-
-
-def natural_coordinates(motion: BodyMotion) -> Mat:
-    """(n, 24), (x, d1, d2, d3, xdot, d1dot, d2dot, d3dot) of each body in the order of addition."""
-    R, om, n = motion.R, motion.om, len(motion.x)
-    skew = np.zeros((n, 3, 3))
-    skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -om[:, 2], om[:, 1], -om[:, 0]
-    skew -= np.swapaxes(skew, 1, 2)
-    d = np.swapaxes(R, 1, 2).reshape(n, 9)
-    dd = np.swapaxes(R @ skew, 1, 2).reshape(n, 9)
-    return np.concatenate([motion.x, d, motion.xd, dd], axis=1)
-
-
-def write(
-    model: Model, settings: Settings, layout: Layout, motion: BodyMotion, selection: Selection, t: float = 0.0
-) -> Vec:
-    """y (n,) of a state of the bodies at t in the unknowns of a selection, its multipliers zero.
-
-    Raises
-    ------
-    ValueError
-        where the chart is singular at the orientation of a body
-    """
-    R = motion.R
-    y = np.zeros(layout.n)
-    origins = selection.references
-    y[layout.q] = np.concatenate(
-        [part for b in layout.order for part in _positions(model, settings, motion, R, origins, b)]
-    )
-    v = np.concatenate([part for b in layout.order for part in _velocities(model, settings, motion, R, b)])
-    y[layout.v] = v if selection.velocities is None else selection.velocities.S @ v
-    if layout.n_states or model.forces.unknowns:
-        ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
-        Z = np.vstack([natural_coordinates(motion), ground])
-        y[layout.s] = model.forces.states_at(t, Z, selection.inputs)
-    return y
-
-
-def _positions(
-    model: Model, settings: Settings, motion: BodyMotion, R: Mat, origins: Mat | None, b: int
-) -> Iterator[Vec]:
-    origin = None if origins is None else origins[b]
-    a = references.parameters(settings.chart, R[b], origin, motion.p[b])
-    wrong = references.wrong(settings.chart, R[b], origin, a)
-    if wrong:
-        raise ValueError(
-            f"body {model.names[b]!r}: {wrong}; say reference='start', which centres the parameters of each body at "
-            f"its start, or use another rotation; these can be used here: {', '.join(references.usable(R))}"
-        )
-    if model.bodies["nt"][b] == 3:
-        yield motion.x[b]
-    yield a
-
-
-def put_parameters(model: Model, settings: Settings, layout: Layout, d: Mat, origins: Mat | None, y: Vec) -> None:
-    """The rotation parameters of directors d (n, 9) into y, for reference rotations (n, 3, 3) or None."""
-    for b, k in enumerate(layout.rank[: model.n]):
-        first = layout.iq[k] + int(model.bodies["nt"][b])
-        R = d[b].reshape(3, 3).T
-        origin = None if origins is None else origins[b]
-        y[first : first + settings.chart.n] = references.parameters(settings.chart, R, origin)
-
-
-def with_nearest_parameters(settings: Settings, layout: Layout, y: Vec, other: Vec) -> Vec:
-    """y with those of the parameters of its rotations that are nearest to the ones in another state: from one to the
-    other there is no jump by a full turn."""
-    out = y.copy()
-    for end in (*layout.iq[1:], layout.q.stop):
-        at = slice(end - settings.chart.n, end)
-        out[at] = settings.chart.nearest(y[at], other[at])
-    return out
-
-
-def _velocities(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b: int) -> Iterator[Vec]:
-    body, momenta = model.bodies[b], settings.momenta
-    by_tree = settings.structure in ("spherical tree", "tree") and model.tree.parent[b] >= 0
-    if by_tree and settings.structure == "tree":
-        yield settings.tree[b].S @ np.concatenate([R[b].T @ motion.xd[b], motion.om[b]])
-        return
-    if body["nt"] == 3 and not by_tree:
-        yield body["mass"] * motion.xd[b] if momenta else motion.xd[b]
-    yield settings.kind.write(body, motion.p[b], R[b], motion.om[b], momenta)

@@ -7,16 +7,16 @@ shifted accordingly.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, copied, cross
+from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
-from rbdae.forces.element import AnyElement, Element, PointSpring, StateElement
+from rbdae.forces.element import Element, PointSpring, StateElement, UnderReaction
 from rbdae.forces.packing import KernelElement, Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
@@ -25,11 +25,10 @@ from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, FRICTION, PRIMITIVE
 from rbdae.laws.user_functions import UserFunction
-from rbdae.multibody.body_records import body_row, body_rows
+from rbdae.multibody.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured
-from rbdae.rotations.euler_map import rotation_matrices
-from rbdae.system import Body, System
+from rbdae.system import System
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +43,14 @@ class PackedJoint:
     velocity_rows: tuple[Mat | None, Mat | None]
 
 
-def pack_frictions(
-    system: System, joints: Sequence[PackedJoint], elements: Sequence[Any], packed: Packed, scalar: Any = np.float64
-) -> Any:
-    """The elements that are friction under the reaction of a joint; their records get their numbers."""
-    out: list[Any] = []
-    place = {id(joint): k for k, joint in enumerate(system.joints)}
-    for i, (name, element, _) in enumerate(elements):
-        friction = element.reaction if isinstance(element, Element) else None
-        if friction is None:
-            continue
-        if id(friction.joint) not in place:
-            raise ValueError(
-                f"force {name!r}: its joint is no constraint of the system, so it has no reaction; add it with "
-                "system.add_joint(...), or give normal= a number"
-            )
-        joint = joints[place[id(friction.joint)]]
-        row = np.zeros((), dtype=of_scalars(FRICTION, scalar))
-        row["element"], row["first"], row["last"] = i, joint.primitives.start, joint.primitives.stop
-        row["body"], row["moments"], row["point"] = joint.bodies, friction.length is not None, joint.points[1]
-        row["axis"] = getattr(friction.joint, "axis_a", 0.0)
-        row["length"] = 1.0 if friction.length is None else friction.length
-        row["floor"] = friction.floor
-        out.append(row)
-        packed.elements["reaction"][i] = len(out)
-    return np.array(out, dtype=of_scalars(FRICTION, scalar))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
     """Packed arrays of a system; body numbers are in the order of addition, the ground comes last.
 
     `system` is as it was when it was packed: what is added to the user's one later is not in it. `user_functions` are
     those that the kernels call, `rheonomic` the laws of primitives by their numbers, `frictions` the elements that are
-    friction under the reaction of a joint.
-    `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
-    `scales` is what tolerances are relative to. `explicit` forms have no algebraic unknowns of forces.
+    friction under the reaction of a joint. `start` is the initial motion of the reference points as bodies have it,
+    `scales` what tolerances are relative to. `explicit` forms have no algebraic unknowns of forces.
     """
 
     system: System
@@ -95,10 +66,7 @@ class Model:
     joints: tuple[PackedJoint, ...]
     tree: Tree
     scales: Scales
-    x: Mat
-    p: Mat
-    xd: Mat
-    om: Mat
+    start: BodyMotion
     explicit: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -115,14 +83,17 @@ class Model:
         """The user's functions that kernels call, of drives and of forces."""
         return (*self.user_functions, *self.forces.functions)
 
+    @property
+    def joint_rows(self) -> Ints:
+        """The number of equations of each joint, (joints,)."""
+        return np.array([self.primitives["n"][list(joint.primitives)].sum() for joint in self.joints], dtype=np.int64)
+
     def row_name(self, row: int) -> str:
         """The name of a joint equation, counted over all joints, for messages."""
-        for joint in self.joints:
-            n = sum(int(self.primitives[k]["n"]) for k in joint.primitives)
-            if row < n:
-                return f"joint {joint.name!r}, equation {row + 1} of {n}"
-            row -= n
-        raise IndexError(f"no joint row {row}")
+        sizes = self.joint_rows
+        ends = np.cumsum(sizes)
+        k = int(np.searchsorted(ends, row, side="right"))
+        return f"joint {self.joints[k].name!r}, equation {row - ends[k] + sizes[k] + 1} of {sizes[k]}"
 
 
 def _pack_drive(law: Rheonomic, primitive: int, places: Mapping[Input, int]) -> Any:
@@ -153,7 +124,7 @@ def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
     return out
 
 
-def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: Sequence[Vec], dtype: Any) -> Any:
+def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: Mat, dtype: Any) -> Any:
     """The records of primitives between two bodies each."""
     rows = np.zeros(len(found), dtype=dtype)
     for row, (primitive, pair) in zip(rows, found, strict=True):
@@ -164,7 +135,7 @@ def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: S
     return rows
 
 
-def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Sequence[Vec], dtype: Any) -> Any:
+def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Mat, dtype: Any) -> Any:
     row = np.zeros((), dtype=dtype)
     row["body"] = pair
     row["A"] = _shift(spring.A, *(shift[b] for b in pair))
@@ -185,8 +156,9 @@ class _Joints:
     joints: tuple[PackedJoint, ...]
 
 
-def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec], scalar: Any) -> _Joints:
+def _pack_joints(system: System, scalar: Any) -> _Joints:
     """Bodies by their numbers, points from their reference points."""
+    number, shift = _references(system)
     dtype = of_scalars(PRIMITIVE, scalar)
     found: list[tuple[Primitive, tuple[int, int]]] = []
     drives: list[Any] = []
@@ -212,92 +184,103 @@ def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]
     return _Joints(rows, np.array(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
 
 
-def _sorted_forces(
-    parts: Iterable[tuple[str, AnyElement, tuple[Body, ...]]],
-    number: Mapping[int, int],
-    shift: Sequence[Vec],
+def _friction_row(
+    name: str, friction: UnderReaction, element: int, joints: Mapping[int, PackedJoint], dtype: Any
+) -> Any:
+    """An element that is friction under the reaction of a joint."""
+    if id(friction.joint) not in joints:
+        raise ValueError(
+            f"force {name!r}: its joint is no constraint of the system, so it has no reaction; add it with "
+            "system.add_joint(...), or give normal= a number"
+        )
+    joint, row = joints[id(friction.joint)], np.zeros((), dtype=dtype)
+    row["element"], row["first"], row["last"] = element, joint.primitives.start, joint.primitives.stop
+    row["body"], row["moments"], row["point"] = joint.bodies, friction.length is not None, joint.points[1]
+    row["axis"] = getattr(friction.joint, "axis_a", 0.0)
+    row["length"] = 1.0 if friction.length is None else friction.length
+    row["floor"] = friction.floor
+    return row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Forces:
+    """The data that the forces of a system are packed into."""
+
+    bushings: Any
+    forces: Packed
+    frictions: Any
+
+
+def _pack_forces(
+    system: System,
+    joints: Sequence[PackedJoint],
+    start: BodyMotion,
+    explicit: bool,
     scalar: Any = np.float64,
-) -> tuple[Any, list[tuple[str, KernelElement, tuple[int, ...]]]]:
-    """Springs between points, which are bushings to the kernels, and all other elements with names and bodies."""
+    t0: float | None = None,
+) -> _Forces:
+    """Springs between points, which are bushings to the kernels, and all other elements. With a time `t0` laws are
+    called there and checked."""
+    (number, shift), ground = _references(system), len(system.bodies)
+    packed = {id(joint): each for joint, each in zip(system.joints, joints, strict=True)}
+    bushing, friction = of_scalars(BUSHING, scalar), of_scalars(FRICTION, scalar)
     springs: list[Any] = []
-    dtype, ground = of_scalars(BUSHING, scalar), len(shift) - 1
+    frictions: list[Any] = []
     elements: list[tuple[str, KernelElement, tuple[int, ...]]] = []
-    for name, element, bodies in parts:
+    for name, element, bodies in elements_of(system.forces, system.joints):
         a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
         if isinstance(element, PointSpring):
-            springs.append(_bushing_row(element, (a, b), shift, dtype))
-        else:
-            own = element.bodies if isinstance(element, StateElement) else None
-            numbers = (a, b) if own is None else tuple(number[id(body)] for body in own)
-            elements.append((name, element, numbers))
-    return np.array(springs, dtype=dtype), elements
+            springs.append(_bushing_row(element, (a, b), shift, bushing))
+            continue
+        if isinstance(element, Element) and element.reaction is not None:
+            frictions.append(_friction_row(name, element.reaction, len(elements), packed, friction))
+        own = element.bodies if isinstance(element, StateElement) else None
+        elements.append((name, element, (a, b) if own is None else tuple(number[id(body)] for body in own)))
+    if t0 is not None:
+        check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
+    forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
+    return _Forces(np.array(springs, dtype=bushing), forces, np.array(frictions, dtype=friction))
 
 
-def _packed(system: System, *given: Any, explicit: bool) -> Packed:
-    """The elements of forces with the inputs of the system."""
-    return pack(*given, inputs=system.inputs, sources=system.sources, explicit=explicit)
-
-
-def _initial_motion(system: System, shift: Sequence[Vec]) -> tuple[Mat, Mat, Mat, Mat, Mat]:
-    """x, p, xd, om of the reference points, and R."""
-    bodies = system.bodies
-    p = np.array([body.orientation for body in bodies])
-    R = rotation_matrices(p)
-    om = np.array([body.angular_velocity for body in bodies])
-    arm = np.array(shift[: len(bodies)])
-    x = np.array([body.position for body in bodies]) + np.einsum("bij,bj->bi", R, arm)
-    xd = np.array([body.velocity for body in bodies]) + np.einsum("bij,bj->bi", R, cross(om, arm))
-    return x, p, xd, om, R
-
-
-def _references(system: System) -> tuple[dict[int, int], list[Vec]]:
-    """The bodies' numbers, and their reference points; the ground is the last."""
+def _references(system: System) -> tuple[dict[int, int], Mat]:
+    """The bodies' numbers, and their reference points (n + 1, 3); the ground is the last."""
     bodies = (*system.bodies, system.ground)
-    return {id(body): k for k, body in enumerate(bodies)}, [body.reference for body in bodies]
-
-
-def _start(x: Mat, R: Mat) -> Mat:
-    """The initial (x, d1, d2, d3) of bodies and the ground."""
-    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-    return np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(len(x), 9)]), ground])
+    return {id(body): k for k, body in enumerate(bodies)}, np.array([body.reference for body in bodies])
 
 
 def compile_system(system: System, explicit: bool = False, t0: float | None = None) -> Model:
-    """Pack a system, for `explicit` forms or for others; with a time `t0` the laws of its forces are called there and
-    checked. Every joint and force kind is known here by its data, never by its class name."""
+    """Pack a system, for `explicit` forms or for others; with a time `t0` the laws of its forces and drives are called
+    there and checked. Every joint and force kind is known here by its data, never by its class name."""
     bodies = system.bodies
-    n = len(bodies)
-    if n == 0:
+    if not bodies:
         raise ValueError("the system has no body: add one with system.add_body(...)")
-    number, shift = _references(system)
-    parts = [*elements_of(system.forces, system.joints)]
-    if t0 is not None:
-        check_laws(parts, t0, system.source)
-    joints = _pack_joints(system, number, shift, np.float64)
-    bushings, elements = _sorted_forces(parts, number, shift)
-    x, p, xd, om, R = _initial_motion(system, shift)
-    start = _start(x, R)
+    shift = _references(system)[1]
+    start = BodyMotion.stated(bodies).at(shift[:-1])
     rows = body_rows(system, BODY)
-    arms = [arm for joint in joints.joints for arm in zip(joint.bodies, joint.points, strict=True)]
-    forces = _packed(system, elements, shift, start, explicit=explicit)
+    joints = _pack_joints(system, np.float64)
+    pairs = [joint.bodies for joint in joints.joints]
+    tree = spanning_tree(len(bodies), [body.pivot is not None for body in bodies], pairs)
+    forces = _pack_forces(system, joints.joints, start, explicit, t0=t0)
+    joint_data = joints.primitives, joints.rheonomic, joints.joints
+    scales = measured(rows, *joint_data, forces.bushings, system.gravity, start)
+    if t0 is not None:
+        for law in joints.rheonomic.values():
+            law.motion.check(t0, 1.0 / scales.rate, 1.0 if law.kind == ANGLE else scales.length)
     return Model(
         system=copy.copy(system),
         names=tuple(body.name for body in bodies),
         bodies=rows,
         primitives=joints.primitives,
-        bushings=bushings,
+        bushings=forces.bushings,
         drives=joints.drives,
         user_functions=joints.user_functions,
         rheonomic=joints.rheonomic,
-        forces=forces,
-        frictions=pack_frictions(system, joints.joints, elements, forces),
+        forces=forces.forces,
+        frictions=forces.frictions,
         joints=joints.joints,
-        tree=spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints.joints]),
-        scales=measured(rows, joints.primitives, joints.rheonomic, arms, bushings, system.gravity, start, xd, om),
-        x=x,
-        p=p,
-        xd=xd,
-        om=om,
+        tree=tree,
+        scales=scales,
+        start=start,
         explicit=explicit,
     )
 
@@ -311,34 +294,24 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
         if heavier or body is not before:
             rows[k] = body_row(body, system.gravity)
-    start = _start(model.x, rotation_matrices(model.p))
-    bushings, forces, frictions = model.bushings, model.forces, model.frictions
     if forces_too:
-        number, shift = _references(system)
-        bushings, elements = _sorted_forces(elements_of(system.forces, system.joints), number, shift)
-        forces = _packed(system, elements, shift, start, explicit=model.explicit)
-        frictions = pack_frictions(system, model.joints, elements, forces)
-    arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
-    joints = rows, model.primitives, model.rheonomic, arms
-    scales = measured(*joints, bushings, system.gravity, start, model.xd, model.om, alike=model.scales)
-    own: Any = {"bushings": bushings, "forces": forces, "frictions": frictions, "scales": scales}
-    return replace(model, system=copy.copy(system), bodies=rows, **own)
+        forces = _pack_forces(system, model.joints, model.start, model.explicit)
+        model = replace(model, bushings=forces.bushings, forces=forces.forces, frictions=forces.frictions)
+    joints = model.primitives, model.rheonomic, model.joints
+    scales = measured(rows, *joints, model.bushings, system.gravity, model.start, alike=model.scales)
+    return replace(model, system=copy.copy(system), bodies=rows, scales=scales)
 
 
 def varied(model: Model, system: System) -> Model:
     """The model of a system in which one number has an imaginary part: so have its records; all else is the same."""
-    number, shift = _references(system)
-    joints = _pack_joints(system, number, shift, complex)
-    bushings, elements = _sorted_forces(elements_of(system.forces, system.joints), number, shift, complex)
-    start = _start(model.x, rotation_matrices(model.p))
-    forces = _packed(system, elements, shift, start, complex, explicit=model.explicit)
-    bodies = body_rows(system, of_scalars(BODY, complex))
+    joints = _pack_joints(system, complex)
+    forces = _pack_forces(system, joints.joints, model.start, model.explicit, complex)
     return replace(
         model,
-        bodies=bodies,
+        bodies=body_rows(system, of_scalars(BODY, complex)),
         primitives=joints.primitives,
-        bushings=bushings,
-        forces=forces,
-        frictions=pack_frictions(system, joints.joints, elements, forces, complex),
+        bushings=forces.bushings,
+        forces=forces.forces,
+        frictions=forces.frictions,
         joints=joints.joints,
     )

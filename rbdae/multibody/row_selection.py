@@ -10,6 +10,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.multibody.model import Model
+from rbdae.multibody.selection import KeptRows
 
 RANK_TOLERANCE = 1e-8
 """Singular values below this fraction of the largest count as zero."""
@@ -33,6 +34,16 @@ def unit_rows(model: Model, G: Mat) -> Mat:
     return np.asarray(A / scale)
 
 
+def kept_rows(model: Model, G: Mat) -> KeptRows:
+    """The joint rows that are kept of G (rows, 6 n) at the start."""
+    dropped = redundant_rows(model, G)
+    return (
+        KeptRows(dropped, strength(model, G, dropped), float(closeness(model, G, len(dropped))))
+        if dropped
+        else KeptRows()
+    )
+
+
 def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: int = 0) -> tuple[int, ...]:
     """Joint rows of G (rows, 6 n) that follow from the others, by QR factorisations with pivoting.
 
@@ -47,7 +58,7 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
 
     A = unit_rows(model, G)
     A *= np.linspace(1.0, 1.0 - _EARLIER, len(A))[:, None]
-    sizes = [sum(int(model.primitives[k]["n"]) for k in joint.primitives) for joint in model.joints]
+    sizes = model.joint_rows
     closing = np.repeat(np.isin(np.arange(len(sizes)), list(model.tree.closing)), sizes)
     basis: Mat = np.zeros((G.shape[1], 0))
     dropped: list[int] = []

@@ -18,6 +18,7 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.kernels.constraints.drives import LENGTH
+from rbdae.multibody.bodies import BodyMotion
 
 
 @final
@@ -57,27 +58,24 @@ def measured(
     bodies: Any,
     primitives: Any,
     rheonomic: Mapping[int, Any],
-    arms: Sequence[tuple[int, Vec]],
+    joints: Sequence[Any],
     bushings: Any,
     gravity: Vec,
-    start: Mat,
-    xd: Mat,
-    om: Mat,
+    motion: BodyMotion,
     alike: Scales | None = None,
 ) -> Scales:
-    """The scales of packed arrays; `arms` are the points of joints on bodies by number, the ground's too, `start`
-    (n + 1, 12) the initial (x, d1, d2, d3), `xd` and `om` the initial velocities; `alike` has the same joints and
-    initial positions."""
-    n = len(xd)
-    of, points = [body for body, _ in arms], np.array([point for _, point in arms]).reshape(-1, 3)
+    """The scales of packed arrays at an initial motion; `joints` have points on bodies by number, `alike` has the same
+    joints and initial positions."""
+    n, start = len(motion.x), motion.places
+    of, points = points_of(joints)
     length = length_of(bodies, n, of, points)
     ends = start[of, :3] + np.einsum("ai,aij->aj", points, start[of, 3:].reshape(-1, 3, 3))
     reach = max(length, float(np.abs(start[:, :3]).max()), float(np.abs(ends).max(initial=0.0)))
     mass = float(bodies["mass"][:n].max())
     rates = [
         float(np.sqrt(np.linalg.norm(gravity) / length)),
-        float(np.linalg.norm(xd, axis=1).max()) / length,
-        float(np.linalg.norm(om, axis=1).max()),
+        float(np.linalg.norm(motion.xd, axis=1).max()) / length,
+        float(np.linalg.norm(motion.om, axis=1).max()),
         float(np.sqrt(np.max(bushings["stiffness"], initial=0.0) / mass)),
     ]
     if alike is not None and alike.length == length:
@@ -93,6 +91,12 @@ def measured(
         lengths=np.array([long for _, long in rows], dtype=bool),
         turning=np.arange(6 * n) % 6 >= 3,
     )
+
+
+def points_of(joints: Sequence[Any]) -> tuple[list[int], Mat]:
+    """The bodies of joints by number, and the points of the joints on them (k, 3)."""
+    points = [point for joint in joints for point in joint.points]
+    return [body for joint in joints for body in joint.bodies], np.array(points).reshape(-1, 3)
 
 
 def length_of(bodies: Any, n: int, of: Sequence[int], points: Mat) -> float:

@@ -29,9 +29,24 @@ class TreeVelocity:
     S: Mat
 
 
-def tree_velocities(model: Model, Z: Mat, joint_matrix: Callable[[], Mat]) -> tuple[TreeVelocity, ...] | None:
-    """One for each body; None where the system is no such tree. Z (n, 24) is a state, and `joint_matrix` gives G
-    (rows, 6 n) there, by which drives find what they prescribe."""
+def is_spherical_tree(model: Model) -> bool:
+    """Whether T is known in closed form: spherical joints of free bodies, no loop, nothing that moves by itself."""
+    tree = model.tree
+    return (
+        not tree.closing
+        and not len(model.drives)
+        and all(
+            [bool(model.primitives[i]["linear"]) for i in model.joints[k].primitives] == [True]
+            and model.bodies["nt"][b] == 3
+            for b, k in enumerate(tree.joint)
+            if k >= 0
+        )
+    )
+
+
+def tree_velocities(model: Model, R: Mat, joint_matrix: Callable[[], Mat]) -> tuple[TreeVelocity, ...] | None:
+    """One for each body; None where the system is no such tree. R (n, 3, 3) are the rotations of a state, and
+    `joint_matrix` gives G (rows, 6 n) there, by which drives find what they prescribe."""
     tree = model.tree
     between: dict[frozenset[int], list[int]] = {}
     for k, joint in enumerate(model.joints):
@@ -44,14 +59,14 @@ def tree_velocities(model: Model, Z: Mat, joint_matrix: Callable[[], Mat]) -> tu
             continue
         joints = between[frozenset((b, parent))]
         used += len(joints)
-        found = _of_body(model, Z, joint_matrix, b, joints) if model.bodies["nt"][b] == 3 else None
+        found = _of_body(model, R[b], joint_matrix, b, joints) if model.bodies["nt"][b] == 3 else None
         if found is None:
             return None
         out.append(found)
     return tuple(out) if used == len(model.joints) else None
 
 
-def _of_body(model: Model, Z: Mat, joint_matrix: Callable[[], Mat], b: int, joints: list[int]) -> TreeVelocity | None:
+def _of_body(model: Model, R: Mat, joint_matrix: Callable[[], Mat], b: int, joints: list[int]) -> TreeVelocity | None:
     """The tree velocity of a body with these joints to its parent: one joint, and drives of it."""
     drives = [k for k in joints if model.joints[k].primitives.start in model.rheonomic]
     rest = [k for k in joints if k not in drives]
@@ -69,7 +84,7 @@ def _of_body(model: Model, Z: Mat, joint_matrix: Callable[[], Mat], b: int, join
         drive = model.joints[k]
         if len(drive.primitives) != 1:
             return None
-        taken = _taken(model, Z, joint_matrix(), b, S, primitives, drive.primitives.start)
+        taken = _taken(model, R, joint_matrix(), b, S, primitives, drive.primitives.start)
         if taken is None:
             return None
         primitives += tuple(drive.primitives)
@@ -77,11 +92,10 @@ def _of_body(model: Model, Z: Mat, joint_matrix: Callable[[], Mat], b: int, join
     return TreeVelocity(primitives, S)
 
 
-def _taken(model: Model, Z: Mat, matrix: Mat, b: int, S: Mat, primitives: tuple[int, ...], drive: int) -> int | None:
+def _taken(model: Model, R: Mat, matrix: Mat, b: int, S: Mat, primitives: tuple[int, ...], drive: int) -> int | None:
     """The freedom that a drive prescribes: its equation, on the motions that the others leave, is that one alone."""
     if model.primitives["n"][drive] != 1:
         return None
-    R = Z[b, 3:12].reshape(3, 3).T
     sizes = model.primitives["n"]
     first = np.cumsum(sizes) - sizes
     own = matrix[:, 6 * b : 6 * b + 6]

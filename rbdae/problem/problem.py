@@ -15,10 +15,10 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.latex import equations
 from rbdae.inputs import Given, values_of
-from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed, changed
 from rbdae.multibody.selection import Selection
+from rbdae.multibody.states import put_parameters
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.driven import asked, follows_inputs, inputs_of, places_of, present, refuse_jumps
 from rbdae.problem.equations import ConstantMass, Equations

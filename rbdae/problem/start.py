@@ -1,4 +1,4 @@
-"""The start of a problem, a consistent state, and the report of it: what was given, what was found, and what had to
+"""The start of a problem, a consistent state, and how it was found: what was given, what was found, and what had to
 change."""
 
 from __future__ import annotations
@@ -8,21 +8,11 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, cross
+from rbdae._arrays import Mat, Vec
 from rbdae.body import INITIAL_VALUES
-from rbdae.multibody.layout import BodyMotion
-from rbdae.multibody.model import Model
 from rbdae.problem.interpretation import Interpretation
 
-ROUNDING = 1e-8
-"""Changes of given values up to here, over the lengths and rates of the model, are those of rounding."""
-
 _UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
-_SHOWN = 8
-
-
-class InitialValuesWarning(UserWarning):
-    """Given initial values contradict the joints and were changed; `Problem.assembly` has all that changed."""
 
 
 @final
@@ -122,76 +112,6 @@ def _shown(values: Vec) -> str:
     """Numbers to six digits, without those of rounding."""
     small = 1e-9 * max(1.0, float(np.max(np.abs(values))))
     return f"({', '.join(f'{0.0 if abs(x) < small else x:.6g}' for x in values)})"
-
-
-def listed(changes: tuple[Change, ...]) -> str:
-    """Changes in a message."""
-    more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
-    return "; ".join(map(str, changes[:_SHOWN])) + more
-
-
-def report(
-    model: Model, start: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int, moved: bool
-) -> Assembly:
-    """The report of what has moved from the given values to this state; nothing of them if not `moved`."""
-    return Assembly(
-        names=model.names,
-        position=motion.x,
-        orientation=motion.p,
-        velocity=motion.xd,
-        angular_velocity=motion.om,
-        moved=_distances(start.x, motion.x),
-        turned=np.zeros(model.n) if motion.p is start.p else _angles(start.p, motion.p),
-        velocity_change=_distances(start.xd, motion.xd),
-        spin_change=_distances(start.om, motion.om),
-        gap=gaps[0],
-        steps=steps,
-        given=tuple(
-            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
-        ),
-        changes=_changes(model, motion) if moved else (),
-        rate_gap=gaps[1],
-    )
-
-
-def _distances(x: Mat, y: Mat) -> Vec:
-    return np.zeros(len(x)) if x is y else np.asarray(np.linalg.norm(y - x, axis=1))
-
-
-def _angles(p: Mat, q: Mat) -> Vec:
-    """The angles of the rotations between unit quaternions (n, 4)."""
-    real = np.abs(np.sum(p * q, axis=1))
-    vector = p[:, :1] * q[:, 1:] - q[:, :1] * p[:, 1:] - cross(p[:, 1:], q[:, 1:])
-    return np.asarray(2.0 * np.arctan2(np.linalg.norm(vector, axis=1), real))
-
-
-def _changes(model: Model, motion: BodyMotion) -> tuple[Change, ...]:
-    """The given values that the motion of the reference points does not have."""
-    scales, bodies = model.scales, model.system.bodies
-    arms = np.array([body.reference for body in bodies])
-    R = motion.R
-    used = {
-        "position": motion.x - np.einsum("bij,bj->bi", R, arms),
-        "orientation": motion.p,
-        "velocity": motion.xd - np.einsum("bij,bj->bi", R, cross(motion.om, arms)),
-        "angular_velocity": motion.om,
-    }
-    limits = {
-        "position": max(scales.length, 1e-6 * scales.reach),
-        "orientation": 1.0,
-        "velocity": scales.rate * scales.length,
-        "angular_velocity": scales.rate,
-    }
-    sizes = {}
-    for what, values in used.items():
-        given = np.array([getattr(body, what) for body in bodies])
-        sizes[what] = _angles(given, values) if what == "orientation" else np.linalg.norm(values - given, axis=1)
-    return tuple(
-        Change(body.name, what, getattr(body, what), used[what][k].copy(), float(sizes[what][k]))
-        for k, body in enumerate(bodies)
-        for what in body.given
-        if not sizes[what][k] <= ROUNDING * limits[what]
-    )
 
 
 # ------------------------------------------------------------ starts

@@ -31,7 +31,7 @@ from rbdae.adapter import Method, Outcome, Steps
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import collocation as native
 from rbdae.machine.reading.host import call
-from rbdae.multibody.layout import with_nearest_parameters
+from rbdae.multibody.states import with_nearest_parameters
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.start import solve_unknowns

@@ -26,7 +26,7 @@ def _joints_on_arrays(problem, t, y):
     """g, gdot and G of all joint equations as a start computes them, at a state in quaternions."""
     start = joints.Joints(problem.model, t)
     motion = _motion_of(problem, t, y)
-    return *start.violation(motion), start.matrix(motion)
+    return start.values(motion), start.rates(motion), start.matrix(motion)
 
 
 def _motion_of(problem, t, y):
@@ -38,7 +38,7 @@ def _motion_of(problem, t, y):
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_joints_on_arrays_are_those_of_the_kernels(name):
-    """Off the constraints, and later than the start."""
+    """Off the constraints, and later than the start; also of motions of other points of the bodies."""
     problem = rbdae.formulate(SYSTEMS[name](), "index-0", **OPTIONS)
     n, rng = problem.model.n, np.random.default_rng(4)
     y = problem.project(problem.t0, problem.y0)
@@ -53,6 +53,16 @@ def test_the_joints_on_arrays_are_those_of_the_kernels(name):
         assert np.abs(found - wanted).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(wanted).max(initial=0.0))
     wanted = inside.constraint_gradient(problem, t, y)
     assert np.abs(G - wanted).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(wanted).max(initial=0.0))
+    arms = np.array([rng.standard_normal(3) if body.pivot is None else np.zeros(3) for body in problem.system.bodies])
+    motion, start = _motion_of(problem, t, y), joints.Joints(problem.model, t)
+    origins, of_origins = motion.at(-arms), start.of_origins(arms)
+    moved = of_origins.matrix(origins) @ np.hstack([origins.xd, origins.om]).ravel()
+    for found, wanted in (
+        (of_origins.values(origins), g),
+        (of_origins.rates(origins), rate),
+        (moved, G @ np.hstack([motion.xd, motion.om]).ravel()),
+    ):
+        assert np.abs(found - wanted).max(initial=0.0) <= 1e-12 * (1.0 + np.abs(wanted).max(initial=0.0))
 
 
 @pytest.mark.parametrize("sparse", [False, True])

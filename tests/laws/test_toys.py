@@ -19,6 +19,7 @@ from toy_formulation import StiffJoints
 
 import rbdae
 from rbdae.forces import Bushing
+from rbdae.forces.checks import check_laws
 from rbdae.forces.element import StateElement
 from rbdae.formulations import FORMULATIONS
 
@@ -97,15 +98,20 @@ def test_states_have_labels_and_initial_values():
     [
         ((), (), "no state"),
         (("s", "s"), (0.0, 0.0), "force 'one': two of its internal states are called 's'"),
-        (("s",), (0.0, 1.0), "must be 1 finite numbers, got"),
-        (("s",), (np.nan,), "finite"),
         (("",), (0.0,), "must not be empty"),
     ],
 )
-def test_states_are_checked(names, start, words):
+def test_names_of_states_are_checked(names, start, words):
     element = StateElement(max, max, names, np.array(start))
     with pytest.raises(ValueError, match=words):
         pack([("one", element, (0, 1))], [np.zeros(3)] * 2, np.zeros((2, 12)))
+
+
+@pytest.mark.parametrize("start, words", [((0.0, 1.0), r"shape \(1,\)"), ((np.nan,), "finite")])
+def test_the_start_of_states_is_checked(start, words):
+    element = StateElement(max, max, ("s",), np.array(start))
+    with pytest.raises(ValueError, match=f"force 'one': the start of its internal states.*{words}"):
+        check_laws([("one", element, (0, 1))], np.zeros((2, 24)), ["body"], 0.0, None)
 
 
 # ---------------------------------------------------------------- a formulation

@@ -83,13 +83,14 @@ from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
-from rbdae.multibody.layout import BodyMotion, write
+from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
+from rbdae.multibody.states import write
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
@@ -392,7 +393,7 @@ def memory(problem: rbdae.Problem) -> dict[str, Vec]:
 def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
     """The kernel of the residual as plain Python, and its first argument; nothing is compiled on the way."""
     options = formulating.check_choices(formulation, "quaternion", None, {}, "error", "space")
-    of = Memory.of(formulating.compiled(system, 0.0), formulating.bare_settings(options, "any"))
+    of = Memory.of(compile_system(system, t0=0.0), options.settings("any"))
     workspace = Workspace(of, selection.Selection())
     return options.formulation.kernels.residual, workspace.plain_memory
 

@@ -1,15 +1,18 @@
-"""The records of bodies: mass and inertia, and what follows from them."""
+"""The bodies of a system on arrays: records of mass and inertia, with what follows from them, and motions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
 from rbdae.kernels.records import BODY
+from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
 _INERTIAL = ("mass", "inertia", "inertia_inverse", "euler", "euler_inverse", "weight", "weight_d")
@@ -74,3 +77,72 @@ def set_inertia(records: Any, place: int, row: Any, radial: float) -> None:
     for name in _INERTIAL:
         records[name][place] = row[name]
     records["radial"][place] = row["radial"] * radial
+
+
+# ---------------------------------------------------------------- motion
+
+
+@final
+@dataclass(frozen=True)
+class BodyMotion:
+    """Motion of all bodies in the order of addition: points x and their velocities xd (n, 3), unit quaternions p
+    (n, 4), material angular velocities om (n, 3). The points are the reference points, where nothing else is said."""
+
+    x: Mat
+    p: Mat
+    xd: Mat
+    om: Mat
+
+    @classmethod
+    def stated(cls, bodies: Sequence[Body]) -> Self:
+        """The initial values that bodies have, of the origins of their frames."""
+        return cls(
+            np.array([body.position for body in bodies]),
+            np.array([body.orientation for body in bodies]),
+            np.array([body.velocity for body in bodies]),
+            np.array([body.angular_velocity for body in bodies]),
+        )
+
+    @cached_property
+    def R(self) -> Mat:
+        """The rotation matrices, (n, 3, 3)."""
+        return rotation_matrices(self.p)
+
+    @cached_property
+    def R_rate(self) -> Mat:
+        """Their rates R [Omega]x, (n, 3, 3)."""
+        skew, om = np.zeros((len(self.om), 3, 3)), self.om
+        skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -om[:, 2], om[:, 1], -om[:, 0]
+        return self.R @ (skew - np.swapaxes(skew, 1, 2))
+
+    @cached_property
+    def places(self) -> Mat:
+        """(x, d1, d2, d3) of each body and of the ground, (n + 1, 12)."""
+        return self._coordinates(self.x, self.R, np.eye(3))
+
+    @cached_property
+    def rates(self) -> Mat:
+        """(xdot, d1dot, d2dot, d3dot) of the same, (n + 1, 12)."""
+        return self._coordinates(self.xd, self.R_rate, np.zeros((3, 3)))
+
+    @property
+    def natural(self) -> Mat:
+        """Both, (n + 1, 24)."""
+        return np.hstack([self.places, self.rates])
+
+    @staticmethod
+    def _coordinates(x: Mat, R: Mat, ground: Mat) -> Mat:
+        Z = np.zeros((len(x) + 1, 4, 3))
+        Z[:-1, 0], Z[:-1, 1:], Z[-1, 1:] = x, np.swapaxes(R, 1, 2), ground
+        return Z.reshape(-1, 12)
+
+    def at(self, arms: Mat) -> Self:
+        """The motion of other points of the bodies, by their arms (n, 3) from these ones in the body frames."""
+        if not arms.any():
+            return self
+        out: Self = replace(
+            self,
+            x=self.x + np.einsum("bij,bj->bi", self.R, arms),
+            xd=self.xd + np.einsum("bij,bj->bi", self.R_rate, arms),
+        )
+        return out
