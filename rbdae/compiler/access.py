@@ -139,30 +139,6 @@ def is_nan(x: float) -> Any:
     return x != x
 
 
-def _plain_chosen(condition: Any) -> Any:
-    return condition.choice() if hasattr(condition, "choice") else condition
-
-
-@two_sided(_plain_chosen)
-@jit
-def chosen(condition: bool) -> Any:
-    """A condition that chooses among ways to the same result, as pivots do. On symbols it falls as it does where the
-    recording was made, and holds for all; `rely` says how far."""
-    return condition
-
-
-def _plain_rely(condition: Any) -> None:
-    if hasattr(condition, "rely"):
-        condition.rely()
-
-
-@two_sided(_plain_rely)
-@jit
-def rely(condition: bool) -> None:
-    """A condition that has to hold for a choice (`chosen`) to be a good one elsewhere: a guard of a recording. Machine
-    code, which chooses each time, leaves it out."""
-
-
 def _plain_maximum(x: Any, y: Any) -> Any:
     return _plain_select(x > y, x, y) if hasattr(x > y, "select") else np.maximum(x, y)
 
@@ -186,14 +162,12 @@ __all__ = [
     "atan",
     "call_address",
     "carray",
-    "chosen",
     "cos",
     "doubles",
     "is_zero",
     "matrix_at",
     "maximum",
     "n_doubles",
-    "rely",
     "select",
     "sin",
     "sqrt",

@@ -34,7 +34,7 @@ from rbdae.multibody.references import centred
 from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
 from rbdae.multibody.selection import IndependentVelocities, KeptRows, Selection
 from rbdae.multibody.settings import Settings, Structure
-from rbdae.multibody.tree_velocities import tree_velocities
+from rbdae.multibody.tree_velocities import spanning_velocities, tree_velocities
 from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.workspace import Workspace
@@ -59,8 +59,8 @@ _SIZES = "check masses, inertias, positions and velocities, and that the laws of
 _WITHOUT: Final = {"radial_inertia": "zero", "director_constraints": "rows"}
 """Options that forms without them may be asked for, as studies over all forms do: it is how they are."""
 
-SPARSE_FROM = 60
-"""Velocities from which the square system of loops is sparse (docs/decisions.md)."""
+SPARSE_FROM = 24
+"""Freedoms of the spanning tree from which the square system of loops is sparse (docs/decisions.md)."""
 
 
 def formulate(
@@ -432,8 +432,7 @@ def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[
     tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
     if tree is not None:
         return replace(bare_settings(choices, "tree"), tree=tree), Selection(rows)
-    n_v = int((model.bodies["nt"][: model.n] + 3).sum())
-    sparse = not state.dropped and n_v >= SPARSE_FROM
+    sparse = not state.dropped and spanning_velocities(model, ()).freedoms(model).sum() >= SPARSE_FROM
     choose = _sparse_velocities if sparse else _independent_velocities
     velocities = choose(model, state, choices.kind.spatial)
     settings = replace(
