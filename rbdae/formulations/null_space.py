@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
 from rbdae.formulations.explicit import SADDLE, add_multipliers
-from rbdae.graph.functions import Array, Memory, sqrt
+from rbdae.graph.functions import Array, Memory, maximum, sqrt
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
@@ -82,7 +82,7 @@ def growth(m: Memory, t: float, y: Array, out: Array) -> None:
         size = 0.0
         for i in range(h.n_v):
             size += (weight[i] * T[i, j]) ** 2
-        most = max(most, sqrt(size) * weight[h.n_v + j])
+        most = maximum(most, sqrt(size) * weight[h.n_v + j])
     out[0] = most
 
 
@@ -136,9 +136,9 @@ class NullSpace(
 ):
     """Independent quasi-velocities, reduced mass matrix; ODE or implicit.
 
-    It costs O(n) for trees of lower pairs. Systems with loops cost O(n^3) for up to 60 velocities or with dropped joint
-    rows, otherwise as much as sparse factors over the graph of the joints, O(n) for ladders. Their quasi-velocities are
-    a selection that `rbdae.solve` changes when it becomes ill-conditioned.
+    It costs O(n) for trees of lower pairs. Systems with loops cost O(n^3) in the freedoms of a spanning tree, up to 24
+    of them or with dropped joint rows, otherwise as much as sparse factors over the graph of the joints, O(n) for
+    ladders. Their quasi-velocities are a selection that `rbdae.solve` changes when it becomes ill-conditioned.
 
     Parameters
     ----------

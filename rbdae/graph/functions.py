@@ -42,15 +42,3 @@ def is_zero(x: Any) -> Any:
 def is_nan(x: Any) -> Any:
     """Whether a number is none. Of symbols that is asked where their numbers are known."""
     return not hasattr(x, "recorder") and np.isnan(x)
-
-
-def chosen(condition: Any) -> Any:
-    """A condition that chooses among ways to the same result, as pivots do. On symbols it falls as it does where the
-    recording was made, and holds for all; `rely` says how far."""
-    return condition.choice() if hasattr(condition, "choice") else condition
-
-
-def rely(condition: Any) -> None:
-    """A condition that has to hold for a choice (`chosen`) to be a good one elsewhere: a guard of a recording."""
-    if hasattr(condition, "rely"):
-        condition.rely()

@@ -209,15 +209,6 @@ class Condition:
     def __bool__(self) -> bool:
         return self.recorder.truth(self.node)
 
-    def choice(self) -> bool:
-        """Its truth at the recorder's point, without a guard, if both branches give the same result."""
-        return bool(self.recorder.value(self.node))
-
-    def rely(self) -> None:
-        """Make it a guard. Raises `NotStraight` if it does not hold at the recorder's point."""
-        if not self.recorder.truth(self.node):
-            raise NotStraight("a condition to rely on does not hold at the point of the recording")
-
     def select(self, one: Any, other: Any) -> Any:
         """`one` where the condition holds, else `other`."""
         r = self.recorder

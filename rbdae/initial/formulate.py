@@ -32,7 +32,7 @@ from rbdae.multibody.row_selection import SUSPENDED_FROM, redundant_rows
 from rbdae.multibody.selection import IndependentVelocities, Selection
 from rbdae.multibody.settings import Settings, Structure
 from rbdae.multibody.states import centred, write
-from rbdae.multibody.tree_velocities import is_spherical_tree, tree_velocities
+from rbdae.multibody.tree_velocities import is_spherical_tree, spanning_velocities, tree_velocities
 from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.multibody.workspace import Workspace
@@ -57,8 +57,8 @@ _SIZES = "check masses, inertias, positions and velocities, and that the laws of
 _WITHOUT: Final = {"radial_inertia": "zero", "director_constraints": "rows"}
 """Options that forms without them may be asked for, as studies over all forms do: it is how they are."""
 
-SPARSE_FROM = 60
-"""Velocities from which the square system of loops is sparse (docs/decisions.md)."""
+SPARSE_FROM = 24
+"""Freedoms of the spanning tree from which the square system of loops is sparse (docs/decisions.md)."""
 
 
 def formulate(
@@ -403,8 +403,7 @@ def _velocities_of(
     tree = None if redundant else tree_velocities(model, state.motion.R, state.joint_matrix)
     if tree is not None:
         return choices.settings("tree", tree=tree), None
-    n_v = int((model.bodies["nt"][: model.n] + 3).sum())
-    sparse = not redundant and n_v >= SPARSE_FROM
+    sparse = not redundant and spanning_velocities(model, ()).freedoms(model).sum() >= SPARSE_FROM
     find = _sparse_velocities if sparse else _independent_velocities
     velocities = find(model, state, choices.kind.spatial)
     n = len(velocities.S)

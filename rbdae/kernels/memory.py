@@ -102,7 +102,8 @@ _NUMBERS = (
     "n_rows",
     "n_pairs",
     "n_tree",
-    "n_dense",
+    "n_closing",
+    "n_motions",
     "n_q",
     "n_v",
     "n_la",
@@ -191,6 +192,8 @@ velocity_metric = MemoryArray(Content.SELECTION, np.float64, lambda h: 2 * h.n_v
 [G; S]."""
 inputs = MemoryArray(Content.SELECTION, np.float64, lambda h: h.n_inputs)
 """Values of the inputs."""
+closing_rows = MemoryArray(Content.PATTERN, np.int64, lambda h: (h.n_closing, 3))
+"""Primitive, equation of it and number of each joint equation that closes a loop."""
 square_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
 """Sparse [G; S], rows in the order of elimination: where they begin,"""
 square_column = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_entries)
@@ -233,12 +236,18 @@ friction_solution = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frict
 """What they are solved for."""
 factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: (2, h.n_factor))
 """L and D of the joint Schur complement."""
-tree_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (6 * h.n_tree, 6))
-"""P L U of one 6 x 6 matrix per body of a tree."""
-square_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_dense, h.n_dense))
-"""P L U of dense [G; S]."""
-row_exchanges = MemoryArray(Content.SCRATCH, np.int64, lambda h: h.n_dense)
-"""P in it."""
+tree_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (12 * h.n_tree, 3))
+"""Four 3 x 3 blocks per body of a tree, one below the other, see `rbdae.kernels.null_space.trees`."""
+loop_side = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_v + h.n_closing)
+"""Right-hand side and solution of the tree in dense loops,"""
+loop_matrix = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_motions, h.n_motions))
+"""K, what closes them in the quasi-velocities of the tree,"""
+loop_pivots = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_motions)
+"""of its L Q the reciprocals of the diagonal of L,"""
+loop_reflections = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_motions)
+"""the factors of the reflections,"""
+loop_solution = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_motions)
+"""and a right-hand side and solution."""
 square_rows = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_entries)
 """Sparse [G; S]."""
 square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_factor + h.n_v)

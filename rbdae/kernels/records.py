@@ -185,17 +185,22 @@ PAIR = np.dtype(
     align=True,
 )
 
-# a body and its joint to the parent: `primitive`, `equation` and `side` of each of its joint equations, which are the
-# constraint rows `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega); the exchanges of its elimination
+# a body and its joint to the parent, -1 for a root: `primitive`, `equation` and `side` of each of its joint equations,
+# which are the equations `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega), which are the numbers from
+# `nu` on; the places of the equations, then of the rows S, among the factors (`rbdae.kernels.null_space.trees`): 0 to 2
+# for those that move the body, else 6 to 8. `visit` has the bodies, parents first, one in each record
 TREE_VELOCITY = np.dtype(
     [
+        ("visit", "i8"),
+        ("parent", "i8"),
+        ("nu", "i8"),
         ("n_rows", "i8"),
         ("n_free", "i8"),
         ("primitive", "i8", (6,)),
         ("equation", "i8", (6,)),
         ("side", "i8", (6,)),
         ("row", "i8", (6,)),
-        ("pivot", "i8", (6,)),
+        ("place", "i8", (6,)),
         ("S", "f8", (6, 6)),
     ],
     align=True,

@@ -3,8 +3,9 @@ for the factorisation of G M^-1 G^T among them: rows, places in the factor, pair
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from rbdae.multibody.graph import Elimination, eliminate
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
+from rbdae.multibody.tree_velocities import SpanningTree, spanning_velocities
 
 _LEAST = 24
 """Numbers of a scratch vector, at least: parameters of a body, and its internal constraints with their rates."""
@@ -142,18 +144,62 @@ def fresh_states(settings: Settings, bodies: Any, scalar: Any) -> Any:
 
 def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> Any:
     """The joint equations and quasi-velocities of each body of a tree."""
-    out = np.zeros(model.n if settings.structure == "tree" else 0, dtype=kb.TREE_VELOCITY)
-    for k, b in enumerate(layout.order[: len(out)]):
-        if model.tree.parent[b] < 0:
+    if settings.structure != "tree":
+        return np.zeros(0, dtype=kb.TREE_VELOCITY)
+    rows = primitives["row"][:, None] + np.arange(3)
+    first = layout.n_velocities - (layout.v.stop - layout.v.start)
+    tree = SpanningTree(tuple(range(model.n)), tuple(model.tree.parent), settings.tree)
+    return _tree_records(model, tree, layout, rows, first + layout.inu)
+
+
+def _tree_records(model: Model, tree: SpanningTree, layout: Layout, rows: Ints, nu: Ints) -> Any:
+    """The records of bodies that hang from others, in the order of y.
+
+    Parameters
+    ----------
+    tree : its `order` has places in y
+    rows : the number of each equation of each primitive, (primitives, 3)
+    nu : where the quasi-velocities of each body begin, (n,)
+    """
+    out = np.zeros(model.n, dtype=kb.TREE_VELOCITY)
+    out["visit"], out["parent"], out["nu"] = tree.order, -1, nu
+    for k, b in enumerate(layout.order):
+        own = tree.velocities[b]
+        if not own.primitives:
             continue
-        own = settings.tree[b]
-        equations = [(p, i) for p in own.primitives for i in range(int(primitives["n"][p]))]
+        equations = [(p, i) for p in own.primitives for i in range(int(model.primitives["n"][p]))]
+        out["parent"][k] = layout.rank[tree.parent[b]]
         out["n_rows"][k], out["n_free"][k] = len(equations), len(own.S)
         for e, (p, i) in enumerate(equations):
-            out["primitive"][k, e], out["equation"][k, e], out["row"][k, e] = p, i, int(primitives["row"][p]) + i
-            out["side"][k, e] = int(primitives["body"][p, 1] == k)
+            out["primitive"][k, e], out["equation"][k, e], out["row"][k, e] = p, i, rows[p, i]
+            out["side"][k, e] = int(model.primitives["body"][p, 1] == b)
         out["S"][k, : len(own.S)] = own.S
+        out["place"][k] = own.places(model, b)
     return out
+
+
+class LoopRecords(NamedTuple):
+    """The spanning tree of loops, and (primitive, equation of it, number among the kept ones) of each joint equation
+    that closes them, (rows, 3)."""
+
+    tree: Any
+    closing: Ints
+
+
+def loop_records(model: Model, layout: Layout, dropped: Collection[int]) -> LoopRecords:
+    """The records of loops (`rbdae.kernels.null_space.loops`) without some joint rows."""
+    tree = spanning_velocities(model, dropped)
+    equations = [(p, i) for p, size in enumerate(model.primitives["n"].tolist()) for i in range(size)]
+    kept = [equation for row, equation in enumerate(equations) if row not in dropped]
+    rows = np.zeros((len(model.primitives), 3), dtype=np.int64)
+    for n, equation in enumerate(kept):
+        rows[equation] = n
+    hanging = {p for own in tree.velocities for p in own.primitives}
+    closing = [(p, i, n) for n, (p, i) in enumerate(kept) if p not in hanging]
+    free = tree.freedoms(model)
+    nu = len(kept) + np.cumsum(free) - free
+    records = _tree_records(model, tree, layout, rows, nu)
+    return LoopRecords(records, np.array(closing, dtype=np.int64).reshape(-1, 3))
 
 
 Incident = list[list[tuple[int, int]]]

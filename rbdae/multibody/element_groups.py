@@ -35,7 +35,8 @@ _PLACES = frozenset(
         "primitive",
         "first_body",
         "first_parameter",
-        "pivot",
+        "visit",
+        "nu",
     }
 )
 """Fields of records that say where something is."""

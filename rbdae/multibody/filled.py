@@ -145,7 +145,6 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_rows": layout.n_rows,
         "n_pairs": len(arrays["pairs"]),
         "n_tree": len(arrays["tree_velocities"]),
-        "n_dense": layout.n_velocities if settings.structure == "loops" and not settings.sparse else 0,
         "n_factor": len(arrays["factor_column"]) - layout.n_rows,
         "n_q": layout.q.stop,
         "n_v": layout.n_velocities,

@@ -7,13 +7,14 @@ own frame (`AbstractJoint.velocity_rows`): none of them ever has to be changed, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import heapq
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.multibody.model import Model
 
 _ALIGNED = 1e-6
@@ -27,6 +28,27 @@ class TreeVelocity:
 
     primitives: tuple[int, ...]
     S: Mat
+
+    def places(self, model: Model, b: int) -> list[int]:
+        """The places of the six equations of body b, joints first, in its factors (`rbdae.kernels.null_space.trees`).
+        Of more than three that move the body, drives come last."""
+        driven = [k in model.rheonomic for k in self.primitives for _ in range(int(model.primitives["n"][k]))]
+        moves = _moving(model, b, self.primitives, self.S)
+        order = np.lexsort((np.array([*driven, *[False] * len(self.S)]), ~moves))
+        out = np.empty(6, dtype=np.int64)
+        out[order] = (0, 1, 2, 6, 7, 8)
+        return out.tolist()
+
+
+def _moving(model: Model, b: int, primitives: Sequence[int], S: Mat) -> Bools:
+    """Which of the equations of body b, and of its rows S, have its xdot."""
+    records = model.primitives[list(primitives)]
+    side = (records["body"][:, 1] == b).astype(np.int64)
+    each = np.arange(len(records))
+    of_point = (records["A"][each, 4 * side] != 0.0) | (
+        (records["linear"] == 0) & (records["B"][each, 4 * side] != 0.0)
+    )
+    return np.concatenate([np.repeat(of_point, records["n"]), S[:, :3].any(axis=1)])
 
 
 def is_spherical_tree(model: Model) -> bool:
@@ -66,6 +88,58 @@ def tree_velocities(model: Model, R: Mat, joint_matrix: Callable[[], Mat]) -> tu
     return tuple(out) if used == len(model.joints) else None
 
 
+class SpanningTree(NamedTuple):
+    """A tree of joints whose velocity rows are known: the bodies, parents first; the parent of each body, the number of
+    bodies for the ground and -1 for a root; and its velocities."""
+
+    order: tuple[int, ...]
+    parent: tuple[int, ...]
+    velocities: tuple[TreeVelocity, ...]
+
+    def freedoms(self, model: Model) -> Ints:
+        """The number of quasi-velocities of each body."""
+        nt = model.bodies["nt"][: model.n].tolist()
+        own = zip(self.velocities, nt, strict=True)
+        return np.array([len(each.S) if each.primitives else moves + 3 for each, moves in own], dtype=np.int64)
+
+
+def spanning_velocities(model: Model, dropped: Collection[int]) -> SpanningTree:
+    """The spanning tree of a system with loops: few freedoms first, then short ways to the ground. Joints do not count
+    where rows of them are among the numbers `dropped`."""
+    n, sizes = model.n, model.primitives["n"]
+    first = np.cumsum(sizes) - sizes
+    at: list[list[tuple[int, int, TreeVelocity]]] = [[] for _ in range(n + 1)]
+    for joint in model.joints:
+        primitives = tuple(joint.primitives)
+        rows = [int(first[p]) + i for p in primitives for i in range(int(sizes[p]))]
+        for side, (b, S) in enumerate(zip(joint.bodies, joint.velocity_rows, strict=True)):
+            if S is None or b == n or model.bodies["nt"][b] != 3 or len(S) + len(rows) != 6:
+                continue
+            if not any(row in dropped for row in rows) and np.count_nonzero(_moving(model, b, primitives, S)) == 3:
+                at[joint.bodies[1 - side]].append((len(S), b, TreeVelocity(primitives, S)))
+    parent, velocities = [-1] * n, [TreeVelocity((), np.zeros((0, 6)))] * n
+    order: list[int] = []
+    met = {n}
+    for root in (n, *range(n)):
+        if root in met and root != n:
+            continue
+        if root != n:
+            order.append(root)
+            met.add(root)
+        ways = [(freedoms, 1, k, root, b) for k, (freedoms, b, _) in enumerate(at[root])]
+        heapq.heapify(ways)
+        while ways:
+            _, depth, k, a, b = heapq.heappop(ways)
+            if b in met:
+                continue
+            met.add(b)
+            order.append(b)
+            parent[b], velocities[b] = a, at[a][k][2]
+            for l, (freedoms, c, _) in enumerate(at[b]):
+                heapq.heappush(ways, (freedoms, depth + 1, l, b, c))
+    return SpanningTree(tuple(order), tuple(parent), tuple(velocities))
+
+
 def _of_body(model: Model, R: Mat, joint_matrix: Callable[[], Mat], b: int, joints: list[int]) -> TreeVelocity | None:
     """The tree velocity of a body with these joints to its parent: one joint, and drives of it."""
     drives = [k for k in joints if model.joints[k].primitives.start in model.rheonomic]
@@ -78,7 +152,7 @@ def _of_body(model: Model, R: Mat, joint_matrix: Callable[[], Mat], b: int, join
     S = joint.velocity_rows[joint.bodies.index(b)]
     primitives = tuple(joint.primitives)
     equations = int(model.primitives["n"][list(primitives)].sum())
-    if S is None or len(S) + equations != 6:
+    if S is None or len(S) + equations != 6 or np.count_nonzero(_moving(model, b, primitives, S)) != 3:
         return None
     for k in drives:
         drive = model.joints[k]

@@ -19,6 +19,7 @@ from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import ARRAYS
 from rbdae.kernels.plain_memory import PlainMemory
 from rbdae.laws.user_functions import raising
+from rbdae.multibody.arrays import loop_records
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
@@ -62,6 +63,8 @@ class Workspace:
             self.own("velocity_metric", np.concatenate(measures))
             if memory.settings.sparse:
                 self._own_square(selection.velocities.S)
+            else:
+                self._own_loops(selection.rows.dropped)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a head of their own; those that shared a memory share one again."""
@@ -88,6 +91,18 @@ class Workspace:
             self.own(name, array)
         self._sizes.update(pattern.sizes)
         self._own_room("square_rows", "square_factor")
+
+    def _own_loops(self, dropped: tuple[int, ...]) -> None:
+        """Own the spanning tree of loops and what closes them, found once for the rows that are dropped, and room."""
+        known, key = self.memory.known, ("loops", dropped)
+        if key not in known:
+            known[key] = loop_records(self.model, self.layout, dropped)
+        found = known[key]
+        self.own("tree_velocities", found.tree)
+        self.own("closing_rows", found.closing)
+        n = len(found.closing)
+        self._sizes.update(n_tree=self.model.n, n_closing=n, n_motions=n + self.memory.settings.n_independent)
+        self._own_room("tree_factors", "loop_side", "loop_matrix", "loop_pivots", "loop_reflections", "loop_solution")
 
     def _own_room(self, *names: str) -> None:
         """Own arrays of the sizes in the head."""
@@ -199,7 +214,9 @@ class Workspace:
         if selection is self.selection:
             return self
         out = Workspace(self.memory, selection)
-        if selection.rows is self.selection.rows and self._arrays.keys().isdisjoint({*RECORDS} - {"primitives"}):
+        if selection.rows is self.selection.rows and self._arrays.keys().isdisjoint(
+            {*RECORDS} - {"primitives", "tree_velocities"}
+        ):
             out.of_same_records = self.of_same_records or self
         return out
 

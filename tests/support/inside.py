@@ -616,6 +616,8 @@ def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -
     forget_code(monkeypatch, on_disk=False)
     for name in ("BODIES_FROM", "REDUCED_FROM", "LOOPS_FROM"):
         monkeypatch.setattr(rhs_elements, name, 1 if wanted else 10_000)
+    if wanted:
+        monkeypatch.setattr(formulating, "SPARSE_FROM", 0)
     monkeypatch.setattr(rhs_elements, "enough", lambda *_: True)
     made, kinds = rhs_elements.rhs_elements, []
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.graph.functions import Array, Memory, select
+from rbdae.graph.functions import Array, Memory, maximum, select
 from rbdae.kernels.bodies.dynamics import collect_pulled_back
 from rbdae.kernels.bodies.gather import clear_forces
 from rbdae.kernels.bodies.natural import weigh
@@ -181,5 +181,5 @@ def margins(m: Memory, out: Array) -> None:
         out[n + k] = normals(m)[k]
     for k in range(n):
         normal_force(m, k, friction_loads(m)[k, 6 * k :])
-        out[k] = min(friction_factors(m)[k, k], 1.0 - normals(m)[k])
+        out[k] = -maximum(-friction_factors(m)[k, k], normals(m)[k] - 1.0)
         normals(m)[k] = out[n + k]

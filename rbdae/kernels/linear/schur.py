@@ -145,8 +145,7 @@ def eliminate_schur(m: Memory) -> None:
         d = eliminate_row(L, D, start, col, w, i)
         d = select(abs(d) < least[i], SUSPENDED, d)
         D[i] = d
-        if not abs(d) > 1e-13 * original and h.singular == 0:
-            h.singular = i + 1
+        h.singular = select(abs(d) > 1e-13 * original, h.singular, select(h.singular == 0, i + 1, h.singular))
 
 
 def solve_schur(m: Memory, x: Array) -> None:

@@ -8,8 +8,8 @@
 
 and wdot likewise from (-g_II, nudot - Sdot w). Trees have one block of S per joint, in the frame of its body, and are
 solved body by body (`trees`). Loops have a constant S, the independent velocities of a selection: small
-ones a dense elimination with partial pivoting, O(n_v^3) (`loops`), large ones sparse factors (`sparse_loops`). Dropped
-equations have no row in G.
+ones are a tree and equations in its quasi-velocities (`loops`), large ones have sparse factors (`sparse_loops`).
+Nothing is chosen on the way. Dropped equations have no row in G.
 """
 
 from __future__ import annotations
