@@ -1,12 +1,14 @@
-"""Kernels bound to a workspace, as its memory says: generic machine code, machine code of this model, plain Python."""
+"""Kernels bound to a workspace, as its memory says: machine code of this model, plain Python, generic machine code."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 
+from rbdae import _process
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import KeptAlive, refuse_copies
 from rbdae.compiler.machine_entry import context
@@ -30,10 +32,22 @@ def bound(workspace: Workspace, kernel: Entry) -> Kernel:
 
 def in_memory(workspace: Workspace, kernel: Entry) -> Kernel:
     """A kernel that leaves what it finds on the way in the memory of the workspace, for those who read it there, or one
-    with loops on values."""
-    if workspace.memory.code == "plain":
-        return workspace.raising(workspace.plain(kernel))
-    return workspace.compiled(kernel)
+    with loops on values. It is plain Python, which takes milliseconds, and does as machine code does where numbers are
+    not finite."""
+    if workspace.memory.code == "generic":
+        return workspace.compiled(kernel)
+    run = workspace.raising(workspace.plain(kernel))
+
+    def call(*arguments: Any) -> None:
+        with _LOCK, np.errstate(all="ignore"):
+            run(*arguments)
+
+    return call
+
+
+_LOCK = threading.RLock()
+"""Of memories while kernels in plain Python work on them; one may call the user's functions, which call others."""
+_process.protect(lambda: _LOCK, 5)
 
 
 def machine_function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
@@ -83,7 +97,7 @@ class _ByShape:
         call = self._known.get(key)
         if call is None:
             found = self._of_this_model(key, vectors)
-            call = self._known[key] = self._workspace.compiled(self._kernel) if found is None else found.call
+            call = self._known[key] = in_memory(self._workspace, self._kernel) if found is None else found.call
         call(*arguments)
 
     def machine(self, vectors: Sequence[Vec]) -> MachineFunction | None:
@@ -100,7 +114,7 @@ class _ByShape:
             signs = self._kernel.signs[2:]
             shapes = {next(names) if sign == "y" else "out": x.shape for x, sign in zip(vectors, signs, strict=True)}
             self._traced[key] = traced(
-                self._workspace, self._kernel, shapes, generic=lambda: self._workspace.compiled(self._kernel)
+                self._workspace, self._kernel, shapes, generic=lambda: in_memory(self._workspace, self._kernel)
             )
         return self._traced[key]
 
@@ -113,5 +127,7 @@ def function_of(workspace: Workspace, entry: Entry, kernel: Kernel, *lengths: in
     found = machine_of(kernel, [np.empty(n) for n in lengths])
     if found is not None:
         return found
-    names = ("y", "yd")[: len(lengths) - 1]
-    return machine_function(workspace, entry, dict(zip((*names, "out"), ((n,) for n in lengths), strict=True)))
+    shapes: Shapes = dict(zip((*("y", "yd")[: len(lengths) - 1], "out"), ((n,) for n in lengths), strict=True))
+    if workspace.memory.code == "generic":
+        return machine_function(workspace, entry, shapes)
+    return trampoline(kernel, entry.signs[1:], shapes)

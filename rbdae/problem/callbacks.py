@@ -17,12 +17,11 @@ from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.projection import project
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.machine.implicit_step import MEMORY
 from rbdae.multibody.block_pattern import BlockPattern
-from rbdae.multibody.bound import in_memory, machine_function
+from rbdae.multibody.bound import machine_function
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.duals import derivative_function, derivative_kernel
@@ -31,7 +30,7 @@ from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.projection import ViolationScales, machine_projection
+from rbdae.problem.projection import Nearest, ViolationScales, machine_projection
 
 HowMade: TypeAlias = Literal["traced", "folded", "generic", "mixed"]
 
@@ -88,9 +87,9 @@ class Callbacks:
         return self._call("rhs_jacobian")
 
     @cached_property
-    def project(self) -> Callable[[float, Vec, Vec], None]:
+    def project(self) -> Nearest:
         """project(t, y, info), see `rbdae.kernels.projection`."""
-        return in_memory(self._workspace, project)
+        return Nearest(self._workspace)
 
     @cached_property
     def _violation_scales(self) -> ViolationScales:
@@ -249,7 +248,8 @@ class Callbacks:
         kernel = self._kernel(name)
         if isinstance(kernel, Derivative):
             return derivative_kernel(self._workspace, kernel, self._shapes(name), self._entries_of(name))
-        return in_memory(self._workspace, kernel)
+        generic: Callable[..., None] = self._workspace.compiled(kernel)
+        return generic
 
     def _entries_of(self, name: str) -> Pattern | None:
         """The entries of a Jacobian of the residual, of which the pattern is known."""
@@ -332,7 +332,7 @@ def _made(
     """A kernel as a machine function, of this model alone if there is code of it, and that code."""
     own = None
     if workspace.memory.traced:
-        own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
+        own = traced(workspace, kernel, shapes, generic=lambda: workspace.compiled(kernel), tally=tally)
     return machine_function(workspace, kernel, shapes) if own is None else own.function(), own
 
 
@@ -350,7 +350,7 @@ def _step(
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
-    found = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, scheme.newton))
+    found = traced(workspace, kernel, shapes, generic=lambda: workspace.compiled(scheme.newton))
     return None if found is None else found.bare()
 
 
