@@ -22,17 +22,19 @@ from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
 from rbdae.kernels.bodies.spatial import to_spatial_rates
 from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.primitives import primitive_vectors
+from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
+from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.linear.columns import solve_columns
 from rbdae.kernels.linear.saddle import reduce_bodies
-from rbdae.kernels.memory import constraint_side, head, multipliers, solution, states
+from rbdae.kernels.linear.schur import reduce_gradients
+from rbdae.kernels.memory import constraint_side, head, multipliers, solution, square_side, states
 from rbdae.kernels.records import SPATIAL_VELOCITIES
 
 
@@ -55,9 +57,15 @@ def change_rates(m: Memory) -> None:
         to_spatial_rates(m)
 
 
+def natural_loads(m: Memory, t: float, y: Array) -> None:
+    """The applied forces at (t, y) among the natural forces. Leaves the rates of the internal states."""
+    set_state(m, t, y)
+    applied_forces(m)
+
+
 def unsolved(m: Memory, t: float, y: Array) -> None:
-    """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients, the bodies' N and
-    Ji, and g_II in `constraint_side`."""
+    """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients with H and HJ, N
+    and Ji of the bodies, g_II in `constraint_side`, and g_I of the joints in `square_side`."""
     set_state(m, t, y)
     clear_accelerations(m)
     accelerate(m)
@@ -65,7 +73,10 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
     velocity_basis(m)
     gradients(m)
     reduce_bodies(m, 1)
+    reduce_gradients(m, 1)
     constraint_rows(m, constraint_side(m), 0, 2)
+    clear_dropped(m, constraint_side(m), 0)
+    partial_rates(m, square_side(m), 0, 1.0)
 
 
 def _to_momentum_rates(m: Memory) -> None:

@@ -78,7 +78,7 @@ def violation_of_joints(m: Memory, weights: Array, suspending: bool) -> Any:
     return largest_kept(m, g, weights) if suspending else largest(g, h.n_internal, h.n_rows, weights)
 
 
-def _displace(m: Memory) -> None:
+def displace(m: Memory) -> None:
     """q += the displacement in `solution`; rotations return to their internal constraints."""
     h = head(m)
     B = bodies(m)
@@ -138,7 +138,7 @@ def _halve_step(m: Memory) -> None:
     for i in range(head(m).n_v):
         step[i] *= 0.5
         total[i] -= step[i]
-    _displace(m)
+    displace(m)
 
 
 def take_step(m: Memory, pull: float) -> None:
@@ -161,7 +161,7 @@ def take_step(m: Memory, pull: float) -> None:
     for i in range(h.n_v):
         total[i] += step[i]
     keep(m)
-    _displace(m)
+    displace(m)
 
 
 def close_joints(m: Memory, tolerance: float, steady: float, limit: int, count: Array, weights: Array) -> None:

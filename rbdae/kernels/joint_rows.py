@@ -66,7 +66,7 @@ def _factorise(m: Memory, t: float, y: Array) -> None:
             b = C[i].body[side]
             if C[i].whole == 0 and bodies(m)[b].fixed == 0:
                 gradient(m, i, side, h.kind, states(m)[b].B, bodies(m)[b].nr)
-    reduce_gradients(m)
+    reduce_gradients(m, 0)
 
 
 def _square(m: Memory, i: int) -> Any:

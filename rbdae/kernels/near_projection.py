@@ -19,6 +19,7 @@ from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.projection import (
     N_INFO,
     POSITION_TOLERANCE,
+    PROJECT_POSITIONS,
     PROJECT_VELOCITIES,
     STEADY,
     TIME,
@@ -34,7 +35,11 @@ OFF = 0
 ITERATIONS = 1
 COUNTS = 2
 """1 where the result is that of the projection, else 0."""
-N_MORE = 3
+POSITIONS = 3
+"""The violation of positions before."""
+VELOCITIES = 4
+"""That of velocities."""
+N_MORE = 5
 
 
 def _reached(error: Any, before: Any, tolerance: Any, steady: Any) -> Any:
@@ -45,8 +50,8 @@ def _reached(error: Any, before: Any, tolerance: Any, steady: Any) -> Any:
 
 @entry("ityyo")
 def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None:
-    """y, projected, and the numbers above to `out` (n + N_MORE,); `info` as that of `projection.project`, whose
-    results are not written."""
+    """y, projected, and the numbers above to `out` (n + N_MORE,); `info` as for `projection.project`, whose results
+    are not written."""
     h = head(m)
     n = len(out) - N_MORE
     for i in range(n):
@@ -61,14 +66,17 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
     violations(m, g)
     weights = info[N_INFO:]
     standing = largest(g, 0, half, weights)
-    held = select(standing <= tolerance, 1.0, 0.0)
+    held = select(info[PROJECT_POSITIONS] > 0.5, select(standing <= tolerance, 1.0, 0.0), 1.0)
     moving = info[TIME] * largest(g, half, half, weights)
-    steady_velocities = select(moving <= info[VELOCITY_TOLERANCE], 1.0, 0.0)
+    velocities_too = select(info[PROJECT_VELOCITIES] > 0.5, 1.0, 0.0)
+    steady_velocities = select(moving <= info[VELOCITY_TOLERANCE], 1.0, 1.0 - velocities_too)
     out[n + OFF] = 1.0 - held * steady_velocities if h.structure == 0 else 1.0 - held
     out[n + ITERATIONS] = 0.0
     out[n + COUNTS] = 1.0
+    out[n + POSITIONS] = standing
+    out[n + VELOCITIES] = moving
     keep(m)
-    turn_velocities(m, select(held > 0.5, 1.0, info[PROJECT_VELOCITIES]))
+    turn_velocities(m, select(held > 0.5, 1.0, maximum(1.0, info[PROJECT_VELOCITIES])))
     normalise_rotations(m)
     go_back(m, held)
     if h.n_rows > 0:
@@ -102,3 +110,6 @@ def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None
             out[n + COUNTS] = 0.0
             return
     write_state(m, out)
+    if h.structure == 0:
+        for i in range(h.n_q, h.n_q + h.n_v):
+            out[i] = select(velocities_too > 0.5, out[i], y[i])

@@ -19,16 +19,23 @@ from __future__ import annotations
 from rbdae.graph.functions import Array, Memory, select, sqrt
 from rbdae.kernels.bodies.director_rates import turn_with_rotation
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
-from rbdae.kernels.bodies.gather import collect_velocities, read_body, write_body
+from rbdae.kernels.bodies.gather import (
+    collect_velocities,
+    gather_positions,
+    gather_velocities,
+    read_body,
+    write_body,
+)
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
 from rbdae.kernels.bodies.spatial import spatial_velocity
 from rbdae.kernels.closing import close_joints, largest, normalise_rotations
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
+from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.entry import entry
-from rbdae.kernels.linear.saddle import factorise, solve_saddle
+from rbdae.kernels.linear.saddle import factorise, reduce_bodies, solve_saddle
+from rbdae.kernels.linear.schur import reduce_gradients
 from rbdae.kernels.memory import (
     bodies,
     constraint_side,
@@ -36,6 +43,7 @@ from rbdae.kernels.memory import (
     head,
     right_hand_side,
     solution,
+    square_side,
     states,
     work,
 )
@@ -87,8 +95,6 @@ def project_velocities(m: Memory) -> None:
     """The velocities of the placed and moved bodies onto G v + g_I = 0. Writes xd and w, with momenta px and p,
     with spatial velocities p; or only head.singular."""
     h = head(m)
-    B = bodies(m)
-    S = states(m)
     velocity_basis(m)
     primitive_vectors(m, 1)
     gradients(m)
@@ -104,9 +110,16 @@ def project_velocities(m: Memory) -> None:
     partial_rates(m, side, 0, -1.0)
     clear_dropped(m, side, 0)
     solve_saddle(m)
+    take_velocities(m)
+
+
+def take_velocities(m: Memory) -> None:
+    """The velocities in `solution`, and what the unknowns are in place of them, to the states of the bodies."""
+    h = head(m)
+    S = states(m)
     v = solution(m)
     for b in range(h.n_bodies):
-        o = B[b]
+        o = bodies(m)[b]
         s = S[b]
         read_body(m, b, v, o.iv, s.xd, s.w, o.nr)
         if h.momenta == 1:
@@ -115,6 +128,41 @@ def project_velocities(m: Memory) -> None:
             apply_mass(m, b, s.w, s.p)
         elif h.spatial == SPATIAL_VELOCITIES:
             spatial_velocity(m, b)
+
+
+def place_at(m: Memory, t: float, y: Array) -> None:
+    """The bodies at (t, y), with the velocities that are unknowns."""
+    set_time(m, t)
+    gather_positions(m, y)
+    place(m)
+    if head(m).structure == 0:
+        gather_velocities(m, y, head(m).n_q)
+        move(m)
+    velocity_basis(m)
+
+
+def unclosed(m: Memory, t: float, y: Array) -> None:
+    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, g in `constraint_side`
+    and g_I in `square_side`, without dropped rows."""
+    place_at(m, t, y)
+    primitive_vectors(m, 1)
+    gradients(m)
+    reduce_bodies(m, 0)
+    reduce_gradients(m, 0)
+    primitive_residual(m, constraint_side(m), 0, 0)
+    clear_dropped(m, constraint_side(m), 0)
+    partial_rates(m, square_side(m), 0, 1.0)
+    clear_dropped(m, square_side(m), 0)
+
+
+def loosen(m: Memory) -> None:
+    """`solution`: displacements, or velocities, to the nearest ones that respect the internal constraints."""
+    f = right_hand_side(m)
+    apply_mass_matrix(m, solution(m), f, 1.0)
+    for i in range(head(m).n_la):
+        constraint_side(m)[i] = 0.0
+    reduce_bodies(m, 0)
+    solve_saddle(m)
 
 
 def write_state(m: Memory, y: Array) -> None:

@@ -15,6 +15,7 @@ from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.data import Data
+from rbdae.machine.elements import Elements
 from rbdae.machine.entries_on_disk import note, noted, say_once
 from rbdae.machine.function import Context, Shapes
 from rbdae.machine.implicit_step import MEMORY
@@ -222,6 +223,31 @@ def by_key(key: object, record: Callable[[], Recording], signs: str, shapes: Sha
         return code_text(record(), signs, shapes, None)
 
     return _of_text((), text(), signs, shapes) if key is None else _of_structure((key, signs), text, signs, shapes)
+
+
+def code_of_elements(
+    workspace: Workspace, name: str, record: Callable[[], Elements | None], signs: str, shapes: Shapes
+) -> Code | None:
+    """The code of elements that call no functions, by the name of what they compute; None if there are none, or LLVM
+    cannot make any."""
+
+    def text() -> CodeText:
+        found = record()
+        if found is None:
+            raise _NotHad("no elements")
+        return text_of_elements(found, signs, shapes)
+
+    known = on_disk(workspace, name)
+    try:
+        with collector_off():
+            if known is None:
+                return _of_text((), text(), signs, shapes)
+            return _of_structure((known, signs, sorted(shapes.items())), text, signs, shapes)
+    except _NotHad:
+        return None
+    except NoMachineCode as error:
+        say_once(str(error))
+        return None
 
 
 def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code:

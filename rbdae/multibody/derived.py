@@ -31,7 +31,7 @@ from rbdae.multibody.recording import (
     Recording,
     Run,
     finished,
-    input_places,
+    places_of_selected,
     recorded,
     run,
     selection_numbers,
@@ -87,7 +87,7 @@ def derivative_rows(
     recorder, g = ran.recorder, ran.recorder.graph
     outputs = [recorder.number(value) for value in ran.out]
     one, c = g.const(1.0), g.node("input", "c", 0)
-    inputs = [symbol.node for symbol in recorder.inputs("selection")[input_places(workspace)]]
+    inputs = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
     by = inputs_of(g, "y", n) if kernel.by == "state" else inputs
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
     kernels = workspace.settings.kernels

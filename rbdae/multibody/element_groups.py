@@ -19,6 +19,9 @@ from rbdae.multibody.workspace import Workspace
 FORCES = ("bushings", "elements")
 """The arrays of applied forces."""
 
+OF_FORCES = (*FORCES, "entries", "element_constants")
+"""The same, and those that belong to them."""
+
 _PLACES = frozenset(
     {
         "iq",
@@ -37,12 +40,21 @@ _PLACES = frozenset(
         "first_parameter",
         "visit",
         "nu",
+        "first_input",
+        "input",
     }
 )
 """Fields of records that say where something is."""
 
 _NO_LAWS = frozenset({"jacobian", "potential"})
 """Functions that residuals do not call."""
+
+
+def of_elements(arrays: Mapping[str, Any]) -> bool:
+    """Whether the forces of a model are elements: they read no reactions, each of which needs that to a unit of every
+    other friction; and those by functions are on two bodies."""
+    elements = arrays["elements"]
+    return not (len(arrays["frictions"]) or (elements["n_bodies"][elements["shaping"] == STATEFUL] != 2).any())
 
 
 class Group(NamedTuple):
@@ -60,6 +72,11 @@ class Group(NamedTuple):
         return self.records.get("primitives", np.zeros((len(self.bodies), 0), dtype=np.int64))
 
     @property
+    def forces(self) -> dict[str, Ints]:
+        """The records of their applied forces."""
+        return {name: own for name, own in self.records.items() if name in OF_FORCES}
+
+    @property
     def numbered(self) -> dict[str, Ints]:
         """The records that have numbers, those of bodies included."""
         return {"bodies": self.bodies, "states": self.bodies, **self.records}
@@ -73,13 +90,20 @@ class _Member(NamedTuple):
     pair: bool
 
 
-def groups_of(workspace: Workspace) -> list[Group]:
-    """The kinds: bodies first, then pairs; equal but for their places and for the numbers that are loaded."""
+def groups_of(workspace: Workspace, *, apart: bool = False) -> list[Group]:
+    """The kinds: bodies first, then pairs; equal but for their places and for the numbers that are loaded. With forces
+    `apart`, those of a body or of a pair are an element of their own; and where joint equations may be suspended, an
+    element has such that are eliminated one after the other, in this order.
+    """
     arrays, n = workspace.arrays, workspace.model.n
     numbers = opened_numbers(workspace)
     laws = {function.address: function.law.digest for function in workspace.user_functions if function.law is not None}
     kinds: dict[object, list[_Member]] = {}
     members = _members(arrays, n)
+    if apart:
+        members = [part for member in members for part in _apart(member)]
+        if workspace.selection.rows.pivot_floor is not None:
+            members = [part for member in members for part in _in_order(arrays, member)]
     if workspace.settings.reduced:
         members = [_with_child(arrays, member) for member in members]
     for member in members:
@@ -120,6 +144,43 @@ def _members(arrays: Any, n: int) -> list[_Member]:
     return [*own, *pairs.values()]
 
 
+def _apart(member: _Member) -> list[_Member]:
+    """A body, or a joint with its drives, and the forces of the same element."""
+    bodies, records, pair = member
+    joint = {name: of for name, of in records.items() if name not in OF_FORCES}
+    forces = {name: of for name, of in records.items() if name in OF_FORCES}
+    out = [_Member(bodies, joint, True)] if joint else [] if pair else [_Member(bodies[:1], {}, False)]
+    return [*out, _Member(bodies, forces, False)] if forces else out
+
+
+def _in_order(arrays: Any, member: _Member) -> list[_Member]:
+    """An element, or those of it of which no other equations are eliminated between their own."""
+    P, driven = arrays["primitives"], arrays["drives"]["primitive"]
+    parts: list[list[int]] = []
+    end = -1
+    for k in sorted(member.records.get("primitives", []), key=lambda k: int(P["slot"][k, 0])):
+        if P["slot"][k, 0] != end:
+            parts.append([])
+        parts[-1].append(k)
+        end = P["slot"][k, 0] + P["n"][k]
+    drives = member.records.get("drives", [])
+    return [
+        member._replace(records={"primitives": part, "drives": [k for k in drives if int(driven[k]) in part]})
+        for part in parts
+    ] or [member]
+
+
+def inputs_of(arrays: Any, n: int, records: Mapping[str, Ints]) -> Ints:
+    """Which inputs the forces of each of n elements read, then its drives, (n, inputs)."""
+    E, D, given = arrays["elements"], arrays["drives"], arrays["element_inputs"]
+    found = [np.zeros((n, 0), dtype=np.int64)]
+    for own in records.get("elements", found[0]).T:
+        found.append(given[E["first_input"][own][:, None] + np.arange(E["n_inputs"][own[0]])])
+    for own in records.get("drives", found[0]).T:
+        found.append(D["input"][own][:, : D["n_inputs"][own[0]]])
+    return np.hstack(found)
+
+
 def child_of(parents: Ints, bodies: Ints) -> int:
     """The side of the body of a pair that hangs from the other one; `parents` are those of the bodies of a model."""
     return int(bodies[0] == len(parents) - 1 or parents[bodies[1]] == bodies[0])
@@ -146,15 +207,18 @@ def _signature(arrays: Any, numbers: OpenNumbers, member: _Member, laws: Mapping
             told.append((own["body"] == bodies[0]).tobytes())
     if pair:
         told.append(child_of(arrays["bodies"]["parent"], bodies))
-    if "primitives" in records:
-        row = arrays["primitives"]["row"][records["primitives"]]
-        told.append((row - row[0]).tobytes())
+    told.append(_alike(inputs_of(arrays, 1, {name: np.array([of]) for name, of in records.items()})[0].tolist()))
     if "drives" in records:
         driven = arrays["drives"]["primitive"][records["drives"]]
         told.append(tuple(records["primitives"].index(k) for k in driven.tolist()))
     if "elements" in records:
         told.append((arrays["elements"]["last"] - arrays["elements"]["first"])[records["elements"]].tobytes())
     return tuple(told)
+
+
+def _alike(values: list[int]) -> tuple[int, ...]:
+    """Which of the values are equal."""
+    return tuple(map(values.index, values))
 
 
 def _structural(dtype: Any) -> list[str]:

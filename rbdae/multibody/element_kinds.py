@@ -18,6 +18,7 @@ from rbdae.graph.replacing import made
 from rbdae.machine.element_text import IN_LANES
 from rbdae.machine.elements import Kind, Place, Result
 from rbdae.machine.module import as_it_comes
+from rbdae.multibody.element_recording import places_of_selection
 from rbdae.multibody.rhs_recording import Motion, Recorded
 
 LANES = 4
@@ -159,6 +160,8 @@ def recorded_kind(
             loaded[k] = rest[0]
         elif kind == "input" and rest[0] in ("y", "free"):
             inputs[rest[0], rest[1]] = of.place(motion, *rest)
+        elif kind == "input" and rest[0] == "selection":
+            inputs[rest[0], rest[1]] = places_of_selection(of.workspace, of.group, rest[1])
     found = numbers.places(of.loaded, list(loaded.values()), of.columns, n)
     at = {k: Place("numbers", "numbers", place) for k, place in zip(loaded, found, strict=True)}
     return in_lanes(graph, order, results, inputs, at, n, guards)

@@ -27,14 +27,14 @@ from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.records import STATEFUL
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Place, Result
-from rbdae.multibody.element_groups import FORCES, Group, further_rows, groups_of, unknowns_of
+from rbdae.multibody.element_groups import OF_FORCES, Group, further_rows, groups_of, inputs_of, unknowns_of
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, records_with
 from rbdae.multibody.recording import (
     constants,
     first_numbers,
     opened_numbers,
+    places_of_selected,
     recording_point,
-    selected,
     symbolic_memory,
 )
 from rbdae.multibody.workspace import Workspace
@@ -109,28 +109,27 @@ class Directors:
         return self._graph.value(node) is not None
 
 
-def places_of_reference(workspace: Workspace, group: Group, number: int) -> Ints:
-    """The places of a number of the selection for each element.
+def places_of_selection(workspace: Workspace, group: Group, number: int) -> Place:
+    """The places of a number of the selection for each element: of an input that its forces and drives read, or of a
+    reference rotation.
 
-    Raises NotStraight if it belongs to no reference rotation.
+    Raises NotStraight if it is neither.
     """
-    first = 1
-    for name, array in selected(workspace).items():
-        if name == "references":
-            break
-        first += array.size
+    first = places_of_selected(workspace, "inputs").start
+    for read in inputs_of(workspace.arrays, len(group.bodies), group.records).T:
+        if number == first + read[0]:
+            return Place("selection", "", first + read)
+    first = places_of_selected(workspace, "references").start
     for bodies in group.bodies.T:
         at = number - first - _NINE * int(bodies[0])
         if 0 <= at < _NINE and bodies[0] < workspace.model.n:
-            places: Ints = first + _NINE * bodies + at
-            return places
+            return Place("selection", "", first + _NINE * bodies + at)
     raise NotStraight(f"an element reads number {number} of the selection")
 
 
 _MOST_NODES = 100_000
 
-_OF_FORCES = (*FORCES, "entries", "element_constants")
-_COUNTED = ("primitives", "drives", *_OF_FORCES)
+_COUNTED = ("primitives", "drives", *OF_FORCES)
 """The arrays of which the head has the number."""
 
 _NATURAL = 12
@@ -171,7 +170,7 @@ class _Recorded:
     ) -> dict[int, int]:
         """The rows of a pair: what it adds to those of its bodies, and its own."""
         group, g = self._group, self.graph
-        forces: dict[str, Any] = {name: own for name, own in group.records.items() if name in _OF_FORCES}
+        forces = group.forces
         seeds = {g.node("input", name, i): g.node("input", name, i) for name in ("y", "yd") for i in rows}
         nodes: dict[int, int] = {}
         weights: Any = None
@@ -212,17 +211,6 @@ class _Recorded:
         """The memory of the first element; `weights` take the place of those of the bodies, (x, d) of one after the
         other."""
         m = memory_of_first(self._workspace, recorder, group, self._own, self._numbers, recorder.inputs("numbers"))
-        for drive in m.drives:
-            drive.primitive = group.records["primitives"][0].tolist().index(drive.primitive)
-        at, constants, bodies = 0, 0, list[Any]()
-        for force in m.elements:
-            if force.shaping == STATEFUL:
-                force.first_parameter, constants = constants, constants + force.n_parameters
-            force.first, force.last = at, at + force.last - force.first
-            at = force.last
-            force.first_body = 2 * len(bodies)
-            bodies.append(force.body)
-        m.element_bodies = [b for pair in bodies for b in pair]
         if weights is not None:
             for body, begin in zip(m.bodies[: m.head.n_bodies], range(0, len(weights), _NATURAL), strict=False):
                 body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + _NATURAL]
@@ -276,7 +264,8 @@ class _Recorded:
             elif name == "work" and self._directors is not None:
                 at = self._directors.places(i, with_tangents=with_tangents)
             elif name == "selection":
-                at = places_of_reference(self._workspace, self._group, i)
+                found[name, i] = places_of_selection(self._workspace, self._group, i)
+                continue
             else:
                 raise NotStraight(f"an element reads {name}[{i}]")
             found[name, i] = Place(name, "", at)
@@ -347,6 +336,17 @@ def memory_of_first(
     place = {b: k for k, b in enumerate(named)} | {n: len(named)}
     for record in (*m.primitives, *m.bushings, *m.elements):
         record.body = [place[int(b)] for b in record.body]
+    for drive in m.drives:
+        drive.primitive = first["primitives"].tolist().index(drive.primitive)
+    at, of_law = 0, 0
+    m.element_bodies = []
+    for force in m.elements:
+        if force.shaping == STATEFUL:
+            force.first_parameter, of_law = of_law, of_law + force.n_parameters
+        force.first, force.last = at, at + force.last - force.first
+        at = force.last
+        force.first_body = len(m.element_bodies)
+        m.element_bodies += force.body
     return m
 
 

@@ -24,9 +24,9 @@ from rbdae._arrays import Ints
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.loaded import Tape
 from rbdae.graph.symbols import NotStraight
-from rbdae.kernels.records import STATEFUL
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
 from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.element_groups import of_elements
 from rbdae.multibody.element_kinds import kind_of
 from rbdae.multibody.element_recording import recorded_elements
 from rbdae.multibody.recording import opened_numbers
@@ -52,16 +52,8 @@ def possible(workspace: Workspace) -> bool:
         type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
         and settings.formulation.kind != "ode"
         and not settings.reduced
-        and not len(workspace.arrays["element_inputs"])
-        and not workspace.arrays["drives"]["n_inputs"].any()
-        and not len(workspace.arrays["frictions"])
-        and not _of_other_bodies(workspace.arrays["elements"])
+        and of_elements(workspace.arrays)
     )
-
-
-def _of_other_bodies(elements: Any) -> bool:
-    """Whether an element by functions is on more or fewer than two bodies."""
-    return bool((elements["n_bodies"][elements["shaping"] == STATEFUL] != 2).any())
 
 
 def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:

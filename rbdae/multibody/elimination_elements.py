@@ -9,6 +9,8 @@ for each pair of them, so that kinds of elements are told apart by sizes of bloc
 Joints are eliminated in rounds, in each of which no two have a body in common. One that is eliminated leaves its
 neighbours joined to each other; those whose neighbours are so already, as at the ends of chains and the leaves of
 trees, come first: they add nothing. So a chain is eliminated from both ends, and no step at one waits for the other.
+Where equations may be suspended, which of them have small pivots depends on the order: it is that of
+`rbdae.kernels.linear.schur` there, and floors of the pivots are after the diagonals.
 
 Steps name blocks by two words. ``own`` is the joint that is eliminated, with its block D, the diagonal as it was at
 first, and its right side g; ``pair`` the block E between it and another joint, with Y = D^-1 E; ``other`` that joint.
@@ -16,7 +18,7 @@ first, and its right side g; ``pair`` the block E between it and another joint, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, final
 
@@ -25,6 +27,7 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.order import deepest_first
 from rbdae.graph.symbols import Condition, Recorder
+from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.machine.elements import Kind, Place, Result, Run
 
 _MOST_NEIGHBOURS = 8
@@ -72,6 +75,26 @@ def _adds_nothing(a: int, around: Sequence[set[int]]) -> bool:
     """Whether all neighbours of a joint are joined to each other."""
     mine = around[a]
     return len(mine) <= _MOST_NEIGHBOURS and all(mine - {b} <= around[b] for b in mine)
+
+
+def rounds_in_order(order: Sequence[int], pairs: Sequence[tuple[int, int]]) -> Rounds:
+    """The rounds of joints that are eliminated in this order; each is in the first one that is after its neighbours."""
+    around: list[set[int]] = [set() for _ in order]
+    for a, b in pairs:
+        around[a].add(b)
+        around[b].add(a)
+    turn = [0] * len(order)
+    out: Rounds = []
+    for a in order:
+        later = sorted(around[a])
+        if turn[a] == len(out):
+            out.append([])
+        out[turn[a]].append((a, later))
+        for b in later:
+            turn[b] = max(turn[b], turn[a] + 1)
+            around[b] |= around[a] - {b}
+            around[b].discard(a)
+    return out
 
 
 _LEAST = 1e-13
@@ -126,6 +149,10 @@ def _lower(n: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n) for j in range(i + 1)]
 
 
+def _own_sizes(n: int, floored: int) -> dict[str, int]:
+    return {"own.D": n * (n + 1) // 2, "own.start": n, "own.g": n} | ({"own.floor": n} if floored else {})
+
+
 def _factors(block: Block, n: int) -> tuple[Any, list[Any]]:
     """L and the inverse pivots of D."""
     A = np.zeros((n, n), dtype=object)
@@ -133,8 +160,11 @@ def _factors(block: Block, n: int) -> tuple[Any, list[Any]]:
         A[i, j] = value
     L, d = np.eye(n, dtype=object), list[Any]()
     for j in range(n):
-        block.rely(_LEAST * block.inputs["own.start"][j] < abs(A[j, j]))
-        d.append(1.0 / A[j, j])
+        pivot = A[j, j]
+        if "own.floor" in block.inputs:
+            pivot = (abs(pivot) < block.inputs["own.floor"][j]).select(SUSPENDED, pivot)
+        block.rely(_LEAST * block.inputs["own.start"][j] < abs(pivot))
+        d.append(1.0 / pivot)
         for i in range(j + 1, n):
             L[i, j] = A[i, j] * d[j]
         for i in range(j + 1, n):
@@ -156,17 +186,17 @@ def _solved(L: Any, d: Sequence[Any], x: Any) -> Any:
     return np.array(x, dtype=object)
 
 
-def last(n: int) -> Block:
+def last(n: int, floored: int) -> Block:
     """The last joint of a component: la."""
-    block = Block({"own.D": n * (n + 1) // 2, "own.start": n, "own.g": n})
+    block = Block(_own_sizes(n, floored))
     L, d = _factors(block, n)
     block.gives("own.g", _solved(L, d, block.inputs["own.g"]))
     return block
 
 
-def into_one(n: int, m: int) -> Block:
+def into_one(n: int, m: int, floored: int) -> Block:
     """A joint with one neighbour."""
-    block = Block({"own.D": n * (n + 1) // 2, "own.start": n, "own.g": n, "pair.E": n * m})
+    block = Block(_own_sizes(n, floored) | {"pair.E": n * m})
     L, d = _factors(block, n)
     E = block.inputs["pair.E"].reshape(n, m)
     z, Y = _solved(L, d, block.inputs["own.g"]), np.column_stack([_solved(L, d, E[:, j]) for j in range(m)])
@@ -177,9 +207,9 @@ def into_one(n: int, m: int) -> Block:
     return block
 
 
-def factor(n: int) -> Block:
+def factor(n: int, floored: int) -> Block:
     """A joint with several neighbours: L and inverse pivots in place of D, z = D^-1 g."""
-    block = Block({"own.D": n * (n + 1) // 2, "own.start": n, "own.g": n})
+    block = Block(_own_sizes(n, floored))
     L, d = _factors(block, n)
     block.gives("own.D", [d[i] if i == j else L[i, j] for i, j in _lower(n)])
     block.gives("own.g", _solved(L, d, block.inputs["own.g"]))
@@ -227,20 +257,25 @@ class Work:
     rows : of each joint its number of equations
     pairs : pairs of joints that have a body in common
     first : the first place
+    order : that of elimination where equations may be suspended
 
     Attributes
     ----------
     rounds : the order of elimination
     rank : the place of each joint in it
-    block, start, side : for each joint, where D, its diagonal at first, and g begin
+    floored : whether there are floors
+    block, start, side, floor : for each joint, where D, its diagonal at first, g, and the floors of its pivots begin
     edges : for each pair of joints, the earlier one first, where E begins; Y is after it
     cleared : numbers at the beginning that have to be zero: blocks of pairs that elimination alone joins
     size : of the vector
     """
 
-    def __init__(self, rows: Ints, pairs: Sequence[tuple[int, int]], first: int = 0) -> None:
+    def __init__(
+        self, rows: Ints, pairs: Sequence[tuple[int, int]], first: int = 0, order: Sequence[int] | None = None
+    ) -> None:
         self.rows = rows
-        self.rounds: Rounds = elimination_rounds(len(rows), pairs)
+        self.floored = order is not None
+        self.rounds = elimination_rounds(len(rows), pairs) if order is None else rounds_in_order(order, pairs)
         order = [a for chosen in self.rounds for a, _ in chosen]
         self.rank = np.empty(len(rows), dtype=np.int64)
         self.rank[order] = np.arange(len(rows))
@@ -255,10 +290,11 @@ class Work:
                     at += 2 * self._length(pair)
             if not given:
                 self.cleared = at
-        lengths = rows * (rows + 1) // 2 + 2 * rows
+        lengths = rows * (rows + 1) // 2 + (3 if self.floored else 2) * rows
         self.block = at + np.cumsum(lengths) - lengths
         self.start = self.block + rows * (rows + 1) // 2
         self.side = self.start + rows
+        self.floor = self.side + rows
         self.size = int(at + lengths.sum())
 
     def ordered(self, pair: tuple[int, int]) -> tuple[int, int]:
@@ -282,6 +318,10 @@ class Work:
         at += [(node, self.side[joints] + i) for i, node in enumerate(side)]
         return [Result(node, Place("work", "own", places)) for node, places in at]
 
+    def floors(self, joints: Ints, i: int) -> Place:
+        """The place of the floor of the i-th pivot of joints of a kind."""
+        return Place("work", "own", self.floor[joints] + i)
+
     def solved(self, pair: tuple[int, int]) -> int:
         """Where Y begins."""
         return self.edges[pair] + self._length(pair)
@@ -295,9 +335,9 @@ class _Steps:
         self._kinds: dict[tuple[Any, ...], list[dict[str, int]]] = {}
         self._runs: list[tuple[tuple[Any, ...], int, int]] = []
 
-    def add(self, make: Callable[..., Block], sizes: Ints, places: dict[str, int]) -> None:
+    def add(self, make: Callable[..., Block], sizes: Iterable[int], places: dict[str, int]) -> None:
         """One more element."""
-        key = (make, *sizes.tolist())
+        key = (make, *map(int, sizes))
         members = self._kinds.setdefault(key, [])
         k = len(members)
         members.append(places)
@@ -323,12 +363,12 @@ def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
         several = [(a, later) for a, later in chosen if len(later) > 1]
         for a, later in chosen:
             if len(later) == 0:
-                steps.add(last, rows[[a]], _own(work, a))
+                steps.add(last, [rows[a], work.floored], _own(work, a))
         for a, later in chosen:
             if len(later) == 1:
-                steps.add(into_one, rows[[a, *later]], _own(work, a) | _pair(work, a, later[0]))
+                steps.add(into_one, [*rows[[a, *later]], work.floored], _own(work, a) | _pair(work, a, later[0]))
         for a, _ in several:
-            steps.add(factor, rows[[a]], _own(work, a))
+            steps.add(factor, [rows[a], work.floored], _own(work, a))
         for a, later in several:
             for b in later:
                 steps.add(neighbour, rows[[a, b]], _own(work, a) | _pair(work, a, b))
@@ -344,7 +384,8 @@ def elimination(work: Work, first: int) -> tuple[list[Kind], list[Run]]:
 
 
 def _own(work: Work, a: int) -> dict[str, int]:
-    return {"own.D": int(work.block[a]), "own.start": int(work.start[a]), "own.g": int(work.side[a])}
+    own = {"own.D": int(work.block[a]), "own.start": int(work.start[a]), "own.g": int(work.side[a])}
+    return own | ({"own.floor": int(work.floor[a])} if work.floored else {})
 
 
 def _pair(work: Work, a: int, b: int) -> dict[str, int]:

@@ -1,14 +1,14 @@
-"""Null-space forms of loops by elements: velocities from [G; S] w = (0, nu), nudot = S wdot.
+"""Null-space forms of loops by elements: velocities from [G; S] w = (-g_I, nu), nudot = S wdot.
 
 S is a selection (`rbdae.multibody.velocity_selection`). Each of its rows is one component of
-a body, or it is one row of all bodies. A vector v is made that satisfies G v = 0 by
+a body, or it is one row of all bodies. A vector v is made that satisfies G v + g_I = 0 by
 
-    v -= W G^T (G W G^T)^-1 G v
+    v -= W G^T (G W G^T)^-1 (G v + g_I)
 
 with the elimination along the joint graph that the accelerations have, W in place of M^-1: W = diag(l^2, 1), l a length
 of each body, and 0 for selected components, which stay as they are. It begins with the selected components, nu, or with
-W S^T, and is repeated twice, as the condition of G W G^T is that of G squared. The row of all bodies then gives
-w = v nu / (S v).
+W S^T, and is repeated twice, as the condition of G W G^T is that of G squared. The row of all bodies,
+where nothing is driven, then gives w = v nu / (S v).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rbdae.graph.symbols import Recorder
 from rbdae.machine.elements import Kind, Place, Result, Run
 from rbdae.multibody.element_kinds import kind_of, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
-from rbdae.multibody.recording import selected
+from rbdae.multibody.recording import places_of_selected, selected
 from rbdae.multibody.rhs_recording import Matrix, Motion
 from rbdae.multibody.stored_joints import StoredJoints, cells_of, matrix
 from rbdae.multibody.velocity_selection import MOST_DENSE
@@ -37,10 +37,12 @@ _SELECTED = {"velocity_selection", "velocity_metric"}
 
 def of_components(workspace: Workspace) -> bool:
     """Whether the independent velocities of loops are components, or one of all bodies."""
-    if not workspace.settings.sparse or set(selected(workspace)) != _SELECTED:
+    if not workspace.settings.sparse or set(selected(workspace)) - {"inputs"} != _SELECTED:
         return False
     n_nu = workspace.settings.n_independent
-    return n_nu == 1 or n_nu > MOST_DENSE  # whatever S is in another selection: code is shared by its pattern
+    return (
+        n_nu == 1 and not len(workspace.arrays["drives"])
+    ) or n_nu > MOST_DENSE  # whatever S is in another selection: code is shared by its pattern
 
 
 @final
@@ -57,10 +59,11 @@ class LoopElements:
         self.motion = Motion(("work", self._w), ("work", work.take(n_v)))
         self._work = joints.blocks(work.size)  # of G W G^T
         work.size = self._work.size
-        at, self._places = 1, {}
-        for name, array in selected(workspace).items():
-            self._places[name] = at
-            at += array.size
+        self._places = {name: places_of_selected(workspace, name).start for name in _SELECTED}
+        self._known: dict[int, int] = {}  # where g_I of joints with drives begins
+        for k, joint in enumerate(joints.kinds):
+            if "drives" in joint.of.group.records:
+                self._known[k] = work.take(joint.rows * len(joint.of.group.bodies))
 
     def _columns(self) -> Ints:
         """The places of the components of all bodies, three by three."""
@@ -177,9 +180,18 @@ class LoopElements:
     # ------------------------------------------------------------ steps of v -= W G^T (G W G^T)^-1 G v
 
     def _gradients(self, k: int) -> Kind:
-        """The gradients of joints of a kind."""
-        of = self._joints.kinds[k].of
-        return recorded_kind(self._joints.numbers, self.motion, of.graph, self._joints.results(k, 1), of, {})
+        """The gradients of joints of a kind, and g_I."""
+        joint, of = self._joints.kinds[k], self._joints.kinds[k].of
+        results = self._joints.results(k, 1)
+        if k in self._known:
+            nodes = of.nodes(joint.known)
+            results += [Result(node, place) for node, place in zip(nodes, self._known_places(k), strict=True)]
+        return recorded_kind(self._joints.numbers, self.motion, of.graph, results, of, {})
+
+    def _known_places(self, k: int) -> list[Place]:
+        """Where g_I of joints of a kind is."""
+        rows, n = self._joints.kinds[k].rows, len(self._joints.which(k))
+        return [Place("work", "known", self._known[k] + rows * np.arange(n) + i) for i in range(rows)]
 
     def _cleared(self) -> list[Kind]:
         """Blocks that the elimination alone makes are zero before it."""
@@ -190,14 +202,18 @@ class LoopElements:
         return [kind_of(graph, [zero], {}, n, most=1)]
 
     def _blocks(self) -> list[Kind]:
-        """The blocks of G W G^T and the right side G v."""
+        """The blocks of G W G^T and the right side G v + g_I."""
         kinds = []
         for k, joint in enumerate(self._joints.kinds):
             recorder = Recorder({"none": [0.0]}, _MOST_NODES)
             gradients, weights, velocities, places = self._inputs(recorder, k)
             n, which = joint.rows, self._joints.which(k)
             D = sum((K * W @ K.T for K, W in zip(gradients, weights, strict=True)), np.zeros((n, n), dtype=object))
-            g = sum((K @ v for K, v in zip(gradients, velocities, strict=True)), np.zeros(n, dtype=object))
+            g = np.zeros(n, dtype=object)
+            if k in self._known:
+                g = recorder.with_inputs("known", [0.0] * n)
+                places |= {("known", i): place for i, place in enumerate(self._known_places(k))}
+            g = sum((K @ v for K, v in zip(gradients, velocities, strict=True)), g)
             lower = [recorder.number(D[i, j]) for i in range(n) for j in range(i + 1)]
             results = self._work.results(which, lower, [recorder.number(x) for x in g])
             kinds.append(kind_of(recorder.graph, results, places, len(which)))

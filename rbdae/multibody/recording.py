@@ -64,15 +64,15 @@ def selection_numbers(workspace: Workspace) -> Vec:
     if workspace.numbers is None:
         workspace.numbers = np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
         if "inputs" in workspace.owned:
-            workspace.inputs_at.append(workspace.numbers[input_places(workspace)])
+            workspace.inputs_at.append(workspace.numbers[places_of_selected(workspace, "inputs")])
     return workspace.numbers
 
 
-def input_places(workspace: Workspace) -> slice:
-    """The places of the inputs among the numbers of the selection; none if there are no inputs."""
+def places_of_selected(workspace: Workspace, wanted: str) -> slice:
+    """The places of an array among the numbers of the selection; none if it is not there."""
     first = 1
     for name, array in selected(workspace).items():
-        if name == "inputs":
+        if name == wanted:
             return slice(first, first + array.size)
         first += array.size
     return slice(first, first)

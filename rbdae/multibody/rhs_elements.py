@@ -1,6 +1,8 @@
 """Right-hand sides of long models by elements: bodies, joints with their bodies, elimination along the joint graph.
 
-1. Each body writes qdot and its free acceleration (`rbdae.multibody.rhs_recording`). Where its velocity is no unknown,
+0. In charts with a singular set each body writes its directors to a work vector, which all else reads.
+1. Each force adds its natural forces to those of its bodies, and writes the rates of its states.
+   Each body writes qdot and its free acceleration (`rbdae.multibody.rhs_recording`). Where its velocity is no unknown,
    it is found before, and the rates of the unknowns after all (`rbdae.multibody.tree_elements`,
    `loop_elements`).
 2. Each joint writes what others need to a work vector: its gradients, its block of S = G M^-1 G^T, and the right side
@@ -15,19 +17,33 @@ model alone, such as inverse masses, is computed once for it. Loops are eliminat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
+from rbdae._arrays import Ints
 from rbdae.formulations import explicit, null_space
 from rbdae.graph.graph import Graph
 from rbdae.machine.elements import Elements, Kind, Place, Result, Run
-from rbdae.multibody.element_groups import Group, groups_of
+from rbdae.multibody.element_groups import Group, groups_of, of_elements
 from rbdae.multibody.element_kinds import LANES, ElementNumbers, copied, recorded_kind
 from rbdae.multibody.elimination_elements import elimination
 from rbdae.multibody.loop_elements import LoopElements, of_components
-from rbdae.multibody.recording import opened_numbers, selected
-from rbdae.multibody.rhs_recording import Joint, Motion, Recorded, changed, changed_rates, own_records, recorded_body
+from rbdae.multibody.recording import constants, opened_numbers, places_of_selected, selected
+from rbdae.multibody.rhs_recording import (
+    DIRECTORS,
+    NATURAL,
+    Joint,
+    Motion,
+    Recorded,
+    changed,
+    changed_rates,
+    keeps_directors,
+    kept_directors,
+    recorded_body,
+    recorded_directors,
+    recorded_force,
+)
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.tree_elements import TreeElements
@@ -39,34 +55,35 @@ time, with velocities, quasi-velocities of trees or of loops as unknowns, and wh
 kind (docs/decisions.md)."""
 
 _LEAST = 3
+_NONE = np.zeros(0, dtype=np.int64)
 
 _MOST_JOINTS = 64
 """Joints of one body beyond which there are too many steps: one for each three of them."""
-
-_FORCES = ("n_drives", "n_bushings", "n_elements", "n_states")
-_REFUSED = (*_FORCES, "forms", "stabilised", "projected")
-"""Fields of the head that say what elements do not have."""
 
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
     """Whether a kernel with results of this shape is a right-hand side in velocities or in quasi-velocities that may be
     made of elements, the multipliers with it where all of them are those of joints."""
-    layout, head, settings = workspace.layout, workspace.head[0], workspace.settings
+    layout, settings = workspace.layout, workspace.settings
     with_multipliers = (layout.n_differential + layout.n_constraints,)
     return bool(
         kernel in (explicit.rhs, null_space.rhs)
-        and not (settings.reduced and settings.spatial)
         and (shape == (layout.n_differential,) or (shape == with_multipliers and not layout.n_internal))
         and workspace.model.n >= _least(settings)
         and workspace.memory.opened
-        and settings.chart.distance is None
-        and len(workspace.arrays["primitives"]) > 0
-        and (of_components(workspace) if settings.structure == "loops" else not selected(workspace))
-        and not any(head[name] for name in _REFUSED)
-        and not workspace.selection.rows.dropped
-        and workspace.selection.rows.pivot_floor is None
-        and not workspace.settings.redundant
+        and of_elements(workspace.arrays)
+        and _possible_velocities(workspace)
     )
+
+
+def _possible_velocities(workspace: Workspace) -> bool:
+    """Whether elements find the velocities of all bodies."""
+    settings, chosen = workspace.settings, set(selected(workspace)) - {"pivot_floor", "references", "inputs"}
+    if not settings.reduced:
+        return not chosen
+    if settings.spatial or workspace.selection.rows.dropped:
+        return False
+    return of_components(workspace) if settings.structure == "loops" else not chosen
 
 
 def _least(settings: Settings) -> int:
@@ -79,37 +96,50 @@ def enough(n: int, joints: Sequence[int]) -> bool:
     return 2 * wide >= sum(joints) or (n >= ALWAYS_FROM and sum(joints) >= _LEAST * len(joints))
 
 
+def few_kinds(workspace: Workspace, groups: Sequence[Group]) -> bool:
+    """Whether joints are elements of a few kinds, and no body has too many."""
+    joints = [group for group in groups if group.primitives.shape[1]]
+    ends = np.concatenate([_NONE, *(group.bodies.ravel() for group in joints)])
+    most = int(np.bincount(ends[ends < workspace.model.n], minlength=1).max())
+    return enough(workspace.model.n, [len(group.bodies) for group in joints]) and most <= _MOST_JOINTS
+
+
 def rhs_elements(workspace: Workspace, n_results: int) -> Elements | None:
     """The elements of a right-hand side with this number of results; None if there are too few of each kind.
 
     Raises NotStraight where a condition on the state has to fall as it does where they are recorded.
     """
-    groups = groups_of(workspace)
-    joints = [len(group.primitives) for group in groups if group.primitives.shape[1]]
-    ends = np.concatenate([group.bodies.ravel() for group in groups if group.primitives.shape[1]])
-    most = int(np.bincount(ends[ends < workspace.model.n]).max())
-    if not enough(workspace.model.n, joints) or most > _MOST_JOINTS:
+    groups = groups_of(workspace, apart=True)
+    if not few_kinds(workspace, groups):
         return None
-    return _Assembling(workspace, groups).elements(multipliers=n_results > workspace.layout.n_differential)
+    return Assembling(workspace, groups).elements(multipliers=n_results > workspace.layout.n_differential)
 
 
-def _add(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
+def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
     """Kinds of which all elements are computed, one kind after the other."""
     runs += [Run(len(kinds) + k, 0, kind.count) for k, kind in enumerate(new)]
     kinds += new
 
 
-@final
-class _Assembling:
+class Assembling:
     """The elements of a model."""
 
     def __init__(self, workspace: Workspace, groups: Sequence[Group]) -> None:
         self._workspace = workspace
-        own = own_records(workspace)
-        self._bodies = [recorded_body(workspace, group, own) for group in groups if not group.primitives.shape[1]]
+        own = constants(workspace)
+        bodies = [group for group in groups if not group.records]
+        placed = keeps_directors(workspace)
+        self._placed = [recorded_directors(workspace, group, own) for group in bodies if placed]
+        forces = [group for group in groups if group.forces]
+        n = workspace.model.n
+        self._first_load = DIRECTORS * n if placed else 0
+        self._forces = [recorded_force(workspace, group, own) for group in forces]
+        self._bodies = [recorded_body(workspace, group, own, loaded=bool(forces)) for group in bodies]
         numbers = ElementNumbers(len(opened_numbers(workspace).values))
         kinds = [Joint(workspace, group, own) for group in groups if group.primitives.shape[1]]
-        self._joints = joints = StoredJoints(kinds, numbers)
+        self._floored = workspace.selection.rows.pivot_floor is not None
+        first = self._first_load + (NATURAL * n if forces else 0)
+        self._joints = joints = StoredJoints(kinds, numbers, first, floored=self._floored)
         self._work = joints.work
         first = workspace.layout.v.start
         self._motion = Motion(("y", first), ("out", first))
@@ -123,25 +153,47 @@ class _Assembling:
 
     def elements(self, *, multipliers: bool) -> Elements:
         """All of them, in the order in which they are computed."""
-        kinds, runs = self._reduced.before(0) if self._reduced is not None else ([], [])
+        kinds, runs = list[Kind](), list[Run]()
+        add_all(kinds, runs, [self._directors(*body) for body in self._placed])
+        if self._reduced is not None:
+            before, ran = self._reduced.before(len(kinds))
+            kinds += before
+            runs += ran
         n = len(self._joints.kinds)
-        once = [self._body(*body) for body in self._bodies]
+        once = [self._force(*force) for force in self._forces]
+        once += [self._body(*body) for body in self._bodies]
         once += [self._joint(k) for k in range(n)]
         once += self._joints.between(self._work)
-        _add(kinds, runs, once)
+        add_all(kinds, runs, once)
         more, solving = elimination(self._work, len(kinds))
         kinds += more
         runs += solving
-        _add(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(n)])
+        add_all(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(n)])
         if self._reduced is not None:
-            _add(kinds, runs, self._reduced.after())
+            add_all(kinds, runs, self._reduced.after())
         elif changed(self._workspace):
-            _add(kinds, runs, [self._changed(body) for body, _ in self._bodies])
+            add_all(kinds, runs, [self._changed(body) for body, _ in self._bodies])
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
+
+    def _directors(self, body: Recorded, nodes: list[int]) -> Kind:
+        places = kept_directors(body.group.bodies[:, 0])
+        results = [Result(node, place) for node, place in zip(nodes, places, strict=True)]
+        return self._kind(body.graph, results, body, {})
+
+    def _force(self, force: Recorded, loads: list[int], rates: list[int]) -> Kind:
+        places = [place for b in force.moving for place in self._loads(force.group.bodies[:, b])]
+        results = [Result(node, place, True) for node, place in zip(loads, places, strict=True)]
+        results += [Result(node, force.state_rate(i)) for i, node in enumerate(rates)]
+        return self._kind(force.graph, results, force, {})
+
+    def _loads(self, bodies: Ints) -> list[Place]:
+        """The natural forces on bodies."""
+        return [Place("work", "load", self._first_load + NATURAL * bodies + i) for i in range(NATURAL)]
 
     def _body(self, body: Recorded, nodes: list[int]) -> Kind:
         results = [Result(node, body.rates(self._motion, i)) for i, node in enumerate(nodes)]
-        return self._kind(body.graph, results, body, {})
+        places = {("load", i): place for i, place in enumerate(self._loads(body.group.bodies[:, 0]))}
+        return self._kind(body.graph, results, body, places)
 
     def _changed(self, body: Recorded) -> Kind:
         results = [Result(node, body.result(i)) for i, node in enumerate(changed_rates(body))]
@@ -149,8 +201,15 @@ class _Assembling:
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
-        results = self._work.results(self._joints.which(k), of.nodes(joint.block), of.nodes(joint.side))
-        return self._kind(of.graph, results + self._joints.results(k, 2), of, {})
+        which = self._joints.which(k)
+        results = self._work.results(which, of.nodes(joint.block), of.nodes(joint.side))
+        places = dict[tuple[str, int], Place]()
+        if self._floored:
+            floors = places_of_selected(self._workspace, "pivot_floor").start + joint.slots.T
+            places = {("floor", i): Place("selection", "floor", at) for i, at in enumerate(floors)}
+            nodes = of.nodes(of.recorder.with_inputs("floor", [0.0] * joint.rows))
+            results += [Result(node, self._work.floors(which, i)) for i, node in enumerate(nodes)]
+        return self._kind(of.graph, results + self._joints.results(k, 2), of, places)
 
     def _pushed(self, k: int, *, multipliers: bool) -> Kind:
         """-M^-1 G^T la of joints of a kind to the accelerations of their bodies, and la to the multipliers."""
@@ -169,12 +228,8 @@ class _Assembling:
         moved = copied(of.graph, nodes, new, stored)
         results = [Result(node, of.place(self._motion, "free", n), True) for n, node in enumerate(moved)]
         if multipliers:
-            P, own = self._workspace.arrays["primitives"], of.group.primitives
-            first = int(self._workspace.head["multipliers_at"][0])
-            rows = np.hstack([P["row"][own[:, [k]]] + np.arange(P["n"][own[0, k]]) for k in range(own.shape[1])])
-            results += [
-                Result(new.node("input", "la", i), Place("out", "la", first + rows[:, i])) for i in range(joint.rows)
-            ]
+            rows = int(self._workspace.head["multipliers_at"][0]) + joint.multipliers
+            results += [Result(new.node("input", "la", i), Place("out", "la", rows[:, i])) for i in range(joint.rows)]
         return self._kind(new, results, of, places)
 
     def _kind(self, graph: Graph, results: list[Result], of: Recorded, places: Mapping[tuple[str, int], Place]) -> Kind:

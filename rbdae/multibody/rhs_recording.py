@@ -1,9 +1,11 @@
-"""Bodies and joints of right-hand sides on symbols, recorded once for their kind.
+"""Bodies, forces and joints of right-hand sides on symbols, recorded once for their kind.
 
-A body has qdot and its free acceleration, that without joints. A joint has for each side the gradients Gx and H = Gw N
+A force has its natural forces on its bodies, and the rates of its internal states. A body has qdot and its free
+acceleration, that without joints, under the forces on it. A joint has for each side the gradients Gx and H = Gw N
 of its rows with respect to xdot and to the three numbers that its internal constraints leave of w, their products A
 with the inverse mass, its block of G M^-1 G^T, and the right side G vdot + g_II at the free accelerations. They are
-what kernels give for a memory that has no other bodies and joints; see `rbdae.kernels.linear.saddle`.
+what kernels give for a memory that has no other bodies, forces and joints; see `rbdae.kernels.linear.saddle`. Rows that
+are dropped are those of the identity, with a right side of 0.
 """
 
 from __future__ import annotations
@@ -15,19 +17,28 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.formulations.explicit import change_rates, free_rates, unsolved
+from rbdae.formulations.explicit import change_rates, free_rates, natural_loads, unsolved
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
-from rbdae.kernels.memory import VECTORS, constraint_side, solution
+from rbdae.kernels.equations import set_state
+from rbdae.kernels.memory import VECTORS, constraint_side, force_state_rates, solution, square_side
 from rbdae.kernels.records import ANGULAR
 from rbdae.machine.elements import Place
 from rbdae.multibody.element_groups import Group
 from rbdae.multibody.element_recording import Numbers, memory_of_first
-from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point
+from rbdae.multibody.recording import first_numbers, opened_numbers, recording_point
 from rbdae.multibody.workspace import Workspace
+from rbdae.rotations.chart import CHARTS
 
 _MOST_NODES = 100_000
+_NONE = np.zeros((1, 0), dtype=np.int64)
+
+DIRECTORS = 9
+"""Coordinates of the directors of a body."""
+
+NATURAL = 12
+"""Natural coordinates of a body, and forces along them."""
 
 Matrix = Any
 """An array of symbols and numbers."""
@@ -51,16 +62,24 @@ class Recorded:
     graph : what has been recorded
     loaded : the numbers that it loads; `columns` has for each of them the places of those of all elements among the
         numbers of the model
+
+    Parameters
+    ----------
+    turned : whether the directors of its bodies are given in the work vector (`keeps_directors`), in place of the
+        parameters of their rotations
     """
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
-        self._workspace, self.group = workspace, group
+    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any], *, turned: bool = False) -> None:
+        self.workspace, self.group, self._turned = workspace, group, turned
         n = workspace.model.n
         B = workspace.arrays["bodies"]
         self.moving = [k for k in range(group.bodies.shape[1]) if group.bodies[0, k] != n]
         self._records = [B[group.bodies[0, k]] for k in self.moving]
-        self._sizes = [(int(b["nt"] + b["na"]), int(b["nt"] + b["nr"])) for b in self._records]
+        self._sizes = [
+            (int(b["nt"] + (DIRECTORS if turned else b["na"])), int(b["nt"] + b["nr"])) for b in self._records
+        ]
         self.n_q, self.n_v = (sum(sizes) for sizes in zip(*self._sizes, strict=True))
+        self.n_s = int(workspace.arrays["elements"]["n_states"][group.records.get("elements", _NONE)[:1]].sum())
         numbers = Numbers(opened_numbers(workspace), group)
         self.columns, self.loaded = numbers.columns, LoadedNumbers(numbers.values)
         at = {"y": self._at_point(), "free": np.linspace(0.3, 0.7, self.n_v)}
@@ -73,9 +92,10 @@ class Recorded:
         return self.recorder.graph
 
     def _at_point(self) -> Any:
-        layout = self._workspace.layout
-        _, y, _, _ = recording_point(self._workspace, {"y": (layout.n,)})
-        return np.concatenate([y[self._q[0]], np.linspace(0.2, 0.6, self.n_v)])
+        layout = self.workspace.layout
+        _, y, _, _ = recording_point(self.workspace, {"y": (layout.n,)})
+        q = np.linspace(0.1, 0.9, self.n_q) if self._turned else y[self._q[0]]
+        return np.concatenate([q, np.linspace(0.2, 0.6, self.n_v), np.linspace(0.4, 0.5, self.n_s)])
 
     @cached_property
     def _q(self) -> Ints:
@@ -87,8 +107,17 @@ class Recorded:
         """Where their velocities are among all velocities, (elements, n_v)."""
         return self._places("iv", 1)
 
+    @cached_property
+    def _s(self) -> Ints:
+        """Where the internal states of their forces are, (elements, n_s)."""
+        E, found = self.workspace.arrays["elements"], [np.zeros((len(self.group.bodies), 0), dtype=np.int64)]
+        for own in self.group.records.get("elements", _NONE).T:
+            found.append(E["state"][own][:, None] + np.arange(E["n_states"][own[0]]))
+        places: Ints = self.workspace.layout.s.start + np.hstack(found)
+        return places
+
     def _places(self, name: str, which: int) -> Ints:
-        B, found = self._workspace.arrays["bodies"], []
+        B, found = self.workspace.arrays["bodies"], []
         for k, sizes in zip(self.moving, self._sizes, strict=True):
             found.append(B[name][self.group.bodies[:, k]][:, None] + np.arange(sizes[which]))
         return np.hstack(found)
@@ -96,10 +125,24 @@ class Recorded:
     def place(self, motion: Motion, name: str, i: int) -> Place:
         """Where an input is: an unknown (``"y"``), or a free acceleration (``"free"``)."""
         if name == "y" and i < self.n_q:
-            return Place("y", "q", self._q[:, i])
+            return self._position(i)
+        if name == "y" and i >= self.n_q + self.n_v:
+            return Place("y", "s", self._s[:, i - self.n_q - self.n_v])
         if name == "y":
             return _moving("velocity", *motion.velocities, self._v[:, i - self.n_q])
         return _moving("rate", *motion.rates, self._v[:, i])
+
+    def _position(self, i: int) -> Place:
+        """Where a position is."""
+        if not self._turned:
+            return Place("y", "q", self._q[:, i])
+        side = 0
+        while i >= self._sizes[side][0]:
+            i, side = i - self._sizes[side][0], side + 1
+        bodies, nt = self.group.bodies[:, self.moving[side]], int(self._records[side]["nt"])
+        if i < nt:
+            return Place("y", "q", self.workspace.arrays["bodies"]["iq"][bodies] + i)
+        return kept_directors(bodies)[i - nt]
 
     def first_velocity(self, b: int) -> int:
         """The place at which the velocities of one of the moving bodies begin among those of all of them."""
@@ -111,31 +154,41 @@ class Recorded:
             return Place("out", "q", self._q[:, i])
         return self.place(motion, "free", i - self.n_q)
 
+    def state_rate(self, i: int) -> Place:
+        """Where the rate of the i-th internal state goes."""
+        return Place("out", "s", self._s[:, i])
+
     def result(self, i: int) -> Place:
         """The place of the i-th rate of their velocities, or momenta, among the results."""
-        return Place("out", "v", self._workspace.layout.v.start + self._v[:, i])
+        return Place("out", "v", self.workspace.layout.v.start + self._v[:, i])
 
     def _memory(self, numbers: Numbers, own: Mapping[str, Any]) -> Any:
         """The memory of the first element, with unknowns and rows of its own."""
         symbols = [Symbol(self.recorder, self.graph.const(x)) for x in self.loaded.inputs]
         n_internal = sum(int(body["ni"]) for body in self._records)
-        n_la = n_internal + int(self._workspace.arrays["primitives"]["n"][self.group.primitives[0]].sum())
-        length = self.n_q + self.n_v + n_la + 1
+        n_la = n_internal + int(self.workspace.arrays["primitives"]["n"][self.group.primitives[0]].sum())
+        length = self.n_q + self.n_v + self.n_s + n_la + 1
         vectors = {name: np.zeros(length, dtype=object) for name in VECTORS}
-        m = memory_of_first(self._workspace, self.recorder, self.group, own, numbers, symbols, vectors)
+        m = memory_of_first(self.workspace, self.recorder, self.group, own, numbers, symbols, vectors)
         starts = [0, 0, 0]
         for body, sizes in zip(m.bodies, [(*s, int(b["ni"])) for s, b in self._each()], strict=False):
+            body.na = sizes[0] - body.nt
             body.iq, body.iv, body.il = starts
             starts = [a + b for a, b in zip(starts, sizes, strict=True)]
         row = 0
         for primitive in m.primitives:
             primitive.row, primitive.slot = n_internal + row, list(range(row, row + 3))
             row += primitive.n
-        self.n_rows = row
+        self.n_rows, state = row, 0
+        for force in m.elements:
+            force.state, state = state, state + force.n_states
         h = m.head
         h.n_rows, h.n_vector = 0, length
+        if self._turned:
+            h.chart, h.referenced = CHARTS["directors"].number, 0
         h.n_q, h.n_v, h.n_internal, h.n_la = self.n_q, self.n_v, n_internal, n_la
-        h.states_at = h.multipliers_at = h.corrections_at = self.n_q + self.n_v
+        h.n_states, h.states_at = self.n_s, self.n_q + self.n_v
+        h.multipliers_at = h.corrections_at = self.n_q + self.n_v + self.n_s
         return m
 
     def _each(self) -> Any:
@@ -147,8 +200,8 @@ class Recorded:
         Raises NotStraight where a condition on the state has to fall as it does there.
         """
         kernel(self._m, *arguments)
-        if self.recorder.guards:
-            raise NotStraight("an element has guards")
+        if self.recorder.guards or self.recorder.functions:
+            raise NotStraight("an element has guards, or calls a function")
 
     def vector(self, accessor: Any) -> Any:
         """A vector of the scratch."""
@@ -162,11 +215,21 @@ class Recorded:
     @property
     def angular(self) -> bool:
         """Whether velocities are angular: then H Ji has a few products with constants."""
-        return bool(self._workspace.settings.kind.number == ANGULAR)
+        return bool(self.workspace.settings.kind.number == ANGULAR)
 
     def nodes(self, values: Any) -> list[int]:
         """The nodes of symbols and numbers."""
         return [self.recorder.number(value) for value in np.ravel(values)]
+
+
+def keeps_directors(workspace: Workspace) -> bool:
+    """Whether bodies write their directors for others: in charts where R(a) is expensive."""
+    return workspace.settings.chart.distance is not None
+
+
+def kept_directors(bodies: Ints) -> list[Place]:
+    """Where the directors of bodies are in the work vector."""
+    return [Place("work", "d", DIRECTORS * bodies + i) for i in range(DIRECTORS)]
 
 
 def _moving(block: str, vector: str, start: int, at: Ints) -> Place:
@@ -174,12 +237,36 @@ def _moving(block: str, vector: str, start: int, at: Ints) -> Place:
     return Place(vector, block if vector == "work" else "v", start + at)
 
 
-def recorded_body(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int]]:
-    """Bodies of a kind, and the nodes of (qdot, vdot) of one without joints."""
+def recorded_force(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int], list[int]]:
+    """Forces of a kind; the nodes of their natural forces, (fx, fd) of one body after the other, and of the rates of
+    their internal states."""
+    force = Recorded(workspace, group, own, turned=keeps_directors(workspace))
+    for body in force.m.bodies:
+        body.weight, body.weight_d = np.zeros(3), np.zeros(9)
+    force.run(natural_loads, force.recorder.inputs("t")[0], force.recorder.inputs("y"))
+    loads = [x for state in force.m.states[: len(force.moving)] for x in (*state.fx, *state.fd)]
+    return force, force.nodes(loads), force.nodes(force.vector(force_state_rates)[: force.n_s])
+
+
+def recorded_body(
+    workspace: Workspace, group: Group, own: Mapping[str, Any], *, loaded: bool
+) -> tuple[Recorded, list[int]]:
+    """Bodies of a kind, and the nodes of (qdot, vdot) of one without joints; if `loaded` under natural forces beside
+    its weight, the inputs ``"load"``."""
     body = Recorded(workspace, group, own)
+    if loaded:
+        load, record = body.recorder.with_inputs("load", [0.5] * NATURAL), body.m.bodies[0]
+        record.weight, record.weight_d = record.weight + load[:3], record.weight_d + load[3:]
     out = np.zeros(body.n_q + body.n_v, dtype=object)
     body.run(free_rates, body.recorder.inputs("t")[0], body.recorder.inputs("y"), out)
     return body, body.nodes(out)
+
+
+def recorded_directors(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int]]:
+    """Bodies of a kind, and the nodes of their directors."""
+    body = Recorded(workspace, group, own)
+    body.run(set_state, body.recorder.inputs("t")[0], body.recorder.inputs("y"))
+    return body, body.nodes(body.m.states[0].d)
 
 
 def changed(workspace: Workspace) -> bool:
@@ -203,49 +290,61 @@ class Joint:
     Attributes
     ----------
     rows : number of equations
-    K, A : for each side (rows, 6): (Gx, H), and its product with the inverse mass; (rows, 3) of a body with a pivot
+    K, A : for each side (rows, 6): (Gx, H), and its product with the inverse mass, for generalised forces other than
+        G^T la with these; (rows, 3) of a body with a pivot
     weights : for each side the inverse mass and Ji
-    block, side : the lower triangle of G M^-1 G^T, row by row; G vdot + g_II
+    block, side, known : the lower triangle of G M^-1 G^T, row by row; G vdot + g_II; g_I
+    moved, at_rest : the two parts of `side`, of which the kernel gives the second one
     """
 
-    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
-        self.of = Recorded(workspace, group, own)
+    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any], kernel: Any = unsolved) -> None:
+        self.of = Recorded(workspace, group, own, turned=keeps_directors(workspace))
         of, m = self.of, self.of.m
-        of.run(unsolved, of.recorder.inputs("t")[0], of.recorder.inputs("y"))
+        of.run(kernel, of.recorder.inputs("t")[0], of.recorder.inputs("y"))
         self.rows = of.n_rows
         self.K, self.A, self._N = list[Matrix](), list[Matrix](), list[Matrix]()
         self.weights, G = list[tuple[Any, Matrix]](), list[Matrix]()
         for b in range(len(of.moving)):
-            K, full, inverse = self._gradient(b)
-            body = m.bodies[b]
+            body, state = m.bodies[b], m.states[b]
+            Gx, Gw, H, HJ = (
+                self._side(b, name, n) for name, n in (("Gx", body.nt), ("Gw", body.nr), ("H", 3), ("HJ", 3))
+            )
             share = 1.0 / body.mass
-            A = np.hstack([K[:, :3] * share, K[:, 3:] @ inverse]) if body.nt == 3 else K @ inverse
-            self.K.append(K)
-            self.A.append(A)
-            self.weights.append((share, inverse))
-            G.append(full)
+            self.K.append(np.hstack([Gx, H]))
+            self.A.append(np.hstack([Gx * share, HJ]))
+            self.weights.append((share, np.array(state.Ji, dtype=object)))
+            self._N.append(np.eye(3) if of.angular else np.array(state.N, dtype=object)[: body.nr])
+            G.append(np.hstack([Gx, Gw]))
         free = of.recorder.inputs("free")
         S = sum((A @ K.T for A, K in zip(self.A, self.K, strict=True)), np.zeros((self.rows, self.rows), dtype=object))
+        for i in np.flatnonzero([k == 0 for p in m.primitives for k in p.keep[: p.n]]):
+            S[i, i] = 1.0
         self.block = [S[i, j] for i in range(self.rows) for j in range(i + 1)]
-        side = of.vector(constraint_side)[m.head.n_internal :][: self.rows]
-        self.side = list(np.hstack(G) @ free + side)
+        self.at_rest, self.known = (
+            of.vector(vector)[m.head.n_internal :][: self.rows] for vector in (constraint_side, square_side)
+        )
+        self.moved = np.hstack(G) @ free
+        self.side = list(self.moved + self.at_rest)
 
-    def _gradient(self, b: int) -> tuple[Matrix, Matrix, Matrix]:
-        """(Gx, H) and (Gx, Gw) of one body, and Ji; without Gx of a body that does not move."""
+    def _side(self, b: int, name: str, n: int) -> Matrix:
+        """The first n columns of a matrix of the primitives, of the side of one body."""
         m = self.of.m
-        body, state = m.bodies[b], m.states[b]
-        full = np.zeros((self.rows, body.nt + body.nr), dtype=object)
-        row = 0
-        for primitive, r in zip(m.primitives, m.rows, strict=True):
-            side = primitive.body.index(b)
-            at = slice(row, row + primitive.n)
-            full[at, : body.nt] = np.array(r.Gx, dtype=object)[side, : primitive.n, : body.nt]
-            full[at, body.nt :] = np.array(r.Gw, dtype=object)[side, : primitive.n, : body.nr]
-            row += primitive.n
-        N = np.eye(3, dtype=object) if self.of.angular else np.array(state.N, dtype=object)[: body.nr]
-        self._N.append(N)
-        H = full[:, body.nt :] if self.of.angular else full[:, body.nt :] @ N
-        return np.hstack([full[:, : body.nt], H]), full, np.array(state.Ji, dtype=object)
+        found = [
+            np.array(getattr(r, name)[p.body.index(b)])[: p.n, :n] for p, r in zip(m.primitives, m.rows, strict=True)
+        ]
+        return np.vstack(found)
+
+    @property
+    def slots(self) -> Ints:
+        """The places of their equations in the order of elimination, (elements, rows)."""
+        P, own = self.of.workspace.arrays["primitives"], self.of.group.primitives
+        return np.hstack([P["slot"][k][:, :n] for k, n in zip(own.T, P["n"][own[0]].tolist(), strict=True)])
+
+    @property
+    def multipliers(self) -> Ints:
+        """The places of their multipliers among those of all constraints, (elements, rows)."""
+        P, own = self.of.workspace.arrays["primitives"], self.of.group.primitives
+        return np.hstack([P["row"][k][:, None] + np.arange(n) for k, n in zip(own.T, P["n"][own[0]], strict=True)])
 
     def pushed(self, b: int, la: Sequence[Any]) -> Matrix:
         """-M^-1 G^T la of one body."""
@@ -256,8 +355,3 @@ class Joint:
     def is_number(self, value: Any) -> bool:
         """Whether it is the same number for all elements."""
         return isinstance(self.of.graph.value(self.of.recorder.number(value)), float)
-
-
-def own_records(workspace: Workspace) -> dict[str, Any]:
-    """The records of the model that elements copy."""
-    return constants(workspace, ["bodies", "states", "primitives", "tree_velocities"])

@@ -29,6 +29,11 @@ Cell = Any
 class StoredJoints:
     """The joints of a model, numbered kind by kind, and where their gradients are.
 
+    Parameters
+    ----------
+    first : the first place in the work vector
+    floored : whether equations may be suspended
+
     Attributes
     ----------
     kinds : the joints of each kind
@@ -37,20 +42,31 @@ class StoredJoints:
     work : places of the blocks of G M^-1 G^T
     """
 
-    def __init__(self, kinds: Sequence[Joint], numbers: ElementNumbers) -> None:
+    def __init__(self, kinds: Sequence[Joint], numbers: ElementNumbers, first: int, *, floored: bool) -> None:
         self.kinds, self.numbers = kinds, numbers
         counts = [len(joint.of.group.bodies) for joint in kinds]
         self._firsts = np.cumsum([0, *counts])
         self.pairs = list(self._found())
         if len({(a, b) for a, _, b, _ in self.pairs}) < len(self.pairs):
             raise NotStraight("two elements have two bodies in common")
-        self.work = self.blocks(0)
+        self.work = self.blocks(first, self._order() if floored else None)
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in kinds]
 
-    def blocks(self, first: int) -> Work:
+    def blocks(self, first: int, order: Sequence[int] | None = None) -> Work:
         """Places of the blocks of a matrix with the pattern of G G^T."""
-        rows = np.repeat([joint.rows for joint in self.kinds], np.diff(self._firsts))
-        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first)
+        rows = np.repeat(np.array([joint.rows for joint in self.kinds], dtype=np.int64), np.diff(self._firsts))
+        return Work(rows, [(a, b) for a, _, b, _ in self.pairs], first, order)
+
+    def _order(self) -> list[int]:
+        """The joints in the order in which kernels eliminate them.
+
+        Raises NotStraight where they eliminate equations of others between those of a joint.
+        """
+        slots = [joint.slots for joint in self.kinds]
+        if any((np.diff(of) != 1).any() for of in slots):
+            raise NotStraight("equations of a joint are not eliminated one after the other")
+        order: list[int] = np.argsort(np.concatenate([of[:, 0] for of in slots])).tolist()
+        return order
 
     def which(self, k: int) -> Ints:
         """The joints of a kind."""

@@ -1,14 +1,14 @@
 """Null-space forms of trees by elements: velocities from the root outwards, quasi-velocities from accelerations.
 
-A body hangs from its parent by joint equations G w = 0 and has quasi-velocities nu = S (R^T xdot, Omega), see
+A body hangs from its parent by joint equations G w + g_I = 0 and has quasi-velocities nu = S (R^T xdot, Omega), see
 `rbdae.kernels.null_space.trees`. Three of these six equations have rotations alone: they are solved by cofactors, and
 then those for xdot. So no order of pivots differs from one attitude to another; a condition of the call asks for rows
 that are independent. The result is
 
-    w = X w_parent + Y nu
+    w = X w_parent + Y nu - Z g_I
 
-with X and Y nu of all joints first, and then a short element for each body, parents first. Accelerations are those of
-the saddle-point system, and nudot = S (R^T xddot, Omegadot) + Sdot w is a body's own.
+with X and the rest of all joints first, and then a short element for each body, parents first. Accelerations are those
+of the saddle-point system, and nudot = S (R^T xddot, Omegadot) + Sdot w is a body's own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbdae.multibody.stored_joints import StoredJoints
 from rbdae.multibody.workspace import Workspace
 
 _INDEPENDENT = 1e-6
-"""The least square of a determinant of three rows of size one: below, the generic kernel chooses pivots."""
+"""The least square of a determinant of three rows of size one: below, plain Python does the work."""
 
 _MOST_NODES = 10_000
 
@@ -39,7 +39,7 @@ Cells = tuple[float | None, ...]
 
 @final
 class _Hanging:
-    """Bodies that hang by joints of a kind: w = X w_parent + Y nu, nudot = rates. X has no columns for the ground.
+    """Bodies that hang by joints of a kind: w = X w_parent + own, nudot = rates. X has no columns for the ground.
 
     Raises NotStraight where other than three equations are of rotations alone.
     """
@@ -57,11 +57,11 @@ class _Hanging:
         parent = joint.K[1 - moving] if len(joint.K) > 1 else np.zeros((joint.rows, 0))
         self.n_nu = len(S)
         known = np.zeros((joint.rows + len(S), parent.shape[1] + 1), dtype=object)
-        known[: joint.rows, :-1] = -parent
+        known[: joint.rows, :-1], known[: joint.rows, -1] = -parent, -joint.known
         known[joint.rows :, -1] = of.recorder.with_inputs("nu", [0.5] * len(S))
         self.conditions: list[Any] = []
         solved = _solved(np.vstack([joint.K[moving], own]), known, self.conditions)
-        self.X, self.Y_nu = solved[:, :-1], solved[:, -1]
+        self.X, self.own = solved[:, :-1], solved[:, -1]
         self.first = of.first_velocity(moving)
         free = of.recorder.inputs("free")[self.first :][:6]
         self.rates = own @ free + S[:, :3] @ (turning @ np.array(state.xd, dtype=object))
@@ -161,11 +161,11 @@ class TreeElements:
         return kinds
 
     def _local(self, one: _Hanging) -> tuple[Kind, Ints]:
-        """Y nu to the velocities, and the entries of X that are not known; where those of each element begin."""
+        """Y nu - Z g_I to the velocities, and the entries of X that are not known; where those of each begin."""
         of, n = one.joint.of, len(one.children)
         unknown = [x for x, cell in zip(one.X.ravel(), one.cells, strict=True) if cell is None]
         at = self._work.take(len(unknown) * n) + len(unknown) * np.arange(n)
-        values = [*one.Y_nu, *unknown]
+        values = [*one.own, *unknown]
         own = [of.place(self.motion, "y", of.n_q + one.first + i) for i in range(6)]
         kept = [Place("work", "X", at + i) for i in range(len(unknown))]
         results = [Result(node, place) for node, place in zip(of.nodes(values), [*own, *kept], strict=True)]

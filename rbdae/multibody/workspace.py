@@ -7,12 +7,14 @@ and the kernels of either find their own.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, final
 
 import numpy as np
 
+from rbdae import _process
 from rbdae._arrays import Mat, Vec, copied
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.linear.schur import SUSPENDED
@@ -28,6 +30,10 @@ from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import square_pattern
+
+_LOCK = threading.RLock()
+"""Of memories while kernels in plain Python work on them; they may call the user's functions, which call others."""
+_process.protect(lambda: _LOCK, 5)
 
 
 @final
@@ -204,7 +210,7 @@ class Workspace:
         bound = partial(kernel, self.plain_memory)
 
         def call(*arguments: Any) -> None:
-            with np.errstate(all="ignore"):
+            with _LOCK, np.errstate(all="ignore"):
                 bound(*arguments)
 
         return self.raising(call)

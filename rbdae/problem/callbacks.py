@@ -17,7 +17,6 @@ from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.projection import project
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.implicit_step import MEMORY
@@ -30,7 +29,7 @@ from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.projection import ViolationScales, machine_projection
+from rbdae.problem.projection import Nearest, ViolationScales, machine_projection
 
 HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
 
@@ -88,9 +87,9 @@ class Callbacks:
         return self._call("rhs_jacobian")
 
     @cached_property
-    def project(self) -> Callable[[float, Vec, Vec], None]:
+    def project(self) -> Nearest:
         """project(t, y, info), see `rbdae.kernels.projection`."""
-        return self._workspace.plain(project)
+        return Nearest(self._workspace)
 
     @cached_property
     def _violation_scales(self) -> ViolationScales:

@@ -33,7 +33,7 @@ from rbdae.multibody.recording import (
     Recording,
     Run,
     finished,
-    input_places,
+    places_of_selected,
     recording_point,
     run,
     selection_numbers,
@@ -120,7 +120,7 @@ class Tangents:
         recorder, g = ran.recorder, ran.recorder.graph
         values = [recorder.number(each) for each in self._quantities(ran)]
         y, yd, time = inputs_of(g, "y", n), inputs_of(g, "yd", n), g.node("input", "t", 0)
-        u = [symbol.node for symbol in recorder.inputs("selection")[input_places(workspace)]]
+        u = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
         one = g.const(1.0)
         moving = [k for k, (_, each) in enumerate(self._found) if each.aspect == "acceleration"]
         rates = {node: {0: rate} for node, rate in zip(y, yd, strict=True)} | {time: {0: one}}

@@ -12,15 +12,17 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
+from rbdae.kernels import near_projection
 from rbdae.kernels import projection as kernel
-from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
 from rbdae.machine.loops import correction as at
 from rbdae.machine.loops.memory import NOT_PROJECTED
 from rbdae.machine.projected import projected
-from rbdae.multibody.traced import traced
+from rbdae.multibody.closing_elements import code_of_closing
+from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.closing import called_with_lock, closing
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
 
@@ -129,12 +131,12 @@ class Projector:
         )
 
     @cached_property
-    def _project(self) -> Callable[[float, Vec, Vec], None]:
-        """The kernel, made when it is first needed: loops in machine code may do without it."""
-        if self.projection.metric == "identity":  # the kernel with M = I, [NS] (64)
-            return with_unit_masses(self.problem.workspace).plain(kernel.project)
-        project: Callable[[float, Vec, Vec], None] = self.problem.callbacks.project
-        return project
+    def _nearest(self) -> Nearest:
+        """The projection without statistics, made when it is first needed."""
+        if self.projection.metric == "identity":  # with M = I, [NS] (64)
+            return Nearest(with_unit_masses(self.problem.workspace))
+        nearest: Nearest = self.problem.callbacks.project
+        return nearest
 
     @property
     def restart_tolerance(self) -> float:
@@ -153,7 +155,7 @@ class Projector:
         """
         self._before[:] = y
         info = self._info
-        self._project(t, y, info)
+        self._nearest(t, y, info)
         if info[kernel.ITERATIONS] < 0.0:
             raise ProjectionError(self._failure(t, info))
         if info[kernel.CHANGED] == 0.0:
@@ -168,10 +170,9 @@ class Projector:
 
     def machine(self) -> CompiledProjection | None:
         """This projection for a run in machine code; None if there is none."""
-        p = self.projection
-        if not (p.position and p.velocity and p.metric == "mass" and p.max_iterations >= _NEAR):
+        if self.projection.max_iterations < _NEAR:
             return None
-        near = _near(self.problem.workspace)
+        near = self._nearest.machine()
         return None if near is None else CompiledProjection(self, near, self._info, self.problem.n)
 
     def _failure(self, t: float, info: Vec) -> str:
@@ -285,16 +286,72 @@ def _refuse_identity(workspace: Workspace) -> None:
         )
 
 
-def _near(workspace: Workspace) -> MachineFunction | None:
-    """A C function of `rbdae.kernels.near_projection`, for one run at a time; None without code of this model. It
-    returns 1 where a guard does not hold."""
-    n = workspace.layout.n
-    if not workspace.memory.traced or workspace.code_calls_python:
-        return None
-    info = kernel.N_INFO + len(ViolationScales.of(workspace).weights)
-    shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}
-    found = traced(workspace, project_near, shapes, otherwise=lambda: workspace.plain(project_near))
-    return None if found is None else found.bare()
+@final
+class Nearest:
+    """``project(t, y, info)``: y in place to the nearest state on the constraints, see `rbdae.kernels.projection`. Near
+    them by code of this model, elsewhere in plain Python, which takes milliseconds."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    __reduce__ = refuse_copies
+
+    @cached_property
+    def _anywhere(self) -> Callable[[float, Vec, Vec], None]:
+        return self._workspace.plain(kernel.project)
+
+    @cached_property
+    def _steps(self) -> TracedKernel | None:
+        """Newton steps of a long model; None for others."""
+        code = code_of_closing(self._workspace)
+        return None if code is None else TracedKernel("closing", code, self._workspace, lambda: _counts_not, Tally())
+
+    @cached_property
+    def _recorded(self) -> TracedKernel | None:
+        """Code of `rbdae.kernels.near_projection`; None without code of this model."""
+        workspace, n = self._workspace, self._workspace.layout.n
+        if not workspace.memory.traced:
+            return None
+        info = kernel.N_INFO + len(ViolationScales.of(workspace).weights)
+        shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + near_projection.N_MORE,)}
+        return traced(workspace, near_projection.project_near, shapes, otherwise=lambda: _counts_not)
+
+    def machine(self) -> MachineFunction | None:
+        """Code of the model as a C function, for one run at a time; None without it, and where it calls Python. It
+        returns 1 where a guard does not hold."""
+        if self._steps is not None:
+            return closing(self._workspace, self._steps)
+        return None if self._recorded is None or self._recorded.code.functions else self._recorded.bare()
+
+    @cached_property
+    def _near(self) -> Callable[[float, Vec, Vec, Vec], None] | None:
+        if self._steps is not None:
+            return called_with_lock(closing(self._workspace, self._steps), _counts_not)
+        return None if self._recorded is None else self._recorded.call
+
+    def __call__(self, t: float, y: Vec, info: Vec) -> None:
+        """Project y; `info` says how, and what was done."""
+        if info[kernel.ITERATION_LIMIT] < _NEAR or self._near is None:
+            self._anywhere(t, y, info)
+            return
+        n = len(y)
+        out = np.empty(n + near_projection.N_MORE)
+        self._near(t, y, info, out)
+        found = out[n:]
+        if found[near_projection.COUNTS] != 1.0 or not np.isfinite(out).all():
+            self._anywhere(t, y, info)
+            return
+        info[kernel.POSITION_VIOLATION] = found[near_projection.POSITIONS]
+        info[kernel.VELOCITY_VIOLATION] = found[near_projection.VELOCITIES]
+        info[kernel.ITERATIONS] = found[near_projection.ITERATIONS]
+        info[kernel.CHANGED] = found[near_projection.OFF]
+        if found[near_projection.OFF]:
+            y[:] = out[:n]
+
+
+def _counts_not(t: float, y: Vec, info: Vec, out: Vec) -> None:
+    """What stands for code whose guards do not hold."""
+    out[:] = 0.0
 
 
 @final
@@ -313,14 +370,14 @@ class CompiledProjection:
         self.near = near
         self._projector = projector
         self.result = at.INFO + len(info)
-        self.memory = np.zeros(self.result + n + N_MORE)
+        self.memory = np.zeros(self.result + n + near_projection.N_MORE)
         self.memory[at.INFO : self.result] = info
 
         def anywhere(t: float, y: Vec, _: Vec, out: Vec) -> None:
             out[:n] = y
             out[n] = projector(t, out[:n])
 
-        shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + N_MORE,)}
+        shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + near_projection.N_MORE,)}
         self.anywhere = trampoline(anywhere, "tyyo", shapes)
 
     def start(self, t: float, y: Vec) -> None:

@@ -14,7 +14,7 @@ from rbdae.rotations.algebra import add_products, spin
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_map
 from rbdae.rotations.functions import ChartFunctions
-from rbdae.rotations.quaternion_algebra import normalise, spurrier_klumpp
+from rbdae.rotations.quaternion_algebra import largest_row, normalise
 from rbdae.rotations.signatures import *  # noqa: F403
 from rbdae.rotations.velocities import DIRECTOR_RATE
 
@@ -39,8 +39,8 @@ def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> Non
 
 
 def _normalise(a: Array, p: Array) -> None:
-    """Normalise by [NS] (64): the rotation of the unit quaternion by Spurrier and Klumpp."""
-    spurrier_klumpp(a, p)
+    """[NS] (64): the rotation of the unit quaternion by Spurrier and Klumpp."""
+    largest_row(a, p)
     normalise(p, p)
     euler_map(p, a)
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array, sqrt
+from rbdae.graph.functions import Array, select, sqrt
 
 
 def left(p: Array, L: Array) -> None:
@@ -123,6 +123,40 @@ def spurrier_klumpp(d: Array, p: Array) -> None:
         p[0] = f * (d[1] - d[3])
         p[1] = f * (d[6] + d[2])
         p[2] = f * (d[7] + d[5])
+
+
+def largest_row(d: Array, p: Array) -> None:
+    """p[:4] of the same, of another norm: the row of 4 p p^T with the largest diagonal, without branches, which fall in
+    one way for one body and in another for the next."""
+    trace = d[0] + d[4] + d[8]
+    a0 = 1.0 + trace
+    a1 = d[5] - d[7]
+    a2 = d[6] - d[2]
+    a3 = d[1] - d[3]
+    p[0] = a0
+    p[1] = a1
+    p[2] = a2
+    p[3] = a3
+    b0 = d[3] + d[1]
+    b1 = d[6] + d[2]
+    b2 = d[7] + d[5]
+    largest = trace
+    more = d[0] > largest
+    _take(p, more, a1, 1.0 + 2.0 * d[0] - trace, b0, b1)
+    largest = select(more, d[0], largest)
+    more = d[4] > largest
+    _take(p, more, a2, b0, 1.0 + 2.0 * d[4] - trace, b2)
+    largest = select(more, d[4], largest)
+    more = d[8] > largest
+    _take(p, more, a3, b1, b2, 1.0 + 2.0 * d[8] - trace)
+
+
+def _take(p: Array, more: bool, x0: float, x1: float, x2: float, x3: float) -> None:
+    """p = x where `more` holds."""
+    p[0] = select(more, x0, p[0])
+    p[1] = select(more, x1, p[1])
+    p[2] = select(more, x2, p[2])
+    p[3] = select(more, x3, p[3])
 
 
 def unit_quaternion(R: Mat) -> Vec:

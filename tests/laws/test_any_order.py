@@ -9,11 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from inside import JIT
 
 import rbdae
-
-pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
 ENDS = {"n_four_bar": 1.7, "andrews": 0.01, "flyball_governor": 0.01}
 """Of runs: four bars come to a singular position and go on along another branch, with other independent velocities."""

@@ -52,6 +52,21 @@ def cubic(t, x, out):
     out[12:15] = (p @ p) * p
 
 
+def steered(n: int) -> rbdae.System:
+    """Hinges with motors and drives that read inputs, of which some read two, or one that others read."""
+    system = rbdae.models.chain(n, planar=True)
+    u = [system.add_input(f"u{k}", 0.3 + 0.1 * k) for k in range(n)]
+    for k, joint in enumerate(tuple(system.joints)):
+        if k % 3 == 1:
+            law = rbdae.drives.PrescribedAngle(joint, lambda t, u: u.a * np.sin(t), inputs={"a": u[k]})
+            system.add_joint(law)
+        else:
+            system.add_force(rbdae.forces.Motor(joint, torque=u[(3 * k) % n]))
+        read = {"a": u[0], "b": u[k]}
+        system.add_force(rbdae.forces.Motor(joint, torque=lambda t, angle, rate, u: -u.a * u.b * rate, inputs=read))
+    return system
+
+
 MODELS = {
     "chain": lambda: rbdae.models.chain(4),
     "hinges": lambda: rbdae.models.chain(3, planar=True),
@@ -65,6 +80,7 @@ MODELS = {
     "redundant": lambda: redundant_systems.redundant_system(1),
     "forces": lambda: system_of("spring + actuator + spring to the ground + torsion + slide", jointed=True),
     "further forces": lambda: system_of("friction + motor + laws + dry + contact", jointed=True),
+    "steered": lambda: steered(4),
 }
 PAIRINGS = [
     p for p in ALL_PAIRINGS if FORMULATIONS[p.formulation].kind != "ode" and not p.formulation.startswith("null-space")

@@ -3,14 +3,17 @@ selections and projections, whatever is asked on the way."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import machine_call, near_projection, project_through, segment_times, switches
+from inside import machine_call, near_projection, project_in_python, project_through, segment_times, switches
 
 import rbdae
 from rbdae.adapter import Reason
+from rbdae.kernels import projection as at
 
 ODE = Pairing("index-0", "quaternion", "angular")
 
@@ -235,6 +238,22 @@ def test_projected_runs_are_watched_too(asked):
 # ---------------------------------------------------------------- projections
 
 
+LONG = [
+    Pairing("index-0", "quaternion", "spatial"),
+    Pairing("ggl", "directors", "coordinate"),
+    Pairing("hamiltonian-eliminated", "quaternion", "momentum"),
+    Pairing("null-space", "quaternion", "angular"),
+]
+
+
+def driven_chain():
+    """Hinged links, the first of which is turned."""
+    system = rbdae.models.chain(18, planar=True)
+    (hinge, *_) = system.joints
+    system.add_joint(rbdae.drives.PrescribedAngle(hinge, lambda t: 0.3 * t + 0.2 * t * t))
+    return system
+
+
 CASES = [
     *(cases.PAIRS[::29] if cases.NIGHTLY else ()),
     ("C", ODE),
@@ -247,26 +266,53 @@ CASES = [
 
 @pytest.mark.parametrize("system, pairing", CASES, ids=["-".join(map(str, case)) for case in CASES])
 def test_near_the_constraints_it_is_the_projection(system, pairing, rng):
-    """The same state, to rounding, after the same Newton iterations, or the word that it does not count."""
+    """The same state, to rounding, after the same Newton iterations, or the word that it does not count; however it is
+    asked to project."""
     problem = cases.problem(system, pairing)
     counted = []
-    for size in (1e-12, 1e-9, 1e-7, 1e-5, 1e-3):
+    ways = [rbdae.Projection(**given) for given in WAYS if pairing.velocity != "momentum" or "metric" not in given]
+    for size, projection in [
+        *((size, ways[0]) for size in (1e-12, 1e-9, 1e-7, 1e-5, 1e-3)),
+        *((1e-7, w) for w in ways),
+    ]:
         y = problem.y0.copy()
         n = problem.layout.v.stop
         y[:n] += size * rng.standard_normal(n)
-        projector = rbdae.Projection().bind(problem)
-        wanted = y.copy()
-        changed = projector(0.1, wanted)
+        projector = projection.bind(problem)
+        wanted, projected = y.copy(), y.copy()
+        info = project_in_python(projector, 0.1, wanted)
         found, off, iterations, counts = near_projection(problem, projector, 0.1, y)
         counted.append(counts)
-        assert off == changed
+        assert off == info[at.CHANGED] == projector(0.1, projected)
+        scale = (1.0 + np.abs(wanted).max()) * max(1.0, float(np.abs(problem.natural(0.0, y)).max()))
+        assert np.abs(projected - wanted).max() <= 1e-11 * scale
         if not counts:
-            assert projector.iterations > 2  # two steps are what there is
+            assert info[at.ITERATIONS] > 2  # two steps are what there is
             continue
-        assert abs(iterations - projector.iterations) <= 1  # the last one may be of rounding alone
-        scale = 1.0 + np.abs(wanted).max()
-        assert np.abs(found - wanted).max() <= 1e-11 * scale * max(1.0, float(np.abs(problem.natural(0.0, y)).max()))
-    assert all(counted[:3])
+        assert abs(iterations - info[at.ITERATIONS]) <= 1  # the last one may be of rounding alone
+        assert np.abs(found - wanted).max() <= 1e-11 * scale
+    assert all([*counted[:3], *counted[5:]])
+
+
+WAYS: list[dict[str, Any]] = [
+    {}, {"velocity": False}, {"position": False}, {"velocities": "tangential"}, {"metric": "identity"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pairing", LONG, ids=str)
+def test_long_chains_are_projected_from_anywhere_in_the_same_steps(pairing, rng):
+    """By elements: as the kernel does it, which halves steps, and has other than the nearest states far away."""
+    problem = cases.formulate(driven_chain(), pairing)
+    projector = rbdae.Projection(max_iterations=20).bind(problem)
+    n = problem.layout.v.stop
+    for size in (0.0, 1e-7, 1e-3, 2e-2):
+        y = problem.y0 + size * np.append(rng.standard_normal(n), np.zeros(problem.n - n))
+        wanted = y.copy()
+        info = project_in_python(projector, 0.1, wanted)
+        found, off, iterations, counts = near_projection(problem, projector, 0.1, y)
+        assert counts and off == (info[at.CHANGED] == 1.0)
+        assert abs(iterations - info[at.ITERATIONS]) <= 1  # the last one may be of rounding alone
+        assert np.abs(found - wanted).max() <= 1e-10 * (1.0 + np.abs(wanted).max())
 
 
 class Watched:
@@ -339,9 +385,8 @@ def test_runs_are_those_that_are_projected_from_python(system, pairing, t_end, o
     assert mine.calls <= 3 < theirs.calls  # the start, and what is left to the projector
 
 
-@pytest.mark.parametrize("given", [{"velocity": False}, {"metric": "identity"}, {"max_iterations": 2}], ids=str)
-def test_other_projections_come_back_to_python(given):
-    problem, projection = cases.problem("C", ODE), rbdae.Projection(**given)
+def test_projections_of_few_iterations_come_back_to_python():
+    problem, projection = cases.problem("C", ODE), rbdae.Projection(max_iterations=2)
     assert projection.bind(problem).machine() is None
     assert rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dopri5", projection=projection).success
 

@@ -6,8 +6,10 @@ import cases
 import inside
 import numpy as np
 import pytest
+import redundant_systems
 from cases import Pairing
-from test_elements import tree
+from force_cases import system_of
+from test_elements import steered, tree
 
 import rbdae
 
@@ -66,7 +68,32 @@ def hanging() -> rbdae.System:
     return system
 
 
-LEVELS = {"hinges": 1e-12, "tied": 5e-12}
+def sprung(n: int) -> rbdae.System:
+    """Hinges with springs between bodies, one to the ground, one about an axis; two of them are turned."""
+    system, forces = rbdae.models.chain(n, planar=True), rbdae.forces
+    bodies, joints = [system.ground, *system.bodies], system.joints
+    for k in range(n):
+        ends = {"at_a": (0.3, 0.0, 0.1 * k), "at_b": (0.0, 0.3, 0.0)}
+        system.add_force(forces.SpringDamper(*bodies[k : k + 2], stiffness=5.0, damping=0.1, length=0.3, **ends))
+    system.add_force(forces.SpringDamper(bodies[2], stiffness=5.0, at_a=(0.3, 0.0, 0.1), at_b=(0.0, 0.3, 0.0)))
+    system.add_force(forces.TorsionalSpringDamper(joints[1], stiffness=5.0, damping=0.1))
+    for joint in (joints[1], joints[3]):
+        system.add_joint(rbdae.drives.PrescribedAngle(joint, lambda t: 0.3 * np.sin(2.0 * t)))
+    return system
+
+
+def driven_rings(n: int) -> rbdae.System:
+    """Rings of which a rod of prescribed length holds one."""
+    system = rings(n)
+    rod = rbdae.drives.DrivenRod(
+        system.ground, system.bodies[-1], at_a=(0.5, 0.5, 0.5), length=lambda t: 2.0 + 0.1 * np.sin(t)
+    )
+    system.add_joint(rod)
+    system.add_force(rbdae.forces.SpringDamper(system.bodies[1], stiffness=5.0, at_a=(0.3, 0.0, 0.1)))
+    return system
+
+
+LEVELS = {"hinges": 1e-12, "tied": 5e-12, "sprung": 1e-12, "steered": 1e-12}
 """Parallel hinges off their axes, and nearly dependent ties: the whole model's code is as far from numbers of more
 digits. 1e-13 for all others."""
 
@@ -80,7 +107,23 @@ MODELS = {
     "pivots": rbdae.models.double_pendulum,
     "tied": lambda: cases.built("tied"),
 }
-MORE = {"hanging": hanging, "windows": lambda: rbdae.models.n_four_bar(5), "rings": lambda: rings(3)}
+MORE = {
+    "hanging": hanging,
+    "windows": lambda: rbdae.models.n_four_bar(5),
+    "rings": lambda: rings(3),
+    "driven rings": lambda: driven_rings(3),
+}
+FORCED = {
+    "sprung": lambda: sprung(5),
+    "bushed": lambda: cases.built("bushed"),
+    "branched": lambda: cases.built("branched"),
+    "states": lambda: cases.built("struts"),
+    "driven": cases.driven,
+    "redundant": lambda: redundant_systems.redundant_system(1),
+    "forces": lambda: system_of("spring + actuator + spring to the ground + torsion + slide", jointed=True),
+    "further forces": lambda: system_of("friction + motor + laws + dry + contact", jointed=True),
+    "steered": lambda: steered(4),
+}
 PAIRINGS = [
     Pairing("index-0", "quaternion", "angular"),
     Pairing("index-0", "quaternion", "coordinate"),
@@ -100,7 +143,27 @@ CASES = [
     *((model, Pairing("null-space", "quaternion", "angular"))
       for model in ("hanging", "chain", "balls", "pivots", "windows", "rings")),
     ("hinges", Pairing("null-space", "directors", "angular")),
+    # forces, drives, dropped equations
+    *((model, Pairing(*pairing)) for model, *pairing in (
+        ("bushed", "index-0", "quaternion", "coordinate"), ("branched", "projected-0", "quaternion", "coordinate"),
+        ("states", "baumgarte-ode", "quaternion", "angular"), ("driven", "baumgarte-ode", "directors", "coordinate"),
+        ("redundant", "index-0", "quaternion", "angular"),
+        ("redundant", "hamiltonian-eliminated", "quaternion", "coordinate"),
+        ("forces", "null-space", "quaternion", "angular"),
+        ("forces", "hamiltonian-eliminated", "directors", "coordinate"),
+        ("further forces", "index-0", "directors", "angular"), ("sprung", "index-0", "quaternion", "spatial"),
+        ("sprung", "null-space", "directors", "angular"), ("driven rings", "null-space", "quaternion", "angular"),
+        ("steered", "null-space", "quaternion", "angular"),
+        ("states", "null-space", "quaternion", "angular"), ("driven", "projected-0", "quaternion", "coordinate"),
+    )),
 ]  # fmt: skip
+
+SINGULAR = [
+    ("tree", Pairing("index-0", "rotation-vector", "angular")),
+    ("branched", Pairing("baumgarte-ode", "euler-313", "angular")),
+    ("hanging", Pairing("null-space", "rodrigues", "angular")),
+    ("pivots", Pairing("null-space", "rotation-vector", "angular")),
+]
 
 
 def by_elements(monkeypatch, system, pairing: Pairing, **options) -> tuple[rbdae.Problem, list[int]]:
@@ -122,13 +185,41 @@ def agree(one: rbdae.Problem, other: rbdae.Problem, rng, level: float) -> None:
 
 @pytest.mark.parametrize(("model", "pairing"), CASES, ids=str)
 def test_elements_are_the_kernels_of_all_models(monkeypatch, rng, model, pairing):
-    problem, kinds = by_elements(monkeypatch, (MODELS | MORE)[model](), pairing)
+    """Also forces of every kind, their internal states, drives, dropped joint equations, Baumgarte's terms, forces that
+    are no transposed gradients."""
+    options = {"redundant": "minimum-norm"} if model == "redundant" else {}
+    problem, kinds = by_elements(monkeypatch, (MODELS | FORCED | MORE)[model](), pairing, **options)
     assert len(kinds) == 1, "it was not made of elements"
-    one = cases.formulate(problem.system, pairing, code="plain")
+    one = cases.formulate(problem.system, pairing, code="plain", **options)
     agree(one, problem, rng, LEVELS.get(model, 1e-13))
 
 
-def test_dependent_rows_of_a_joint_are_fallbacks(monkeypatch):
+@pytest.mark.parametrize(("model", "pairing"), SINGULAR, ids=str)
+def test_bodies_keep_their_directors_for_others(monkeypatch, rng, model, pairing):
+    """In charts with a singular set, whose reference rotations are those of each body."""
+    turned = cases.stirred((MODELS | FORCED | MORE)[model](), rng)
+    problem, kinds = by_elements(monkeypatch, turned, pairing, reference="start")
+    assert len(kinds) == 1, "it was not made of elements"
+    agree(cases.formulate(turned, pairing, code="plain", reference="start"), problem, rng, 1e-13)
+
+
+@pytest.mark.parametrize("pairing", [PAIRINGS[0], Pairing("projected-0", "quaternion", "coordinate")], ids=str)
+def test_suspended_equations_are_those_of_the_kernels(monkeypatch, rng, pairing):
+    """Which pivots are below their floors depends on the order of elimination."""
+    kinds = inside.make_rhs_elements(monkeypatch)
+    one, other = (
+        inside.suspending(cases.formulate(rings(2), pairing, redundant="minimum-norm", code=code), 1.0)
+        for code in ("plain", "auto")
+    )
+    y = one.y0 + 0.05 * rng.standard_normal(one.n)
+    suspended = np.count_nonzero(inside.pivots(one, 0.0, y) == 0.0)
+    assert 3 < suspended < one.workspace.layout.n_rows - 3
+    wanted = one.rhs(0.0, y)
+    np.testing.assert_allclose(other.rhs(0.0, y), wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
+    assert kinds and other.callbacks._handed_over == 0
+
+
+def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
     """A hinge after almost a quarter of a turn off its axis, which the other body has: the generic kernel chooses
     pivots."""
     kinds = inside.make_rhs_elements(monkeypatch)
@@ -168,6 +259,14 @@ def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
     agree(cases.formulate(other.system, PAIRINGS[0], code="plain"), other, rng, 1e-13)
 
 
+def test_other_inputs_are_read(monkeypatch, rng):
+    inside.make_rhs_elements(monkeypatch)
+    values = {f"u{k}": 0.7 - 0.2 * k for k in range(4)}
+    one, other = (cases.formulate(steered(4), PAIRINGS[0], code=code) for code in ("plain", "auto"))
+    agree(one, other, rng, 1e-12)
+    agree(one.with_inputs(values), other.with_inputs(values), rng, 1e-12)
+
+
 def test_the_text_is_that_of_any_number_of_bodies():
     for make, sizes in ((rbdae.models.chain, (20, 31)), (rbdae.models.n_four_bar, (10, 13))):
         texts = [inside.text_of_rhs_elements(rbdae.formulate(make(n), "index-0")) for n in sizes]
@@ -186,21 +285,18 @@ def test_lost_pivots_are_fallbacks(monkeypatch):
     assert problem.callbacks._fallbacks == 1
 
 
-@pytest.mark.parametrize("model", ["andrews", "driven_pendulum", "flyball_governor"])
-def test_drives_and_forces_are_recorded_as_a_whole(monkeypatch, model):
-    assert not by_elements(monkeypatch, rbdae.models.MODELS[model](), PAIRINGS[0])[1]
-
-
 def test_what_is_not_asked_of_them(monkeypatch):
-    """Charts with a singular set, spatial quasi-velocities; rows that may be suspended."""
-    for pairing in (
-        Pairing("index-0", "rotation-vector", "angular"),
-        Pairing("null-space", "quaternion", "spatial"),
-    ):
-        assert not by_elements(monkeypatch, rbdae.models.chain(3), pairing)[1]
-    inside.make_rhs_elements(monkeypatch)
-    problem = rbdae.formulate(rbdae.models.n_four_bar(2), "index-0", redundant="minimum-norm")
-    assert not inside.rhs_elements_apply(problem)
+    """Spatial quasi-velocities, one velocity of all bodies where some are driven; friction under reactions, laws
+    that are called."""
+    assert not by_elements(monkeypatch, rbdae.models.chain(3), Pairing("null-space", "quaternion", "spatial"))[1]
+    driven, called = cases.driven(), rbdae.models.pendulum()
+    assert not by_elements(monkeypatch, driven, Pairing("null-space", "quaternion", "angular"))[1]
+    law = rbdae.forces.CalledBack(lambda t, angle, rate: -angle, derivatives=lambda t, angle, rate: (-1.0, 0.0))
+    called.add_force(rbdae.forces.Motor(called.joints[0], torque=law))
+    rubbed = rbdae.models.pendulum()
+    rubbed.add_force(rbdae.forces.Coulomb(rubbed.joints[0], mu=0.2, normal="reaction", radius=0.01, velocity=0.01))
+    for system in (called, rubbed):
+        assert not by_elements(monkeypatch, system, PAIRINGS[0])[1]
 
 
 def test_long_models_of_a_few_kinds_have_them():

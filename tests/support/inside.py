@@ -228,8 +228,21 @@ def machine_call(address: int) -> Any:
 
 
 def project_through(projector: Any, call: Any) -> None:
-    """Let a projector call its kernel as ``call(kernel, t, y, info)``."""
-    projector._project = partial(call, projector._project)
+    """Let a projector that Python calls project by ``call(nearest, t, y, info)``."""
+    nearest = projector._nearest
+
+    class Through:
+        __call__ = staticmethod(partial(call, nearest))
+        machine = staticmethod(nearest.machine)
+
+    projector._nearest = Through()
+
+
+def project_in_python(projector: Any, t: float, y: Vec) -> Vec:
+    """Project y in place by the kernel in plain Python, as a projector does; `info` with what was done."""
+    info: Vec = projector._info.copy()
+    projector._nearest._anywhere(t, y, info)
+    return info
 
 
 def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) -> tuple[Vec, bool, float, bool]:

@@ -37,13 +37,18 @@ def factorise_schur(m: Memory, pulled: int) -> None:
 
 def assemble_schur(m: Memory, pulled: int) -> None:
     """S in place of L. Reads the gradients, N and Ji."""
-    reduce_gradients(m)
-    if pulled == 1 and head(m).forms == 1:
-        _scale_reduced_gradients(m)
+    reduce_gradients(m, pulled)
     _add_pairs(m)
 
 
-def reduce_gradients(m: Memory) -> None:
+def reduce_gradients(m: Memory, pulled: int) -> None:
+    """H = Gw N of both sides of each primitive, and HJ = H Ji, as the formulation takes it where `pulled` is 1."""
+    _multiply_gradients(m)
+    if pulled == 1 and head(m).forms == 1:
+        _scale_reduced_gradients(m)
+
+
+def _multiply_gradients(m: Memory) -> None:
     """H = Gw N and HJ = H Ji of both sides of each primitive."""
     h = head(m)
     B = bodies(m)

@@ -21,7 +21,8 @@ ITERATIONS = 1
 """Of Newton's method."""
 COUNTS = 2
 """1 where the result counts, else 0."""
-N_MORE = 3
+N_MORE = 5
+"""With the violations of positions and of velocities, which loops do not read."""
 
 # ---------------------------------------------------------------- p
 COUNT = 0
