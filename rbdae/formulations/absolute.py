@@ -17,8 +17,10 @@ With momenta ([BS09] (38), (39); quaternion or directors):
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rbdae.formulations import explicit
-from rbdae.formulations.base import AbsoluteFormulation, Implicit
+from rbdae.formulations.base import AbsoluteFormulation, Implicit, Norm
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
@@ -32,7 +34,8 @@ from rbdae.kernels.equations import (
     set_state,
 )
 from rbdae.kernels.forces.internal_states import states_residual
-from rbdae.kernels.memory import head
+from rbdae.kernels.linear import unit_quaternions
+from rbdae.kernels.memory import bodies, head
 
 
 def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
@@ -81,3 +84,22 @@ class Index2(WithMultipliers, name="index-2", index=2, levels=(1,), source="[NS]
 
 class Index1(WithMultipliers, name="index-1", index=1, levels=(2,), source="[NS] (4)"):
     """Constraint on accelerations."""
+
+
+@entry("ityyo")
+def unit_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
+    """F(t, y, yd) to out where |p| = 1 is taken for granted; the multipliers of the norms have no part and are 0."""
+    h = head(m)
+    fill_residual(m, t, y, yd, out)
+    unit_quaternions.balance(m, out, h.n_q)
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        out[h.n_q + o.iv + o.nt + 3] = y[h.multipliers_at + o.il]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitIndex1(Index1):
+    """The system that `index-0` solves with ``norm="unit"``; no formulation by itself."""
+
+    kernels = Implicit(unit_residual, explicit.rhs)
+    norm: Norm = "unit"

@@ -20,9 +20,9 @@ from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explic
 from rbdae.formulations.explicit import SADDLE, add_multipliers
 from rbdae.graph.functions import Array, Memory, maximum, sqrt
 from rbdae.kernels.bodies.dynamics import dynamics_residual
-from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
+from rbdae.kernels.bodies.gather import collect_velocities, gather_positions, gather_velocities
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
-from rbdae.kernels.bodies.natural import place
+from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.applied import applied_forces
@@ -67,6 +67,18 @@ def motion(m: Memory, t: float, y: Array, out: Array) -> None:
     for i in range(h.n_v):
         for j in range(h.n_nu):
             out[h.n_v + i * h.n_nu + j] = T[i, j]
+
+
+@entry("ityyo")
+def selected_rates(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
+    """nudot to out at (q, w) in y and wdot in yd, with material angular velocities. It is nu where w is 0 and wdot
+    is w."""
+    set_time(m, t)
+    gather_positions(m, y)
+    place(m)
+    gather_velocities(m, y, head(m).n_q)
+    move(m)
+    select_rates(m, yd[head(m).n_q :], out, 0)
 
 
 @entry("ityo")

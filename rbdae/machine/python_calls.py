@@ -70,7 +70,7 @@ def callable_from_python(
     known: list[Any] = []
 
     def converting(*arguments: Any) -> None:
-        known[0]()(*_as_expected(name, signs, shapes, arguments))
+        known[0]()(*as_expected(name, signs, shapes, arguments))
 
     out, definition = builtin(address, name, context)
     context.alive += [definition, converting, plain]
@@ -79,7 +79,7 @@ def callable_from_python(
     return out
 
 
-def _as_expected(name: str, signs: str, shapes: Shapes, arguments: tuple[Any, ...]) -> list[Any]:
+def as_expected(name: str, signs: str, shapes: Shapes, arguments: tuple[Any, ...]) -> list[Any]:
     """Arguments as machine code reads them; refuses those that it could not read."""
     if len(arguments) != len(signs):
         raise TypeError(f"{name} takes {len(signs)} arguments, got {len(arguments)}")

@@ -129,7 +129,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
 def _text_of_structure(workspace: Workspace, wanted: Wanted, signs: str, key: object) -> CodeText:
     """The text of a kernel that calls no functions. A refusal is noted on disk: other processes record nothing to find
     it out again."""
-    about = "refused", key, _most_nodes(workspace), LARGEST
+    about = "refused", key, most_nodes(workspace), LARGEST
     refused = noted(about)
     if refused is not None:
         raise _NotHad(refused.decode())
@@ -147,9 +147,9 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int,
     made = _of_elements(workspace, wanted, signs)
     if made is not None:
         return (), made
-    at, most_nodes = recording_point(workspace, wanted.shapes), _most_nodes(workspace)
+    at, most = recording_point(workspace, wanted.shapes), most_nodes(workspace)
     try:
-        recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most_nodes, wanted.pattern)
+        recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most, wanted.pattern)
     except NotStraight as error:
         raise _NotHad(str(error)) from error
     made = code_text(recording, signs, wanted.shapes, wanted.pattern)
@@ -177,7 +177,7 @@ def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[
     """The functions that code of a step calls, and its text."""
     n = (shapes["yd"][0] - MEMORY) // 2
     at = recording_point(workspace, {**shapes, "yd": (n + 1,)})
-    ran = run(workspace, step.newton, {"out": (n + 1,)}, at, _most_nodes(workspace))
+    ran = run(workspace, step.newton, {"out": (n + 1,)}, at, most_nodes(workspace))
     newton = finished(workspace, ran, [ran.recorder.number(value) for value in ran.out])
     guards = dict(newton.guards)
     out = called(workspace, ran.recorder, ran.m, step.advance, shapes["out"])
@@ -202,7 +202,8 @@ def _not_had(workspace: Workspace, kernel: Callback | ImplicitStep, why: str) ->
     )
 
 
-def _most_nodes(workspace: Workspace) -> int:
+def most_nodes(workspace: Workspace) -> int:
+    """Nodes that a recording of a model may have."""
     return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
 
 
@@ -255,6 +256,11 @@ def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) ->
     return _of_text(_addresses(recording), made, signs, shapes)
 
 
+def of_elements(found: Elements, signs: str, shapes: Shapes) -> Code:
+    """The code of elements."""
+    return _of_text((), text_of_elements(found, signs, shapes), signs, shapes)
+
+
 def _of_text(functions: tuple[int, ...], made: CodeText, signs: str, shapes: Shapes) -> Code:
     module, beside = from_cache((made.made_of, _level(made)), lambda: _written(made))
     return _of_file(module, beside, signs, shapes, functions)
@@ -280,4 +286,4 @@ def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, function
     return Code(module, signs, shapes, functions, Data.from_bytes(beside[8:]), int.from_bytes(beside[:8], "little"))
 
 
-__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "by_key", "code_of", "made", "of_text"]
+__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "by_key", "code_of", "made", "most_nodes", "of_elements", "of_text"]

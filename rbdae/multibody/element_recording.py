@@ -232,18 +232,26 @@ class _Recorded:
             return []
         return self._directors.lasting(with_tangents=with_tangents)
 
-    def _differentiated(self) -> list[tuple[int, Ints]]:
+    def entries_apart(self) -> list[tuple[int, Ints]]:
+        """The same of [dF/dy, dF/dyd], which has twice as many columns."""
+        return self._differentiated(apart=True)
+
+    def _differentiated(self, *, apart: bool = False) -> list[tuple[int, Ints]]:
         g, n = self.graph, self._workspace.n_equations
-        c, one = g.node("input", "c", 0), g.const(1.0)
+        one = g.const(1.0)
+        c, first = (one, len(self._column)) if apart else (g.node("input", "c", 0), 0)
+        columns = self._unknowns
+        if apart:
+            columns = np.hstack([columns, self._workspace.layout.n + columns])
         seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
-        seeds |= {g.node("input", "yd", i): {k: c} for i, k in self._column.items()}
+        seeds |= {g.node("input", "yd", i): {first + k: c} for i, k in self._column.items()}
         if self._directors is not None and self._group.pair:
             seeds |= self._directors.seeds({g.node("input", "y", i): k for i, k in self._column.items()})
         found = tangents(g, list(self._nodes.values()), seeds)
         out = []
         for i, row in zip(self._nodes, found, strict=True):
             rows = self._rows[:, self._row[i]]
-            out += [(node, self._unknowns[:, k] * n + rows) for k, node in row.items()]
+            out += [(node, columns[:, k] * n + rows) for k, node in row.items()]
         return out
 
     def inputs(self, results: Sequence[Result], *, with_tangents: bool) -> dict[tuple[str, int], Place]:

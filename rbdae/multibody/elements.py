@@ -16,7 +16,8 @@ Models whose laws call functions are recorded as a whole.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, final
 
 import numpy as np
 
@@ -74,19 +75,67 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
 def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | None:
     """The elements of the residual, or of the data of its Jacobian with these entries. None if some element does what
     elements do not."""
+    if entries is None:
+        return _summed(workspace, workspace.n_equations, lambda of: of.rows(), with_tangents=False)
     n = workspace.n_equations
-    size = n if entries is None else len(entries.rows)
-    keys = None if entries is None else entries.columns * n + entries.rows
-    order = None if keys is None else np.argsort(keys)
-    known = None if keys is None else keys[order]
+    known = _Known(entries.columns * n + entries.rows)
+    try:
+        return _summed(workspace, len(entries.rows), lambda of: known.placed(of.entries()), with_tangents=True)
+    except KeyError:
+        return None
+
+
+def elements_apart(workspace: Workspace, first: int = 0) -> tuple[Elements, Ints, Ints] | None:
+    """The elements of the residual with, after it, the entries of dF/dy and dF/dyd; the rows of these entries and their
+    columns, those of dF/dyd after those of dF/dy. All is of the rows from `first` on. None if the model is not the sum
+    of elements.
+
+    Raises NotStraight, NoDerivative where an element cannot be recorded.
+    """
+    if not possible(workspace):
+        return None
+    n = workspace.n_equations
+
+    def wanted(found: list[tuple[int, Ints]]) -> list[tuple[int, Ints]]:
+        return [(node, at) for node, at in found if at[0] % n >= first]
+
+    found = [(of, wanted(of.rows()), wanted(of.entries_apart())) for of in recorded_elements(workspace)]
+    keys = np.unique(np.concatenate([_NONE, *(at.ravel() for *_, entries in found for _, at in entries)]))
+    known, results = _Known(keys), {}
+    for of, rows, entries in found:
+        results[of] = [(node, at - first) for node, at in rows]
+        results[of] += [(node, n - first + at) for node, at in known.placed(entries)]
+    columns, rows_of = np.divmod(keys, n)
+    return _summed(workspace, n - first + len(keys), lambda of: results[of], with_tangents=True), rows_of, columns
+
+
+@final
+class _Known:
+    """Entries by their keys."""
+
+    def __init__(self, keys: Ints) -> None:
+        self._order = np.argsort(keys)
+        self._keys = keys[self._order]
+
+    def placed(self, found: list[tuple[int, Ints]]) -> list[tuple[int, Ints]]:
+        """Nodes with the places of keys; raises KeyError if there is one that is not known."""
+        return [(node, self._places(keys)) for node, keys in found]
+
+    def _places(self, wanted: Ints) -> Ints:
+        at = np.searchsorted(self._keys, wanted)
+        if (at >= len(self._keys)).any() or (self._keys[at] != wanted).any():
+            raise KeyError("an entry that is not known")
+        out: Ints = self._order[at]
+        return out
+
+
+def _summed(
+    workspace: Workspace, size: int, results_of: Callable[[Any], list[tuple[int, Ints]]], *, with_tangents: bool
+) -> Elements:
+    """The elements that add up to this number of results: nodes and places of each kind."""
     written, cleared, kinds = np.zeros(size, dtype=bool), False, list[Kind]()
     for recorded in recorded_elements(workspace):
-        found = recorded.rows() if keys is None else recorded.entries()
-        if known is not None and order is not None:
-            placed = [(node, _found(known, order, at)) for node, at in found]
-            if any(at is None for _, at in placed):
-                return None
-            found = [(node, at) for node, at in placed if at is not None]
+        found = results_of(recorded)
         # elements of a kind come one after the other, each with all its results: none may be the first one by turns
         times = np.bincount(np.concatenate([at.ravel() for _, at in found] or [_NONE]), minlength=size)
         results = [
@@ -94,22 +143,13 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> Elements | Non
         ]
         cleared = cleared or any(result.adds and not written[result.place.at].all() for result in results)
         written |= times > 0
-        lasting = recorded.lasting(with_tangents=entries is not None)
+        lasting = recorded.lasting(with_tangents=with_tangents)
         results += [Result(node, Place("work", "", at)) for node, at in lasting]
         if results:
-            places = recorded.inputs(results, with_tangents=entries is not None)
+            places = recorded.inputs(results, with_tangents=with_tangents)
             kinds.append(kind_of(recorded.graph, results, places, len(results[0].place.at), most=1))
     runs = [Run(k, 0, kind.count) for k, kind in enumerate(kinds)]
     work = [result.place.at.max() for kind in kinds for result in kind.results if result.place.vector == "work"]
     zeros = size if cleared or not written.all() else 0
     numbers = Tape.of_inputs(len(opened_numbers(workspace).values))
     return Elements(kinds, runs, (0, zeros), 1 + int(max(work, default=0)), numbers)
-
-
-def _found(known: Ints, order: Ints, wanted: Ints) -> Ints | None:
-    """The places of keys, `known` in rising order; None if there is one that is not known."""
-    at = np.searchsorted(known, wanted)
-    if (at >= len(known)).any() or (known[at] != wanted).any():
-        return None
-    out: Ints = order[at]
-    return out

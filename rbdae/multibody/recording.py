@@ -167,11 +167,19 @@ def run(
     most_nodes: int,
 ) -> Run:
     """Run a kernel on symbols, as `recorded` does."""
+    recorder, m, loaded = started(workspace, point, most_nodes)
+    return Run(recorder, m, called(workspace, recorder, m, kernel, shapes["out"]), loaded)
+
+
+def started(
+    workspace: Workspace, point: tuple[float, Vec, Vec, float], most_nodes: int
+) -> tuple[Recorder, Any, LoadedNumbers | None]:
+    """A recorder, the memory on its symbols, and the constants that are loaded."""
     t, y, yd, c = point
     recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
     loaded = LoadedNumbers(opened_numbers(workspace).values) if workspace.memory.opened else None
     m = symbolic_memory(workspace, recorder, _records(workspace, recorder, loaded) if loaded is not None else {})
-    return Run(recorder, m, called(workspace, recorder, m, kernel, shapes["out"]), loaded)
+    return recorder, m, loaded
 
 
 def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) -> Any:

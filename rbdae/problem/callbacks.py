@@ -25,6 +25,7 @@ from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.derived import evaluated
 from rbdae.multibody.operations import Operations, counted
+from rbdae.multibody.rates_jacobian import RatesCode, rates_code
 from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
@@ -53,7 +54,7 @@ class Callbacks:
         workspace: Workspace = problem.workspace
         self._problem, self._workspace = problem, workspace
         self._kernels = workspace.settings.kernels
-        self._traced: dict[str, TracedKernel | None] = {}
+        self._traced: dict[str, TracedKernel | RatesCode | None] = {}
         self._machine: dict[str, MachineFunction] = {}
         self._factors: Factors | None = None
         self._tally = Tally()
@@ -152,7 +153,7 @@ class Callbacks:
     def _known_factors(self) -> BoundFactors | Tables | None:
         """Those of the structure; None where the Jacobian has no code of its own."""
         jacobian = self._of_this_model("jacobian_data")
-        if jacobian is None:
+        if not isinstance(jacobian, TracedKernel):
             return None
         wanted = FactorsWanted(self._kernel("jacobian"), self._entries(), jacobian.code)
         found = factors_of(self._workspace, wanted)
@@ -193,6 +194,8 @@ class Callbacks:
         right-hand side of a DAE.
         """
         self._refuse_other(name)
+        if isinstance(self._of_this_model(name), RatesCode):
+            raise ValueError(f"Callbacks: {name!r} of this model runs loops over its joints; there is no list to count")
         if self._of_this_model(name) is None:
             raise ValueError(
                 f"Callbacks: {name!r} has no machine code, whose operations are counted: the model is too large, or "
@@ -225,11 +228,14 @@ class Callbacks:
         if name not in _SIGNS:
             raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
 
-    def _of_this_model(self, name: str) -> TracedKernel | None:
+    def _of_this_model(self, name: str) -> TracedKernel | RatesCode | None:
         if name not in self._traced:
             kernel = self._kernel(name)
             if not self._workspace.memory.traced:
                 return None
+            if name == "rhs_jacobian" and (found := rates_code(self._workspace, self._tally)) is not None:
+                self._traced[name] = found
+                return found
             pattern = self._entries_of(name)
             self._traced[name] = traced(
                 self._workspace,

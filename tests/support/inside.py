@@ -72,6 +72,7 @@ from rbdae.multibody import (
     joint_values,
     newton,
     open_numbers,
+    rates_jacobian,
     recorded_factors,
     recording,
     rhs_elements,
