@@ -202,11 +202,7 @@ def compiled(system: System, t0: float, explicit: bool = False) -> Model:
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
     code = _code_of(wanted)
     at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
-    state = consistent_state(model, t0, check=check, hold=hold)
-    _refuse_state(model, choices, state)
-    settings, selection = settings_of(model, choices, state)
-    if model.forces.inputs:
-        selection = selection.with_inputs(np.array([each.value for each in model.forces.inputs]))
+    state, settings, selection = _searched(choices, t0, hold, model, check=check)
     workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
@@ -215,10 +211,22 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
 
+def _searched(
+    choices: Choices, t0: float, hold: Hold, model: Model, check: bool = False
+) -> tuple[ConsistentState, Settings, Selection]:
+    """A consistent state, and the settings and the selection that it leads to."""
+    state = consistent_state(model, t0, check=check, hold=hold)
+    _refuse_state(model, choices, state)
+    settings, selection = settings_of(model, choices, state)
+    if model.forces.inputs:
+        selection = selection.with_inputs(np.array([each.value for each in model.forces.inputs]))
+    return state, settings, selection
+
+
 def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, new: Changed | System) -> Problem:
     """The system of a problem with other numbers, or another one, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
-        out = None if isinstance(new, System) else renumbered(problem, new)
+        out = None if isinstance(new, System) else renumbered(problem, new, partial(_searched, choices, t0, hold))
         if out is None:
             system = new if isinstance(new, System) else new.system()
             return _formulated(compiled(system, t0, choices.explicit), choices, t0, False, hold, code)

@@ -17,13 +17,13 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.joint_outputs import joint_forces
-from rbdae.kernels.joint_rows import independence, log_determinant
+from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import sums
 from rbdae.machine.reading.host import call, slices
-from rbdae.multibody.bound import bound, evaluate_each, function_of, in_memory, machine_of
+from rbdae.multibody.bound import bound, evaluate_each, function_of, machine_of
 from rbdae.multibody.joint_values import joint_matrix, potential_rows
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
@@ -94,10 +94,6 @@ class Interpretation:
     @cached_property
     def _rates(self) -> Kernel:
         return self._kernel(self.workspace.settings.kernels.rates)
-
-    @cached_property
-    def _rates_in_memory(self) -> Kernel:
-        return in_memory(self.workspace, self.workspace.settings.kernels.rates)
 
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
@@ -285,13 +281,8 @@ class Interpretation:
         if floor is None:
             raise ValueError("this problem suspends no joint equations: it has no pivot floors")
         kept = floor > 0.0
-        rates = np.empty(self._n_rates)
-
-        def kernel(time: float, row: Vec, out: Vec) -> None:
-            self._rates_in_memory(time, row, rates)
-            out[:] = self.workspace.pivots[kept] / floor[kept]
-
-        return self._each(kernel, t, y, int(np.count_nonzero(kept)))
+        found: Mat = self._each(self._kernel(pivots), t, y, len(floor))[..., kept] / floor[kept]
+        return found
 
     def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
         """w = (xdot, Omega), or (xdot, omega), and T (n_v, n_nu) of the null-space form at one state."""

@@ -350,9 +350,10 @@ class EventWatch:
     def _bound(self) -> None:
         """Events stay on their side of zero; one that is zero is asked about after the next step."""
         own, k = self._own, self._first
-        values = np.tile(own.values[k : k + self.n_events], 2)
-        own.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
-        own.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
+        for place, value in enumerate(own.values[k : k + self.n_events].tolist()):
+            both = slice(k + place, None, self.n_events)  # the value and its reach
+            own.low[both] = _LEAST if value > 0.0 else -np.inf if value < 0.0 else np.inf
+            own.high[both] = -_LEAST if value < 0.0 else np.inf
 
     def end(self, one: LoopRun) -> bool:
         """Note the events in the last step, once; whether one of them ends the run, whose rows then end there.
