@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, final
 
 import numpy as np
@@ -113,6 +114,17 @@ class NativeProblem:
     method: str
 
 
+@cache
+def _methods(registered: tuple[OneStep, ...]) -> tuple[Method, ...]:
+    summaries = {method.name: f"{method.tableau.summary}, explicit" for method in registered} | {
+        ODEX.name: ODEX.summary
+    }
+    loop = "its loop in machine code"
+    ode = frozenset({"ode"})
+    found = (Method(name, ode, one_step=True, summary=f"{said}, {loop}") for name, said in summaries.items())
+    return (*found, *_FIXED)
+
+
 @final
 class LoopsAdapter(AbstractAdapter):
     """One-step methods in machine code, see the module's docstring."""
@@ -122,12 +134,8 @@ class LoopsAdapter(AbstractAdapter):
 
     @property
     def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
-        """The methods with a tableau, including those registered by other packages, and the fixed-step methods."""
-        adaptive = {name: f"{method.tableau.summary}, explicit" for name, method in METHODS.items()}
-        summaries = (adaptive | {ODEX.name: ODEX.summary}).items()
-        loop = "its loop in machine code"
-        ode = frozenset({"ode"})
-        return (*(Method(name, ode, one_step=True, summary=f"{said}, {loop}") for name, said in summaries), *_FIXED)
+        """The methods that have a tableau, also those of other packages, and those of fixed step size."""
+        return _methods(tuple(METHODS.values()))
 
     def version(self) -> str | None:
         return __version__

@@ -1,14 +1,15 @@
-"""`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where its start stays as it is.
+"""`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where bodies stay at their places.
 
 They do not move bodies whose given values agree with each other, nor do they change velocities that the joints and
-the given ones determine. So nothing is searched, laid out or recorded: the memory has other numbers in it
+the given ones determine; others are searched again. Nothing is laid out or recorded: the memory has other numbers in it
 (`rbdae.multibody.filled`), and rates and multipliers come of the code that is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.initial.given import Known
 from rbdae.initial.joints import Joints
+from rbdae.initial.start import ConsistentState
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.model import Model
@@ -23,6 +25,8 @@ from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers, selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.scales import length_of, points_of
+from rbdae.multibody.selection import Selection
+from rbdae.multibody.settings import Settings
 from rbdae.multibody.states import write
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
@@ -39,15 +43,18 @@ _RANK = 1e-6
 """Singular values below this fraction of the largest count as zero: a velocity that is nearly free may be any."""
 
 
-def renumbered(problem: Problem, new: Changed) -> Problem | None:
-    """The problem with other numbers; None if its start, its layout or its code can be others, too."""
+Search: TypeAlias = Callable[[Model], tuple[ConsistentState, Settings, Selection]]
+
+
+def renumbered(problem: Problem, new: Changed, search: Search) -> Problem | None:
+    """The problem with other numbers; None if the places of bodies, its layout or its code can be others, too."""
     old, kinds = problem.workspace, _kinds(problem.system, new.names)
     if kinds is None or not old.memory.opened:
         return None
     constants, forces = "constants" in kinds, "forces" in kinds
     if constants:
         filled = _with_constants(problem, new) if kinds == {"constants"} else None
-    elif not _stays(problem) or (forces and old.memory.filled.like.forces.functions):
+    elif forces and old.memory.filled.like.forces.functions:
         return None
     elif kinds == {"bodies"}:
         filled = old.memory.filled.with_bodies(new.bodies, new.system)
@@ -55,25 +62,51 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
         filled = old.memory.filled.with_numbers(new.system(), forces_too=forces)
         if _records(filled.store.model) != _records(old.model):
             return None
-    if filled is None or not _selects_alike(problem, filled):
+    if filled is None:
         return None
-    y0 = problem.y0 if constants else _written(problem, filled)
-    workspace = Workspace(old.memory.renumbered(filled, old.memory.regular if constants else y0), old.selection)
+    assembly, selection = problem.assembly, old.selection
+    if constants:
+        y0, regular = problem.y0, old.memory.regular
+    elif _stays(problem) and _selects_alike(problem, filled):
+        y0 = regular = _written(problem, filled)
+    else:
+        state, settings, selection = search(filled.store.model)
+        if not _stands(problem, state, settings):
+            return None
+        assembly = state.assembly
+        # floors are far below all pivots at the start, also those of other masses
+        selection = selection.with_rows(replace(selection.rows, pivot_floor=old.selection.rows.pivot_floor))
+        y0 = regular = write(filled.store.model, old.settings, old.layout, state.motion, selection, problem.t0)
+    workspace = Workspace(old.memory.renumbered(filled, regular), selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces or constants)
-    start = consistent_start(Interpretation(workspace), problem.t0, y0, problem.assembly)
-    if old.selection.rows.pivot_floor is not None and not constants:
-        workspace = _with_floor(workspace, problem.t0, start.y0)
+    start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
+    if selection.rows.pivot_floor is not None and not constants:
+        rows = with_pivot_floor(workspace, selection.rows, problem.t0, start.y0, SUSPENDED_FROM)
+        selection = selection.with_rows(rows)
+    if selection is not old.selection:
+        workspace = _selecting(workspace, selection)
     return Problem.of(workspace, start, problem.velocity, problem.again)
 
 
-def _with_floor(workspace: Workspace, t: float, y: Vec) -> Workspace:
-    """The workspace with the pivot floors of its masses."""
-    rows = with_pivot_floor(workspace, workspace.selection.rows, t, y, SUSPENDED_FROM)
-    selection = workspace.selection.with_rows(rows)
-    memory = workspace.memory.renumbered(workspace.memory.filled, workspace.memory.regular)
-    out = Workspace(replace(memory, numbers=selection_numbers(workspace.with_selection(selection))), selection)
+def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
+    """A workspace whose memory has the numbers of a selection."""
+    numbers, memory = selection_numbers(workspace.with_selection(selection)), workspace.memory
+    out = Workspace(replace(memory.renumbered(memory.filled, memory.regular), numbers=numbers), selection)
     out.open_numbers = workspace.open_numbers
     return out
+
+
+def _stands(problem: Problem, state: ConsistentState, settings: Settings) -> bool:
+    """Whether bodies are where they were, and equations and velocities are laid out in the same way."""
+    before, old = problem.assembly, problem.workspace.settings
+    alike = (settings.structure, settings.sparse, settings.n_independent)
+    return (
+        np.array_equal(state.assembly.position, before.position)
+        and np.array_equal(state.assembly.orientation, before.orientation)
+        and state.rows.dropped == problem.selection.rows.dropped
+        and (old.structure, old.sparse, old.n_independent) == alike
+        and not (settings.tree or old.tree)
+    )
 
 
 def _selects_alike(problem: Problem, filled: Filled) -> bool:

@@ -554,10 +554,10 @@ def drive(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, Vec]:
     moves = known.velocity_moves()
     speed = known.model.scales.rate + largest(merit.rates(start))
     out, rest, n = start, merit.rates(start), 0
-    before = rest
+    before, G = rest, merit.slopes(start)[: len(rest)]
     while n < len(moves) and (n == 0 or largest(rest) > _EXACT * speed):
         n, before = n + 1, rest
-        out, rest = _steered(merit, start, moves[:n], _EXACT * speed)
+        out, rest = _steered(merit, start, G, moves[:n], _EXACT * speed)
     if not largest(rest) <= _STEADY * speed:
         worst = int(np.argmax(np.abs(rest)))
         raise ValueError(
@@ -567,14 +567,14 @@ def drive(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, Vec]:
     if n < 2:
         return out, before
     # what has to change besides the unknown velocities has changed: others have the least energy beside it
-    best, rest = _steered(merit, known.of_least_energy(out), moves[:1], _EXACT * speed)
+    best, rest = _steered(merit, known.of_least_energy(out), G, moves[:1], _EXACT * speed)
     return best if largest(rest) <= _STEADY * speed else out, before
 
 
-def _steered(merit: Merit, start: BodyMotion, moves: Sequence[Bools], exact: float) -> tuple[BodyMotion, Vec]:
-    """A motion with other velocities, the nearest on the constraints that changes in these ways reach, and gdot."""
+def _steered(merit: Merit, start: BodyMotion, G: Mat, moves: Sequence[Bools], exact: float) -> tuple[BodyMotion, Vec]:
+    """A motion with other velocities, the nearest on the constraints that changes in these ways reach, and gdot; G are
+    the slopes at these positions."""
     out, rest = start, merit.rates(start)
-    G = merit.slopes(start)[: len(rest)]
     for _ in range(2):  # the second time against rounding
         step = _solved(merit, start, G, -rest, moves)
         out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])

@@ -128,6 +128,23 @@ def log_determinant(m: Memory, t: float, y: Array, out: Array) -> None:
     out[0] = total
 
 
+@entry("ityo")
+def pivots(m: Memory, t: float, y: Array, out: Array) -> None:
+    """The pivots of the joint equations in the factorisation of accelerations, in the order of elimination; 0 for
+    dropped and suspended ones."""
+    _set_gradients(m, t, y)
+    factorise(m, 1)
+    C = primitives(m)
+    for n in range(head(m).n_primitives):
+        p = C[n]
+        for k in range(p.n):
+            i = p.slot[k]
+            d = abs(factor(m)[1][i])
+            out[i] = 0.0
+            if p.keep[k] == 1:
+                out[i] = select(d < SUSPENDED, d, 0.0)
+
+
 def _size(m: Memory, n: int, k: int, reach: float) -> float:
     """The square of a row with respect to velocities over a length, whose square is `reach`."""
     r = rows(m)[n]

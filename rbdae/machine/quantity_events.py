@@ -242,7 +242,7 @@ class Followed:
         for k, (_, _, target) in enumerate(events):
             self._v[1 + NUMBERS * k + TARGET] = target
         first = 1 + NUMBERS * n + 2 * count
-        self.x, self._others = np.split(self._v[first : first + width + 2 * others], [width])
+        self.x, self._others = self._v[first : first + width], self._v[first + width :][: 2 * others]
         self._out = np.empty(2 * n)
 
     def at(self, t: float, Z: Mat, others: Vec) -> Vec:

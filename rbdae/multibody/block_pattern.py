@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -12,12 +13,17 @@ from rbdae._arrays import Ints
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class BlockPattern:
     """Column pointers and row indices of a CSC matrix."""
 
     pointers: Ints
     indices: Ints
+
+    @cached_property
+    def columns(self) -> Ints:
+        """The column of each entry."""
+        return np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers))
 
     @classmethod
     def from_bytes(cls, contents: bytes) -> BlockPattern:

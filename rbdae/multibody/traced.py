@@ -154,11 +154,11 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
-    if not code.data_of(workspace).sound:
+    data, first, mine = code.data_of(workspace), first_numbers(workspace), selection_numbers(workspace)
+    if not data.sound:
         return False
-    first = first_numbers(workspace)
-    own = np.array_equal(first, selection_numbers(workspace))
-    context = code.context(workspace) if own else Context.of(first, code.functions, code.data_of(workspace))
+    own = first is mine or np.array_equal(first, mine)
+    context = code.context(workspace) if own else Context.of(first, code.functions, data)
     t, y, yd, c = recording_point(workspace, shapes)
     out = np.empty(prod(shapes["out"]))
     run = PROTOTYPE(code.module.address("machine"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy as np
 from rbdae import _process
 from rbdae._arrays import Mat, Vec, copied
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import ARRAYS
 from rbdae.kernels.plain_memory import PlainMemory
 from rbdae.laws.user_functions import raising
@@ -53,8 +52,6 @@ class Workspace:
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.element_recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
-        if selection.rows.dropped:
-            self.own("primitives", _with_kept_rows(memory, selection.rows.dropped))
         if selection.rows.pivot_floor is not None:
             self.own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
         if selection.references is not None:
@@ -160,11 +157,17 @@ class Workspace:
     @property
     def arrays(self) -> dict[str, Any]:
         """All arrays by name."""
-        return self.memory.arrays | self._arrays
+        return self.memory.arrays | self._marked | self._arrays
+
+    @cached_property
+    def _marked(self) -> dict[str, Any]:
+        """The primitives with dropped rows marked, once somebody reads arrays."""
+        dropped = self.selection.rows.dropped
+        return {"primitives": _with_kept_rows(self.memory, dropped)} if dropped else {}
 
     @property
     def owned(self) -> Mapping[str, Any]:
-        """The arrays that are not shared."""
+        """The arrays that are not shared, without primitives whose dropped rows are marked."""
         return self._arrays
 
     @property
@@ -220,8 +223,8 @@ class Workspace:
         if selection is self.selection:
             return self
         out = Workspace(self.memory, selection)
-        if selection.rows is self.selection.rows and self._arrays.keys().isdisjoint(
-            {*RECORDS} - {"primitives", "tree_velocities"}
+        if selection.rows.dropped == self.selection.rows.dropped and self._arrays.keys().isdisjoint(
+            {*RECORDS} - {"tree_velocities"}
         ):
             out.of_same_records = self.of_same_records or self
         return out
@@ -244,21 +247,6 @@ class Workspace:
         self.own("newton_forces", found.forces)
 
     # ------------------------------------------------------------ the last factorisation
-
-    @property
-    def pivots(self) -> Vec:
-        """The pivots of the joint equations in the last factorisation, in the order of elimination; 0 for suspended
-        ones."""
-        values = np.abs(self.memory.arrays["factor"][1, : self.layout.n_rows])
-        return np.where(values >= SUSPENDED, 0.0, values)
-
-    @property
-    def kept(self) -> Any:
-        """Whether each joint equation is kept, (rows,) bool in the order of elimination."""
-        out = np.zeros(self.layout.n_rows, dtype=bool)
-        for p in self.arrays["primitives"]:
-            out[p["slot"][: p["n"]]] = p["keep"][: p["n"]] == 1
-        return out
 
     def singular_row(self) -> int | None:
         """The joint row (in the order of the joints) at which the last factorisation broke down; None if it did not."""

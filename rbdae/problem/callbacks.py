@@ -161,7 +161,7 @@ class Callbacks:
 
     def _entries(self) -> Pattern:
         found: BlockPattern = self._problem._block_pattern
-        return Pattern(found.indices, np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers)))
+        return Pattern(found.indices, found.columns)
 
     def steps(self, scheme: str) -> StepFunctions:
         """The functions of an integration scheme of `rbdae.conserving`, for loops in machine code."""

@@ -17,7 +17,7 @@ from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces.by_force import by_force
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.joint_outputs import joint_forces
-from rbdae.kernels.joint_rows import independence, log_determinant
+from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.machine.function import MachineFunction
@@ -281,13 +281,8 @@ class Interpretation:
         if floor is None:
             raise ValueError("this problem suspends no joint equations: it has no pivot floors")
         kept = floor > 0.0
-        rates, solve = np.empty(self._n_rates), self.workspace.plain(self.workspace.settings.kernels.rates)
-
-        def kernel(time: float, row: Vec, out: Vec) -> None:
-            solve(time, row, rates)
-            out[:] = self.workspace.pivots[kept] / floor[kept]
-
-        return self._each(kernel, t, y, int(np.count_nonzero(kept)))
+        found: Mat = self._each(self._kernel(pivots), t, y, len(floor))[..., kept] / floor[kept]
+        return found
 
     def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
         """w = (xdot, Omega), or (xdot, omega), and T (n_v, n_nu) of the null-space form at one state."""

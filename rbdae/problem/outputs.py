@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, final
 
 import numpy as np
@@ -192,7 +193,8 @@ class Straight:
         if self._by_multipliers and view.ambiguous:
             return None
         layout, kernels = view.workspace.layout, view.workspace.settings.kernels
-        Z, applied, loads, margins = np.split(x, np.cumsum(self.sizes)[:-1])
+        ends = accumulate(self.sizes)
+        Z, applied, loads, margins = (x[end - size : end] for size, end in zip(self.sizes, ends, strict=True))
         la, y = rates[layout.n_differential + layout.n_internal :], np.empty(layout.n)
 
         def call(entry: Entry, out: Vec, *given: Vec) -> Any:

@@ -206,13 +206,12 @@ class Owners:
                 f"quantity must be one of a joint or force, got {_check.show(quantity)}; pass e.g. pin.angle or "
                 "'pin.angle'"
             )
-        labels = {f"{o.name}.{q}": (o, each) for o in self._all() for q, each in o.quantities.items()}
-        if quantity not in labels:
-            raise _check.unknown("quantity", quantity, labels)
-        return labels[quantity]
-
-    def _all(self) -> list[Owner]:
-        return [*self.forces.values(), *self.joints.values()]
+        part, _, name = quantity.rpartition(".")
+        for table in (self.joints, self.forces):
+            if part in table and name in table[part].quantities:
+                return table[part], table[part].quantities[name]
+        owners = (*self.forces.values(), *self.joints.values())
+        raise _check.unknown("quantity", quantity, [f"{o.name}.{name}" for o in owners for name in o.quantities])
 
 
 def _same(one: Coordinate | None, other: Coordinate) -> bool:

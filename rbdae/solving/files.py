@@ -77,6 +77,8 @@ def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     source = checked("path", path, "run.npz")
     try:
         with open(source, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            if any(member.compress_type for member in stored.zip.infolist()):  # a few bytes may be gigabytes
+                raise ValueError("its arrays are compressed")
             arrays = {name: stored[name] for name in stored.files}
         metadata = json.loads(str(arrays.pop("metadata")))
     except OSError:

@@ -59,6 +59,18 @@ def test_a_damaged_file_is_refused_or_gives_the_same_solution(seed, saved, tmp_p
         assert (found.message, found.stats) == (whole.message, whole.stats)
 
 
+def test_compressed_arrays_are_not_unpacked(saved, tmp_path):
+    """A file of some kilobytes may have gigabytes in it; those of runs are as long as what is in them."""
+    problem, _, data = saved
+    whole, small = tmp_path / "whole.npz", tmp_path / "small.npz"
+    whole.write_bytes(data)
+    with np.load(whole) as arrays:
+        np.savez_compressed(small, **arrays)
+    assert rbdae.load(whole, problem).success
+    with pytest.raises(ValueError, match=r"small\.npz.*compressed"):
+        rbdae.load(small, problem)
+
+
 def test_other_numbers_are_another_mechanism(tmp_path):
     """Of bodies, joints, forces and gravity, with the same labels; no other kind of problem either."""
 

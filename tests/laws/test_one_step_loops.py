@@ -186,6 +186,19 @@ def test_orders(functions, name, order, dense, h):
     assert np.log2(between[0] / between[1]) > dense + 0.6
 
 
+def test_rates_at_the_end_of_a_projected_step_are_evaluated_once():
+    """At the state that the projection leaves, where the next step begins; outputs need those before it, too."""
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", velocity="coordinate")
+    settings = {"solver": "rbdae:dop853", "rtol": 1e-6, "atol": 1e-6, "projection": True}
+    run = rbdae.solve(problem, (0.0, 1.0), **settings)
+    stats = run.stats
+    assert stats.projections > 5
+    assert stats.evaluations == 2 + 11 * (stats.steps + stats.rejected) + stats.steps - 1
+    with_outputs = rbdae.solve(problem, (0.0, 1.0), t_eval=[1.0], **settings)
+    assert with_outputs.stats.evaluations > stats.evaluations + 5
+    np.testing.assert_array_equal(with_outputs.y[-1], run.y[-1])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_coefficients(name):
     """Quadrature conditions up to the order, and simplifying ones of the last stages ([HNW93] section II.1, (1.11))."""

@@ -95,7 +95,7 @@ def test_pivots_of_a_structure_are_chosen_once(monkeypatch, tmp_path):
 def test_the_values_of_drives_do_not_make_code_anew():
     """Kernels write them into the joints of a selection of its own, whose other numbers tell codes apart."""
     problem = traced_cases.Case("redundant-1", Pairing("index-2", "quaternion", "angular")).problem("auto")
-    assert "primitives" in problem.workspace.owned
+    assert problem.redundant
     out = np.empty(problem.n)
     for t in (0.1, 0.2, 0.3):
         problem.callbacks.residual(t, problem.y0, problem.yd0, out)

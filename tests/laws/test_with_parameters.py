@@ -194,6 +194,16 @@ def test_arrays_that_are_read_later_are_those_of_a_model_of_its_own(mechanism, f
     np.testing.assert_array_equal(other.workspace.memory.metric.scale, own.workspace.memory.metric.scale)
 
 
+def test_redundant_loops_make_no_arrays_either(monkeypatch):
+    problem = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
+    mass = problem.parameters["rod2.mass"]
+    problem.with_parameters({"rod2.mass": 1.01 * mass})  # makes code of the structure
+    with monkeypatch.context() as patch:
+        patch.setattr(inside.filled_memory, "with_numbers", lambda *_, **__: pytest.fail("arrays are made"))
+        other = problem.with_parameters({"rod2.mass": 1.02 * mass})
+    assert other.parameters["rod2.mass"] == 1.02 * mass
+
+
 def test_a_run_makes_no_arrays_and_keeps_no_problem_before_it(monkeypatch):
     def run(problem, k):
         out = problem.with_parameters({"first.mass": 10.01 + 0.1 * k, "second.inertia.xx": 41.01 + 0.1 * k})
@@ -295,6 +305,25 @@ def test_masses_of_redundant_loops_take_no_search(form, monkeypatch):
     assert str(other.assembly.redundant) == str(alone.assembly.redundant)
     # a mass by which the bar's radius of gyration is the model's length is searched for
     assert searched(monkeypatch, problem, {f"{name}.mass": 1e-4 * problem.parameters[f"{name}.mass"]})[1]
+
+
+@pytest.mark.parametrize("form", ["index-0", "null-space"])
+def test_masses_that_weigh_given_velocities_take_a_search_alone(form, monkeypatch):
+    """Those that contradict the joints change in the mass metric. Bodies stay, so that nothing is laid out again."""
+    chosen = {"redundant": "minimum-norm", "consistent": "project"}
+    problem = rbdae.formulate(cases.turning_four_bar("redundant"), form, **chosen).with_parameters({"a.mass": 1.2})
+    with monkeypatch.context() as patch:
+        patch.setattr(inside.formulating, "compile_system", lambda *_: pytest.fail("it is formulated again"))
+        other = problem.with_parameters({"a.mass": 1.7})
+    alone = rbdae.formulate(other.system, form, **chosen)
+    assert np.abs(other.y0 - problem.y0).max() > 1e-3
+    for one, two in ((other.y0, alone.y0), (other.yd0, alone.yd0)):
+        np.testing.assert_allclose(one, two, rtol=0.0, atol=1e-12 * (1.0 + np.abs(two).max()))
+    assert str(other.assembly) == str(alone.assembly)
+    rows, wanted = other.selection.rows, alone.selection.rows
+    assert (rows.dropped, rows.strength, rows.closeness) == (wanted.dropped, wanted.strength, wanted.closeness)
+    if wanted.pivot_floor is not None:
+        np.testing.assert_allclose(rows.pivot_floor, wanted.pivot_floor, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

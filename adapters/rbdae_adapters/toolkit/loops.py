@@ -348,11 +348,12 @@ class EventWatch:
         return in_turn([(together, None, None, self._first), *base])
 
     def _bound(self) -> None:
-        """Set bounds that keep events on their side of zero; one that is zero is checked after the next step."""
-        places, k = self._own, self._first
-        values = np.tile(places.values[k : k + self.n_events], 2)
-        places.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
-        places.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
+        """Events stay on their side of zero; one that is zero is asked about after the next step."""
+        own, k = self._own, self._first
+        for place, value in enumerate(own.values[k : k + self.n_events].tolist()):
+            both = slice(k + place, None, self.n_events)  # the value and its reach
+            own.low[both] = _LEAST if value > 0.0 else -np.inf if value < 0.0 else np.inf
+            own.high[both] = -_LEAST if value < 0.0 else np.inf
 
     def end(self, one: LoopRun) -> bool:
         """Note the events in the last step, once; returns whether one of them ends the run and its rows.

@@ -203,8 +203,10 @@ class Writer:
         )
 
     def _complete(self) -> str:
-        end = "return DONE" if self._of.ends_in_attempts else self._rates_at_the_end()
-        return self._function("complete", _CALLBACK, "int", [end])
+        """Without outputs and events the next step alone needs the rates: at the state that a projection leaves."""
+        alone = "if s.projects != 0 and s.events == 0 and s.outputs >= s.times:"
+        body = [alone, "    s.stale = 1", "    return DONE", self._rates_at_the_end()]
+        return self._function("complete", _CALLBACK, "int", ["return DONE"] if self._of.ends_in_attempts else body)
 
     def _error(self) -> str:
         """In tolerances, root mean square; not finite where the end of the step is not."""

@@ -22,11 +22,14 @@ too, is left as it is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Self, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.kernels.joint_rows import pivots
+from rbdae.multibody.bound import bound
 from rbdae.multibody.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
 from rbdae.multibody.selection import KeptRows, Selection
 from rbdae.multibody.workspace import Workspace
@@ -40,12 +43,9 @@ NEAR = 0.1
 
 def with_pivot_floor(workspace: Workspace, rows: KeptRows, t: float, y: Vec, fraction: float) -> KeptRows:
     """The rows, with floors of this fraction of their pivots at (t, y)."""
-    bare = KeptRows(rows.dropped, rows.strength, rows.closeness)
-    here = workspace.with_selection(workspace.selection.with_rows(bare))
-    layout = workspace.layout
-    here.plain(workspace.settings.kernels.rates)(t, y, np.empty(layout.n_differential + layout.n_constraints))
-    floor = np.where(here.kept, fraction * here.pivots, 0.0)
-    return KeptRows(rows.dropped, rows.strength, rows.closeness, floor)
+    bare, found = replace(rows, pivot_floor=np.zeros(workspace.layout.n_rows)), np.empty(workspace.layout.n_rows)
+    bound(workspace.with_selection(workspace.selection.with_rows(bare)), pivots)(t, y, found)
+    return replace(rows, pivot_floor=fraction * found)
 
 
 @final
