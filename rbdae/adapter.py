@@ -128,6 +128,39 @@ class Method:
         allowed = {"dae": self.indices, "overdetermined": self.overdetermined_indices}.get(kind)
         return kind in self.kinds and (allowed is None or index in allowed)
 
+    def can_solve(self, problem: Solvable) -> bool:
+        """Whether it can integrate a problem, see `accepts`; problems of the user's own have no rotations."""
+        rotation, velocity = (getattr(problem, name, "") for name in ("rotation", "velocity"))
+        return self.accepts(problem.kind, problem.index, (problem.formulation, rotation, velocity))
+
+    def refusal(self, problem: Solvable, solver: str) -> str:
+        """Why it does not take a problem: the form of this one, and those that it takes."""
+        kind, index = problem.kind, f" of index {problem.index}"
+        form = {
+            "ode": "an ODE form",
+            "dae": "a DAE" + index,
+            "overdetermined": "an overdetermined DAE" + (index if kind in self.kinds else ""),
+        }[kind]
+        taken = [
+            words + (f" of index {', '.join(map(str, sorted(indices)))}" if indices is not None else "")
+            for kind, words, indices in (
+                ("ode", "ODE forms (index-0, null-space, ...)", None),
+                ("dae", "DAEs", self.indices),
+                ("overdetermined", "overdetermined forms", self.overdetermined_indices),
+            )
+            if kind in self.kinds
+        ]
+        if self.pairings:
+            if rotation := getattr(problem, "rotation", ""):
+                form += f" with rotation={rotation!r}, velocity={getattr(problem, 'velocity', '')!r}"
+            charts = sorted({pairing[1:] for pairing in self.pairings})
+            taken = [
+                f"{', '.join(repr(f) for f, *chart in sorted(self.pairings) if chart == [r, v])} with rotation={r!r}, "
+                f"velocity={v!r}"
+                for r, v in charts
+            ]
+        return f"{problem.formulation!r} is {form}, but {solver} takes {' and '.join(taken)}"
+
 
 @dataclass(frozen=True)
 class Request:

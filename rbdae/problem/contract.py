@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, final
 import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae._frozen import refuse_copies
 
 
 class ProjectionError(ArithmeticError):
@@ -71,11 +72,10 @@ class CompiledFunction(Protocol):
 
 
 class CompiledCallbacks(Protocol):
-    """The functions that callbacks may have beside those of `SolvableCallbacks`, for loops in machine code. Most have
-    them not."""
+    """Further functions that callbacks may have, for loops in machine code. Most have them not."""
 
     def machine(self, name: str) -> CompiledFunction:
-        """The callback of this name as a machine function; those of a right-hand side do not read yd and c."""
+        """The callback of this name as a machine function; right-hand sides do not read yd and c."""
 
     def factors(self, of: str = "residual") -> Any:
         """A `rbdae.machine.factors.Factors` of dF/dy + c dF/dyd, or, of ``"rates"``, of c I - df/dy: ``factors`` and
@@ -90,7 +90,7 @@ class CompiledCallbacks(Protocol):
 class Solvable(Protocol):
     """A problem as an adapter sees it.
 
-    The laws, beside those of `SolvableCallbacks`:
+    The laws, which come to the ones of `SolvableCallbacks`:
 
     1. Nothing here changes during a run. A switch gives another problem (see `Switch`).
     2. (t0, y0, yd0) is consistent: F(t0, y0, yd0) = 0. Adapters copy what they change.
@@ -188,21 +188,17 @@ class Quiet:
     high: float | Vec = np.inf
 
 
-class CompiledWatch(Protocol):
-    """Whether a run in machine code has to ask about a state, see `rbdae.machine.loops.watching`. What watches a run
-    may have a function ``machine()`` that makes one, or gives None; most have it not."""
+@final
+@dataclass(frozen=True, eq=False)
+class CompiledWatch:
+    """Whether a run in machine code has to ask about a state, see `rbdae.machine.loops.watching`: the function that
+    computes `n_measured` measures, and the memory (4 n_measured,) with their bounds, of one run. What watches a run may
+    have a function ``machine()`` that makes one, or gives None; most have it not."""
 
-    @property
-    def measure(self) -> CompiledFunction:
-        """The function that computes the measures."""
-
-    @property
-    def n_measured(self) -> int:
-        """How many there are."""
-
-    @property
-    def memory(self) -> Vec:
-        """Bounds and measures."""
+    measure: CompiledFunction
+    n_measured: int
+    memory: Vec
+    __reduce__ = refuse_copies
 
 
 class Switch(Protocol):
@@ -227,38 +223,13 @@ class Switch(Protocol):
         """An equivalent problem that begins at (t, y)."""
 
 
-class CompiledProjection(Protocol):
-    """A projection for loops in machine code, see `rbdae.machine.loops.correction`. A projector may have a function
-    ``machine()`` that makes one for its run, or gives None; most have it not."""
-
-    @property
-    def near(self) -> CompiledFunction:
-        """The function that projects states near the constraints."""
-
-    @property
-    def anywhere(self) -> CompiledFunction:
-        """The function that projects all others."""
-
-    @property
-    def memory(self) -> Vec:
-        """Numbers of the loop, how to project, and results."""
-
-    @property
-    def result(self) -> int:
-        """The place of the results in `memory`."""
-
-    def start(self, t: float, y: Vec) -> None:
-        """Project `y` in place, and count it; raise `ProjectionError` if it cannot be done."""
-
-    def collect(self) -> None:
-        """Add what the loop has counted to the projector's statistics, once."""
-
-
 class StateProjector(Protocol):
     """A projection onto the constraints of one problem, as a run uses it. `rbdae.Projector` is one.
 
     1. A projected state is a fixed point: projecting it again changes nothing and returns False.
     2. Multipliers are left alone.
+    3. It may have a function ``machine()`` that makes a `rbdae.problem.projection.CompiledProjection` for a run in
+       machine code, or gives None; most have it not.
     """
 
     @property

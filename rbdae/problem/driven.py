@@ -41,8 +41,10 @@ def present(workspace: Workspace) -> Vec:
 
 
 def asked(owner: str, system: System, values: Mapping[str, Given]) -> tuple[dict[str, float], dict[str, Source | None]]:
-    """The inputs of a system that become numbers, and those that become functions of the time; None for functions that
-    become numbers. Raises TypeError and ValueError for what `rbdae.Problem.with_inputs` refuses."""
+    """Split inputs of a system into numbers and functions of the time; None for functions that become numbers.
+
+    Raises TypeError and ValueError as `rbdae.Problem.with_inputs`.
+    """
     if not isinstance(values, Mapping):
         raise TypeError(f'{owner}: values must be a mapping by name, got {_check.show(values)}; give {{"torque": 2.0}}')
     known = {each.name: each for each in system.inputs}
@@ -109,6 +111,28 @@ def refuse_held(workspace: Workspace, values: Vec) -> None:
     for motion, places, _ in motions_of(workspace):
         if motion.whole:
             motion.refuse_held(values[places][motion.n :])
+
+
+def refuse_run(workspace: Workspace, t0: float, t_end: float) -> None:
+    """Refuse a run in which a drive would contradict itself: under inputs that are the derivatives of a number, and
+    with a table that ends on the way while the drive moves, where its rate would jump to zero. Raises ValueError."""
+    values = present(workspace)
+    refuse_held(workspace, values)
+    system = workspace.memory.filled.system
+    for joint in system.joints if system.sources else ():
+        law = joint.rheonomic()
+        if law is None or law.motion.whole:
+            continue
+        for each in law.motion.inputs:
+            table = system.sources.get(each)
+            if not isinstance(table, Table):
+                continue
+            for end in (float(table.t[0]), float(table.t[-1])):
+                if min(t0, t_end) < end < max(t0, t_end) and table.moves_at(end):
+                    raise ValueError(
+                        f"{law.motion.owner}: the table of input {each.name!r} ends at t = {end:g} while it moves, and "
+                        f"the run goes from {t0:g} to {t_end:g}: there the rate would jump; give more of the table"
+                    )
 
 
 def refuse_jumps(workspace: Workspace, t: float, before: Vec, after: Vec) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, final
+from itertools import count
+from typing import Any, TypeAlias, TypeGuard, final
 
 import numpy as np
 
@@ -101,17 +102,71 @@ class Event:
         """The function less the value. An event of a quantity has none: it belongs to the problem that is solved."""
         if isinstance(self.what, (Quantity, str)):
             raise TypeError(
-                f"event {self.__name__!r}: a quantity has a value in a problem alone; pass it to rbdae.solve"
+                f"event {self.__name__!r}: a quantity has a value only in a problem; pass it to rbdae.solve"
             )
         return self.what(t, y) - self.value
 
 
-def number_of(view: Interpretation, event: Event) -> tuple[Owner, Quantity]:
-    """The quantity of an event with its owner. Raises for what the system has not, and for vectors."""
-    owner, found = view.owners.find(event.what)
-    if found.components:
-        raise ValueError(f"event {event.__name__!r}: {found.label} is a vector; give a function event(t, y)")
-    return owner, found
+AnyEvent: TypeAlias = Event | Function
+"""An event as users give it."""
+
+
+def of_quantity(event: object) -> TypeGuard[Event]:
+    """Whether an event is one of a quantity, which each problem reads for itself."""
+    return isinstance(event, Event) and event.of_quantity
+
+
+def name_of(event: object) -> str:
+    """The name of an event in messages."""
+    return getattr(event, "__name__", None) or _check.show(event)
+
+
+@final
+class RunEvents:
+    """The events of a run; a quantity has one memory of its turns in all segments.
+
+    Parameters
+    ----------
+    events : checked
+    first : the problem in whose unknowns the functions are given
+    span : of the run, negative back in time
+
+    Raises
+    ------
+    ValueError
+        as `EventGroup`
+    """
+
+    def __init__(self, events: Sequence[AnyEvent], first: Any, span: float) -> None:
+        self._events, self._first = events, first
+        quantities = [event for event in events if of_quantity(event)]
+        self._group = EventGroup(first.interpretation, quantities, span) if quantities else None
+
+    def within(
+        self, problem: Any, counts: Sequence[int], watched: Callable[[Function], Function]
+    ) -> list[EventFunction]:
+        """The events in a segment, `watched`; `counts` says how often each has occurred before it: a `terminal` number
+        is of the occurrences that are left."""
+        first, places = problem is self._first, count()
+        group = self._group if self._group is None or first else self._group.on(problem.interpretation)
+        out = []
+        for event, before in zip(self._events, counts, strict=True):
+            terminal, direction = getattr(event, "terminal", 0), getattr(event, "direction", 0.0)
+            if not first and terminal:
+                terminal = int(terminal) - before
+            if group is not None and of_quantity(event):
+                place = next(places)
+                value = watched(group.value(place))
+                out.append(EventFunction(name_of(event), value, terminal, direction, group, place))
+            else:
+                value = watched(event if first else self._translated(event, problem))
+                out.append(EventFunction(name_of(event), value, terminal, direction))
+        return out
+
+    def _translated(self, event: Function, here: Any) -> Function:
+        """A function of the user in a later segment, in the unknowns of the first problem."""
+        first = self._first
+        return lambda t, y: event(t, here.translated(t, y, first))
 
 
 @final
@@ -121,15 +176,22 @@ class EventGroup:
     Attributes
     ----------
     n : how many events
+
+    Raises
+    ------
+    ValueError
+        for a quantity that the system has not, and for a vector
     """
 
     def __init__(self, view: Interpretation, events: Sequence[Event], span: float) -> None:
-        self._view, self._events, self.n, reader = view, events, len(events), view.coordinate_reader
+        self._view, self.n, reader = view, len(events), view.coordinate_reader
         self._little = 1e-9 * span
         self._others: list[tuple[Owner, Quantity]] = []
         numbers: list[tuple[int, int, float]] = []
         for event in events:
-            owner, found = number_of(view, event)
+            owner, found = view.owners.find(event.what)
+            if found.components:
+                raise ValueError(f"event {event.__name__!r}: {found.label} is a vector; give a function event(t, y)")
             kind = _kind(found)
             number = len(self._others) if kind == OTHER else owner.coordinates[found.coordinate]
             self._others += [(owner, found)] if kind == OTHER else []
@@ -139,9 +201,9 @@ class EventGroup:
         self._followed = Followed(numbers, reader.heads, reader.at, reader.c, width, 1.0 if span > 0.0 else -1.0)
         self._known: tuple[float, Vec, Vec] | None = None
 
-    def __getitem__(self, place: int) -> EventFunction:
-        """One of the events."""
-        return EventFunction(self._events[place], self, place)
+    def value(self, place: int) -> Function:
+        """The quantity of an event less its value, as a function (t, y)."""
+        return lambda t, y: float(self.at(t, y)[place])
 
     def on(self, view: Interpretation) -> EventGroup:
         """The same in the unknowns of another selection, with the same memory."""
@@ -219,28 +281,39 @@ def _kind(found: Quantity) -> int:
 
 @final
 class EventFunction:
-    """A quantity less the value of an event: a function (t, y) whose zeros in one run are the event's, and no others.
+    """An event in one run, or in a segment of it: a function (t, y) that is zero there.
 
-    An angle counts full turns, by a memory of the last two times, in whose order the function has to be called; a time
-    between these two may be asked for again, as codes do that look for a zero. Without a memory no function has the
-    event's zeros alone: a continuous one of a direction has an even number of them, one that is not jumps.
+    The function of a quantity has no zeros but the event's: an angle counts full turns, by a memory of the last two
+    times, in whose order the function has to be called; a time between these two may be asked for again, as codes do
+    that look for a zero. A function without a memory would have others: a continuous one of a direction has an even
+    number of zeros, and any other jumps.
 
     Attributes
     ----------
-    direction, terminal : the event's, in scipy's convention
-    group, place : all events of quantities of one run, and which one it is
+    terminal, direction : in scipy's convention
+    group, place : all events of quantities of one run, by which loops in machine code read them, and which one it is;
+        None for a function of the user
     """
 
-    def __init__(self, event: Event, group: EventGroup, place: int) -> None:
-        self.__name__, self.terminal, self.direction = event.__name__, event.terminal, event.direction
-        self.group, self.place = group, place
+    def __init__(
+        self,
+        name: str,
+        value: Function,
+        terminal: bool | int,
+        direction: float,
+        group: EventGroup | None = None,
+        place: int = 0,
+    ) -> None:
+        self.__name__, self.terminal, self.direction = name, terminal, direction
+        self.group, self.place, self._value = group, place, value
 
     __reduce__ = refuse_copies
 
     def __call__(self, t: float, y: Vec, yd: Vec | None = None) -> float:
-        """The quantity less the value; it does not depend on yd."""
-        return float(self.group.at(t, y)[self.place])
+        """The value, zero at the event; it does not depend on yd."""
+        return self._value(t, y)
 
     def reach(self) -> float:
-        """How near to the value it may have come within the step that ends where it was last asked."""
+        """How near to zero a quantity may have come within the step that ends where it was last asked."""
+        assert self.group is not None
         return self.group.reach(self.place)

@@ -285,9 +285,12 @@ class Problem(Equations):
         return out._begun(self.t0, y0)
 
     def resumed_with_inputs(self, t: float, y: Vec, values: Mapping[str, float]) -> Problem:
-        """The same motion from (t, y) on, with other numbers of inputs. Raises ValueError if a drive would jump."""
-        old = present(self.workspace)
-        new = values_of("inputs", places_of(self.workspace), values, old)
+        """The same motion from (t, y) on, with other numbers of inputs, checked. Raises ValueError if a drive would
+        jump."""
+        old, places = present(self.workspace), places_of(self.workspace)
+        new = old.copy()
+        for name, value in values.items():
+            new[places[name]] = value
         refuse_jumps(self.workspace, t, old, new)
         return self.with_selection(self.selection.with_inputs(new))._begun(t, y)
 
@@ -392,7 +395,9 @@ class Problem(Equations):
             def events(t, y, yd, out): out[0] = turned(t, y)  # scikit-sundae; turned.direction is 1.0
         """
         self.interpretation.owners.find(quantity)  # an Event takes functions, too
-        return EventGroup(self.interpretation, [Event(quantity, above=above, below=below, crossing=crossing)], 1.0)[0]
+        event = Event(quantity, above=above, below=below, crossing=crossing)
+        group = EventGroup(self.interpretation, [event], 1.0)
+        return EventFunction(event.__name__, group.value(0), event.terminal, event.direction, group)
 
     def matrices(self, t: float, y: ArrayLike, *, sparse: bool | None = None) -> Matrices:
         """The equations' matrices at one state by the names of [NS] (1)-(11): M, G, K, g, g_I, g_II, psi, and T, r of

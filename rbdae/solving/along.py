@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Ints, Mat, Vec, sense
+from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
 from rbdae.kernels.records import ANGLE, USER
@@ -115,19 +115,21 @@ def energy_of_run(run: Any) -> EnergyOfRun:
             raise TypeError(f"only a rbdae.Problem knows the work of its forces and drives, not {reader!r}")
         if not len(t) or is_conservative(reader.model):
             return np.zeros(len(t))
-        counted = _counted(run, run.dense.recorded, t) if "step" in run.options else None
+        dense = run.dense  # raises for a run that kept no steps
+        counted = _counted(run, t) if "step" in run.options else None
         if counted is not None:
             return np.asarray(counted - counted[0])
         users = _of_time(reader, t, y)
-        out = _integral(run._segments, run.dense, t, _tolerance(energy, run.rtol), users is not None)
+        out = _integral(run._segments, dense, t, _tolerance(energy, run.rtol), users is not None)
         return out if users is None else out + users - users[0]
 
     return EnergyOfRun(energy.kinetic, energy.potential, energy.total, work)
 
 
-def _counted(run: Any, steps: Steps, t: Vec) -> Vec | None:
+def _counted(run: Any, t: Vec) -> Vec | None:
     """The work at times t, as a method of fixed steps counts it, segment after segment; None if it does not."""
     segments: Segments = run._segments
+    steps: Steps = run._accepted
     adapter, method = find_method(run.solver)
     out, total = np.zeros(len(t)), 0.0
     numbers = segments.numbers(steps.t[:-1])
@@ -260,9 +262,8 @@ def quantity_along(run: Any, quantity: Quantity | str, t: ArrayLike | None) -> A
     if t is None:
         return getattr(getattr(run, owner.kind)[owner.name], found.name)
     times = np.atleast_1d(_check.times(t))
-    steps = run.dense.recorded
-    order = np.argsort(times if sense(steps.t, run.t) > 0 else -times, kind="stable")
-    measured = along_run(run.problem, owner.kind, times[order], run(times[order]), steps)
+    order = np.argsort(run._sense * times, kind="stable")
+    measured = along_run(run.problem, owner.kind, times[order], run(times[order]), run._accepted)
     values = getattr(measured[owner.name], found.name)[np.argsort(order, kind="stable")]
     return values if np.ndim(t) else values[0]
 
@@ -276,7 +277,7 @@ def _unwound(t: Vec, s: Vec, w: Vec) -> Vec:
 
 
 def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec:
-    """Angles s (m,) with rates w at times t, next to those that follow from the known ones before them in the run."""
+    """Shift angles s (m,) with rates w at times t by full turns next to the known ones before them in the run."""
     sense = -1.0 if t_known[-1] < t_known[0] else 1.0
     k = np.clip(np.searchsorted(sense * t_known, sense * t, side="right") - 1, 0, None)
     expected = known[k] + 0.5 * (rates[k] + w) * (t - t_known[k])

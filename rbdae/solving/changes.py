@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -15,10 +15,19 @@ from rbdae.inputs import Given, Table, given
 from rbdae.problem.contract import Solvable
 from rbdae.problem.measures import values_of_blocks
 from rbdae.problem.problem import Problem
-from rbdae.solving.checks import check_problem, check_span
 
 _CLOSE = 1e-9
 """A time this near to a sample, in periods, is the sample's."""
+
+
+class Changes(Protocol):
+    """Changes of a problem at known times, such as steps of inputs."""
+
+    def next(self, t: float) -> float | None:
+        """The time of the next one after t in the direction of the run; None if there is none."""
+
+    def resumed(self, problem: Any, t: float, y: Vec) -> Any:
+        """The problem from (t, y) on; the same one at times that are not of these changes."""
 
 
 @final
@@ -52,53 +61,36 @@ class InputSteps:
         return {name: float(table(middle)) for name, table in self._tables.items()}
 
     def resumed(self, problem: Any, t: float, y: Vec) -> Any:
-        """The problem from (t, y) on, with the values there."""
-        return problem.resumed_with_inputs(t, y, self.values(t))
+        """The problem from (t, y) on, with the values there; the same one where nothing steps."""
+        return problem.resumed_with_inputs(t, y, self.values(t)) if t in self._times else problem
 
 
-def _refuse_ends(problem: Problem, t0: float, t_end: float) -> None:
-    """Refuse a table of a drive that ends within the run while the drive moves: there its rate jumps to zero."""
-    for joint in problem.system.joints:
-        law = joint.rheonomic()
-        if law is None or law.motion.whole:
-            continue
-        for each in law.motion.inputs:
-            table = problem.system.sources.get(each)
-            if not isinstance(table, Table):
-                continue
-            for end in (float(table.t[0]), float(table.t[-1])):
-                if min(t0, t_end) < end < max(t0, t_end) and table.moves_at(end):
-                    raise ValueError(
-                        f"{law.motion.owner}: the table of input {each.name!r} ends at t = {end:g} while it moves, and "
-                        f"the run goes from {t0:g} to {t_end:g}: there the rate would jump; give more of the table"
-                    )
-
-
-def driven(problem: Solvable, inputs: Mapping[str, Given], t_span: Sequence[float]) -> tuple[Problem, InputSteps]:
-    """The problem of a run with these inputs, and what becomes of them on the way.
+def driven(
+    problem: Solvable, inputs: Mapping[str, Given] | None, t0: float, t_end: float
+) -> tuple[Solvable, list[Changes]]:
+    """The problem of a run with these inputs, and what changes on its way: inputs that step, and samples.
 
     Raises
     ------
     TypeError, ValueError
-        as `rbdae.Problem.with_inputs`, and for problems that have no inputs
+        as `rbdae.Problem.with_inputs`, for inputs of problems that have none, and as `Samples`
     """
-    check_problem("solve", problem)
-    if not isinstance(problem, Problem):
-        raise TypeError("solve: inputs= needs a problem of rbdae.formulate; formulate the system first")
-    if not isinstance(inputs, Mapping):
-        raise TypeError(f'solve: inputs must be a mapping by name, got {_check.show(inputs)}; give {{"torque": 2.0}}')
-    t0, t_end = check_span(problem, t_span)
-    names = {each.name for each in problem.system.inputs}
-    asked: dict[str, Given] = {}
-    for name, value in inputs.items():
-        if name not in names:
-            raise _check.unknown("input", name, names)
-        asked[name] = given("solve", name, value)
-    tables = {name: each for name, each in asked.items() if isinstance(each, Table) and each.kind == "previous"}
-    steps = InputSteps(tables, t0, t_end)
-    out = problem.with_inputs({**asked, **steps.values(t0)})
-    _refuse_ends(out, t0, t_end)
-    return out, steps
+    changes = list[Changes]()
+    if inputs is not None:
+        if not isinstance(problem, Problem):
+            raise TypeError("solve: inputs= needs a problem of rbdae.formulate; formulate the system first")
+        if not isinstance(inputs, Mapping):
+            raise TypeError(
+                f'solve: inputs must be a mapping by name, got {_check.show(inputs)}; give {{"torque": 2.0}}'
+            )
+        asked = {name: given("solve", name, value) for name, value in inputs.items()}
+        tables = {name: each for name, each in asked.items() if isinstance(each, Table) and each.kind == "previous"}
+        steps = InputSteps(tables, t0, t_end)
+        problem = problem.with_inputs({**asked, **steps.values(t0)})
+        changes.append(steps)
+    if isinstance(problem, Problem) and (controllers := sampled_of(problem)):
+        changes.append(Samples(controllers, t0, t_end))
+    return problem, changes
 
 
 def sampled_of(problem: Problem) -> list[Sampled]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeGuard
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Method
 from rbdae.problem.contract import Solvable
-from rbdae.problem.event import Event, number_of
+from rbdae.problem.event import AnyEvent, of_quantity
 from rbdae.problem.problem import Problem
 from rbdae.problem.switches import USUAL, ChartPolicy
 
@@ -116,29 +116,27 @@ def check_step(solver: str, method: Method, step: float | None) -> float | None:
 
 def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: Sequence[object]) -> ChartPolicy:
     """The policy for charts near their singular sets."""
-    if type(on_singularity) is type(recentre) is str and (on_singularity, recentre) == ("stop", "due"):
-        return USUAL
     for name, value, known in (
         ("on_singularity", on_singularity, ("stop", "switch")),
         ("recentre", recentre, ("due", "always")),
     ):
         if not isinstance(value, str) or value not in known:
             raise _check.unknown(name, value, known)
-    if recentre == "always" and on_singularity == "stop":
-        raise ValueError("recentre='always' belongs to on_singularity='switch'; say both, or leave recentre out")
-    if on_singularity == "switch" and not isinstance(problem, Problem):
+    if on_singularity == "stop":
+        if recentre == "always":
+            raise ValueError("recentre='always' belongs to on_singularity='switch'; say both, or leave recentre out")
+        return USUAL
+    if not isinstance(problem, Problem):
         raise ValueError("on_singularity='switch' is for problems of rbdae.formulate; leave it out")
-    if isinstance(problem, Problem):
-        chart = problem.workspace.settings.chart
-        if recentre == "always" and not chart.centre:
-            raise ValueError(f"recentre='always': {chart.name} has no centre; leave it out, or use rotation-vector")
-        by_unknowns = [event for event in events if not of_quantity(event)]
-        if on_singularity == "switch" and by_unknowns and not chart.whole:
-            raise ValueError(
-                f"events are asked in the unknowns of the problem that is solved, and {chart.name} does not reach all "
-                "rotations in them: use another rotation, or leave out on_singularity='switch'"
-            )
-    return ChartPolicy("switch" if on_singularity == "switch" else "stop", "always" if recentre == "always" else "due")
+    chart = problem.workspace.settings.chart
+    if recentre == "always" and not chart.centre:
+        raise ValueError(f"recentre='always': {chart.name} has no centre; leave it out, or use rotation-vector")
+    if not chart.whole and not all(map(of_quantity, events)):
+        raise ValueError(
+            f"events are asked in the unknowns of the problem that is solved, and {chart.name} does not reach all "
+            "rotations in them: use another rotation, or leave out on_singularity='switch'"
+        )
+    return ChartPolicy("switch", "always" if recentre == "always" else "due")
 
 
 def check_progress(progress: object) -> None:
@@ -159,24 +157,9 @@ def check_options(solver: str, options: Mapping[str, Any]) -> None:
             raise ValueError(f"{solver}: the option {name} must not be nan; give a number, or leave it out")
 
 
-# ------------------------------------------------------------ events
-
-AnyEvent: TypeAlias = Event | Callable[[float, Vec], float]
-"""An event as users give it."""
-
-
-def of_quantity(event: object) -> TypeGuard[Event]:
-    """Whether an event is one of a quantity, which each problem reads for itself."""
-    return isinstance(event, Event) and event.of_quantity
-
-
-def name_of(event: object) -> str:
-    """The name of an event in messages."""
-    return getattr(event, "__name__", None) or _check.show(event)
-
-
 def check_events(problem: Any, events: AnyEvent | Sequence[AnyEvent] | None) -> tuple[AnyEvent, ...]:
-    """Events as a tuple; refuses other objects, and quantities that the problem has not."""
+    """Events as a tuple; refuses other objects, and quantities where the problem has none. Which ones it has, the run
+    asks when it binds them (`rbdae.problem.event.RunEvents`)."""
     if events is None:
         return ()
     if callable(events):
@@ -184,10 +167,8 @@ def check_events(problem: Any, events: AnyEvent | Sequence[AnyEvent] | None) -> 
     if not isinstance(events, (list, tuple)):
         raise TypeError(f"events must be functions event(t, y), got {_check.show(events)}; pass one, or a list of them")
     for k, event in enumerate(events):
-        if not (isinstance(event, Event) and event.of_quantity):
+        if not of_quantity(event):
             _check.takes("solve", f"events[{k}]", event, "t", "y")
         elif not isinstance(problem, Problem):
             raise TypeError(f"event {event.__name__!r}: {problem!r} has no quantities; give a function event(t, y)")
-        else:
-            number_of(problem.interpretation, event)
     return tuple(events)

@@ -27,7 +27,7 @@ from numpy.polynomial import legendre
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
-from rbdae.adapter import Method, Outcome, Steps
+from rbdae.adapter import Method, Outcome
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading import collocation as native
 from rbdae.machine.reading.host import call
@@ -63,8 +63,8 @@ class DenseOutput:
                 "another solver"
             )
         self._segments = segments
-        self._order = slice(None, None, 1 if segments.direction > 0.0 else -1)
-        self._t, self._y = t[self._order], y[self._order]  # rising
+        rising = slice(None, None, 1 if segments.direction > 0.0 else -1)
+        self._t, self._y = t[rising], y[rising]
         self._rtol = rtol
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
         self._polynomials: dict[int, Piece | _Neighbours] = {}
@@ -75,11 +75,6 @@ class DenseOutput:
     def steps(self) -> Vec:
         """The times of the steps, (m,), rising."""
         return self._t
-
-    @property
-    def recorded(self) -> Steps:
-        """The steps."""
-        return Steps(self._t[self._order], self._y[self._order])
 
     def __call__(self, t: ArrayLike) -> Mat:
         """y at a time, (n,), or at times (k,), (k, n)."""
@@ -229,7 +224,7 @@ def _rescaled(p: Mat, u: Vec, ends: Mat) -> Mat:
 
 
 def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segments: Segments) -> None:
-    """Write multipliers by elimination over those that the method has not tested, in place."""
+    """Replace multipliers that the method has not tested by eliminated ones, in place."""
     if problem.kind != "dae" or problem.index not in method.untested:
         return
     if all(here.layout.la.stop <= here.layout.la.start for here in segments.problems):

@@ -37,12 +37,6 @@ _PRESENT: set[str] = set()
 
 _ANY = "any number"
 
-_FORMS = {
-    "ode": "ODE forms (index-0, null-space, ...)",
-    "dae": "DAEs",
-    "overdetermined": "overdetermined forms",
-}
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -201,6 +195,11 @@ def _hint(name: str, names: Iterable[str]) -> str:
     return _check.nearest(name, known) or "there are " + ", ".join(known)
 
 
+def _methods() -> list[tuple[str, Method]]:
+    """The names of all solvers with their methods, installed or not."""
+    return [(f"{package}:{m.name}", m) for package, a in _adapters().items() for m in a.methods]
+
+
 def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
     """The adapter and the method of a solver's name; refuses unknown names and missing packages.
 
@@ -222,59 +221,10 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
                     raise MissingSolver(f"{solver!r} needs {package}, which is missing: run {found.install}")
                 _PRESENT.add(package)
                 return found, method
-    names = [f"{p}:{m.name}" for p, a in _adapters().items() for m in a.methods]
-    raise ValueError(f"unknown solver {solver!r}; {_hint(solver, names)} (rbdae.solvers() lists them all)")
+    raise ValueError(f"unknown solver {solver!r}; {_hint(solver, dict(_methods()))} (rbdae.solvers() lists them all)")
 
 
-def methods_for(problem: Solvable) -> dict[str, Method]:
-    """The methods that take a problem's form by the names of their solvers, installed or not."""
-    return {
-        f"{package}:{m.name}": m
-        for package, a in _adapters().items()
-        for m in a.methods
-        if m.accepts(problem.kind, problem.index, _pairing(problem))
-    }
-
-
-def _pairing(problem: Solvable) -> tuple[str, str, str]:
-    """Formulation, rotation and velocity; problems of the user's own have no rotations."""
-    rotation, velocity = (getattr(problem, name, "") for name in ("rotation", "velocity"))
-    return problem.formulation, rotation, velocity
-
-
-def _forms_of(method: Method) -> str:
-    """The forms of a method that is made for a few, in words."""
-    forms: dict[tuple[str, str], list[str]] = {}
-    for formulation, rotation, velocity in sorted(method.pairings):
-        forms.setdefault((rotation, velocity), []).append(repr(formulation))
-    return " and ".join(f"{', '.join(names)} with rotation={r!r}, velocity={v!r}" for (r, v), names in forms.items())
-
-
-def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
-    """Refuse a form that the method cannot take, with the solvers that can."""
-    kind = problem.kind
-    own = _pairing(problem)
-    if method.accepts(kind, 0 if kind == "ode" else problem.index, own):
-        return
-    is_a = {
-        "ode": "an ODE form",
-        "dae": f"a DAE of index {problem.index}",
-        "overdetermined": "an overdetermined DAE"
-        + (f" of index {problem.index}" if problem.kind in method.kinds else ""),
-    }[problem.kind]
-    takes = " and ".join(
-        _FORMS[k] + (f" of index {', '.join(map(str, sorted(indices)))}" if indices is not None else "")
-        for k, indices in (("ode", None), ("dae", method.indices), ("overdetermined", method.overdetermined_indices))
-        if k in method.kinds
-    )
-    if method.pairings:
-        is_a += f" with rotation={own[1]!r}, velocity={own[2]!r}" if own[1] else ""
-        takes = _forms_of(method)
-    able = methods_for(problem)
-    raise Unsupported(
-        f"{problem.formulation!r} is {is_a}, but {solver} takes {takes}. "
-        f"Solvers for it: {', '.join(able) if able else 'none'}"
-    )
+# ------------------------------------------------------------ which solver takes a problem
 
 
 _PREFERRED: Final = (
@@ -291,26 +241,37 @@ _PREFERRED: Final = (
 _OF_FIXED_STEPS: Final = ("rbdae:energy-momentum", "rbdae:variational", "rbdae:simo-wong", "rbdae:midpoint")
 
 
-def default_solver(problem: Solvable, step: float | None = None) -> str:
-    """The first solver of a list that is installed and takes the problem; of those that keep invariants with a `step`.
+def solver_for(problem: Solvable, solver: str | None, step: object) -> tuple[str, AbstractAdapter, Method]:
+    """Find a solver that takes a problem, with its adapter and method: the named one, or the first of a list that is
+    installed. With a `step` the list has the methods that keep invariants.
 
     Raises
     ------
     Unsupported
-        if none is installed, with those that would take it, and if no method of fixed steps takes the problem
+        for a form that the named solver cannot take, with the solvers that can; without a name if no solver takes it
+    ValueError, TypeError, MissingSolver
+        as `find_method`
     """
-    able = methods_for(problem)
-    names = [name for name, method in able.items() if method.fixed_step == (step is not None)]
-    for name in _PREFERRED if step is None else _OF_FIXED_STEPS:
-        if name in names and adapter(name.partition(":")[0]).version() is not None:
-            return name
-    form = problem.formulation
+    names = (_PREFERRED if step is None else _OF_FIXED_STEPS) if solver is None else (solver,)
+    for name in names:
+        try:
+            adapter, method = find_method(name)
+        except MissingSolver:
+            if solver is not None:
+                raise
+            continue
+        if method.can_solve(problem):
+            return name, adapter, method
+    able = {name: m for name, m in _methods() if m.can_solve(problem)}
+    if solver is not None:
+        raise Unsupported(f"{method.refusal(problem, solver)}. Solvers for it: {', '.join(able) or 'none'}")
     if step is not None:
         raise Unsupported(
-            f"solve: no solver is named, and step= is for methods of fixed steps, which keep invariants: no such "
-            f"method takes {form!r}; leave step out, or name a solver"
+            "solve: no solver is named, and step= is for methods of fixed steps, which keep invariants: no such "
+            f"method takes {problem.formulation!r}; leave step out, or name a solver"
         )
     raise Unsupported(
-        f"solve: no solver is named, and none that would be chosen for {form!r} is installed; those that take it are "
-        f"{', '.join(names)}: `pip install scikit-sundae` brings one, or choose an ODE form such as 'null-space'"
+        f"solve: no solver is named, and none that would be chosen for {problem.formulation!r} is installed; those "
+        f"that take it are {', '.join(name for name, m in able.items() if not m.fixed_step)}: `pip install "
+        "scikit-sundae` brings one, or choose an ODE form such as 'null-space'"
     )

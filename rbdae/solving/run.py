@@ -13,24 +13,24 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import changed, made
-from rbdae._process import Deferred, Pending
+from rbdae._frozen import made
+from rbdae._process import Deferred
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.inputs import Given
 from rbdae.multibody.memory import Preparation
-from rbdae.problem.contract import Solvable
-from rbdae.problem.driven import present, refuse_held
+from rbdae.problem.contract import Solvable, StateProjector
+from rbdae.problem.driven import refuse_run
+from rbdae.problem.event import AnyEvent, name_of
 from rbdae.problem.problem import Problem
-from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.projection import Projection
 from rbdae.problem.switches import USUAL
 from rbdae.problem.switches.charts import DUE
 from rbdae.problem.timed import Segments
 from rbdae.solving import checks
-from rbdae.solving.changes import Samples, driven, sampled_of
-from rbdae.solving.checks import AnyEvent, check_events, name_of
+from rbdae.solving.changes import Changes, driven
 from rbdae.solving.dense import give_multipliers
-from rbdae.solving.registry import SolverName, check_pairing, default_solver, find_method
-from rbdae.solving.segments import Changes, Segment, run_segments
+from rbdae.solving.registry import SolverName, solver_for
+from rbdae.solving.segments import Segment, run_segments
 from rbdae.solving.solution import EventLog, Solution
 
 
@@ -78,7 +78,7 @@ def solve(
         y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step; one whose
         attribute ``now_and_then`` is true need not be: loops in machine code call it some fifty times a second
-    step : step size of fixed-step methods, and only of those
+    step : step size, of fixed-step methods only
     dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps
         (Radau methods keep these until the rows between them are made). Then there is no ``solution(t)``, and no work
         of forces without potential; singular positions are looked for at the output times only. Without `t_eval` the
@@ -106,7 +106,7 @@ def solve(
     TypeError, ValueError
         for wrong input
     rbdae.adapter.Unsupported
-        for a form that the solver cannot take, with those that can, and for options that it does not have
+        for a form that the solver cannot take, with the solvers that can, and for options that it does not have
     rbdae.adapter.MissingSolver
         for a package that is not installed
     KeyboardInterrupt
@@ -119,26 +119,19 @@ def solve(
     run = Deferred()
     try:
         with run:
-            checks.check_progress(progress)
             if method is not None and solver is not None:
                 raise TypeError(f"solve: method= is another name of solver=, got {method!r} and {solver!r}; give one")
             solver = method if solver is None else solver
-            changes: list[Changes] = []
-            if inputs is not None:
-                problem, steps = driven(problem, inputs, t_span)
-                changes.append(steps)
+            checks.check_problem("solve", problem)
+            checks.check_progress(progress)
+            t0, t_end = checks.check_span(problem, t_span)
+            problem, changes = driven(problem, inputs, t0, t_end)
             segment, said = planned(
-                problem, t_span, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
+                problem, t0, t_end, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
                 recentre, options,
             )  # fmt: skip
-            if isinstance(problem, Problem) and (controllers := sampled_of(problem)):
-                samples = Samples(controllers, segment.request.t0, segment.request.t_end)
-                segment = changed(segment, problem=samples.resumed(problem, problem.t0, problem.y0))
-                changes.append(samples)
             with _progress(progress, segment) as advance:
-                if advance is not None:
-                    segment = changed(segment, request=changed(segment.request, advance=advance))
-                solution = integrated(segment, said, run, changes)
+                solution = integrated(segment, said, run, changes, advance)
             if solver is None:
                 chosen = f"{solution._said}; no solver was named: {segment.solver} was chosen"
                 run.solution = solution = replace(solution, _said=chosen)
@@ -152,7 +145,8 @@ def solve(
 
 def planned(
     problem: Solvable,
-    t_span: Sequence[float],
+    t0: float,
+    t_end: float,
     solver: str | None,
     rtol: float,
     atol: ArrayLike,
@@ -166,30 +160,29 @@ def planned(
     options: dict[str, Any],
 ) -> tuple[Segment, dict[str, str]]:
     """The run of a call of `solve` as its first segment, checked, and the options of its solution. Raises as `solve`
-    does for wrong input."""
-    checks.check_problem("solve", problem)
-    if solver is None:
-        solver = default_solver(problem, step)
-    adapter, method = find_method(solver)
-    check_pairing(problem, solver, method)
-    t0, t_end = checks.check_span(problem, t_span)
+    does for wrong input; what an event or a projection asks of the problem is refused when the run binds them."""
     relative, absolute = checks.check_tolerances(problem, rtol, atol)
-    checks.check_options(solver, options)
+    times = checks.check_times(t_eval, t0, t_end)
+    asked = checks.check_events(problem, events)
     keeps = _check.flag("solve", "dense_output", dense_output)
+    checks.check_backward(problem, t0, t_end, projection)
+    policy = checks.check_charts(problem, on_singularity, recentre, asked)
+    solver, adapter, method = solver_for(problem, solver, step)
+    checks.check_options(solver, options)
     request = Request(
         t0,
         t_end,
-        checks.check_times(t_eval, t0, t_end),
+        times,
         relative,
         absolute,
         step=checks.check_step(solver, method, step),
-        events=check_events(problem, events),
+        events=asked,
         keep_steps=keeps or method.coarse_output,  # rows between the steps of such methods are made from the steps
         options=options,
     )
-    bind_projection(problem, projection)  # refuses what it cannot bind
-    checks.check_backward(problem, t0, t_end, projection)
-    policy = checks.check_charts(problem, on_singularity, recentre, request.events)
+    if isinstance(problem, Problem):
+        problem = problem.by_time((), ())  # of a run that changed its selection: its own states by its own
+        refuse_run(problem.workspace, t0, t_end)
     segment = Segment(solver, adapter, method, problem, request, projection, policy)
     return segment, _said(segment, keeps)
 
@@ -214,61 +207,59 @@ def _said(segment: Segment, keeps: bool) -> dict[str, str]:
     return out | {name: _check.show(value) for name, value in asked.options.items()}
 
 
-def integrated(segment: Segment, said: Mapping[str, str], run: Deferred, changes: Sequence[Changes] = ()) -> Solution:
+def integrated(
+    segment: Segment,
+    said: Mapping[str, str],
+    run: Deferred,
+    changes: Sequence[Changes] = (),
+    advance: Callable[[float], None] | None = None,
+) -> Solution:
     """The solution of a run from its first segment on; `run` has it when it is there."""
-    run.solution = solution = _integrated(segment, said, run.pending, changes)
-    if solution.reason is not Reason.KEYBOARD and isinstance(segment.problem, Problem):
-        projected = not (segment.projection is None or segment.projection is False)
-        said_more = solution._said + _near_singular_set(solution)
-        run.solution = solution = replace(solution, _said=said_more, _projected=projected)
-    return solution
-
-
-def _integrated(segment: Segment, said: Mapping[str, str], pending: Pending, changes: Sequence[Changes]) -> Solution:
-    problem, asked, method = segment.problem, segment.request, segment.method
-    own = problem.by_time((), ()) if isinstance(problem, Problem) else None
-    before = 0 if own is None else own.callbacks._fallbacks  # traced code to generic code, in earlier runs
-    if own is not None:  # its states are read by other times than those of a run that changed its selection
-        refuse_held(own.workspace, present(own.workspace))
-        segment = changed(segment, problem=own)
+    asked, method = segment.request, segment.method
+    own = segment.problem if isinstance(segment.problem, Problem) else None
     elapsed = _clock(own)
-    outcome, segments = run_segments(segment, pending, changes)
+    outcome, parts = run_segments(segment, run.pending, changes, advance)
+    segments = Segments(tuple(p.problem for p in parts), tuple(p.request.t0 for p in parts[1:]), segment.direction)
+    problem, stats = segments.problems[0], outcome.stats
     if own is not None:
         give_multipliers(own, method, outcome, segments)
-        problem = own.by_time(segments.problems[1:], segments.times, segments.direction)
-    stats = outcome.stats
+        problem = problem.by_time(segments.problems[1:], segments.times, segment.direction)
     stats.seconds, stats.wall_seconds = elapsed()
-    if own is not None:
-        stats.fallbacks = sum(p.callbacks._fallbacks for p in segments.problems) - before
     rtol = asked.rtol if outcome.rtol is None else outcome.rtol
     atol = asked.atol if outcome.atol is None else outcome.atol
-    # the rows are the steps, but for those of t_eval; none if the adapter did not keep them
+    # the rows are the steps, unless t_eval was given; then steps are empty if the adapter did not keep them
     none = Steps(outcome.t[:0], outcome.y[:0])
-    steps = none if asked.t_eval is not None and outcome.steps is None else outcome.steps
+    projectors = [part.request.projector for part in parts]
+    complete = own is not None and outcome.reason is not Reason.KEYBOARD
+    message = _message(segment, outcome) + _loosened(segment, rtol, atol) + _called(own)
     fields: dict[str, Any] = {
         "problem": problem,
         "t": np.require(outcome.t, requirements="W"),  # `t_eval` is the request's
         "y": outcome.y,
         "solver": segment.solver,
         "reason": outcome.reason,
-        "_said": _message(segment, outcome) + _loosened(segment, rtol, atol) + _called(own),
+        "_said": message + _near_singular_set(parts, outcome),
         "stats": stats,
         "rtol": rtol,
         "atol": atol,
         "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
         "segments": segments,
-        "steps": steps,
+        "steps": none if asked.t_eval is not None and outcome.steps is None else outcome.steps,
         "options": {**said},
+        "_projected": projectors[0] is not None if complete else None,
     }
     solution: Solution = made(Solution, fields)
-    if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
-        solution = _with_fine_rows(solution, segments, segment.projection)
+    if complete and asked.t_eval is not None and method.coarse_output:
+        solution = _with_fine_rows(solution, projectors)
         stats.seconds, stats.wall_seconds = elapsed()
-    return replace(solution, steps=none) if asked.t_eval is not None and "dense_output" in said else solution
+    if asked.t_eval is not None and "dense_output" in said:
+        solution = replace(solution, steps=none)
+    run.solution = solution
+    return solution
 
 
 def _clock(problem: Problem | None) -> Callable[[], tuple[float, float]]:
-    """The seconds of a run from now on, of the processor and on the wall, without those in which code is made."""
+    """Measure the seconds of a run from now on, of the processor and on the wall; making code does not count."""
     made = Preparation() if problem is None else problem.workspace.memory.preparation
 
     def now() -> tuple[float, float]:
@@ -294,13 +285,12 @@ def _progress(wanted: bool | Callable[[float], None], segment: Segment) -> Itera
         yield lambda t: bar.update(abs(t - t0) - bar.n)
 
 
-def _with_fine_rows(solution: Solution, segments: Segments, projection: Projection | bool | None) -> Solution:
+def _with_fine_rows(solution: Solution, projectors: Sequence[StateProjector | None]) -> Solution:
     """The same with ``solution(t)`` at its times, projected if the run is, where dense output is of a lower order than
     steps: RADAU's collocation polynomial is of order 3, its steps of order 5 ([HW96], section IV.8)."""
     steps = solution.steps
     if steps is None or not len(steps.t) or not len(solution.t) or not np.isfinite(steps.y).all():
         return solution
-    projectors = [bind_projection(problem, projection) for problem in segments.problems]
     return replace(solution, y=solution._projected_rows(projectors, solution.t, solution(solution.t)))
 
 
@@ -346,13 +336,15 @@ def _called(problem: Problem | None) -> str:
     return f"; called in Python: {', '.join(names)} (problem.laws says why)" if names else ""
 
 
-def _near_singular_set(solution: Solution) -> str:
+def _near_singular_set(parts: Sequence[Segment], outcome: Outcome) -> str:
     """Rotation parameters near their singular set, where solvers fail for other reasons."""
-    known = (Reason.CHART, Reason.FRICTION)
-    if solution.success or solution.reason in known or not len(solution.t) or not np.isfinite(solution.y[-1]).all():
+    known = (Reason.FINISHED, Reason.EVENT, Reason.CHART, Reason.FRICTION, Reason.KEYBOARD)
+    if outcome.reason in known or not len(outcome.t) or not np.isfinite(outcome.y[-1]).all():
         return ""
-    t, y = float(solution.t[-1]), solution.y[-1]
-    problem = solution.problem_at(t)
+    t, y, direction = float(outcome.t[-1]), outcome.y[-1], parts[0].direction
+    problem = next(part.problem for part in reversed(parts) if direction * (t - part.request.t0) >= 0.0)
+    if not isinstance(problem, Problem):
+        return ""
     chart = problem.workspace.settings.chart
     distance, body = problem.interpretation.distance_to_singularity(t, y)
     if not chart.centre or distance > (1.0 - DUE) * chart.reach:

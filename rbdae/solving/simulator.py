@@ -26,12 +26,12 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem.driven import follows_inputs, places_of, present, refuse_held, refuse_jumps
 from rbdae.problem.posed import posed
 from rbdae.problem.problem import Problem
-from rbdae.problem.projection import Projection
+from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Measured
 from rbdae.problem.timed import Segments
 from rbdae.solving.changes import Samples, sampled_of
-from rbdae.solving.checks import check_problem
-from rbdae.solving.registry import default_solver, find_method
+from rbdae.solving.checks import check_problem, check_span
+from rbdae.solving.registry import solver_for
 from rbdae.solving.run import integrated, planned
 from rbdae.solving.segments import Segment, joined_stats
 from rbdae.solving.solution import Solution
@@ -116,14 +116,15 @@ class Simulator:
             raise TypeError("Simulator: it needs a problem of rbdae.formulate; formulate the system first")
         self._dt = _check.positive("Simulator", "dt", dt, "give a time in seconds")
         self._records = _check.flag("Simulator", "record", record)
-        self.solver = default_solver(problem, None) if solver is None else solver
-        step = options.pop("step", self._dt if find_method(self.solver)[1].fixed_step else None)
-        span = (problem.t0, problem.t0 + self._dt)
+        self.solver, _, method = solver_for(problem, solver, None)
+        step = options.pop("step", self._dt if method.fixed_step else None)
+        span = check_span(problem, (problem.t0, problem.t0 + self._dt))
         self._segment, self._said = planned(
-            problem, span, self.solver, rtol, atol, None, projection, None, step, True, on_singularity, "due", options
+            problem, *span, self.solver, rtol, atol, None, projection, None, step, True, on_singularity, "due", options
         )
-        self._base = problem
-        self._begin(problem)
+        bind_projection(problem, projection)  # refuses what it cannot bind
+        self._base = self._segment.problem
+        self._begin(self._base)
 
     __reduce__ = refuse_copies
 
@@ -332,7 +333,7 @@ class Simulator:
                 segment.request,
                 t0=problem.t0,
                 t_end=problem.t0 + self._dt,
-                projector=segment.projector(),
+                projector=bind_projection(segment.problem, segment.projection),
                 keep_steps=self._records,
             )
             stepper = segment.adapter.stepper(segment.problem, segment.method, request)
@@ -451,20 +452,15 @@ class _InPieces:
         if self._runs or self._values is not None:
             self._here = self._here.resumed_with_inputs(self.t, self._y, self._values or {})
         self._values = None
-        run = self._run(self._here, t_end)
-        if not self._keeps:
-            self._runs.clear()
+        request = changed(self._segment.request, t0=self._here.t0, t_end=t_end)
+        with Deferred() as deferred:
+            run = integrated(changed(self._segment, problem=self._here, request=request), self._said, deferred)
+        self._runs = self._runs if self._keeps else []
         self._runs.append(run)
         if len(run.t):
             self.t, self._y = float(run.t[-1]), run.y[-1]
             self._here = run.problem_at(self.t)
-        return run.success, run.message
-
-    def _run(self, problem: Problem, t_end: float) -> Solution:
-        request = changed(self._segment.request, t0=problem.t0, t_end=t_end)
-        deferred = Deferred()
-        with deferred:
-            return integrated(changed(self._segment, problem=problem, request=request), self._said, deferred)
+        return run.success, "" if run.success else run.message
 
     def drive(self, values: Vec) -> None:
         """Take other values of the inputs from here on."""
@@ -472,29 +468,25 @@ class _InPieces:
 
     def mark(self) -> Any:
         """The mark for `back`."""
-        return self._here, self._values, self._runs.copy(), self.t, self._y
+        return self._here, self._values, self._runs, len(self._runs), self.t, self._y
 
     def back(self, mark: Any) -> None:
         """Stand again where `mark` was made."""
-        self._here, self._values, self._runs, self.t, self._y = mark
+        self._here, self._values, self._runs, n, self.t, self._y = mark
+        del self._runs[n:]
 
     def collected(self) -> tuple[Steps, Segments, Stats]:
         """All accepted steps, the problems that hold from time to time, and the cost."""
         if not self._runs:
             return Steps(np.array([self.t]), self.y[None]), Segments((self._here,)), Stats()
-        problems, times = list[Problem](), list[float]()
-        t, y = list[Vec](), list[Vec]()
-        for k, run in enumerate(self._runs):
-            segments = run.segments or Segments((run.problem,))
-            if problems:
-                times.append(float(run.t[0]))
-            problems += segments.problems
-            times += segments.times
-            last = k + 1 == len(self._runs)
-            t.append(run.t if last else run.t[:-1])
-            y.append(run.y if last else run.y[:-1])
-        stats = [run.stats for run in self._runs]
-        return Steps(np.concatenate(t), np.concatenate(y)), Segments(tuple(problems), tuple(times)), joined_stats(stats)
+        parts = [run._segments for run in self._runs]
+        times = [t for run, part in zip(self._runs, parts, strict=True) for t in (float(run.t[0]), *part.times)]
+        problems = [problem for part in parts for problem in part.problems]
+        *before, last = self._runs
+        t = np.concatenate([*(run.t[:-1] for run in before), last.t])
+        y = np.concatenate([*(run.y[:-1] for run in before), last.y])
+        stats = joined_stats([run.stats for run in self._runs])
+        return Steps(t, y), Segments(tuple(problems), tuple(times[1:])), stats
 
 
 _Engine: TypeAlias = _InPlace | _InPieces

@@ -73,8 +73,8 @@ class Solution:
     solver : ``"package:method"``
     reason : how the run ended
     stats : the cost
-    rtol, atol : tolerances of the run: those that were asked for, or the tightest that the solver can use if they were
-        tighter (then the message says so)
+    rtol, atol : tolerances of the run, as asked for, or the tightest that the solver can use if they were tighter (then
+        the message says so)
     events : one `EventLog` for each event: ``events[k].t`` is SciPy's ``t_events[k]``
     segments : the problems of the run, if it changed its selection on the way
     steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps
@@ -265,7 +265,7 @@ class Solution:
         return replace(self, y=y, steps=steps, stats=replace(self.stats, projections=count))
 
     def _projected_rows(self, projectors: Sequence[StateProjector | None], t: Vec, y: Mat) -> Mat:
-        """Rows projected by those of the segments."""
+        """Project rows (m, n) at times t, each by the projector of its segment."""
         out = y.copy()
         for time, row, k in zip(t, out, self._segments.numbers(t), strict=True):
             if (projector := projectors[k]) is not None:

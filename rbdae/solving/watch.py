@@ -65,11 +65,18 @@ class Watch:
     ----------
     pending : what Ctrl-C leaves
     direction : 1.0, or -1.0 of a run back in time
+    told : called with the time of each accepted step, or None
     error : the first exception of a callback
     """
 
-    def __init__(self, problem: Solvable, pending: Pending, direction: float = 1.0) -> None:
-        self.pending, self.direction = pending, direction
+    def __init__(
+        self,
+        problem: Solvable,
+        pending: Pending,
+        direction: float = 1.0,
+        told: Callable[[float], None] | None = None,
+    ) -> None:
+        self.pending, self.direction, self.told = pending, direction, told
         self.error: BaseException | None = None
         self._n = problem.n
         self._bad: dict[str, str] = {}  # callbacks whose values were not finite since the last accepted step
@@ -81,8 +88,8 @@ class Watch:
 
     def request(self, request: Request) -> Request:
         """The request with functions that are watched, in the solver's time."""
-        told, advance = request.advance, self._advance(request.advance)
-        each_step = told is not None and not getattr(told, "now_and_then", False)
+        advance = self._advance()
+        each_step = self.told is not None and not getattr(self.told, "now_and_then", False)
         out = changed(request, advance=advance, each_step=each_step, begun=self._begun)
         if self.direction > 0.0:
             return out
@@ -115,6 +122,10 @@ class Watch:
 
         return watched
 
+    def event(self, value: Callable[[float, Vec], Any]) -> Callable[[float, Vec], Any]:
+        """The function of an event, watched, in the solver's time."""
+        return lambda t, y: self.ask(value, self.direction * t, y)
+
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The value of another function of the user, whose exceptions are the run's."""
         self.pending.check()
@@ -134,9 +145,9 @@ class Watch:
         if self.error is None:
             self.error = error
 
-    def _advance(self, told: Callable[[float], None] | None) -> Callable[[float], None]:
+    def _advance(self) -> Callable[[float], None]:
         """Called after each accepted step, with the problem's time."""
-        pending, bad = self.pending, self._bad
+        pending, bad, told = self.pending, self._bad, self.told
 
         def advance(t: float) -> None:
             if bad:

@@ -30,7 +30,7 @@ print(b"".join(problem.rhs(t, y).tobytes() for t, y in zip(found["t"], found["y"
 def test_the_same_bits_in_any_order(model, rng, tmp_path):
     problem = rbdae.formulate(getattr(rbdae.models, model)(), "null-space", redundant="minimum-norm")
     solution = rbdae.solve(problem, (0.0, ENDS[model]), solver="rbdae:dop853", rtol=1e-7, atol=1e-7)
-    assert solution.success and solution.stats.handed_over == 0
+    assert solution.success and solution.stats.fallbacks == 0
     states = np.unique(np.linspace(0, len(solution.t) - 1, 300).astype(int))
     t, y = solution.t[states], solution.y[states]
 
@@ -47,4 +47,4 @@ def test_the_same_bits_in_any_order(model, rng, tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert bytes.fromhex(done.stdout) == b"".join(wanted)
-    assert problem.callbacks._handed_over == 0
+    assert problem.callbacks._fallbacks == 0

@@ -419,6 +419,10 @@ JUMPS: list[tuple[Any, str]] = [
         "a table of 'linear' values, whose rate jumps",
     ),
     (lambda p: rbdae.solve(p, (0, 2), inputs={"angle": (TIMES, TIMES, "cubic")}), "ends at t = 1 while it moves"),
+    (
+        lambda p: rbdae.solve(p.with_inputs({"angle": (TIMES, TIMES, "cubic")}), (0, 2)),
+        "ends at t = 1 while it moves",
+    ),
     (lambda p: rbdae.Simulator(p).step({"angle": 0.1}), "give a function of the time, a table with kind='cubic'"),
 ]
 

@@ -80,7 +80,7 @@ def test_one_equation_that_is_suspended_has_no_multiplier(monkeypatch):
     assert np.count_nonzero(inside.pivots(problem, 0.0, flat) == 0.0) == 2
     found, wanted = problem.rhs_jacobian(0.0, flat), as_derived(problem, 0.0, flat)
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-11 * np.abs(wanted).max())
-    assert problem.callbacks._handed_over == 0
+    assert problem.callbacks._fallbacks == 0
 
 
 @pytest.fixture(scope="module")
@@ -122,4 +122,4 @@ def test_states_without_a_solution_are_left_to_the_recorded_derivative(monkeypat
     y[problem.workspace.layout.q] = 0.0
     with np.errstate(all="ignore"):
         problem.callbacks.rhs_jacobian(0.0, y, np.empty((problem.n, problem.n)))
-    assert problem.callbacks._handed_over == 1
+    assert problem.callbacks._fallbacks == 1

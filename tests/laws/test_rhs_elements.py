@@ -216,10 +216,10 @@ def test_suspended_equations_are_those_of_the_kernels(monkeypatch, rng, pairing)
     assert 3 < suspended < one.workspace.layout.n_rows - 3
     wanted = one.rhs(0.0, y)
     np.testing.assert_allclose(other.rhs(0.0, y), wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
-    assert kinds and other.callbacks._handed_over == 0
+    assert kinds and other.callbacks._fallbacks == 0
 
 
-def test_dependent_rows_of_a_joint_are_handed_over(monkeypatch):
+def test_dependent_rows_of_a_joint_are_fallbacks(monkeypatch):
     """A hinge after almost a quarter of a turn off its axis, which the other body has: the generic kernel chooses
     pivots."""
     kinds = inside.make_rhs_elements(monkeypatch)

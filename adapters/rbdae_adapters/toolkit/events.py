@@ -76,7 +76,8 @@ class Event:
             return result if isinstance(result, float) else number("event", f"its value at t = {t:g}", result)
 
         checked.__name__ = getattr(value, "__name__", type(value).__name__)  # for messages
-        return cls(checked, int(terminal or 0), direction, getattr(getattr(value, "quantity", None), "reach", None))
+        known = getattr(value, "group", None) is not None  # an event of a quantity
+        return cls(checked, int(terminal or 0), direction, getattr(value, "reach", None) if known else None)
 
     def number(self, t: float, y: Vec) -> float:
         """The value, possibly infinite; NaN raises `NotFinite`."""

@@ -18,7 +18,8 @@ from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import memory, watching
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
-from rbdae.problem.contract import CompiledProjection, CompiledWatch
+from rbdae.problem.contract import CompiledWatch
+from rbdae.problem.projection import CompiledProjection
 from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, GaveUp, Recorder, drive
 
@@ -401,12 +402,10 @@ class EventWatch:
 
 
 def _together(request: Request) -> MachineFunction | None:
-    """The machine function with the values of all events, then their reaches, if there is one."""
-    quantities = [getattr(event, "quantity", None) for event in request.events]
-    group = getattr(quantities[0], "group", None)
-    if group is None or [each and (each.group, each.place) for each in quantities] != [
-        (group, k) for k in range(group.n)
-    ]:
+    """The one machine function that has the values of all events, then their reaches; None if there is none."""
+    found = [(getattr(event, "group", None), getattr(event, "place", 0)) for event in request.events]
+    group = found[0][0]
+    if group is None or found != [(group, k) for k in range(group.n)]:
         return None
     machine: MachineFunction | None = group.machine
     return machine

@@ -146,7 +146,7 @@ class Loop:
     times : output times, rising, none before the start
     stepwise : whether the loop comes back after every accepted step, whose row is overwritten by the next one
     max_stalled : steps in a row that do not move the time
-    correction : a `rbdae.problem.contract.CompiledProjection` for the ends of steps and the outputs, or None
+    correction : a `rbdae.problem.projection.CompiledProjection` for the ends of steps and the outputs, or None
     watch : a `rbdae.problem.contract.CompiledWatch` for the ends of steps, or None
     direction : -1.0 where the times of the run are those of all machine functions with the opposite sign
 
