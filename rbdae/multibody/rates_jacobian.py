@@ -114,7 +114,8 @@ class RatesCode:
 
 def rates_code(workspace: Workspace, tally: Tally) -> RatesCode | None:
     """The Jacobian of a right-hand side by its residual; None where it has to be derived from the right-hand side
-    itself: normal forces under friction are not linear in the multipliers, a formulation may be another one's."""
+    itself: normal forces under friction are not linear in the multipliers, quasi-velocities of loops have no order of
+    bodies, a formulation may be another one's."""
     if workspace.model.n < RATES_FROM:
         return None
     form = form_of_index_1(workspace.settings.formulation)
@@ -159,6 +160,9 @@ def _made(make: Callable[[], Structure]) -> Structure | None:
         return None
     except NoMachineCode as error:
         say_once(str(error))
+        return None
+    except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # as in `rbdae.multibody.code.code_of`
+        say_once(f"the form of index 1 cannot be recorded ({type(error).__name__}: {error})")
         return None
 
 
