@@ -432,7 +432,7 @@ def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[
     tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
     if tree is not None:
         return replace(bare_settings(choices, "tree"), tree=tree), Selection(rows)
-    sparse = not state.dropped and spanning_velocities(model, ()).freedoms(model).sum() >= SPARSE_FROM
+    sparse = not state.dropped and int(spanning_velocities(model, ()).freedoms(model).sum()) >= SPARSE_FROM
     choose = _sparse_velocities if sparse else _independent_velocities
     velocities = choose(model, state, choices.kind.spatial)
     settings = replace(
