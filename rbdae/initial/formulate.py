@@ -410,7 +410,7 @@ def _velocities_of(
     tree = None if redundant else tree_velocities(model, state.motion.R, state.joint_matrix)
     if tree is not None:
         return choices.settings("tree", tree=tree), None
-    sparse = not redundant and spanning_velocities(model, ()).freedoms(model).sum() >= SPARSE_FROM
+    sparse = not redundant and int(spanning_velocities(model, ()).freedoms(model).sum()) >= SPARSE_FROM
     find = _sparse_velocities if sparse else _independent_velocities
     velocities = find(model, state, choices.kind.spatial)
     n = len(velocities.S)
