@@ -46,7 +46,8 @@ def in_memory(workspace: Workspace, kernel: Entry) -> Kernel:
 
 
 _LOCK = threading.RLock()
-"""Of memories while kernels in plain Python work on them; one may call the user's functions, which call others."""
+"""The lock of memories while kernels in plain Python work on them; one may call the user's functions, which call
+others."""
 _process.protect(lambda: _LOCK, 5)
 
 
