@@ -38,7 +38,7 @@ COUNTS = 2
 POSITIONS = 3
 """The violation of positions before."""
 VELOCITIES = 4
-"""That of velocities."""
+"""The violation of velocities before."""
 N_MORE = 5
 
 

@@ -48,7 +48,7 @@ N_MORE = 3
 
 
 class Places(NamedTuple):
-    """Where the results are: d (n_v,); positions after the step and velocities that are d; y with rotations that
+    """Places of the results: d (n_v,); positions after the step and velocities that are d; y with rotations that
     satisfy their internal constraints, both (n_q + n_v,); g and gdot, as `Problem.constraints` has them."""
 
     d: slice
@@ -59,7 +59,7 @@ class Places(NamedTuple):
 
     @classmethod
     def of(cls, workspace: Workspace) -> Self:
-        """Those of a model."""
+        """The places of the results of a model."""
         layout = workspace.layout
         n_y = layout.q.stop + layout.n_velocities
         n_g = workspace.model.n * len(workspace.settings.chart.internal) + layout.n_rows
@@ -113,6 +113,7 @@ class _Closing(Assembling):
 
     def __init__(self, workspace: Workspace, groups: list[Group]) -> None:
         self._workspace, own = workspace, constants(workspace)
+        self._multipliers, self._internal = False, []
         self._at = Places.of(workspace)
         self._motion = Motion(("y", workspace.layout.q.stop), ("out", self._at.d.start))
         self._of_bodies = [_Body(workspace, group, own) for group in groups if not group.records]
@@ -128,7 +129,7 @@ class _Closing(Assembling):
         )
         self._work = self._joints.work
 
-    def elements(self, *, multipliers: bool = False) -> Elements:
+    def elements(self) -> Elements:
         """All of them, in the order in which they are computed."""
         kinds, runs = list[Kind](), list[Run]()
         n = len(self._joints.kinds)
@@ -137,12 +138,12 @@ class _Closing(Assembling):
         more, solving = elimination(self._work, len(kinds))
         kinds += more
         runs += solving
-        add_all(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(n)])
+        add_all(kinds, runs, [self._pushed(k) for k in range(n)])
         add_all(kinds, runs, [self._moved(body) for body in self._of_bodies])
         return Elements(kinds, runs, (self._work.cleared, 0), self._work.size, self._joints.numbers.tape())
 
     def _given(self, of: Recorded) -> Mapping[tuple[str, int], Place]:
-        """Where elements of a kind find what is given."""
+        """The places of what is given, for elements of a kind."""
         count, first = len(of.group.bodies), self._workspace.layout.n_velocities
         places = {("more", i): Place("yd", "more", np.full(count, first + i)) for i in range(N_MORE)}
         return places | {("u", i): Place("yd", "v", of.place(self._motion, "free", i).at) for i in range(of.n_v)}

@@ -161,7 +161,7 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int,
 def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | None:
     """The text of a kernel by elements; None where that is not quicker, or not possible."""
     of_rates = rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"])
-    if not of_rates and not apply_to(workspace, wanted.kernel, sparse=wanted.sparse):
+    if not of_rates and not apply_to(workspace, wanted.kernel, wanted.pattern):
         return None
     try:
         if of_rates:
@@ -170,7 +170,7 @@ def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText |
             found = elements_of(workspace, wanted.pattern)
     except (NotStraight, NoDerivative):
         return None
-    return None if found is None else text_of_elements(found, signs, wanted.shapes)
+    return None if found is None else text_of_elements(found, signs, wanted.shapes, wanted.pattern)
 
 
 def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[tuple[int, ...], CodeText]:
@@ -236,7 +236,7 @@ def code_of_elements(
         found = record()
         if found is None:
             raise _NotHad("no elements")
-        return text_of_elements(found, signs, shapes)
+        return text_of_elements(found, signs, shapes, None)
 
     known = on_disk(workspace, name)
     try:

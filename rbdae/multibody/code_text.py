@@ -78,7 +78,6 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
     pattern : of a Jacobian whose data alone were recorded
     """
     outputs, graph, guards = recording.outputs, recording.graph, recording.guards
-    entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
     layouts: dict[str, list[int] | None] = {"straight": None}
     is_matrix = signs[-1] == "M"
     if is_matrix and pattern is None:
@@ -86,13 +85,11 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         outputs = [outputs[i * shapes["out"][1] + j] for i, j in zip(pattern.rows, pattern.columns, strict=True)]
     needed = graph.needed([*guards, *outputs])
     long = is_long(needed, outputs)
-    if is_matrix and pattern is not None:
-        shape, direct = (shapes["out"][0], shapes["out"][1]), len(needed) <= _MOST_STRIDED and not long
+    direct = len(needed) <= _MOST_STRIDED and not long
+    entries = _entries(signs, shapes, pattern, direct=direct)
+    if is_matrix and pattern is not None and direct:
         rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
-        filled = matrix("matrix", "straight", rows, columns, shape, direct=direct)
-        entries = [filled, guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]
-        if direct:
-            layouts["straight.byrows"], layouts["straight.bycolumns"] = places(rows, columns, shape)
+        layouts["straight.byrows"], layouts["straight.bycolumns"] = places(rows, columns, _shape(shapes))
 
     def module(body: str) -> str:
         return "\n".join([DECLARATIONS, body, *entries])
@@ -113,6 +110,20 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
     return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed))
 
 
+def _entries(signs: str, shapes: Shapes, pattern: Pattern | None, *, direct: bool) -> list[str]:
+    """The ways into ``straight``, which computes results, or those of a matrix that a pattern has."""
+    if signs[-1] != "M" or pattern is None:
+        return [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
+    rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
+    filled = matrix("matrix", "straight", rows, columns, _shape(shapes), direct=direct)
+    return [filled, guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]
+
+
+def _shape(shapes: Shapes) -> tuple[int, int]:
+    """The shape of a matrix."""
+    return shapes["out"][0], shapes["out"][1]
+
+
 def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> CodeText:
     """The module of a step in one function, from recordings with one graph."""
     numbers = Table(FIRST_FUNCTION)
@@ -126,10 +137,10 @@ def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> Code
     return CodeText(lambda: (text, data), (text, data.to_bytes()), length)
 
 
-def text_of_elements(found: Elements, signs: str, shapes: Shapes) -> CodeText:
-    """The module of elements."""
+def text_of_elements(found: Elements, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
+    """The module of elements; those of a matrix compute the entries of its pattern."""
     body, indices = scheduled("straight", found)
-    entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
+    entries = _entries(signs, shapes, pattern, direct=False)
     in_lanes = [declarations(width) for width in {kind.lanes for kind in found.kinds} - {1}]
     text, data = "\n".join([DECLARATIONS, *in_lanes, body, *entries]), Data.on_tape(indices, found.tape, found.size)
     return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(kind.length for kind in found.kinds))

@@ -171,7 +171,7 @@ def _in_order(arrays: Any, member: _Member) -> list[_Member]:
 
 
 def inputs_of(arrays: Any, n: int, records: Mapping[str, Ints]) -> Ints:
-    """Which inputs the forces of each of n elements read, then its drives, (n, inputs)."""
+    """The inputs that the forces of each of n elements read, then its drives, (n, inputs)."""
     E, D, given = arrays["elements"], arrays["drives"], arrays["element_inputs"]
     found = [np.zeros((n, 0), dtype=np.int64)]
     for own in records.get("elements", found[0]).T:
@@ -217,7 +217,7 @@ def _signature(arrays: Any, numbers: OpenNumbers, member: _Member, laws: Mapping
 
 
 def _alike(values: list[int]) -> tuple[int, ...]:
-    """Which of the values are equal."""
+    """For each value the first place of an equal one."""
     return tuple(map(values.index, values))
 
 

@@ -39,10 +39,10 @@ RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-def apply_to(workspace: Workspace, kernel: Any, *, sparse: bool) -> bool:
-    """Whether a kernel is made of elements."""
-    of = workspace.settings.kernels.jacobian if sparse else workspace.settings.kernels.residual
-    least = JACOBIAN_FROM if sparse else RESIDUAL_FROM
+def apply_to(workspace: Workspace, kernel: Any, pattern: Pattern | None) -> bool:
+    """Whether a kernel is made of elements: the residual, or its Jacobian with the entries of a pattern."""
+    kernels = workspace.settings.kernels
+    of, least = (kernels.residual, RESIDUAL_FROM) if pattern is None else (kernels.jacobian, JACOBIAN_FROM)
     return bool(kernel == of and workspace.model.n >= least and workspace.memory.opened and possible(workspace))
 
 

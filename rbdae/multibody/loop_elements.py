@@ -189,7 +189,7 @@ class LoopElements:
         return recorded_kind(self._joints.numbers, self.motion, of.graph, results, of, {})
 
     def _known_places(self, k: int) -> list[Place]:
-        """Where g_I of joints of a kind is."""
+        """The places of g_I of joints of a kind."""
         rows, n = self._joints.kinds[k].rows, len(self._joints.which(k))
         return [Place("work", "known", self._known[k] + rows * np.arange(n) + i) for i in range(rows)]
 

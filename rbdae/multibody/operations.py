@@ -98,7 +98,7 @@ def counted(workspace: Workspace, wanted: Wanted) -> Operations:
 
 def _kinds(workspace: Workspace, wanted: Wanted) -> Sequence[Kind] | None:
     """The elements of which code is made; None where it is made of a recording of the whole model."""
-    if not apply_to(workspace, wanted.kernel, sparse=wanted.sparse):
+    if not apply_to(workspace, wanted.kernel, wanted.pattern):
         return None
     try:
         found = elements_of(workspace, wanted.pattern)

@@ -43,6 +43,7 @@ from rbdae.multibody.rhs_recording import (
     recorded_body,
     recorded_directors,
     recorded_force,
+    recorded_multipliers,
 )
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.stored_joints import StoredJoints
@@ -63,12 +64,16 @@ _MOST_JOINTS = 64
 
 def apply_to(workspace: Workspace, kernel: Any, shape: tuple[int, ...]) -> bool:
     """Whether a kernel with results of this shape is a right-hand side in velocities or in quasi-velocities that may be
-    made of elements, the multipliers with it where all of them are those of joints."""
+    made of elements, the multipliers with it but for the internal ones under forces that are no transposed gradients.
+    """
     layout, settings = workspace.layout, workspace.settings
     with_multipliers = (layout.n_differential + layout.n_constraints,)
     return bool(
         kernel in (explicit.rhs, null_space.rhs)
-        and (shape == (layout.n_differential,) or (shape == with_multipliers and not layout.n_internal))
+        and (
+            shape == (layout.n_differential,)
+            or (shape == with_multipliers and not (layout.n_internal and settings.forms))
+        )
         and workspace.model.n >= _least(settings)
         and workspace.memory.opened
         and of_elements(workspace.arrays)
@@ -112,7 +117,7 @@ def rhs_elements(workspace: Workspace, n_results: int) -> Elements | None:
     groups = groups_of(workspace, apart=True)
     if not few_kinds(workspace, groups):
         return None
-    return Assembling(workspace, groups).elements(multipliers=n_results > workspace.layout.n_differential)
+    return Assembling(workspace, groups, multipliers=n_results > workspace.layout.n_differential).elements()
 
 
 def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
@@ -124,8 +129,8 @@ def add_all(kinds: list[Kind], runs: list[Run], new: list[Kind]) -> None:
 class Assembling:
     """The elements of a model."""
 
-    def __init__(self, workspace: Workspace, groups: Sequence[Group]) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, groups: Sequence[Group], *, multipliers: bool) -> None:
+        self._workspace, self._multipliers = workspace, multipliers
         own = constants(workspace)
         bodies = [group for group in groups if not group.records]
         placed = keeps_directors(workspace)
@@ -135,10 +140,15 @@ class Assembling:
         self._first_load = DIRECTORS * n if placed else 0
         self._forces = [recorded_force(workspace, group, own) for group in forces]
         self._bodies = [recorded_body(workspace, group, own, loaded=bool(forces)) for group in bodies]
+        self._internal = list[tuple[Recorded, list[int]]]()
+        if multipliers and workspace.layout.n_internal:
+            self._internal = [recorded_multipliers(workspace, group, own, loaded=bool(forces)) for group in bodies]
         numbers = ElementNumbers(len(opened_numbers(workspace).values))
         kinds = [Joint(workspace, group, own) for group in groups if group.primitives.shape[1]]
         self._floored = workspace.selection.rows.pivot_floor is not None
-        first = self._first_load + (NATURAL * n if forces else 0)
+        # forces of joints along rotational velocities
+        self._first_force = self._first_load + (NATURAL * n if forces else 0)
+        first = self._first_force + (DIRECTORS * n if self._internal else 0)
         self._joints = joints = StoredJoints(kinds, numbers, first, floored=self._floored)
         self._work = joints.work
         first = workspace.layout.v.start
@@ -151,7 +161,7 @@ class Assembling:
         elif changed(workspace):
             self._motion = Motion(("y", first), ("work", self._work.take(workspace.layout.n_velocities)))
 
-    def elements(self, *, multipliers: bool) -> Elements:
+    def elements(self) -> Elements:
         """All of them, in the order in which they are computed."""
         kinds, runs = list[Kind](), list[Run]()
         add_all(kinds, runs, [self._directors(*body) for body in self._placed])
@@ -168,7 +178,8 @@ class Assembling:
         more, solving = elimination(self._work, len(kinds))
         kinds += more
         runs += solving
-        add_all(kinds, runs, [self._pushed(k, multipliers=multipliers) for k in range(n)])
+        add_all(kinds, runs, [self._pushed(k) for k in range(n)])
+        add_all(kinds, runs, [self._balanced(*body) for body in self._internal])
         if self._reduced is not None:
             add_all(kinds, runs, self._reduced.after())
         elif changed(self._workspace):
@@ -195,6 +206,19 @@ class Assembling:
         places = {("load", i): place for i, place in enumerate(self._loads(body.group.bodies[:, 0]))}
         return self._kind(body.graph, results, body, places)
 
+    def _joint_forces(self, bodies: Ints, n: int) -> list[Place]:
+        """The forces of joints along the n rotational velocities of bodies."""
+        return [Place("work", "force", self._first_force + DIRECTORS * bodies + i) for i in range(n)]
+
+    def _balanced(self, body: Recorded, nodes: list[int]) -> Kind:
+        """The internal multipliers of bodies of a kind."""
+        bodies, B = body.group.bodies[:, 0], self._workspace.arrays["bodies"]
+        first = int(self._workspace.head["multipliers_at"][0])
+        results = [Result(node, Place("out", "la", first + B["il"][bodies] + i)) for i, node in enumerate(nodes)]
+        places = {("load", i): place for i, place in enumerate(self._loads(bodies))}
+        places |= {("joint", i): place for i, place in enumerate(self._joint_forces(bodies, int(B["nr"][bodies[0]])))}
+        return self._kind(body.graph, results, body, places)
+
     def _changed(self, body: Recorded) -> Kind:
         results = [Result(node, body.result(i)) for i, node in enumerate(changed_rates(body))]
         return self._kind(body.graph, results, body, {})
@@ -211,7 +235,7 @@ class Assembling:
             results += [Result(node, self._work.floors(which, i)) for i, node in enumerate(nodes)]
         return self._kind(of.graph, results + self._joints.results(k, 2), of, places)
 
-    def _pushed(self, k: int, *, multipliers: bool) -> Kind:
+    def _pushed(self, k: int) -> Kind:
         """-M^-1 G^T la of joints of a kind to the accelerations of their bodies, and la to the multipliers."""
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of
         la = of.recorder.with_inputs("la", [0.0] * joint.rows)
@@ -224,10 +248,16 @@ class Assembling:
                     places["stored", len(places)] = place
                     stored[of.recorder.number(matrix[entry])] = len(places) - 1
             nodes += of.nodes(joint.pushed(b, la))
+        to = [of.place(self._motion, "free", n) for n in range(len(nodes))]
+        if self._internal:
+            for b, side_of in enumerate(of.moving):
+                forces = of.nodes(joint.forces(b, la))
+                nodes += forces
+                to += self._joint_forces(of.group.bodies[:, side_of], len(forces))
         new = Graph()
         moved = copied(of.graph, nodes, new, stored)
-        results = [Result(node, of.place(self._motion, "free", n), True) for n, node in enumerate(moved)]
-        if multipliers:
+        results = [Result(node, place, True) for node, place in zip(moved, to, strict=True)]
+        if self._multipliers:
             rows = int(self._workspace.head["multipliers_at"][0]) + joint.multipliers
             results += [Result(new.node("input", "la", i), Place("out", "la", rows[:, i])) for i in range(joint.rows)]
         return self._kind(new, results, of, places)

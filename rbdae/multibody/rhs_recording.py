@@ -22,7 +22,16 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.equations import set_state
-from rbdae.kernels.memory import VECTORS, constraint_side, force_state_rates, solution, square_side
+from rbdae.kernels.linear.saddle import internal_multipliers
+from rbdae.kernels.memory import (
+    VECTORS,
+    constraint_side,
+    force_state_rates,
+    multipliers,
+    right_hand_side,
+    solution,
+    square_side,
+)
 from rbdae.kernels.records import ANGULAR
 from rbdae.machine.elements import Place
 from rbdae.multibody.element_groups import Group
@@ -99,17 +108,17 @@ class Recorded:
 
     @cached_property
     def _q(self) -> Ints:
-        """Where the positions of the bodies are, (elements, n_q)."""
+        """The places of the positions of the bodies, (elements, n_q)."""
         return self._places("iq", 0)  # positions come first in y
 
     @cached_property
     def _v(self) -> Ints:
-        """Where their velocities are among all velocities, (elements, n_v)."""
+        """The places of their velocities among all velocities, (elements, n_v)."""
         return self._places("iv", 1)
 
     @cached_property
     def _s(self) -> Ints:
-        """Where the internal states of their forces are, (elements, n_s)."""
+        """The places of the internal states of their forces, (elements, n_s)."""
         E, found = self.workspace.arrays["elements"], [np.zeros((len(self.group.bodies), 0), dtype=np.int64)]
         for own in self.group.records.get("elements", _NONE).T:
             found.append(E["state"][own][:, None] + np.arange(E["n_states"][own[0]]))
@@ -123,7 +132,7 @@ class Recorded:
         return np.hstack(found)
 
     def place(self, motion: Motion, name: str, i: int) -> Place:
-        """Where an input is: an unknown (``"y"``), or a free acceleration (``"free"``)."""
+        """The place of an input: an unknown (``"y"``), or a free acceleration (``"free"``)."""
         if name == "y" and i < self.n_q:
             return self._position(i)
         if name == "y" and i >= self.n_q + self.n_v:
@@ -133,7 +142,7 @@ class Recorded:
         return _moving("rate", *motion.rates, self._v[:, i])
 
     def _position(self, i: int) -> Place:
-        """Where a position is."""
+        """The place of a position."""
         if not self._turned:
             return Place("y", "q", self._q[:, i])
         side = 0
@@ -149,13 +158,13 @@ class Recorded:
         return sum(n_v for _, n_v in self._sizes[:b])
 
     def rates(self, motion: Motion, i: int) -> Place:
-        """Where the i-th number of (qdot, vdot) goes."""
+        """The place to which the i-th number of (qdot, vdot) goes."""
         if i < self.n_q:
             return Place("out", "q", self._q[:, i])
         return self.place(motion, "free", i - self.n_q)
 
     def state_rate(self, i: int) -> Place:
-        """Where the rate of the i-th internal state goes."""
+        """The place to which the rate of the i-th internal state goes."""
         return Place("out", "s", self._s[:, i])
 
     def result(self, i: int) -> Place:
@@ -228,7 +237,7 @@ def keeps_directors(workspace: Workspace) -> bool:
 
 
 def kept_directors(bodies: Ints) -> list[Place]:
-    """Where the directors of bodies are in the work vector."""
+    """The places of the directors of bodies in the work vector."""
     return [Place("work", "d", DIRECTORS * bodies + i) for i in range(DIRECTORS)]
 
 
@@ -260,6 +269,23 @@ def recorded_body(
     out = np.zeros(body.n_q + body.n_v, dtype=object)
     body.run(free_rates, body.recorder.inputs("t")[0], body.recorder.inputs("y"), out)
     return body, body.nodes(out)
+
+
+def recorded_multipliers(
+    workspace: Workspace, group: Group, own: Mapping[str, Any], *, loaded: bool
+) -> tuple[Recorded, list[int]]:
+    """Bodies of a kind, and the nodes of their internal multipliers: functions of what the saddle-point system is
+    solved for (``"free"``), and of the forces of the joints along their rotational velocities, the inputs ``"joint"``.
+    """
+    body, _ = recorded_body(workspace, group, own, loaded=loaded)
+    record = body.m.bodies[0]
+    forces = body.recorder.with_inputs("joint", [0.5] * record.nr)
+    for i, symbol in enumerate(body.recorder.inputs("free")):
+        body.vector(solution)[i] = symbol
+    for k, force in enumerate(forces):
+        body.vector(right_hand_side)[record.nt + k] += force
+    body.run(internal_multipliers)
+    return body, body.nodes(body.vector(multipliers)[: record.ni])
 
 
 def recorded_directors(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int]]:
@@ -303,7 +329,7 @@ class Joint:
         of.run(kernel, of.recorder.inputs("t")[0], of.recorder.inputs("y"))
         self.rows = of.n_rows
         self.K, self.A, self._N = list[Matrix](), list[Matrix](), list[Matrix]()
-        self.weights, G = list[tuple[Any, Matrix]](), list[Matrix]()
+        self.weights, self._Gw, G = list[tuple[Any, Matrix]](), list[Matrix](), list[Matrix]()
         for b in range(len(of.moving)):
             body, state = m.bodies[b], m.states[b]
             Gx, Gw, H, HJ = (
@@ -314,6 +340,7 @@ class Joint:
             self.A.append(np.hstack([Gx * share, HJ]))
             self.weights.append((share, np.array(state.Ji, dtype=object)))
             self._N.append(np.eye(3) if of.angular else np.array(state.N, dtype=object)[: body.nr])
+            self._Gw.append(Gw)
             G.append(np.hstack([Gx, Gw]))
         free = of.recorder.inputs("free")
         S = sum((A @ K.T for A, K in zip(self.A, self.K, strict=True)), np.zeros((self.rows, self.rows), dtype=object))
@@ -351,6 +378,10 @@ class Joint:
         change = self.A[b].T @ np.array(la, dtype=object)
         n = len(change) - 3
         return -np.concatenate([change[:n], self._N[b] @ change[n:]])
+
+    def forces(self, b: int, la: Sequence[Any]) -> Matrix:
+        """-Gw^T la of one body, along its rotational velocities."""
+        return -(self._Gw[b].T @ np.array(la, dtype=object))
 
     def is_number(self, value: Any) -> bool:
         """Whether it is the same number for all elements."""

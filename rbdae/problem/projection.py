@@ -249,7 +249,7 @@ class ViolationScales:
 
     @classmethod
     def of(cls, workspace: Workspace) -> Self:
-        """Those of a model in its chart."""
+        """The scales of a model in its chart."""
         internal = workspace.model.n * len(workspace.settings.chart.internal)
         scales = workspace.model.scales
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
@@ -350,7 +350,7 @@ class Nearest:
 
 
 def _counts_not(t: float, y: Vec, info: Vec, out: Vec) -> None:
-    """What stands for code whose guards do not hold."""
+    """Say that a result does not count: in place of code whose guards do not hold."""
     out[:] = 0.0
 
 

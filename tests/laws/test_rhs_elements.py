@@ -238,11 +238,23 @@ def test_dependent_rows_of_a_joint_are_fallbacks(monkeypatch):
     assert len(kinds) == 1 and problem.callbacks._fallbacks == 2  # one of them is its axis
 
 
-@pytest.mark.parametrize("form", ["index-0", "index-2"])
-def test_multipliers_come_with_them(monkeypatch, rng, form):
-    """Of joints; both forms have them by elimination."""
-    pairing, kinds = Pairing(form, "quaternion", "angular"), inside.make_rhs_elements(monkeypatch)
-    one, other = (cases.formulate(tree(7), pairing, code=code) for code in ("plain", "auto"))
+@pytest.mark.parametrize(
+    ("model", "pairing"),
+    [
+        ("tree", Pairing("index-0", "quaternion", "angular")),
+        ("tree", Pairing("index-2", "quaternion", "coordinate")),
+        ("forces", Pairing("index-2", "directors", "coordinate")),
+        ("pivots", Pairing("hamiltonian", "quaternion", "coordinate")),
+        ("redundant", Pairing("index-2", "quaternion", "coordinate")),
+    ],
+    ids=str,
+)
+def test_multipliers_come_with_them(monkeypatch, rng, model, pairing):
+    """Of joints, and of bodies."""
+    kinds = inside.make_rhs_elements(monkeypatch)
+    options = {"redundant": "minimum-norm"} if model == "redundant" else {}
+    system = (MODELS | FORCED)[model]()
+    one, other = (cases.formulate(system, pairing, code=code, **options) for code in ("plain", "auto"))
     y = one.y0 + 0.03 * rng.standard_normal(one.n)
     wanted = one.multipliers(0.0, y)
     np.testing.assert_allclose(other.multipliers(0.0, y), wanted, rtol=0.0, atol=1e-12 * np.abs(wanted).max())

@@ -37,6 +37,7 @@ from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import formulate as formulating
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
+from rbdae.kernels import projection as projection_kernel
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
@@ -239,11 +240,11 @@ def project_through(projector: Any, call: Any) -> None:
     projector._nearest = Through()
 
 
-def project_in_python(projector: Any, t: float, y: Vec) -> Vec:
-    """Project y in place by the kernel in plain Python, as a projector does; `info` with what was done."""
+def project_in_python(projector: Any, t: float, y: Vec) -> tuple[bool, float]:
+    """Project y in place by the kernel in plain Python, as a projector does: whether y changed, and Newton steps."""
     info: Vec = projector._info.copy()
     projector._nearest._anywhere(t, y, info)
-    return info
+    return info[projection_kernel.CHANGED] == 1.0, float(info[projection_kernel.ITERATIONS])
 
 
 def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) -> tuple[Vec, bool, float, bool]:
@@ -602,8 +603,8 @@ def make_elements_from(monkeypatch: pytest.MonkeyPatch, least: int) -> list[int]
 def elements_apply(problem: rbdae.Problem) -> list[bool]:
     """Whether the residual, and the sparse Jacobian, are made of elements."""
     kernels = problem.workspace.settings.kernels
-    found = ((kernels.residual, False), (kernels.jacobian, True))
-    return [elements.apply_to(problem.workspace, kernel, sparse=sparse) for kernel, sparse in found]
+    found = ((kernels.residual, None), (kernels.jacobian, code_of_kernels.Pattern(*pattern_of_elements(problem))))
+    return [elements.apply_to(problem.workspace, kernel, pattern) for kernel, pattern in found]
 
 
 def pattern_of_elements(problem: rbdae.Problem) -> tuple[Any, Any]:

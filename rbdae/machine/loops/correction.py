@@ -22,7 +22,7 @@ ITERATIONS = 1
 COUNTS = 2
 """1 where the result counts, else 0."""
 N_MORE = 5
-"""With the violations of positions and of velocities, which loops do not read."""
+"""The numbers behind y; the last two, violations of positions and of velocities, are for others than loops."""
 
 # ---------------------------------------------------------------- p
 COUNT = 0
