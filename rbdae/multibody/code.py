@@ -258,7 +258,7 @@ def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) ->
 
 def of_elements(found: Elements, signs: str, shapes: Shapes) -> Code:
     """The code of elements."""
-    return _of_text((), text_of_elements(found, signs, shapes), signs, shapes)
+    return _of_text((), text_of_elements(found, signs, shapes, None), signs, shapes)
 
 
 def _of_text(functions: tuple[int, ...], made: CodeText, signs: str, shapes: Shapes) -> Code:
