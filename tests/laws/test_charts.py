@@ -1,7 +1,7 @@
 """The charts' kernels against scipy's rotations, differences and the identities of [NS].
 
-The kernels are entered through the library's own `entry`, so the file tests the compiled code, and their plain twins
-with complex steps. What a chart is by scipy is in `cases.CHART_CASES`; the laws hold for every chart.
+The kernels run on floats, and with complex steps. What a chart is by scipy is in `cases.CHART_CASES`; the laws hold for
+every chart.
 """
 
 from __future__ import annotations
@@ -17,33 +17,20 @@ from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, count, difference
 from scipy.spatial.transform import Rotation
 from toy_chart import FUNCTIONS, SCALAR_LAST
 
-from rbdae.kernels.entry import entry
 from rbdae.rotations import CHARTS, ChartFunctions, algebra, chart, euler_map, quaternion, quaternion_algebra, register
 
-# ---------------------------------------------------------------- entries
+# ---------------------------------------------------------------- kernels
 
 
-_rotation, _distance_kernel = (entry("iyo")(kernel) for kernel in (chart.rotation, chart.distance))
-_rate = entry("iyyo")(chart.rate)
-_normalise = entry("ioo")(chart.normalise)
-_euler_map, _spurrier_klumpp = (
-    entry("yo")(kernel) for kernel in (euler_map.euler_map, quaternion_algebra.spurrier_klumpp)
-)
-_euler_differential, _euler_hessian, _quaternion_tangents, _director_tangents = (
-    entry("yM")(kernel)
-    for kernel in (
-        euler_map.euler_differential,
-        euler_map.euler_hessian,
-        quaternion_algebra.quaternion_tangents,
-        algebra.director_tangents,
-    )
-)
-_euler_differential_transposed, _spin = (
-    entry("yyo")(kernel) for kernel in (euler_map.euler_differential_transposed, algebra.spin)
-)
+_rotation, _distance_kernel, _rate, _normalise = chart.rotation, chart.distance, chart.rate, chart.normalise
+_euler_map, _euler_differential, _euler_hessian = (
+    euler_map.euler_map, euler_map.euler_differential, euler_map.euler_hessian,
+)  # fmt: skip
+_euler_differential_transposed = euler_map.euler_differential_transposed
+_quaternion_tangents, _spurrier_klumpp = quaternion_algebra.quaternion_tangents, quaternion_algebra.spurrier_klumpp
+_director_tangents, _spin = algebra.director_tangents, algebra.spin
 
 
-@entry("iyyo")
 def _internal_constraints(number, a, v, out):
     chart.internal_constraints(number, a, v, out, 0, out.shape[0] // 2)
 
@@ -52,7 +39,7 @@ def call(kernel: Any, *arguments: Any, shape: tuple[int, ...]) -> Any:
     """The kernel's output, into an array that holds rubbish before."""
     out = np.full(shape, np.nan)
     given_ = [np.ascontiguousarray(x, float) if np.ndim(x) else x for x in arguments]
-    kernel.compiled()(*given_, out)
+    kernel(*given_, out)
     return out
 
 
@@ -307,7 +294,7 @@ def test_normalisation(name, rng):
         a = _parameters(name, rng, False)
         tangent = _internal_tangent(of, a)
         moved = a + size * tangent.T @ rng.standard_normal(len(of.internal))
-        _normalise.compiled()(of.number, moved, np.full(9, np.nan))
+        _normalise(of.number, moved, np.full(9, np.nan))
         assert np.abs(_constraints(name, moved, moved)[0]).max() < 5e-15
         assert np.abs(moved - a).max() < 5e-15 + 10.0 * size
 
@@ -355,7 +342,7 @@ def test_a_chart_whose_kernels_branch_is_refused(monkeypatch):
     register(of)
     functions = ChartFunctions(__name__, of, "parameters")
     for derived in (functions.matrix_derivative, functions.tangent):
-        with pytest.raises(TypeError, match=r"must not branch.*choose by rbdae\.compiler\.access\.select"):
+        with pytest.raises(TypeError, match=r"must not branch.*choose by rbdae\.graph\.functions\.select"):
             derived((0.0, 0.0, 0.0, 1.0))
 
 

@@ -33,7 +33,7 @@ def test_traced_and_generic_agree(case):
         assert "singular" in str(error)  # a chart or a director mass that does not fit the system
         return
     rng = np.random.default_rng(zlib.crc32(str(case).encode()))
-    assert (problems[0].code, problems[1].code) == ("auto", "plain")
+    assert (problems[0].code, problems[1].code) == ("machine", "plain")
     traced_cases.ask_for_everything(problems[0])
     for state, at in traced_cases.states(problems[1], rng):
         found = traced_cases.differences(problems, at)
@@ -103,7 +103,7 @@ def test_matrices_of_any_strides_get_the_same_entries_and_nothing_beside_them(pa
 def test_both_sides_of_the_series_of_a_chart(chart):
     """Below and above the size of the parameters at which series give way to closed forms: one code has both."""
     problems = Case("skew-top", Pairing("index-0", chart, "angular")).problems()
-    assert {problems[0].callbacks.code(name) for name in ("rhs", "rhs_jacobian")} == {"auto"}
+    assert {problems[0].callbacks.code(name) for name in ("rhs", "rhs_jacobian")} == {"machine"}
     rng = np.random.default_rng(5)
     for length in (0.0, 1e-9, 1e-3, 0.5, 0.9, 1.9999, 2.0001, 3.0, 5.5):
         if chart == "linear" and length >= 1.0:
