@@ -266,7 +266,7 @@ newton_forces = MemoryArray(Content.DEMAND, kb.NEWTON_FORCE, lambda h: h.n_eleme
 
 # ---------------------------------------------------------------- scratch vectors
 
-# long enough for the unknowns and for (g, gdot). A stage says in its docstring which of them it reads and writes
+# long enough for the unknowns and for (g, gdot). A kernel says in its docstring which of them it reads and writes
 
 
 def _vector_length(h: Any) -> Any:
@@ -300,7 +300,7 @@ kept_positions = _vector()
 displacement = _vector()
 """The sum of the Newton steps of the projection."""
 work = _vector()
-"""A vector of the stage that asks for it: no other stage relies on it."""
+"""A vector of the kernel that asks for it: no other one relies on it."""
 force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()

@@ -1,4 +1,4 @@
-"""The memory of a problem for plain kernels: its arrays, whose records are objects with attributes."""
+"""The memory of a problem on numbers: its arrays, whose records are objects with attributes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ SINGLE = frozenset(name for name, array in ARRAYS.items() if array.shape is None
 
 
 class PlainMemory:
-    """The arrays of a block for plain kernels: what the accessors return, under their names.
-
-    The arrays are those of the machine code where their numbers are floats; they may be of any other kind.
-    """
+    """What the accessors of `rbdae.kernels.memory` return, under their names; numbers may be of any kind."""
 
     def __init__(self, head: Any, arrays: dict[str, Any]) -> None:
         self.head = PlainRecord(head[0])

@@ -61,6 +61,7 @@ class Code:
     functions: tuple[int, ...]
     data: Data
     n_nodes: int
+    guarded: bool
     variant: tuple[bytes, ...] = ()
 
     def context(self, workspace: Workspace) -> Context:
@@ -262,7 +263,7 @@ def of_elements(found: Elements, signs: str, shapes: Shapes) -> Code:
 
 
 def _of_text(functions: tuple[int, ...], made: CodeText, signs: str, shapes: Shapes) -> Code:
-    module, beside = from_cache((made.made_of, _level(made)), lambda: _written(made))
+    module, beside = from_cache((made.made_of, made.guarded, _level(made)), lambda: _written(made))
     return _of_file(module, beside, signs, shapes, functions)
 
 
@@ -278,12 +279,13 @@ def _level(made: CodeText) -> int:
 
 def _written(made: CodeText) -> Written:
     text, data = made.write()
-    beside = made.length.to_bytes(8, "little") + data.to_bytes()
+    beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()
     return Written(text, _level(made), made.length < LEAST_NODES, beside)
 
 
 def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, functions: tuple[int, ...]) -> Code:
-    return Code(module, signs, shapes, functions, Data.from_bytes(beside[8:]), int.from_bytes(beside[:8], "little"))
+    length, guarded = int.from_bytes(beside[:8], "little"), beside[8] == 1
+    return Code(module, signs, shapes, functions, Data.from_bytes(beside[9:]), length, guarded)
 
 
 __all__ = ["LARGEST", "Code", "Pattern", "Wanted", "by_key", "code_of", "made", "most_nodes", "of_elements", "of_text"]

@@ -61,11 +61,13 @@ class CodeText:
     write : writes the text and the tables beside it
     made_of : all that they depend on
     length : nodes of the recording, or, of a long one, those that are left when repetitions are loops
+    guarded : whether it holds only where conditions fall as they did in the recording
     """
 
     write: Callable[[], tuple[str, Data]]
     made_of: object
     length: int
+    guarded: bool
 
 
 def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
@@ -98,7 +100,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         body, data, length = rolled(
             "straight", graph, needed, outputs, guards, recording.loaded, len(recording.functions)
         )
-        return CodeText(lambda: (module(body), data), (body, entries, data.to_bytes()), length)
+        return CodeText(lambda: (module(body), data), (body, entries, data.to_bytes()), length, bool(guards))
 
     def written() -> tuple[str, Data]:
         numbers = Table(FIRST_FUNCTION + len(recording.functions))
@@ -107,7 +109,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
 
     nodes = [(k, graph.nodes[k]) for k in needed]
     made_of = (layouts, sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
-    return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed))
+    return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed), bool(guards))
 
 
 def _entries(signs: str, shapes: Shapes, pattern: Pattern | None, *, direct: bool) -> list[str]:
@@ -134,7 +136,8 @@ def text_of_step(newton: Recording, advance: Recording, n_unknowns: int) -> Code
     step = implicit_step("machine", "newton", "advance", n_unknowns, len(advance.outputs))
     text, data = "\n".join([DECLARATIONS, *kernels, step]), Data.of(Table(), numbers, 1, newton.loaded)
     length = sum(len(one.graph.needed([*one.guards, *one.outputs])) for one in (newton, advance))
-    return CodeText(lambda: (text, data), (text, data.to_bytes()), length)
+    is_guarded = bool(newton.guards or advance.guards)
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
 
 
 def text_of_elements(found: Elements, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
@@ -143,7 +146,8 @@ def text_of_elements(found: Elements, signs: str, shapes: Shapes, pattern: Patte
     entries = _entries(signs, shapes, pattern, direct=False)
     in_lanes = [declarations(width) for width in {kind.lanes for kind in found.kinds} - {1}]
     text, data = "\n".join([DECLARATIONS, *in_lanes, body, *entries]), Data.on_tape(indices, found.tape, found.size)
-    return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(kind.length for kind in found.kinds))
+    length, is_guarded = sum(kind.length for kind in found.kinds), any(kind.guards for kind in found.kinds)
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), length, is_guarded)
 
 
 def _not_zero(recording: Recording, n_columns: int) -> Pattern:

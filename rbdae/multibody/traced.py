@@ -154,9 +154,10 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them, and its numbers are finite."""
-    data, first, mine = code.data_of(workspace), first_numbers(workspace), selection_numbers(workspace)
-    if not data.sound:
-        return False
+    data = code.data_of(workspace)
+    if not data.sound or not code.guarded:
+        return data.sound
+    first, mine = first_numbers(workspace), selection_numbers(workspace)
     own = first is mine or np.array_equal(first, mine)
     context = code.context(workspace) if own else Context.of(first, code.functions, data)
     t, y, yd, c = recording_point(workspace, shapes)

@@ -24,9 +24,8 @@ def reduce(m: Memory, b: int) -> None:
             s.Ji[i, j] = t * o.inertia_inverse[i, j]
 
 
-def particular(m: Memory, b: int, s_at: Array, il: int, out: Array) -> None:
+def particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
     """out = p s / |p|^2, or with momenta p s / (4 J0)."""
-    s_int = s_at
     s = states(m)[b]
     n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
     t = s_int[il] / n
