@@ -1,6 +1,7 @@
 """The memory of a problem as plain objects, for kernels that run on symbols (`rbdae.graph.symbols`).
 
-Records in arrays are slow to reach from Python, and a record of floats cannot hold a symbol. Here a record is an object with attributes; vectors and matrices of numbers are arrays of objects.
+Records in arrays are slow to reach from Python, and a record of floats cannot hold a symbol. Here a record is an object
+with attributes; vectors and matrices of numbers are arrays of objects.
 """
 
 from __future__ import annotations
