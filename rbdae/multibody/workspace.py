@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from rbdae import _process
 from rbdae._arrays import Mat, Vec, copied
+from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import ARRAYS
 from rbdae.kernels.plain_memory import PlainMemory
@@ -33,6 +34,20 @@ from rbdae.multibody.square_pattern import square_pattern
 _LOCK = threading.RLock()
 """Of memories while kernels in plain Python work on them; they may call the user's functions, which call others."""
 _process.protect(lambda: _LOCK, 5)
+
+
+@final
+class _Plain:
+    """A kernel on a memory."""
+
+    def __init__(self, kernel: Entry, m: PlainMemory) -> None:
+        self._kernel, self._m = kernel, m
+
+    def __call__(self, *arguments: Any) -> None:
+        with _LOCK, np.errstate(all="ignore"):
+            self._kernel(self._m, *arguments)
+
+    __reduce__ = refuse_copies
 
 
 @final
@@ -210,13 +225,7 @@ class Workspace:
         """The kernel as plain Python on this workspace, and then what the user's functions have raised in it. With
         complex or other numbers it needs a memory with this `scalar`. Like machine code, it says nothing of numbers
         that are not finite."""
-        bound = partial(kernel, self.plain_memory)
-
-        def call(*arguments: Any) -> None:
-            with _LOCK, np.errstate(all="ignore"):
-                bound(*arguments)
-
-        return self.raising(call)
+        return self.raising(_Plain(kernel, self.plain_memory))
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""

@@ -88,8 +88,7 @@ LAWS = {
     "test_pairings::test_every_pairing_ends_at_the_reference": "Solution message problem success t y",
     f"{_DENSE}::test_between_steps_the_error_is_that_of_the_steps": "Solution __call__ solver, DenseOutput __call__",
     f"{_DENSE}::test_a_projected_run_is_projected_between_steps": "Solution projected, DenseOutput steps",
-    f"{_DENSE}::test_output_times_change_nothing": "Solution dense options stats steps, "
-    "DenseOutput recorded, Steps t y",
+    f"{_DENSE}::test_output_times_change_nothing": "Solution dense options stats steps, Steps t y",
     f"{_DENSE}::test_a_change_of_selection_has_two_sides": "Solution problem_at",
     f"{_ALONG}::test_events_across_changes_of_selection": "Solution events, EventLog t y",
     f"{_ALONG}::test_momentum_changes_by_applied_and_ground_forces": "Solution momentum reactions states, "
@@ -110,7 +109,7 @@ LAWS = {
     "test_traced_fallback::test_statistics_say_which_code_ran": "Stats code fallbacks",
     _PROJECTIONS: "Stats projections, Projector __call__ count drift iterations largest problem projection "
     "restart_tolerance skipped total",
-    f"{_LOOPS}::test_other_projections_come_back_to_python": "Projector machine",
+    f"{_LOOPS}::test_projections_of_few_iterations_come_back_to_python": "Projector machine",
     "test_drift::test_restarts_do_not_depend_on_the_size_of_velocities": "Projector reach",
     # functions, and lines of the table of observables
     "test_scaled_atol::test_each_unknown_has_the_tolerance_of_what_it_is": "rbdae scaled_atol",
