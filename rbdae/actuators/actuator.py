@@ -47,6 +47,7 @@ class Points:
 
     @property
     def bodies(self) -> tuple[Body, Body]:
+        """The two bodies."""
         return self.a, self.b
 
     def coordinates(self) -> tuple[Coordinate]:

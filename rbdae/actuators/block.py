@@ -151,6 +151,7 @@ class Block(AbstractForce):
 
     @property
     def n_states(self) -> int:
+        """Number of differential states."""
         return len(self.states)
 
     @property

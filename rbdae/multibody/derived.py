@@ -112,7 +112,8 @@ def evaluated(
         found = recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)
         numbers = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)}
         functions = [function.plain for function in found.functions]
-        values = evaluate(found.graph, found.outputs, numbers, functions)
+        with np.errstate(all="ignore"):  # branches that do not count may be no numbers
+            values = evaluate(found.graph, found.outputs, numbers, functions)
         if pattern is None or out.ndim == 1:
             out[...] = np.reshape(values, out.shape)
         else:

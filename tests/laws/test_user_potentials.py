@@ -128,7 +128,7 @@ AWAY = {("spring", "auto")}
 def test_energy_and_momentum_are_exact(name, code):
     """300 steps in which the potential takes a part of the energy. About the ground momentum is not kept, nor asked."""
     found = run(problem_of(SYSTEMS[name](), code=code), 9.0, 0.03)
-    assert found.success and found.stats.code == code
+    assert found.success and found.stats.code == {"auto": "machine"}.get(code, code)
     assert found.stats.evaluations <= 4.2 * found.stats.steps
     assert np.ptp(found.energy.potential) > 0.05 * found.energy.kinetic.max()
     assert energy_error(found) < 1e-12
