@@ -226,7 +226,6 @@ def test_compare_with_dask():
     assert mine.rows[0].errors in [row.errors for row in found.rows]
 
 
-@pytest.mark.plain  # every formulation and chart in one test
 @pytest.mark.parametrize(
     "example, t_end",
     [
