@@ -19,7 +19,6 @@ CASES = [
 IDS = [f"{s}-{p}" for s, p in CASES]
 
 
-@pytest.mark.plain  # complex steps are steps of plain kernels
 @pytest.mark.parametrize("system, pairing", CASES, ids=IDS)
 def test_complex_steps_give_the_jacobian(system, pairing, rng):
     problem = cases.problem(system, pairing)

@@ -288,7 +288,6 @@ def _forces_of(problem: rbdae.Problem, t: float, y: Any) -> Any:
     return np.array(found).ravel()
 
 
-@pytest.mark.plain  # code of each model of its own takes seconds
 @pytest.mark.parametrize("name", rbdae.models.MODELS)
 def test_order_two_on_every_model(name):
     """Towards DOP853, states and reactions at the end; schemes take turns. In directors a flat body has no momenta."""
@@ -459,11 +458,10 @@ def test_runs_end_with_what_there_is():
 
 
 @pytest.mark.parametrize("scheme", ["QUAT.EM-R", "DIR.EM"])
-@pytest.mark.parametrize("code", ["plain", "auto"])
-def test_a_run_depends_on_its_problem_alone(scheme, code):
+def test_a_run_depends_on_its_problem_alone(scheme):
     """Again after another run, on a copy, and while another thread runs a copy of its own: the same bits. Directors
     have tangents that are constant: memory of a step must not be there."""
-    problem = problem_of(chain("universal"), scheme, code=code)
+    problem = problem_of(chain("universal"), scheme)
     before = problem.rhs_jacobian(0.0, problem.y0).copy()
     first = run(problem, scheme, 0.2, 2e-3)
     run(problem, scheme, 0.1, 5e-3)

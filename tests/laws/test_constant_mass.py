@@ -26,7 +26,6 @@ def _apart(form, u):
     return y, yd, f
 
 
-@pytest.mark.plain  # each form by code of its own; the classes and the runs below have users' code
 @pytest.mark.parametrize("pairing", SQUARE, ids=str)
 def test_rows_are_those_of_the_residual(pairing, rng):
     """Where w is any, rates by the rows with a one in A make the rest of the residual what the other rows are."""

@@ -214,11 +214,11 @@ def test_every_form_with_a_joint_has_its_multipliers_between_steps(formulation):
 
 def test_a_change_of_selection_has_two_sides():
     """Before it y has the old unknowns, from it on the new ones; the motion is one."""
-    problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm", code="plain")
+    problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
     problem = inside.dropping(problem, (16,))  # which is needed from 1 s on
     run = rbdae.solve(problem, (0.0, 1.6), solver="scipy:DOP853", rtol=1e-8, atol=1e-8)
     assert run.success and inside.segment_times(run)
-    exact = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm", code="plain")
+    exact = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
     exact = rbdae.solve(exact, (0.0, 1.6), solver="scipy:DOP853", rtol=1e-11, atol=1e-11)
     assert _excess(run, exact, 40) < 10.0
     for t in inside.segment_times(run):

@@ -214,7 +214,6 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
 
 
 @pytest.mark.sampled
-@pytest.mark.plain
 @pytest.mark.parametrize(
     "system, formulation",
     [

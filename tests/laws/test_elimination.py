@@ -167,7 +167,6 @@ def test_what_is_singular_or_not_finite_has_no_other_pivots():
 ODES = [p for p in cases.ALL_PAIRINGS if rbdae.formulations.FORMULATIONS[p.formulation].kind == "ode"]
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("pairing", cases.covering(ODES), ids=str)
 def test_factors_of_rates_are_there_where_the_residual_is_that(pairing, rng):
     """dF/dyd is the identity, or there are none."""

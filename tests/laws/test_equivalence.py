@@ -409,7 +409,6 @@ def test_constraints_are_the_primitives_and_their_rates(system, pairing, rng):
         assert np.abs(found - g.velocity).max(initial=0.0) < 1e-9 * size, where
 
 
-@pytest.mark.plain
 @pytest.mark.sampled
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_rigid_motion_of_everything_in_another_order_turns_the_motion(system, rng):

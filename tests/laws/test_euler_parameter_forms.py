@@ -177,7 +177,6 @@ def test_closed_forms_of_a_point_force_and_a_torque(gyroscopic, pull_back, radia
     assert abs(problem.multipliers(0.0, problem.y0)[0] - wanted) < 1e-12 * max(1.0, abs(wanted))
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("formulation", cases.WITH_NORM_MULTIPLIER)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_closed_forms_in_every_mechanism(system, formulation):
@@ -232,7 +231,6 @@ def test_matrices_and_rates_agree_with_the_forms_off_the_constraints(system, for
 WITH_JACOBIANS = ("index-1", "index-0", "ggl", "hiller-anantharaman", "overdetermined")
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize(
     "system, formulation, form",
     # each formulation with two forms, each form with a formulation or two; all at night

@@ -28,7 +28,6 @@ A_FEW = [
 SOME = [(s, p) for s in cases.STATE_SYSTEMS for p in cases.covering([p for name, p in STATE_PAIRS if name == s])]
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("system, pairing", SOME, ids=[f"{s}-{p}" for s, p in SOME])
 def test_derivatives_with_states(system: str, pairing: Pairing, rng):
     derivatives.check_residual(system, pairing, rng)
@@ -36,7 +35,7 @@ def test_derivatives_with_states(system: str, pairing: Pairing, rng):
         derivatives.check_rhs(system, pairing, rng)
 
 
-@pytest.mark.parametrize("system", ["struts-tree", pytest.param("struts", marks=pytest.mark.plain)])
+@pytest.mark.parametrize("system", ["struts-tree", "struts"])
 def test_a_formulation_of_ones_own_has_states(system: str, rng):
     form: Any = StiffJoints(alpha=2.0, beta=7.0)
     pairing = Pairing(form, "quaternion", "angular")
@@ -73,7 +72,6 @@ def test_forces_with_states_move_the_same_in_all_pairings(system: str, pairing: 
     equivalence.test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng)
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("system, pairing", SOME, ids=[f"{s}-{p}" for s, p in SOME])
 def test_where_states_are(system: str, pairing: Pairing, rng):
     problem = cases.problem(system, pairing)
@@ -138,7 +136,6 @@ def test_states_have_no_energy_and_cost_nothing_where_there_are_none():
     y = np.delete(problem.y0, problem.layout.s)
     assert np.array_equal(y, without.y0)
     assert problem.energy(0.0, problem.y0).total == without.energy(0.0, y).total
-    assert inside.features(problem) - inside.features(without) == {"elements", "states"}
     assert without.layout.s.start == without.layout.s.stop
 
 
@@ -192,17 +189,3 @@ def test_states_stay_where_velocities_are_selected_again(tmp_path):
     again = rbdae.load(solution.save(tmp_path / "run"), problem)
     assert np.array_equal(again.y[:, s], solution.y[:, s])
     assert close(again.energy.total, wanted.energy.total, 1e-6)
-
-
-def test_a_block_without_equations_has_no_memory_to_write_to(monkeypatch):
-    beyond = inside.beyond_empty_arrays(monkeypatch)
-    system = rbdae.models.pendulum()
-    law: Any = {
-        "outputs": ("y",),
-        "observe": lambda t, s, z, u, p: (p.a * t + p.b,),
-        "parameters": {"a": 1.0, "b": 2.0},
-    }
-    system.add_block(rbdae.block(lambda *_: [], **law, name="reading"))
-    problem = rbdae.formulate(system, "index-0", code="plain")
-    assert np.isfinite(problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)).all()
-    assert beyond and not any(array.any() for array in beyond)

@@ -119,7 +119,6 @@ class Weighed(formulations.WithMultipliers, name="weighed", index=1, levels=(2,)
     other: float = -3.0
 
 
-@pytest.mark.plain
 def test_kernels_read_the_parameters_of_their_own_formulation(rng):
     """Those of Baumgarte's form are compiled, and shared: they leave the first two numbers of another one alone."""
     system = cases.linked_bodies()

@@ -177,13 +177,11 @@ def test_a_rod_as_placed():
 # ---------------------------------------------------------------- laws
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("system, pairing", cases.covering(JOINT_PAIRS, 7), ids=str)
 def test_jacobian_of_the_residual(system, pairing, rng):
     derivatives.check_residual(system, pairing, rng)
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("system, pairing", cases.covering(ODE_PAIRS, 8), ids=str)
 def test_jacobian_of_the_right_hand_side(system, pairing, rng):
     derivatives.check_rhs(system, pairing, rng)

@@ -160,7 +160,6 @@ def quasi_velocities(problem, Z):
 
 
 @pytest.mark.sampled
-@pytest.mark.plain
 @pytest.mark.parametrize("mechanism, rotation", IN_CHARTS, indirect=["mechanism"])
 def test_jacobians(mechanism, rotation, rng):
     pairing = Pairing("null-space", rotation, "angular")
@@ -168,7 +167,6 @@ def test_jacobians(mechanism, rotation, rng):
     test_derivatives.check_rhs(mechanism, pairing, rng)
 
 
-@pytest.mark.plain  # complex steps are steps of plain kernels
 @pytest.mark.parametrize("system, rotation", [("four-bar", "quaternion"), ("driven", "directors")])
 def test_complex_steps(system, rotation, rng, monkeypatch):
     monkeypatch.setitem(cases.SYSTEMS, system, MECHANISMS[system])

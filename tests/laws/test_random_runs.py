@@ -88,7 +88,6 @@ def _cases(seed: int) -> list[Case]:
     return [Case(seed, drawn[form], solver, tolerance) for form, solver in PAIRS]
 
 
-@pytest.mark.plain
 @pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", [seed for seed in range(count(26, 1000)) if NIGHTLY or seed != LONG])

@@ -307,7 +307,6 @@ def test_the_projection_leaves_momentary_equations_alone():
     assert moved > 1e-5
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("seed, rotation", [(0, "quaternion"), (1, "directors"), (4, "bryant-321")])
 def test_rows_that_are_left_out_have_no_equations(seed, rotation, rng):
     """The further equations are those of the kept rows, of primitives of three and of one: rows of zeros would make
@@ -436,7 +435,7 @@ def test_a_start_from_other_equations_is_consistent(formulation):
         assert max(_residual(problem), _residual(other)) < ROUNDING, kind(seed)
 
 
-@pytest.mark.plain
+@pytest.mark.plain  # many models for one law
 @pytest.mark.sampled
 def test_random_redundant_systems_start_consistently():
     names = list(FORMULATIONS)

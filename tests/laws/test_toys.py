@@ -13,7 +13,7 @@ import test_derivatives as derivatives
 import test_equivalence as equivalence
 from cases import Pairing
 from force_cases import P, Q, two_bodies
-from inside import Vec, fingerprint, pack
+from inside import Vec, pack
 from toy_force import LaggedDamper, Maxwell
 from toy_formulation import StiffJoints
 
@@ -209,21 +209,6 @@ def test_stiff_joints_tend_to_constraints():
         errors.append(np.abs(problem.natural(0.5, run.y[-1]) - wanted)[..., :12].max())
     assert errors[0] < 1e-2
     assert 3.0 < errors[0] / errors[1] < 5.0
-
-
-def test_kernels_of_a_formulation_are_compiled_under_keys_of_their_own():
-    problem = rbdae.formulate(cases.built("C"), STIFF_JOINTS, code="plain")
-    problem.residual(0.0, problem.y0, problem.yd0)
-    problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
-    problem.rhs(0.0, problem.y0)
-    problem.rates(0.0, problem.y0)
-    problem.rhs_jacobian(0.0, problem.y0)
-    mine, known = StiffJoints.kernels, FORMULATIONS["index-0"].kernels
-    for name in ("residual", "rates"):
-        one, other = getattr(mine, name), getattr(known, name)
-        assert one.signs == other.signs and one.name != other.name
-        assert one.name.startswith("toy_formulation:")
-        assert fingerprint(one.function, one.described) != fingerprint(other.function, other.described)
 
 
 def test_a_formulation_is_not_known_by_its_name():

@@ -112,23 +112,11 @@ def energy_error(found: rbdae.Solution) -> float:
 # ---------------------------------------------------------------- conservation
 
 
-CODES = ["plain", "auto"]
-AWAY = {("spring", "auto")}
-"""For the night: the spring's functions are compiled for the hinge, too, which takes five seconds."""
-
-
-@pytest.mark.parametrize(
-    "name, code",
-    [
-        pytest.param(name, code, marks=[pytest.mark.nightly] * ((name, code) in AWAY))
-        for name in SYSTEMS
-        for code in CODES
-    ],
-)
-def test_energy_and_momentum_are_exact(name, code):
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_energy_and_momentum_are_exact(name):
     """300 steps in which the potential takes a part of the energy. About the ground momentum is not kept, nor asked."""
-    found = run(problem_of(SYSTEMS[name](), code=code), 9.0, 0.03)
-    assert found.success and found.stats.code == {"auto": "machine"}.get(code, code)
+    found = run(problem_of(SYSTEMS[name]()), 9.0, 0.03)
+    assert found.success and found.stats.code == "machine"
     assert found.stats.evaluations <= 4.2 * found.stats.steps
     assert np.ptp(found.energy.potential) > 0.05 * found.energy.kinetic.max()
     assert energy_error(found) < 1e-12
@@ -144,15 +132,13 @@ def test_order_two_and_the_exact_tangent(name):
     check_order_and_tangent(SYSTEMS[name])
 
 
-# the spring's functions are compiled above, too, which takes five seconds
-@pytest.mark.parametrize("code", ["plain", pytest.param("auto", marks=pytest.mark.nightly)])
-def test_a_system_at_rest_stays_there(code):
+def test_a_system_at_rest_stays_there():
     """No increment, no direction of the correction: nothing is divided by zero."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
     a = system.add_body("a", mass=1.0, inertia=(1.0, 2.0, 2.5), position=(0.0, 0.0, 0.0))
     b = system.add_body("b", mass=2.0, inertia=(1.0, 2.0, 2.5), position=(1.2, 0.0, 0.0))
     system.add_force(UserForce((a, b), **SPRING))
-    found = run(problem_of(system, code=code), 0.5, 0.01)
+    found = run(problem_of(system), 0.5, 0.01)
     assert found.success
     assert np.abs(found.y - found.y[0]).max() < 1e-14
 
