@@ -259,10 +259,10 @@ def test_what_the_users_function_raises_is_what_the_caller_sees():
         problem = rbdae.formulate(system, "index-0")
         with pytest.raises(Trouble, match="no force today"):
             problem.rhs(1.0, problem.y0)
-        # where a Jacobian does not depend on a force, as on one at the centre of mass, generic code asks for it too
-        generic = rbdae.formulate(system, "index-0", code="plain")
+        # where a Jacobian does not depend on a force, as on one at the centre of mass, plain code asks for it too
+        plain = rbdae.formulate(system, "index-0", code="plain")
         with pytest.raises(Trouble, match="no force today"):
-            generic.rhs_jacobian(1.0, generic.y0)
+            plain.rhs_jacobian(1.0, plain.y0)
         assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
         with pytest.raises(Trouble, match="no force today"):
             rbdae.solve(problem, (0.0, 1.0), solver="scipy:RK45")

@@ -148,9 +148,9 @@ def test_a_recorded_law_reads_at_formulate_and_a_called_one_at_each_call(monkeyp
     table[:] = 7.0
     assert (force(recorded, 2.0), force(called, 2.0), force(sliding(saturated), 2.0)) == (-6.0, -4.0, -4.0)
     assert force(by_table, 2.0) == -2.0
-    generic = rbdae.formulate(recorded.system, "index-0", code="plain")
+    plain = rbdae.formulate(recorded.system, "index-0", code="plain")
     monkeypatch.setitem(globals(), "LIMIT", 1.0)
-    assert force(generic, 2.0) == -4.0  # all code has what was there
+    assert force(plain, 2.0) == -4.0  # all code has what was there
 
 
 def test_the_message_of_a_run_names_the_laws_that_are_called():

@@ -384,7 +384,7 @@ def test_there_is_one_set_of_multipliers(seed):
     problem = rbdae.formulate(system, form, rotation=rotation, velocity=velocities[seed % len(velocities)], **more)
     _check(problem, 0.0, problem.y0)
     rates, la = problem.rates(0.0, problem.y0)
-    # the start is found by generic code: other code rounds in another order
+    # the start is found by plain code: other code rounds in another order
     level = 1e-10 * max(1.0, np.abs(la).max(), np.abs(rates).max(initial=0.0))
     np.testing.assert_allclose(rates, problem.yd0[: problem.layout.n_differential], rtol=0, atol=level)
     if FORMULATIONS[form].multipliers == "values":

@@ -219,9 +219,8 @@ def test_suspended_equations_are_those_of_the_kernels(monkeypatch, rng, pairing)
     assert kinds and other.callbacks._fallbacks == 0
 
 
-def test_dependent_rows_of_a_joint_are_fallbacks(monkeypatch):
-    """A hinge after almost a quarter of a turn off its axis, which the other body has: the generic kernel chooses
-    pivots."""
+def test_dependent_rows_of_a_joint_fall_back(monkeypatch):
+    """A hinge after almost a quarter of a turn off its axis, which the other body has: plain Python does the work."""
     kinds = inside.make_rhs_elements(monkeypatch)
     system = rbdae.System()
     bodies = [system.add_body(f"b{k}", mass=1.0, inertia=(1.0, 2.0, 2.5), position=(k, 0, 0)) for k in range(2)]
@@ -285,8 +284,8 @@ def test_the_text_is_that_of_any_number_of_bodies():
         assert texts[0] == texts[1] and "straight.5" in texts[0]
 
 
-def test_lost_pivots_are_fallbacks(monkeypatch):
-    """A body without a direction has hinges without gradients: the generic kernel says what becomes of it."""
+def test_lost_pivots_fall_back(monkeypatch):
+    """A body without a direction has hinges without gradients: plain Python says what becomes of it."""
     problem, _ = by_elements(monkeypatch, rbdae.models.chain(9, planar=True), PAIRINGS[0])
     y = problem.y0.copy()
     q = [k for k, label in enumerate(problem.labels) if label.startswith("link5.p")]

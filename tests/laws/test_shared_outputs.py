@@ -77,7 +77,7 @@ def test_results_do_not_depend_on_where_the_output_is(model, form, code, rng):
         wanted = np.empty(one.shape)
         one.bare(*one.inputs.values(), wanted)
         size = int(np.prod(one.shape))
-        # generic callbacks trust their arguments, as their text says
+        # plain callbacks trust their arguments, as their text says
         calls = [one.checked] if code == "plain" else [one.checked, one.bare]
         for name, value in one.inputs.items():
             ends = (-len(value), size - len(value), 0, -1, 1, size - 1, size)

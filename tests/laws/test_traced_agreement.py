@@ -26,7 +26,7 @@ CASES = [*dict.fromkeys([*USUAL, *traced_cases.drawn(15)])][: count(4, 1500)]
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_traced_and_generic_agree(case):
+def test_machine_code_and_plain_python_agree(case):
     try:
         problems = case.problems()
     except ValueError as error:

@@ -127,16 +127,16 @@ def _callbacks(problem: rbdae.Problem) -> dict[str, Callable[..., Any]]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_finite_beside_a_nan_does_not_depend_on_it(case: Case):
     """0 x is folded to 0, so entries that do not depend on y[k] stay numbers where y[k] is none, as in C by hand; the
-    generic kernel has nan in more of them. A number that did depend on it would be a wrong one."""
+    plain kernel has nan in more of them. A number that did depend on it would be a wrong one."""
     try:
-        traced, generic = case.problems()
+        traced, plain = case.problems()
     except ValueError as error:
         assert "singular" in str(error)
         return
     if traced.n > MOST_UNKNOWNS:
         return
     rng = np.random.default_rng(zlib.crc32(str(case).encode()))
-    other = _callbacks(generic)
+    other = _callbacks(plain)
     lost = 0
     for name, call in _callbacks(traced).items():
         for k in rng.permutation(traced.n)[:8]:

@@ -1,4 +1,4 @@
-"""Where a guard of code of one model does not hold, the generic kernel takes over, to the last bit; it is counted."""
+"""Where a guard of code of one model does not hold, plain Python takes over, to the last bit; it is counted."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _recorded(case: Case) -> rbdae.Problem:
 
 
 def _assert_fallbacks(problem: rbdae.Problem, kernel: inside.TracedCall, y: Vec, yd: Vec) -> None:
-    """The generic kernel's result, to the last bit."""
+    """The plain kernel's result, to the last bit."""
     numbers, vectors = iter((0.0, 1.5)), iter((y, yd))
     given = [next(numbers if sign == "t" else vectors) for sign in kernel.entry.signs[1:-1]]
     results = [np.full(kernel.shapes["out"], np.nan) for _ in range(2)]

@@ -319,7 +319,7 @@ def test_the_tennis_racket_by_dop853(disturbance):
 
     The best run with rounding is good to 3e-11 there. In the middle of a flip an error of time counts, which grows from
     flip to flip and hangs on rounding: with the disturbance 0.1, 24 starts within rounding have up to 8e-9 of Omega by
-    generic code and 1.2e-8 by traced code, medians 2.4e-9 and 3.4e-9; the closed form is right to 1e-14.
+    plain code and 1.2e-8 by machine code, medians 2.4e-9 and 3.4e-9; the closed form is right to 1e-14.
     """
     system = rbdae.models.tennis_racket(disturbance)
     problem = rbdae.formulate(system, "index-0", rotation="quaternion")
