@@ -104,16 +104,17 @@ def derivative_rows(
 def evaluated(
     workspace: Workspace, kernel: Derivative, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
 ) -> Callable[..., None]:
-    """A derivative without machine code: recorded at the state and evaluated in Python, slowly."""
+    """A derivative without machine code, evaluated in Python, slowly; recorded again where a guard does not hold."""
+    known: list[Recording] = []
 
     def fill(t: float, y: Vec, *others: Any) -> None:
         *given, out = others
         yd, c = (*given, 0.0)[:2] if given else (y, 0.0)
-        found = recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)
         numbers = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)}
-        functions = [function.plain for function in found.functions]
-        with np.errstate(all="ignore"):  # branches that do not count may be no numbers
-            values = evaluate(found.graph, found.outputs, numbers, functions)
+        holds, values = _values(known[0], numbers) if known else (False, [])
+        if not holds:
+            known[:] = [recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)]
+            _, values = _values(known[0], numbers)
         if pattern is None or out.ndim == 1:
             out[...] = np.reshape(values, out.shape)
         else:
@@ -121,6 +122,14 @@ def evaluated(
             out[pattern.rows, pattern.columns] = values
 
     return workspace.raising(fill)
+
+
+def _values(of: Recording, numbers: dict[str, Any]) -> tuple[bool, list[float]]:
+    """Whether the guards of a recording hold, and its results."""
+    functions, n = [function.plain for function in of.functions], len(of.guards)
+    with np.errstate(all="ignore"):  # branches that do not count may be no numbers
+        found = evaluate(of.graph, [*of.guards, *of.outputs], numbers, functions)
+    return [bool(x) for x in found[:n]] == [*of.guards.values()], found[n:]
 
 
 def _of_solution(
