@@ -75,6 +75,7 @@ PROJECTED = [
 ]
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", covering(PROJECTED, 4), ids=str)
 def test_projection_of_velocities_is_optimal_in_every_pairing(system, pairing, rng):
     """The same of `Problem.project` in the velocities (or momenta) of each pairing, internal constraints included; M

@@ -28,6 +28,7 @@ def test_derivatives(pairing, rng):
         derivatives.check_rhs("C", pairing, rng, **COLUMNS)
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("pairing", FEW, ids=str)
 def test_the_motion_is_the_same(pairing):
     columns, rows = (cases.problem("C", pairing, **options) for options in (COLUMNS, {}))

@@ -77,6 +77,7 @@ PAIRINGS = cases.covering(cases.turns(0))
 """One list, whose problems the tests share."""
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
 def test_driven_systems_start_consistently(pairing):
     problem = _problem(pairing)

@@ -73,6 +73,7 @@ def _reference(name: str, seed: int) -> dict[str, Any]:
     return _motion(_problem(name, REFERENCE, seed))
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, seed, pairing", SEEDED, ids=str)
 def test_all_pairings_are_one_motion(system, pairing, seed):
     """And the start solves the equations."""
@@ -88,6 +89,7 @@ def test_all_pairings_are_one_motion(system, pairing, seed):
     assert np.abs(problem.residual(problem.t0, problem.y0, problem.yd0)).max() < 1e-12 * scale * masses
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", covering(PAIRS, 7), ids=str)
 def test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng):
     """Elimination and residual are two codes: explicit rates and multipliers make the residual of the dynamics vanish,
@@ -308,6 +310,7 @@ def test_director_multipliers_do_not_know_momenta(system):
 # ---------------------------------------------------------------- energy off the manifold
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", covering((c for c in PAIRS if c[1].velocity != "momentum"), 7), ids=str)
 def test_off_the_manifold_energy_is_that_of_the_formulations_own_velocities(system, pairing, rng):
     """T = v^T M v / 2, with M from the Jacobian; and angular velocities are the unknowns where they are unknowns."""
@@ -362,6 +365,7 @@ def test_off_the_manifold_energy_of_momenta_is_the_hamiltonian(rotation, rng):
 ELIMINATED = [(s, p) for s, p in PAIRS if p.formulation in ("index-0", "baumgarte-ode")]
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", covering(ELIMINATED), ids=str)
 def test_eliminated_forms_satisfy_the_acceleration_constraint(system, pairing, rng):
     """G vdot + g_II = d(gdot)/dt = 0, or = -2 alpha gdot - beta^2 g, wherever positions and velocities are."""
@@ -379,6 +383,7 @@ def test_eliminated_forms_satisfy_the_acceleration_constraint(system, pairing, r
         assert np.abs(found).max(initial=0.0) < 1e-7 * max(1.0, np.abs(rates).max()), where
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", covering(PAIRS, 8), ids=str)
 def test_constraints_are_the_primitives_and_their_rates(system, pairing, rng):
     """g as `rbdae.joints.primitives` defines it, on natural coordinates anywhere; gdot is its rate."""
@@ -409,6 +414,7 @@ def test_constraints_are_the_primitives_and_their_rates(system, pairing, rng):
         assert np.abs(found - g.velocity).max(initial=0.0) < 1e-9 * size, where
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.sampled
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_rigid_motion_of_everything_in_another_order_turns_the_motion(system, rng):

@@ -177,6 +177,7 @@ def test_closed_forms_of_a_point_force_and_a_torque(gyroscopic, pull_back, radia
     assert abs(problem.multipliers(0.0, problem.y0)[0] - wanted) < 1e-12 * max(1.0, abs(wanted))
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("formulation", cases.WITH_NORM_MULTIPLIER)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_closed_forms_in_every_mechanism(system, formulation):
@@ -205,6 +206,7 @@ def test_closed_forms_of_momenta_and_of_projected_forms(formulation):
     assert formulation == "hamiltonian" or not found.any()
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("form", FORMS)
 def test_matrices_and_rates_agree_with_the_forms_off_the_constraints(system, form, rng):

@@ -65,6 +65,7 @@ def test_complex_steps_with_states(system: str, pairing: Pairing, rng):
         derivatives.check_rhs(system, pairing, rng, plain=True)
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", STATE_PAIRS, ids=STATE_IDS)
 def test_forces_with_states_move_the_same_in_all_pairings(system: str, pairing: Pairing, rng):
     """Accelerations, rates of the states, reactions; and elimination agrees with the residual wherever the state is."""

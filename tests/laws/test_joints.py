@@ -187,6 +187,7 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
     derivatives.check_rhs(system, pairing, rng)
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize(
     "system, pairing, seed",
     [(s, p, seed) for k, (s, p) in enumerate(JOINT_PAIRS) for seed in (0, 1) if NIGHTLY or seed == k % 2],
@@ -203,6 +204,7 @@ def test_newton_and_euler(system, seed):
     equivalence.test_newton_and_euler(system, seed)
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", JOINT_PAIRS, ids=JOINT_IDS)
 def test_velocity_constraint_is_the_rate_of_the_position_constraint(system, pairing, rng):
     problem = cases.problem(system, pairing)
@@ -237,6 +239,7 @@ STATICS = {
 }
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize(
     "kind, side, pairing",
     # sides in turn; both at night

@@ -39,6 +39,7 @@ def _velocities(problem: rbdae.Problem, matrices: Any, y: Vec) -> Vec:
     return v
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", CHOSEN, ids=str)
 def test_the_equations_hold_at_the_rates_of_index_0(system, pairing, rng):
     problem = _problem(system, pairing)

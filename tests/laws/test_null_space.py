@@ -175,6 +175,7 @@ def test_complex_steps(system, rotation, rng, monkeypatch):
     test_derivatives.check_rhs(system, pairing, rng, plain=True)
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.sampled
 @pytest.mark.parametrize("mechanism, rotation", IN_CHARTS, indirect=["mechanism"])
 def test_equal_to_index_0(mechanism, rotation, rng):

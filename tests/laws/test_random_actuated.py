@@ -341,6 +341,7 @@ def _formulated(seed: int) -> tuple[rbdae.Problem, Any]:
     return cases.formulate(random_actuated(seed), pairing), pairing
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(count(8, 2000)))
 def test_a_random_system_with_actuators_moves_as_its_own_solver_says(seed):

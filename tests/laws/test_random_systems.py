@@ -91,6 +91,7 @@ LEVELS = {
 }
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(count(100, 2000)))
 def test_a_random_system_moves_as_the_solver_in_maximal_coordinates_says(seed):

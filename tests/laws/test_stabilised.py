@@ -148,6 +148,7 @@ OVERDETERMINED = [
 ]
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("pairing", OVERDETERMINED, ids=str)
 def test_further_equations_are_the_constraints(pairing, rng):
     problem = cases.problem("tied", pairing)

@@ -35,6 +35,7 @@ def test_derivatives_of_a_joint(system: str, pairing: Pairing, rng):
         derivatives.check_rhs(system, pairing, rng)
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("system, pairing", JOINTS, ids=JOINT_IDS)
 def test_a_joint_moves_the_same_in_all_pairings(system: str, pairing: Pairing):
     equivalence.test_all_pairings_are_one_motion(system, pairing, 0)

@@ -96,6 +96,7 @@ def _pulls(problem: rbdae.Problem, y: Any) -> dict[tuple[str, str], Any]:
     return out
 
 
+@pytest.mark.plain  # a few evaluations a case
 @pytest.mark.parametrize("seed", range(len(KINDS)), ids=kind)
 def test_what_the_null_space_moves_is_not_unique_and_nothing_else(seed):
     problem = _formulated(redundant_system(seed))
