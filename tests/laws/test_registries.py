@@ -117,7 +117,7 @@ def test_charts_that_take_turns_meet_every_formulation():
 
 
 def test_the_issues_pairings_are_there():
-    """The list of the issue, spelt out, so that a chart that drops out of a formulation is noticed."""
+    """The list of pairings, spelt out, so that a chart that drops out of a formulation is noticed."""
     either = [(r, "coordinate") for r in ("quaternion", "directors")]
     along_axis = ("rotation-vector", "rodrigues", "conformal", "linear", "quaternion-vector")
     charts = ("quaternion", "directors", "euler-313", "bryant-321", *along_axis)
