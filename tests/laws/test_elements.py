@@ -67,12 +67,7 @@ def steered(n: int) -> rbdae.System:
     return system
 
 
-MODELS = {
-    "chain": lambda: rbdae.models.chain(4),
-    "hinges": lambda: rbdae.models.chain(3, planar=True),
-    "tree": lambda: tree(6),
-    "loop": lambda: cases.built("loop"),
-    "pivots": rbdae.models.double_pendulum,
+FORCED = {
     "bushed": lambda: cases.built("bushed"),
     "branched": lambda: cases.built("branched"),
     "states": lambda: cases.built("struts"),
@@ -81,6 +76,14 @@ MODELS = {
     "forces": lambda: system_of("spring + actuator + spring to the ground + torsion + slide", jointed=True),
     "further forces": lambda: system_of("friction + motor + laws + dry + contact", jointed=True),
     "steered": lambda: steered(4),
+}
+MODELS = {
+    "chain": lambda: rbdae.models.chain(4),
+    "hinges": lambda: rbdae.models.chain(3, planar=True),
+    "tree": lambda: tree(6),
+    "loop": lambda: cases.built("loop"),
+    "pivots": rbdae.models.double_pendulum,
+    **FORCED,
 }
 PAIRINGS = [
     p for p in ALL_PAIRINGS if FORMULATIONS[p.formulation].kind != "ode" and not p.formulation.startswith("null-space")

@@ -6,9 +6,8 @@ import cases
 import inside
 import numpy as np
 import pytest
-import redundant_systems
+import test_elements
 from cases import Pairing
-from force_cases import system_of
 from test_elements import steered, tree
 
 import rbdae
@@ -113,17 +112,7 @@ MORE = {
     "rings": lambda: rings(3),
     "driven rings": lambda: driven_rings(3),
 }
-FORCED = {
-    "sprung": lambda: sprung(5),
-    "bushed": lambda: cases.built("bushed"),
-    "branched": lambda: cases.built("branched"),
-    "states": lambda: cases.built("struts"),
-    "driven": cases.driven,
-    "redundant": lambda: redundant_systems.redundant_system(1),
-    "forces": lambda: system_of("spring + actuator + spring to the ground + torsion + slide", jointed=True),
-    "further forces": lambda: system_of("friction + motor + laws + dry + contact", jointed=True),
-    "steered": lambda: steered(4),
-}
+FORCED = {"sprung": lambda: sprung(5)} | test_elements.FORCED
 PAIRINGS = [
     Pairing("index-0", "quaternion", "angular"),
     Pairing("index-0", "quaternion", "coordinate"),
