@@ -34,6 +34,14 @@ from rbdae.machine.python_objects import (
 from rbdae.machine.straight import ARGUMENTS, PASSED
 
 
+def loads(of: str, kind: str = "ptr", /, **places: int) -> str:
+    """The instructions that load registers, by name, from these places of the array of addresses and numbers `of`."""
+    return "".join(
+        f"  %{name}.p = getelementptr ptr, ptr %{of}, i64 {k}\n  %{name} = load {kind}, ptr %{name}.p\n"
+        for name, k in places.items()
+    )
+
+
 def guarded(name: str, straight: str) -> str:
     """A C function that calls straight code, and what stands in the context where a guard does not hold."""
     return f"""define i32 @{name}({ARGUMENTS}) nounwind {{

@@ -18,6 +18,7 @@ from rbdae._arrays import Ints, Vec
 from rbdae.graph.elimination import LARGEST
 from rbdae.graph.pivots import Place, Plan, plan
 from rbdae.machine import language, loops
+from rbdae.machine.entries import loads
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.native import symbol
 from rbdae.machine.language.program import Program
@@ -36,14 +37,7 @@ _LEVEL = 2
 
 _TEXT = f"""
 define i32 @factors(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-  %f = load ptr, ptr %context
-  %xp = getelementptr ptr, ptr %context, i64 1
-  %x = load ptr, ptr %xp
-  %hp = getelementptr ptr, ptr %context, i64 2
-  %head = load ptr, ptr %hp
-  %sp = getelementptr ptr, ptr %context, i64 3
-  %steps = load ptr, ptr %sp
-  %mp = getelementptr i64, ptr %head, i64 {at.MATRIX}
+{loads("context", f=0, x=1, head=2, steps=3)}  %mp = getelementptr i64, ptr %head, i64 {at.MATRIX}
   %m = load i64, ptr %mp
   %matrix = getelementptr double, ptr %out, i64 %m
   %s = call i32 %f(ptr %x, double %t, ptr %y, ptr %yd, double %c, ptr %matrix)
@@ -59,23 +53,14 @@ go:
 }}
 
 define i32 @guarded(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-  %f = load ptr, ptr %context
-  %xp = getelementptr ptr, ptr %context, i64 1
-  %x = load ptr, ptr %xp
-  %s = call i32 %f(ptr %x, double %t, ptr %y, ptr %yd, double %c, ptr %out)
+{loads("context", f=0, x=1)}  %s = call i32 %f(ptr %x, double %t, ptr %y, ptr %yd, double %c, ptr %out)
   %bad = icmp ne i32 %s, 0
   %word = select i1 %bad, i32 {PIVOTS}, i32 0
   ret i32 %word
 }}
 
 define i32 @solve(ptr %context, double %t, ptr %factors, ptr %b, double %c, ptr %x) nounwind {{
-  %hp = getelementptr ptr, ptr %context, i64 2
-  %head = load ptr, ptr %hp
-  %fp = getelementptr ptr, ptr %context, i64 4
-  %forth = load ptr, ptr %fp
-  %bp = getelementptr ptr, ptr %context, i64 5
-  %back = load ptr, ptr %bp
-  %wp = getelementptr i64, ptr %head, i64 {at.FREE}
+{loads("context", head=2, forth=4, back=5)}  %wp = getelementptr i64, ptr %head, i64 {at.FREE}
   %w = load i64, ptr %wp
   %work = getelementptr double, ptr %factors, i64 %w
   call void @{symbol(at.substitute)}(ptr %head, ptr %forth, ptr %back, ptr %factors, ptr %b, ptr %work, ptr %x)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rbdae.machine import language, loops
+from rbdae.machine.entries import loads
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.program import Program
 from rbdae.machine.loops import correction
@@ -19,14 +20,7 @@ from rbdae.machine.sources import sources
 NOT_FINITE = 3
 """What the function returns where the projected state is not finite; 1 where an exception waits."""
 
-_LOADS = "".join(
-    f"""  %{name}.p = getelementptr ptr, ptr %u, i64 {k}
-  %{name} = load {kind}, ptr %{name}.p
-"""
-    for k, (kind, name) in enumerate(
-        (("ptr", "near"), ("ptr", "context"), ("ptr", "anywhere"), ("i64", "n"), ("i64", "result"), ("ptr", "p"))
-    )
-)
+_LOADS = loads("u", near=0, context=1, anywhere=2, p=5) + loads("u", "i64", n=3, result=4)
 
 _TEXT = f"""
 define i32 @projected(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{

@@ -15,6 +15,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.machine import language, loops
+from rbdae.machine.entries import loads
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
 from rbdae.machine.language.native import symbol
 from rbdae.machine.language.program import Program
@@ -26,14 +27,8 @@ _LEVEL = 3
 
 _TEXT = f"""
 define i32 @jacobian(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-  %f = load ptr, ptr %context
-  %hp = getelementptr ptr, ptr %context, i64 1
-  %head = load ptr, ptr %hp
-  %tp = getelementptr ptr, ptr %context, i64 2
-  %tables = load ptr, ptr %tp
-  %vp = getelementptr ptr, ptr %context, i64 3
-  %v = load ptr, ptr %vp
-  %r = call i64 @{symbol(at.rates_jacobian)}(ptr %f, double %t, ptr %y, ptr %head, ptr %tables, ptr %v, ptr %out)
+{loads("context", f=0, head=1, tables=2, v=3)}  %r = call i64 @{symbol(at.rates_jacobian)}(
+    ptr %f, double %t, ptr %y, ptr %head, ptr %tables, ptr %v, ptr %out)
   %word = trunc i64 %r to i32
   ret i32 %word
 }}
@@ -43,9 +38,7 @@ define i32 @guarded(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %ou
   %bad = icmp ne i32 %word, 0
   br i1 %bad, label %elsewhere, label %done
 elsewhere:
-  %op = getelementptr ptr, ptr %context, i64 4
-  %o = load ptr, ptr %op
-  %other = call i32 %o(ptr null, double %t, ptr %y, ptr %yd, double %c, ptr %out)
+{loads("context", o=4)}  %other = call i32 %o(ptr null, double %t, ptr %y, ptr %yd, double %c, ptr %out)
   ret i32 %other
 done:
   ret i32 0

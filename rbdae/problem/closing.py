@@ -15,6 +15,7 @@ from rbdae.kernels import near_projection as near
 from rbdae.kernels import projection as at
 from rbdae.kernels.closing import HALVINGS
 from rbdae.machine import language
+from rbdae.machine.entries import loads
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.program import Program
 from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
@@ -158,13 +159,9 @@ def closed(step: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, 
     return 0
 
 
-_LOADS = "".join(
-    f"  %{name}.p = getelementptr ptr, ptr %u, i64 {k}\n  %{name} = load ptr, ptr %{name}.p\n"
-    for k, name in enumerate(("step", "context", "s", "w"))
-)
 _TEXT = f"""
 define i32 @closing(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-{_LOADS}  %r = call i64 @"{__name__}.closed"(
+{loads("u", step=0, context=1, s=2, w=3)}  %r = call i64 @"{__name__}.closed"(
     ptr %step, ptr %context, ptr %s, ptr %w, double %t, ptr %y, ptr %yd, ptr %out)
   %status = trunc i64 %r to i32
   ret i32 %status
@@ -202,11 +199,10 @@ def called_with_lock(
     function: MachineFunction, otherwise: Callable[[float, Vec, Vec, Vec], None]
 ) -> Callable[[float, Vec, Vec, Vec], None]:
     """A machine function as f(t, y, info, out), and `otherwise` where it does not return 0."""
-    run, context = _PROTOTYPE(function.address), function.context
+    run = _PROTOTYPE(function.address)
 
     def call(t: float, y: Vec, info: Vec, out: Vec) -> None:
-        if run(context, t, y.ctypes.data, info.ctypes.data, 0.0, out.ctypes.data):
+        if run(function.context, t, y.ctypes.data, info.ctypes.data, 0.0, out.ctypes.data):
             otherwise(t, y, info, out)
 
-    call.owner = function  # type: ignore[attr-defined]
     return call

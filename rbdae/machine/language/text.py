@@ -35,10 +35,6 @@ class Text(ABC):
         """A function's definition."""
         self._functions.append(function)
 
-    def declare(self, name: str, declaration: str) -> None:
-        """A declaration, by the name of what is declared."""
-        self._outside[name] = declaration
-
     def constant(self, value: str) -> str:
         """The address of a constant."""
         known = self._outside.get(f"constant {value}")
