@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
-from types import CodeType
+from functools import cached_property
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -106,52 +104,6 @@ def stacked(graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> C
         return out
 
     return evaluated
-
-
-def _of_a_number(name: str) -> Callable[..., Any]:
-    function = getattr(np, name)
-    return lambda *x: function(*x).item()  # complex numbers have complex results
-
-
-def _inverse_of_a_number(x: float) -> float:
-    return 1.0 / x if x else math.copysign(math.inf, x)
-
-
-_TEXTS = {
-    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "neg": "-{}", "rcp": "_rcp({})", "<": "1.0 * ({} < {})",
-    "<=": "1.0 * ({} <= {})", "==": "1.0 * ({} == {})", "not": "1.0 - {}", "select": "{1} if {0} else {2}",
-    **{name: f"_{name}({{}})" for name in FUNCTIONS}, **{name: f"_{name}({{}}, {{}})" for name in OF_TWO},
-}  # fmt: skip
-_NAMES = {"_rcp": _inverse_of_a_number} | {f"_{name}": _of_a_number(name) for name in (*FUNCTIONS, *OF_TWO)}
-
-
-@lru_cache(maxsize=256)
-def _code(text: str) -> CodeType:
-    """Compiled text, cached: a function of many lines takes 10 ms, and laws that differ only in constants share it."""
-    return compile(text, "<a law on numbers>", "exec")
-
-
-def on_numbers(
-    graph: Graph, outputs: Sequence[int], first: Mapping[str, int]
-) -> Callable[[Sequence[float]], list[float]]:
-    """`stacked` for one row of Python's floats, as a generated function: quicker for many calls."""
-    names: dict[int, str] = {}
-    constants: dict[str, float] = {}
-    lines = []
-    for k in graph.needed(outputs):
-        kind, *operands = graph.nodes[k]
-        names[k] = f"v{k}"
-        if kind == "const":
-            constants[names[k]] = float(operands[0])
-        elif kind == "input":
-            lines.append(f"  v{k} = x[{first[operands[0]] + operands[1]}]")
-        else:
-            lines.append(f"  v{k} = {_TEXTS[kind].format(*(names[j] for j in operands))}")
-    text = "\n".join(["def function(x):", *lines, f"  return [{', '.join(names[k] for k in outputs)}]"])
-    scope: dict[str, Any] = {**_NAMES, **constants}
-    exec(_code(text), scope)
-    function: Callable[[Sequence[float]], list[float]] = scope["function"]
-    return function
 
 
 @final

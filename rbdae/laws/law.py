@@ -12,7 +12,8 @@ import numpy as np
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph import derivatives
 from rbdae.graph.graph import Graph, operands
-from rbdae.graph.on_stacks import on_numbers, stacked
+from rbdae.graph.in_python import on_numbers
+from rbdae.graph.on_stacks import stacked
 from rbdae.graph.replacing import made
 from rbdae.laws.arrays import numbers
 from rbdae.laws.copies import Copies

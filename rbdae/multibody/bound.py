@@ -12,6 +12,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.reading.host import evaluate_rows
+from rbdae.multibody.in_python import in_python
 from rbdae.multibody.traced import TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
 
@@ -20,7 +21,7 @@ Kernel = Callable[..., None]
 
 def bound(workspace: Workspace, kernel: Entry) -> Kernel:
     """A kernel that reads states, of any lengths of its arguments."""
-    return _ByShape(workspace, kernel) if workspace.memory.traced else workspace.plain(kernel)
+    return _ByShape(workspace, kernel) if workspace.memory.traced else in_python(workspace, kernel)
 
 
 def evaluate_each(kernel: Kernel, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
@@ -57,7 +58,7 @@ class _ByShape:
         call = self._known.get(key)
         if call is None:
             found = self._of_this_model(key, vectors)
-            call = self._known[key] = self._workspace.plain(self._kernel) if found is None else found.call
+            call = self._known[key] = in_python(self._workspace, self._kernel) if found is None else found.call
         call(*arguments)
 
     def machine(self, vectors: Sequence[Vec]) -> MachineFunction | None:
@@ -74,7 +75,7 @@ class _ByShape:
             signs = self._kernel.signs[2:]
             shapes = {next(names) if sign == "y" else "out": x.shape for x, sign in zip(vectors, signs, strict=True)}
             self._traced[key] = traced(
-                self._workspace, self._kernel, shapes, otherwise=lambda: self._workspace.plain(self._kernel)
+                self._workspace, self._kernel, shapes, otherwise=lambda: in_python(self._workspace, self._kernel)
             )
         return self._traced[key]
 
@@ -89,4 +90,4 @@ def function_of(workspace: Workspace, entry: Entry, kernel: Kernel, *lengths: in
         return found
     names = ("y", "yd")[: len(lengths) - 1]
     shapes: Shapes = dict(zip((*names, "out"), ((n,) for n in lengths), strict=True))
-    return trampoline(workspace.plain(entry), entry.signs[1:], shapes)
+    return trampoline(in_python(workspace, entry), entry.signs[1:], shapes)

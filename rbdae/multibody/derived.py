@@ -11,7 +11,7 @@ guards are those of what is differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,21 +20,18 @@ from rbdae._arrays import Vec
 from rbdae.formulations.base import Callback, Derivative, Explicit, Solved
 from rbdae.formulations.explicit import SADDLE
 from rbdae.graph.derivatives import inputs_of, tangents
-from rbdae.graph.evaluate import evaluate
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import multipliers, normals, solution
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import (
-    MOST_NODES,
     Recording,
     Run,
     finished,
     places_of_selected,
     recorded,
     run,
-    selection_numbers,
 )
 from rbdae.multibody.workspace import Workspace
 
@@ -99,37 +96,6 @@ def derivative_rows(
     if "yd" in shapes and kernel.by == "state":
         seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
     return ran, tangents(g, outputs, seeds)
-
-
-def evaluated(
-    workspace: Workspace, kernel: Derivative, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
-) -> Callable[..., None]:
-    """A derivative without machine code, evaluated in Python, slowly; recorded again where a guard does not hold."""
-    known: list[Recording] = []
-
-    def fill(t: float, y: Vec, *others: Any) -> None:
-        *given, out = others
-        yd, c = (*given, 0.0)[:2] if given else (y, 0.0)
-        numbers = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)}
-        holds, values = _values(known[0], numbers) if known else (False, [])
-        if not holds:
-            known[:] = [recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)]
-            _, values = _values(known[0], numbers)
-        if pattern is None or out.ndim == 1:
-            out[...] = np.reshape(values, out.shape)
-        else:
-            out[...] = 0.0
-            out[pattern.rows, pattern.columns] = values
-
-    return workspace.raising(fill)
-
-
-def _values(of: Recording, numbers: dict[str, Any]) -> tuple[bool, list[float]]:
-    """Whether the guards of a recording hold, and its results."""
-    functions, n = [function.plain for function in of.functions], len(of.guards)
-    with np.errstate(all="ignore"):  # branches that do not count may be no numbers
-        found = evaluate(of.graph, [*of.guards, *of.outputs], numbers, functions)
-    return [bool(x) for x in found[:n]] == [*of.guards.values()], found[n:]
 
 
 def _of_solution(

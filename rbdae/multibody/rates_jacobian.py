@@ -36,9 +36,9 @@ from rbdae.machine.python_calls import as_expected
 from rbdae.machine.rates_jacobian import Block, OtherSystem, RatesJacobian, System, Tables, tables_of
 from rbdae.multibody.code import Code, most_nodes, of_elements, of_text
 from rbdae.multibody.code_text import code_text
-from rbdae.multibody.derived import evaluated
 from rbdae.multibody.elements import elements_apart
 from rbdae.multibody.elimination_elements import elimination_rounds
+from rbdae.multibody.in_python import in_python
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.recording import Run, finished, own_constants, recording_point, run, selected, started
 from rbdae.multibody.traced import Tally
@@ -90,7 +90,7 @@ class RatesCode:
 
     @cached_property
     def _elsewhere(self) -> Callable[..., None]:
-        return evaluated(self._workspace, Derivative(self._workspace.settings.kernels.rates), self._shapes, None)
+        return in_python(self._workspace, Derivative(self._workspace.settings.kernels.rates))
 
     def _elsewhere_to(self, t: float, y: Vec, out: Mat) -> None:
         """At states where a guard does not hold, or the equations are dependent."""

@@ -13,7 +13,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.conserving import SCHEMES, Scheme
 from rbdae.conserving.entries import predict
-from rbdae.formulations.base import Callback, Derivative, Explicit
+from rbdae.formulations.base import Callback, Explicit
 from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
@@ -23,7 +23,7 @@ from rbdae.machine.implicit_step import MEMORY
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.derived import evaluated
+from rbdae.multibody.in_python import in_python
 from rbdae.multibody.operations import Operations, counted
 from rbdae.multibody.rates_jacobian import RatesCode, rates_code
 from rbdae.multibody.recorded_factors import FactorCode, factors_of
@@ -249,10 +249,7 @@ class Callbacks:
         return self._traced[name]
 
     def _plain(self, name: str) -> Callable[..., None]:
-        kernel = self._kernel(name)
-        if isinstance(kernel, Derivative):
-            return evaluated(self._workspace, kernel, self._shapes(name), self._entries_of(name))
-        return self._workspace.plain(kernel)
+        return in_python(self._workspace, self._kernel(name), self._entries_of(name))
 
     def _entries_of(self, name: str) -> Pattern | None:
         """The entries of a Jacobian of the residual, of which the pattern is known."""
@@ -335,8 +332,8 @@ def _made(
     """A kernel as a machine function, of this model alone if there is code of it, and that code."""
     own = None
     if workspace.memory.traced:
-        own = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(kernel), tally=tally)
-    function = trampoline(workspace.plain(kernel), kernel.signs[1:], shapes) if own is None else own.function()
+        own = traced(workspace, kernel, shapes, otherwise=lambda: in_python(workspace, kernel), tally=tally)
+    function = trampoline(in_python(workspace, kernel), kernel.signs[1:], shapes) if own is None else own.function()
     return function, own
 
 
@@ -354,7 +351,7 @@ def _step(
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
-    found = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(scheme.newton))
+    found = traced(workspace, kernel, shapes, otherwise=lambda: in_python(workspace, scheme.newton))
     return None if found is None else found.bare()
 
 

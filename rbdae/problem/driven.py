@@ -15,7 +15,7 @@ from rbdae.inputs import Given, Input, Table, given
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.machine.function import Shapes
 from rbdae.motion import Motion
-from rbdae.multibody.derived import evaluated
+from rbdae.multibody.in_python import in_python
 from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
 from rbdae.system import System
@@ -78,7 +78,7 @@ def derivative_by_inputs(workspace: Workspace, n_rows: int, *, explicit: bool) -
         kernel, shapes = Derivative(kernels.rates, "inputs"), {"y": (n,), "out": (n_rows, n_inputs)}
     else:
         kernel, shapes = Derivative(kernels.residual, "inputs"), {"y": (n,), "yd": (n,), "out": (n_rows, n_inputs)}
-    slow = evaluated(workspace, kernel, shapes, None)
+    slow = in_python(workspace, kernel)
     found = traced(workspace, kernel, shapes, otherwise=lambda: slow) if workspace.memory.traced else None
     return slow if found is None else found.call
 

@@ -22,8 +22,8 @@ IDS = [f"{s}-{p}" for s, p in CASES]
 @pytest.mark.parametrize("system, pairing", CASES, ids=IDS)
 def test_complex_steps_give_the_jacobian(system, pairing, rng):
     problem = cases.problem(system, pairing)
-    workspace = inside.workspace(problem, complex)
-    residual = workspace.plain(FORMULATIONS[pairing.formulation].kernels.residual)
+    workspace = inside.workspace(problem)
+    residual = inside.in_python(workspace, FORMULATIONS[pairing.formulation].kernels.residual)
     yd = problem.yd0 + rng.standard_normal(problem.n)
     exact = problem.jacobian(problem.t0, problem.y0, yd, 0.0)
     # an entry that is wrong shows in any direction

@@ -39,9 +39,9 @@ class Derivatives:
         self.t = problem.t0
         self.plain = plain
         if plain:
-            workspace = inside.workspace(problem, complex)
+            workspace = inside.workspace(problem)
             kernels = workspace.settings.kernels
-            self.F, self.f = workspace.plain(kernels.residual), workspace.plain(kernels.rates)
+            self.F, self.f = inside.in_python(workspace, kernels.residual), inside.in_python(workspace, kernels.rates)
 
     def residual(self, y: Vec, yd: Vec, h: float) -> tuple[Mat, Mat]:
         """dF/dy and dF/dyd."""

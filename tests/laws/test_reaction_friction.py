@@ -206,9 +206,9 @@ def start(system: rbdae.System, form: Any = "index-0", **choices: Any) -> tuple[
     problem = rbdae.formulate(system, form, **choices)
     workspace = inside.workspace(problem)
     out = np.zeros(problem.layout.n_differential + problem.layout.n_constraints)
-    workspace.plain(workspace.settings.kernels.rates)(problem.t0, problem.y0, out)
+    inside.in_python(workspace, workspace.settings.kernels.rates)(problem.t0, problem.y0, out)
     residual = np.ones(problem.n_equations)
-    workspace.plain(workspace.settings.kernels.residual)(problem.t0, problem.y0, problem.yd0, residual)
+    inside.in_python(workspace, workspace.settings.kernels.residual)(problem.t0, problem.y0, problem.yd0, residual)
     assert np.abs(residual).max() < 1e-12 * np.abs(out).max()
     return problem, out
 
@@ -257,7 +257,7 @@ def test_a_slider_crank_against_a_solver_of_its_own():
     frictionless, _ = start(without(slider_crank()))
     assert abs(frictionless.yd0[frictionless.layout.v][5] - alpha) > 0.1 * abs(alpha)
     workspace, found = inside.workspace(problem), np.zeros(6)
-    workspace.plain(inside.friction_margins)(problem.t0, problem.y0, found)
+    inside.in_python(workspace, inside.friction_margins)(problem.t0, problem.y0, found)
     assert found[3:] == pytest.approx(N, rel=1e-10)
 
 
@@ -295,14 +295,14 @@ def test_jacobians_against_complex_steps(form, choices, rng):
     problem = rbdae.formulate(sleeve(length=2.0), form, **choices)
     y, yd = (x + 1e-2 * rng.standard_normal(problem.n) for x in (problem.y0, problem.yd0))
     along = rng.standard_normal(problem.n)
-    workspace = inside.workspace(problem, complex)
+    workspace = inside.workspace(problem)
     kernels = workspace.settings.kernels
     out = np.zeros(problem.n_equations, dtype=complex)
-    workspace.plain(kernels.residual)(0.0, y + 1e-30j * along, yd + 0.7e-30j * along, out)
+    inside.in_python(workspace, kernels.residual)(0.0, y + 1e-30j * along, yd + 0.7e-30j * along, out)
     assert (problem.jacobian(0.0, y, yd, 0.7) @ along) == pytest.approx(out.imag * 1e30, rel=1e-9, abs=1e-9)
     if problem.kind == "ode":
         out = np.zeros(problem.n, dtype=complex)
-        workspace.plain(kernels.rates)(0.0, y + 1e-30j * along, out)
+        inside.in_python(workspace, kernels.rates)(0.0, y + 1e-30j * along, out)
         assert (problem.rhs_jacobian(0.0, y) @ along) == pytest.approx(out.imag * 1e30, rel=1e-9, abs=1e-9)
 
 

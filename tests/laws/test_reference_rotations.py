@@ -120,7 +120,7 @@ def test_jacobians_with_reference_rotations(case):
     moved = problem.with_selection(other)
     y = problem.translated(problem.t0, problem.y0, moved) + 0.02 * rng.standard_normal(problem.n)
     yd = rng.standard_normal(problem.n)
-    F = inside.workspace(moved, complex).plain(moved.workspace.settings.kernels.residual)
+    F = inside.in_python(inside.workspace(moved), moved.workspace.settings.kernels.residual)
 
     def column(j: int) -> Vec:
         z, out = y + 0j, np.zeros(moved.n_equations, dtype=complex)

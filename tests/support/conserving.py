@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from inside import SCHEMES, conserving_entries, memories, workspaces
+from inside import SCHEMES, conserving_entries, in_python, memories, workspaces
 
 import rbdae
 
@@ -165,11 +165,9 @@ def newton_slopes(problem: rbdae.Problem, scheme: str, h: float) -> Any:
     """The derivatives of u - A(u)^-1 r(u) where r = 0, bodies' rows only, by complex steps, for the first step: along
     eight random directions, all of which a wrong entry of A changes."""
     memory = problem.workspace.memory
-    space = workspaces.Workspace(
-        memories.Memory.of(memory.model, memory.settings, np.complex128), problem.workspace.selection
-    )
+    space = workspaces.Workspace(memories.Memory.of(memory.model, memory.settings), problem.workspace.selection)
     space.make_newton()
-    newton, start = space.plain(SCHEMES[scheme].newton), space.plain(conserving_entries.predict)
+    newton, start = in_python(space, SCHEMES[scheme].newton), in_python(space, conserving_entries.predict)
     n_bodies = int(space.head["n_body_unknowns"][0])
     n = n_bodies + problem.workspace.layout.n_rows
     y, out, u = problem.y0.astype(complex), np.zeros(n + 1, dtype=complex), np.zeros(n + 1, dtype=complex)

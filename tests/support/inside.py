@@ -86,6 +86,7 @@ from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.bodies import BodyMotion
+from rbdae.multibody.in_python import in_python
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
@@ -167,7 +168,7 @@ def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) ->
     if is_derivative(entry):
         return problem.callbacks._plain("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     problem.workspace.make_null_space()
-    return problem.workspace.plain(entry)
+    return in_python(problem.workspace, entry)
 
 
 def coarse_pattern(problem: rbdae.Problem) -> Any:
@@ -342,18 +343,18 @@ def law_of_motion(function: Any) -> tuple[Recorded, Derived]:
     return recorded, Derived(recorded)
 
 
-def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
-    """A workspace of its own for the problem's model, settings and selection, for numbers of any kind."""
+def workspace(problem: rbdae.Problem) -> Workspace:
+    """A workspace of its own for the problem's model, settings and selection, without machine code."""
     of = problem.workspace
-    return Workspace(Memory.of(of.model, of.settings, scalar), of.selection)
+    return Workspace(Memory.of(of.model, of.settings), of.selection)
 
 
 def along(problem: rbdae.Problem, name: str, t: float, y: Vec, yd: Vec, c: float, D: Mat) -> Mat:
     """The product of a Jacobian, by its name, with the columns of D (n, k), by complex steps of the plain kernel."""
-    of, kernels, h = workspace(problem, complex), problem.workspace.settings.kernels, 1e-30
+    of, kernels, h = workspace(problem), problem.workspace.settings.kernels, 1e-30
     of.make_null_space()
     of_residual = name.startswith("jacobian")
-    kernel = of.plain(kernels.residual if of_residual else kernels.rates)
+    kernel = in_python(of, kernels.residual if of_residual else kernels.rates)
     out = np.zeros((D.shape[1], problem.n_equations if of_residual else problem.n), dtype=complex)
     for k, direction in enumerate(D.T):
         rates = (yd + 1j * h * c * direction,) if of_residual else ()
@@ -372,9 +373,9 @@ def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | No
         other = Workspace(Memory.of(compile_system(system), of.settings), of.selection)
         out = np.zeros(problem.n_equations)
         if yd is None:
-            other.plain(of.settings.kernels.rates)(problem.t0, y, out)
+            in_python(other, of.settings.kernels.rates)(problem.t0, y, out)
         else:
-            other.plain(of.settings.kernels.residual)(problem.t0, y, yd, out)
+            in_python(other, of.settings.kernels.residual)(problem.t0, y, yd, out)
         return out
 
     body, _, field = name.partition(".inertia")
@@ -391,12 +392,12 @@ def parameter_step(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) ->
     """dF/dp, or without yd df/dp, by a complex step of the packing and of the plain kernels."""
     of = problem.workspace
     system = named_numbers.parameters(problem.system)[name].varied(problem.system, 1e-30)
-    other = Workspace(Memory.of(varied(of.model, system), of.settings, complex), of.selection)
+    other = Workspace(Memory.of(varied(of.model, system), of.settings), of.selection)
     out = np.zeros(problem.n_equations, dtype=complex)
     if yd is None:
-        other.plain(of.settings.kernels.rates)(problem.t0, y + 0j, out)
+        in_python(other, of.settings.kernels.rates)(problem.t0, y + 0j, out)
     else:
-        other.plain(of.settings.kernels.residual)(problem.t0, y + 0j, yd + 0j, out)
+        in_python(other, of.settings.kernels.residual)(problem.t0, y + 0j, yd + 0j, out)
     return out.imag / 1e-30
 
 
@@ -616,8 +617,8 @@ def pattern_of_elements(problem: rbdae.Problem) -> tuple[Any, Any]:
 
 def complex_jacobian(problem: rbdae.Problem, t: float, y: Vec, yd: Vec, c: float) -> Any:
     """dF/dy + c dF/dyd by complex steps of the plain kernel, column by column."""
-    of = workspace(problem, complex)
-    residual, h = of.plain(of.settings.kernels.residual), 1e-30j
+    of = workspace(problem)
+    residual, h = in_python(of, of.settings.kernels.residual), 1e-30j
     columns = np.zeros((problem.n, problem.n_equations), dtype=complex)
     for j, out in enumerate(columns):
         unit = np.eye(1, problem.n, j)[0]

@@ -12,6 +12,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.kernels.entry import Entry
 from rbdae.machine.function import Shapes
+from rbdae.multibody.in_python import in_python
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
@@ -106,5 +107,5 @@ def measured(
     if not workspace.memory.traced or workspace.code_calls_python:
         return None
     shapes: Shapes = {"y": (workspace.layout.n,), "out": (n,)}
-    found = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(kernel))
+    found = traced(workspace, kernel, shapes, otherwise=lambda: in_python(workspace, kernel))
     return None if found is None else Quiet(found.bare(), n, low, high)

@@ -1,0 +1,89 @@
+"""Kernels and their derivatives without machine code: recordings, evaluated in Python.
+
+That is what runs without LLVM, with ``code="plain"``, and at states where a guard of machine code does not hold. A
+recording holds where conditions fall as they did when it was made. So at each state there is one that counts, whatever
+was evaluated before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._frozen import refuse_copies
+from rbdae.formulations.base import Callback
+from rbdae.graph.in_python import InPython
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.function import Shapes
+from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.derived import recorded_kernel
+from rbdae.multibody.recording import MOST_NODES, selection_numbers
+from rbdae.multibody.workspace import Workspace
+
+_MOST = 8
+"""Recordings that are kept."""
+
+
+@final
+class Recorded:
+    """A kernel, or a derivative, evaluated in Python.
+
+    Parameters
+    ----------
+    pattern : of a Jacobian; its data are the results, also where they fill a matrix
+    """
+
+    def __init__(self, workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> None:
+        self._workspace, self._kernel, self._pattern = workspace, kernel, pattern
+        self._known: dict[tuple[Any, ...], list[tuple[InPython, list[bool]]]] = {}
+
+    __reduce__ = refuse_copies
+
+    def __call__(self, *arguments: Any) -> None:
+        """Fill the last argument; the others are those of the kernel without m."""
+        *given, out = arguments
+        signs = self._kernel.signs[1:-1]
+        vectors = [x for x, sign in zip(given, signs, strict=True) if sign == "y"]
+        numbers = [x for x, sign in zip(given, signs, strict=True) if sign == "t"]
+        t, c = (*numbers, 0.0)[:2]
+        y, yd = (*vectors, vectors[0])[:2]
+        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(self._workspace)}
+        known = self._known.setdefault((out.shape, *map(len, vectors)), [])
+        for function, falls in known:
+            values = function(inputs)
+            if list(map(bool, values[: len(falls)])) == falls:
+                break
+        else:
+            function, falls = self._made((t, np.real(y), np.real(yd), c), vectors, out)
+            known.insert(0, (function, falls))
+            del known[_MOST:]
+            values = function(inputs)
+        results, pattern = values[len(falls) :], self._pattern
+        if pattern is None or out.ndim == 1:
+            out[...] = np.reshape(results, out.shape)
+        else:
+            out[...] = 0.0
+            out[pattern.rows, pattern.columns] = results
+
+    def _made(self, point: tuple[float, Any, Any, float], vectors: list[Any], out: Any) -> tuple[InPython, list[bool]]:
+        """The recording at a state, with the truth of its guards there."""
+        workspace, kernel = self._workspace, self._kernel
+        shapes: Shapes = dict(zip(("y", "yd"), ((len(x),) for x in vectors), strict=False)) | {"out": out.shape}
+        try:
+            found = recorded_kernel(workspace, kernel, shapes, point, MOST_NODES, self._pattern)
+        except NotStraight as error:
+            raise RuntimeError(
+                f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of "
+                f"{workspace.model.n} bodies, has {error}; choose index-2, ggl or another DAE form: they have code for "
+                "models of any size"
+            ) from error
+        functions = [function.plain for function in found.functions]
+        return InPython(found.graph, [*found.guards, *found.outputs], functions), [*found.guards.values()]
+
+
+def in_python(workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> Callable[..., None]:
+    """A kernel, or a derivative, on a workspace without machine code; and then what the user's functions that other
+    code calls in it have raised."""
+    return workspace.raising(Recorded(workspace, kernel, pattern))
