@@ -114,9 +114,9 @@ def formulate(
         The machine code behind the callbacks. ``"auto"`` is code of the structure of this model: of its bodies, joints
         and forces, the formulation, and which numbers are 0, 1, -1 or equal. It loads the other numbers, and takes
         tenths of a second to make, in large models seconds; other models of the structure find it
-        (`Problem.with_parameters`). ``"folded"`` has all numbers of the model as constants. ``"plain"`` runs the
-        equations as they are written, in Python, which a debugger follows: milliseconds a call. A callback that is too
-        long for machine code is named in a warning, and runs so, too. RBDAE_CODE in the environment says what
+        (`Problem.with_parameters`). ``"folded"`` has all numbers of the model as constants. ``"plain"`` is
+        without a compiler: what has been recorded is evaluated in Python, at 0.1 us an operation. A callback that is
+        too long for machine code is named in a warning, and evaluated so, too. RBDAE_CODE in the environment says what
         ``"auto"`` is. Results agree to rounding. ``problem.code``, ``problem.callbacks.code(name)`` and the statistics
         of a run say which it was.
     t0 : float
@@ -191,7 +191,7 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     code = _code_of(wanted)
     model = compile_system(system, choices.explicit, t0)
     state, settings, selection = _searched(choices, t0, hold, model, check=check)
-    workspace = Workspace(Memory.of(model, settings), selection)  # plain: a start takes few evaluations
+    workspace = Workspace(Memory.of(model, settings), selection)
     y: Vec = write(model, settings, workspace.layout, state.motion, selection, t0)
     view = Interpretation(workspace)
     start = consistent_start(view, t0, y, state.assembly)
@@ -200,8 +200,7 @@ def _formulated(system: System, choices: Choices, t0: float, check: bool, hold: 
     if row is not None:
         raise _singular(f"first at {model.row_name(row)}")
     workspace = _with_floor(workspace, choices, start)
-    if code != "plain":
-        workspace = _with_code(workspace, code, start.y0)
+    workspace = _with_code(workspace, code, start.y0)
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
 
@@ -254,7 +253,7 @@ def _refuse_start(view: Interpretation, start: Start) -> None:
 
 
 def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
-    """The workspace for recorded code, which is recorded near y0."""
+    """The workspace for recordings, which are made near y0."""
     first = Workspace(workspace.memory.with_code(code, y0, y0[:0]), workspace.selection)
     out = Workspace(workspace.memory.with_code(code, y0, selection_numbers(first)), workspace.selection)
     out.open_numbers = first.open_numbers
@@ -377,8 +376,8 @@ def _checked_code(value: str) -> str:
 
 
 def _code_of(wanted: str) -> Code:
-    """The code of a model's problems: plain Python where it is asked for, and where Python is not as machine code
-    expects it."""
+    """The code of a model's problems: Python where it is asked for, and where Python is not as machine code expects
+    it."""
     if wanted == "plain":
         return "plain"
     if not supported():

@@ -123,7 +123,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
             # user's joint or chart, may do with its numbers what cannot be recorded
             name = wanted.kernel.name
-            say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); plain Python does its work")
+            say_once(f"{name} cannot be recorded ({type(error).__name__}: {error})")
     return None
 
 

@@ -16,9 +16,9 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.velocity_selection import Metric
 
-Code = Literal["auto", "folded", "plain"]
+Code = Literal["auto", "folded", "plain", "start"]
 """How kernels run: recorded and compiled for all models of a structure; the same with the numbers of one model as
-constants; as plain Python."""
+constants; recorded and evaluated in Python; on floats as they stand, for the one evaluation that a start takes."""
 
 _NOWHERE = np.empty(0)
 
@@ -75,7 +75,7 @@ class Memory:
         model: Model,
         settings: Settings,
         scalar: Any = np.float64,
-        code: Code = "plain",
+        code: Code = "start",
         regular: Vec = _NOWHERE,
         numbers: Vec = _NOWHERE,
     ) -> Self:
@@ -111,8 +111,8 @@ class Memory:
 
     @property
     def traced(self) -> bool:
-        """Whether kernels are recorded."""
-        return self.code != "plain"
+        """Whether kernels become machine code."""
+        return self.code in ("auto", "folded")
 
     @property
     def name(self) -> Literal["machine", "folded"]:

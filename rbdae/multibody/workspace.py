@@ -222,9 +222,8 @@ class Workspace:
         return raising(kernel) if self.calls_python else kernel
 
     def plain(self, kernel: Entry) -> Callable[..., None]:
-        """The kernel as plain Python on this workspace, and then what the user's functions have raised in it. With
-        complex or other numbers it needs a memory with this `scalar`. Like machine code, it says nothing of numbers
-        that are not finite."""
+        """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
+        recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
         return self.raising(_Plain(kernel, self.plain_memory))
 
     def with_selection(self, selection: Selection) -> Workspace:

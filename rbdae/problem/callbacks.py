@@ -44,8 +44,7 @@ class Callbacks:
 
     Arrays must be float64, vectors contiguous (read-only inputs are fine); matrices may have any content and any
     positive strides (kernels trust them: with negative ones they write beyond the array). Outputs must not share memory
-    with inputs: kernels in plain Python write before they have read all (machine code copies such inputs, as `Problem`
-    does).
+    with inputs.
     `rhs(t, y, out)` and `rhs_jacobian(t, y, out)` are for ODE kinds only. `jacobian_data(t, y, yd, c, data)` fills CSC
     data in the order of `Problem.sparsity`.
     """
