@@ -107,6 +107,7 @@ class Graph:
         self.nodes: list[Node] = []
         self.slopes: dict[int, tuple[int, bool]] = {}
         self._numbers: dict[Node, int] = {}
+        self._constants: dict[Constant, int] = {}
 
     def node(self, *node: Any) -> int:
         """The number of a node, which is added unless it exists."""
@@ -124,7 +125,10 @@ class Graph:
 
     def const(self, x: Constant) -> int:
         """A constant; zeros of both signs are one node."""
-        return self._numbered(("const", x + 0.0))
+        k = self._constants.get(x)
+        if k is None:
+            k = self._constants[x] = self._numbered(("const", x + 0.0))
+        return k
 
     def value(self, k: int) -> Constant | None:
         """The number of a constant, or None."""

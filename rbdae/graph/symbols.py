@@ -7,6 +7,7 @@ values, and is noted as a *guard*: the recording holds wherever all guards have 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Self, final
 
@@ -116,16 +117,32 @@ class Recorder:
 
 
 def _binary(
-    make: Callable[[Graph, int, int], int],
+    make: Callable[[Graph, int, int], int], neutral: float, zero: bool = False
 ) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    def forward(self: Symbol, other: Any) -> Any:  # called a million times in a long recording
+    """The operator and its reflection. A number that is `neutral` on the right changes nothing; `zero`: with 0 the
+    result is 0. Many numbers of a model are so, and an operator is called a million times in a long recording."""
+
+    def forward(self: Symbol, other: Any) -> Any:
         recorder = self.recorder
         graph = recorder.graph
-        return recorder.result(
-            make(graph, self.node, other.node if type(other) is Symbol else graph.const(float(other)))
-        )
+        if type(other) is Symbol:
+            return recorder.result(make(graph, self.node, other.node))
+        if type(other) is np.ndarray:
+            return NotImplemented  # NumPy goes through its entries
+        if other == neutral:
+            return self
+        if zero and other == 0.0:
+            return 0.0
+        return recorder.result(make(graph, self.node, graph.const(float(other))))
 
     def backward(self: Symbol, other: Any) -> Any:
+        if type(other) is np.ndarray:
+            return NotImplemented
+        if zero:
+            if other == neutral:
+                return self
+            if other == 0.0:
+                return 0.0
         recorder = self.recorder
         return recorder.result(make(recorder.graph, recorder.number(other), self.node))
 
@@ -162,13 +179,13 @@ class Symbol:
         self.recorder = recorder
         self.node = node
 
-    __add__, __radd__ = _binary(Graph.add)
-    __sub__, __rsub__ = _binary(Graph.sub)
-    __mul__, __rmul__ = _binary(Graph.mul)
-    __truediv__, __rtruediv__ = _binary(Graph.div)
+    __add__, __radd__ = _binary(Graph.add, 0.0)
+    __sub__, __rsub__ = _binary(Graph.sub, 0.0)
+    __mul__, __rmul__ = _binary(Graph.mul, 1.0, zero=True)
+    __truediv__, __rtruediv__ = _binary(Graph.div, 1.0)
     sqrt, sin, cos, tan = _function("sqrt"), _function("sin"), _function("cos"), _function("tan")
     arcsin, arctan, __abs__ = _function("arcsin"), _function("arctan"), _function("abs")
-    __floor__, log, arctan2 = _function("floor"), _function("log"), _binary(Graph.arctan2)[0]
+    __floor__, log, arctan2 = _function("floor"), _function("log"), _binary(Graph.arctan2, math.nan)[0]
     __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
     __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
     __eq__, __ne__ = _condition("=="), _condition("==", negated=True)

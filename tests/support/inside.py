@@ -392,12 +392,12 @@ def parameter_step(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) ->
     """dF/dp, or without yd df/dp, by a complex step of the packing and of the plain kernels."""
     of = problem.workspace
     system = named_numbers.parameters(problem.system)[name].varied(problem.system, 1e-30)
-    other = Workspace(Memory.of(varied(of.model, system), of.settings), of.selection)
+    other = Workspace(Memory.of(varied(of.model, system), of.settings, complex), of.selection)
     out = np.zeros(problem.n_equations, dtype=complex)
     if yd is None:
-        in_python(other, of.settings.kernels.rates)(problem.t0, y + 0j, out)
+        other.plain(of.settings.kernels.rates)(problem.t0, y + 0j, out)
     else:
-        in_python(other, of.settings.kernels.residual)(problem.t0, y + 0j, yd + 0j, out)
+        other.plain(of.settings.kernels.residual)(problem.t0, y + 0j, yd + 0j, out)
     return out.imag / 1e-30
 
 
