@@ -29,7 +29,7 @@ def _apart(form, u):
 @pytest.mark.parametrize("pairing", SQUARE, ids=str)
 def test_rows_are_those_of_the_residual(pairing, rng):
     """Where w is any, rates by the rows with a one in A make the rest of the residual what the other rows are."""
-    problem = cases.problem("tied", pairing)
+    problem = cases.problem("C", pairing)
     form = problem.with_constant_mass()
     assert form.n == len(form.labels) == len(set(form.labels)) == problem.n + len(form.u0[form.w])
     assert np.abs(form.f(form.t0, form.u0) * (1.0 - form.diagonal)).max() < 1e-10 * (1.0 + np.abs(form.u0).max())

@@ -313,6 +313,7 @@ def test_every_pair_with_known_velocity_rows(joint, child, rng):
     assert one.drift.velocity.max() < 1e-12
     if not inside.selects_velocities(problem):
         assert one.stats.restarts == 0
+    if child == "a" and not inside.selects_velocities(problem):
         y = one.y[-1] + 0.05 * rng.standard_normal(problem.n)
         yd = rng.standard_normal(problem.n)
         found = problem.jacobian(1.0, y, yd, 0.6)

@@ -119,7 +119,7 @@ def test_regular_motions_are_not_accused(name):
 @pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
 def test_the_volume_is_that_of_the_joints_matrix(pairing, rng):
     """log det(G M^-1 G^T) / 2, whatever the unknowns are."""
-    problem = cases.problem("tied", pairing)
+    problem = cases.problem("C", pairing)
     y = problem.project(0.0, problem.y0 + 0.02 * rng.standard_normal(problem.n), rbdae.Projection(max_iterations=50))
     G = inside.constraint_gradient(problem, 0.0, y)
     M = np.zeros((G.shape[1], G.shape[1]))

@@ -255,7 +255,7 @@ def test_there_and_back_is_the_identity():
 
 
 # code of a form with a right-hand side, with all its derivatives, takes seconds
-@pytest.mark.parametrize("formulation", ["index-2", "null-space"])
+@pytest.mark.parametrize("formulation", ["index-2", pytest.param("null-space", marks=pytest.mark.nightly)])
 def test_two_selections_do_not_disturb_each_other(formulation, rng):
     """They share their working memory: interleaved evaluations give the bits of each alone."""
     one = _problem(formulation)

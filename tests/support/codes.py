@@ -3,7 +3,8 @@
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Of those that
   a file has for a pairing one mechanism is taken. Files differ in the pairings.
 - Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
-  before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
+  before has, a formulation, a chart, a velocity, a mechanism, a solver. Jacobians are derivatives of recordings, by one
+  piece of code: their functions take a kind of formulation and a velocity in place of every formulation and chart. Each function has an order of its own, so that
   functions differ in the combinations, and some functions have all pairings, so that each is met by two at least.
 
 At night (`pytest -m nightly`) all mechanisms and combinations are taken. Files agree on the mechanism, so that they
@@ -22,11 +23,16 @@ from typing import Any
 
 from cases import NIGHTLY, Pairing
 
+from rbdae.formulations import FORMULATIONS
+
 FEW = 4
 """Functions with fewer cases run all of them."""
 
 MET = 2
 """So many functions have a pairing, before it is left to the others' turns."""
+
+DERIVED = re.compile(r"derivative|jacobian")
+"""Functions about Jacobians."""
 
 THOROUGH = re.compile(
     r"tests/house/test_(?!plain)|/test_(traced_(?!guards|bad)|graph|cache|native|growth|forks|reading|operations)"
@@ -87,7 +93,7 @@ def combinations(items: Iterable[Any]) -> set[str]:
         its = functions[function]
         seen: set[Any] = set()
         for item in sorted(its, key=lambda item: (_number(item.nodeid), item.nodeid)):
-            parts, pairing = _parts(item.callspec), _pairing(item)
+            parts, pairing = _parts(item.callspec, derived=DERIVED.search(function) is not None), _pairing(item)
             common = pairing is None or function in met[pairing] or len(met[pairing]) >= MET
             if len(its) >= FEW and parts <= seen and common:
                 late.add(item.nodeid)
@@ -98,11 +104,13 @@ def combinations(items: Iterable[Any]) -> set[str]:
     return late
 
 
-def _parts(callspec: Any) -> set[Any]:
+def _parts(callspec: Any, *, derived: bool) -> set[Any]:
     """What occurs in a case: values that can be compared, the parts of a pairing, else places in lists of cases."""
     out: set[Any] = set()
     for name, value in callspec.params.items():
-        if isinstance(value, Pairing):
+        if isinstance(value, Pairing) and derived:
+            out |= {(name, FORMULATIONS[str(value.formulation)].kind), (name, value.velocity)}
+        elif isinstance(value, Pairing):
             out |= {(name, part) for part in value}
         else:
             out.add((name, value if isinstance(value, str | int | float) else ("", callspec.indices[name])))
