@@ -30,7 +30,8 @@ from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.projection import Nearest, ViolationScales, machine_projection
+from rbdae.problem.nearest import Nearest
+from rbdae.problem.projection import ViolationScales, machine_projection
 
 HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
 
@@ -89,7 +90,7 @@ class Callbacks:
 
     @cached_property
     def project(self) -> Nearest:
-        """project(t, y, info), see `rbdae.kernels.projection`."""
+        """project(t, y, info), see `rbdae.problem.nearest`."""
         return Nearest(self._workspace)
 
     @cached_property

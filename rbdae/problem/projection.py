@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self, final
@@ -12,18 +11,12 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
-from rbdae.kernels import near_projection
-from rbdae.kernels import projection as kernel
-from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
+from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import correction as at
-from rbdae.machine.loops.memory import NOT_PROJECTED
-from rbdae.machine.projected import projected
-from rbdae.multibody.closing_elements import code_of_closing
-from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.closing import called_with_lock, closing
 from rbdae.problem.contract import ProjectionError, StateProjector
+from rbdae.problem.nearest import Nearest, info_of, with_info
 from rbdae.problem.quantities import Constraints
 
 TOLERANCE = 1e-14
@@ -31,9 +24,6 @@ TOLERANCE = 1e-14
 
 HELD = 1e-12
 """Relative violation up to which positions are on the constraints: rounding, where no projection has to follow."""
-
-_NEAR = 3
-"""Least limit of iterations for which the first two look for the nearest state."""
 
 
 @final
@@ -118,17 +108,17 @@ class Projector:
         self.iterations = 0
         self.largest = 0.0
         self.total = 0.0
-        self._before = np.empty(problem.n)
         p = projection
         self._scales: ViolationScales = problem.callbacks._violation_scales
         if projection.metric == "identity":
             _refuse_identity(problem.workspace)
-        self._info = self._scales.info(
-            tolerance=p.tolerance,
-            max_iterations=p.max_iterations,
-            position=p.position,
-            velocity=p.velocity * (1.0 + (p.velocities == "angular")),
-        )
+        self._info = info = info_of(problem.workspace, self._scales.weights)
+        info[at.TIME] = self._scales.time
+        info[at.STEADY] = max(1e3 * p.tolerance, 30.0 * self._scales.reach * np.finfo(float).eps)
+        info[at.TOLERANCE] = p.tolerance
+        info[at.ITERATION_LIMIT] = p.max_iterations
+        info[at.PROJECT_POSITIONS] = p.position
+        info[at.PROJECT_VELOCITIES] = p.velocity * (1.0 + (p.velocities == "angular"))
 
     @cached_property
     def _nearest(self) -> Nearest:
@@ -153,42 +143,37 @@ class Projector:
 
         Raises `ProjectionError` where the constraints cannot be satisfied.
         """
-        self._before[:] = y
-        info = self._info
+        before, info = y.copy(), self._info
         self._nearest(t, y, info)
-        if info[kernel.ITERATIONS] < 0.0:
-            raise ProjectionError(self._failure(t, info))
-        if info[kernel.CHANGED] == 0.0:
+        if info[at.ITERATIONS] < 0.0:
+            raise ProjectionError(self.failure(info))
+        if info[at.CHANGED] == 0.0:
             self.skipped += 1
             return False
-        correction = float(np.max(np.abs(y - self._before)))
+        correction = float(np.max(np.abs(y - before)))
         self.count += 1
-        self.iterations += int(info[kernel.ITERATIONS])
+        self.iterations += int(info[at.ITERATIONS])
         self.largest = max(self.largest, correction)
         self.total += correction
         return True
 
     def machine(self) -> CompiledProjection | None:
-        """This projection for a run in machine code; None if there is none."""
-        if self.projection.max_iterations < _NEAR:
-            return None
+        """This projection for a run in machine code; None where there is no machine code."""
         near = self._nearest.machine()
         return None if near is None else CompiledProjection(self, near, self._info, self.problem.n)
 
-    def _failure(self, t: float, info: Vec) -> str:
+    def failure(self, info: Vec) -> str:
         """Why a projection failed."""
-        violation = float(np.max(np.abs(self.problem.constraints(t, self._before).position), initial=0.0))
-        if info[kernel.ITERATIONS] == kernel.SINGULAR:
-            row = self.problem.singular_row() if self.projection.metric == "mass" else None
+        t, place = info[at.LAST_TIME], int(info[at.SINGULAR])
+        if place:
+            row = self.problem.model.row_name(self.problem.workspace.row_of_pivot(place - 1))
             return (
-                f"t = {t:g}: the constraints are redundant or singular, first at "
-                f"{row or 'a joint'}; remove the redundant joint equation or move away from "
-                "the singular position"
+                f"t = {t:g}: the constraints are redundant or singular, first at {row}; remove the redundant joint "
+                "equation or move away from the singular position"
             )
         return (
-            f"t = {t:g}: Newton's method did not reach the constraint manifold (violation "
-            f"{violation:.3g} before); start closer to a consistent position, or raise "
-            "max_iterations"
+            f"t = {t:g}: Newton's method did not reach the constraint manifold (relative violation "
+            f"{info[at.VIOLATION]:.3g} before); start closer to a consistent position, or raise max_iterations"
         )
 
     def drift(self, t: float, y: Vec) -> float:
@@ -255,17 +240,6 @@ class ViolationScales:
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
         return cls(weights, 1.0 / scales.rate, scales.reach / scales.length)
 
-    def info(self, *, tolerance: float, max_iterations: int = 10, position: bool = True, velocity: float = 2.0) -> Vec:
-        """How to project, for `rbdae.kernels.projection`; see `rbdae.Projection`."""
-        out = np.concatenate([np.zeros(kernel.N_INFO), self.weights])
-        out[kernel.TIME] = self.time
-        out[kernel.STEADY] = max(1e3 * tolerance, 30.0 * self.reach * np.finfo(float).eps)
-        out[kernel.POSITION_TOLERANCE] = out[kernel.VELOCITY_TOLERANCE] = tolerance
-        out[kernel.ITERATION_LIMIT] = max_iterations
-        out[kernel.PROJECT_POSITIONS] = position
-        out[kernel.PROJECT_VELOCITIES] = velocity
-        return out
-
     def relative(self, found: Constraints) -> tuple[float, float]:
         """The largest violations, without units, of positions and of velocities."""
         position = float(np.max(self.weights * np.abs(found.position), initial=0.0))
@@ -287,110 +261,36 @@ def _refuse_identity(workspace: Workspace) -> None:
 
 
 @final
-class Nearest:
-    """``project(t, y, info)``: y in place to the nearest state on the constraints, see `rbdae.kernels.projection`. Near
-    them by code of this model, elsewhere in plain Python, which takes milliseconds."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    __reduce__ = refuse_copies
-
-    @cached_property
-    def _anywhere(self) -> Callable[[float, Vec, Vec], None]:
-        return self._workspace.plain(kernel.project)
-
-    @cached_property
-    def _steps(self) -> TracedKernel | None:
-        """Newton steps of a long model; None for others."""
-        code = code_of_closing(self._workspace)
-        return None if code is None else TracedKernel("closing", code, self._workspace, lambda: _counts_not, Tally())
-
-    @cached_property
-    def _recorded(self) -> TracedKernel | None:
-        """Code of `rbdae.kernels.near_projection`; None without code of this model."""
-        workspace, n = self._workspace, self._workspace.layout.n
-        if not workspace.memory.traced:
-            return None
-        info = kernel.N_INFO + len(ViolationScales.of(workspace).weights)
-        shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + near_projection.N_MORE,)}
-        return traced(workspace, near_projection.project_near, shapes, otherwise=lambda: _counts_not)
-
-    def machine(self) -> MachineFunction | None:
-        """Code of the model as a C function, for one run at a time; None without it, and where it calls Python. It
-        returns 1 where a guard does not hold."""
-        if self._steps is not None:
-            return closing(self._workspace, self._steps)
-        return None if self._recorded is None or self._recorded.code.functions else self._recorded.bare()
-
-    @cached_property
-    def _near(self) -> Callable[[float, Vec, Vec, Vec], None] | None:
-        if self._steps is not None:
-            return called_with_lock(closing(self._workspace, self._steps), _counts_not)
-        return None if self._recorded is None else self._recorded.call
-
-    def __call__(self, t: float, y: Vec, info: Vec) -> None:
-        """Project y; `info` says how, and what was done."""
-        if info[kernel.ITERATION_LIMIT] < _NEAR or self._near is None:
-            self._anywhere(t, y, info)
-            return
-        n = len(y)
-        out = np.empty(n + near_projection.N_MORE)
-        self._near(t, y, info, out)
-        found = out[n:]
-        if found[near_projection.COUNTS] != 1.0 or not np.isfinite(out).all():
-            self._anywhere(t, y, info)
-            return
-        info[kernel.POSITION_VIOLATION] = found[near_projection.POSITIONS]
-        info[kernel.VELOCITY_VIOLATION] = found[near_projection.VELOCITIES]
-        info[kernel.ITERATIONS] = found[near_projection.ITERATIONS]
-        info[kernel.CHANGED] = found[near_projection.OFF]
-        if found[near_projection.OFF]:
-            y[:] = out[:n]
-
-
-def _counts_not(t: float, y: Vec, info: Vec, out: Vec) -> None:
-    """Say that a result does not count: in place of code whose guards do not hold."""
-    out[:] = 0.0
-
-
-@final
 class CompiledProjection:
-    """The two functions of `rbdae.machine.loops.correction`, and the memory that goes with them; of one run.
+    """The projection of a run in machine code, see `rbdae.machine.loops.correction`.
 
     Attributes
     ----------
-    near, anywhere : machine functions
+    near : f(t, y, info, out), a machine function
     memory : (k,)
     result : int
         Where results are in it.
     """
 
-    def __init__(self, projector: Any, near: MachineFunction, info: Vec, n: int) -> None:
+    def __init__(self, projector: Projector, near: MachineFunction, info: Vec, n: int) -> None:
         self.near = near
         self._projector = projector
         self.result = at.INFO + len(info)
-        self.memory = np.zeros(self.result + n + near_projection.N_MORE)
+        self.memory = np.zeros(self.result + n)
         self.memory[at.INFO : self.result] = info
 
-        def anywhere(t: float, y: Vec, _: Vec, out: Vec) -> None:
-            out[:n] = y
-            out[n] = projector(t, out[:n])
-
-        shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + near_projection.N_MORE,)}
-        self.anywhere = trampoline(anywhere, "tyyo", shapes)
-
-    def start(self, t: float, y: Vec) -> None:
-        """Project y (n,) in place from Python, as the loop does, and count it.
-
-        Raises `ProjectionError` where the constraints cannot be satisfied.
-        """
-        near, anywhere = _called(self.near), _called(self.anywhere)
-        if at.project(near, self.near.context, anywhere, len(y), self.result, self.memory, t, y) == NOT_PROJECTED:
-            self.anywhere.check()
-        self.collect()
-
     __reduce__ = refuse_copies
+
+    @property
+    def info(self) -> Vec:
+        """What says how to project, and what was done last."""
+        return self.memory[at.INFO : self.result]
+
+    def check(self) -> None:
+        """Raise why the last projection has failed, if it has."""
+        self.near.check()
+        if self.info[at.ITERATIONS] < 0.0:
+            raise ProjectionError(self._projector.failure(self.info))
 
     def collect(self) -> None:
         """Add what the loop has counted since the last time to the projector's statistics."""
@@ -403,23 +303,13 @@ class CompiledProjection:
         p[: at.INFO] = 0.0
 
 
-def _called(function: MachineFunction) -> Any:
-    """A machine function that takes arrays."""
-    call = PROTOTYPE(function.address)
-
-    def called(context: int, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
-        status: int = call(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
-        return status
-
-    return called
-
-
 def machine_projection(problem: Any) -> MachineFunction:
-    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user."""
+    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user. It returns
+    1 where that fails, and 3 where the projected state is not finite."""
     projector, n = Projection().bind(problem), problem.n
     compiled = projector.machine()
     if compiled is not None:
-        return projected(compiled, n)
+        return with_info(compiled.near, compiled.info, compiled)
 
     def anywhere(t: float, y: Vec, out: Vec) -> None:
         out[:] = y

@@ -9,7 +9,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import machine_call, near_projection, project_in_python, project_through, segment_times, switches
+from inside import machine_call, project_in_python, project_through, segment_times, switches
 
 import rbdae
 from rbdae.adapter import Reason
@@ -264,33 +264,25 @@ CASES = [
 
 
 @pytest.mark.parametrize("system, pairing", CASES, ids=["-".join(map(str, case)) for case in CASES])
-def test_near_the_constraints_it_is_the_projection(system, pairing, rng):
-    """The same state, to rounding, after the same Newton iterations, or the word that it does not count; however it is
-    asked to project."""
+def test_projections_are_those_in_python(system, pairing, rng):
+    """The same state, to rounding, after the same Newton steps, however it is asked to project."""
     problem = cases.problem(system, pairing)
-    counted = []
     ways = [rbdae.Projection(**given) for given in WAYS if pairing.velocity != "momentum" or "metric" not in given]
-    for size, projection in [
-        *((size, ways[0]) for size in (1e-12, 1e-9, 1e-7, 1e-5, 1e-3)),
-        *((1e-7, w) for w in ways),
-    ]:
+    sizes = [(size, ways[0]) for size in (1e-12, 1e-9, 1e-5, 1e-3)]
+    for size, projection in [*sizes, *((1e-7, way) for way in ways)]:
         y = problem.y0.copy()
         n = problem.layout.v.stop
         y[:n] += size * rng.standard_normal(n)
-        projector = projection.bind(problem)
-        wanted, projected = y.copy(), y.copy()
-        changed, steps = project_in_python(projector, 0.1, wanted)
-        found, off, iterations, counts = near_projection(problem, projector, 0.1, y)
-        counted.append(counts)
-        assert off == changed == projector(0.1, projected)
-        scale = (1.0 + np.abs(wanted).max()) * max(1.0, float(np.abs(problem.natural(0.0, y)).max()))
-        assert np.abs(projected - wanted).max() <= 1e-11 * scale
-        if not counts:
-            assert steps > 2  # two steps are what there is
-            continue
-        assert abs(iterations - steps) <= 1  # the last one may be of rounding alone
-        assert np.abs(found - wanted).max() <= 1e-11 * scale
-    assert all([*counted[:3], *counted[5:]])
+        compare_with_python(projection.bind(problem), problem, y)
+
+
+def compare_with_python(projector, problem, y):
+    wanted, found = y.copy(), y.copy()
+    changed, steps = project_in_python(projector, 0.1, wanted)
+    assert projector(0.1, found) == changed
+    assert abs(projector.iterations - steps) <= 1  # the last one may be of rounding alone
+    scale = (1.0 + np.abs(wanted).max()) * max(1.0, float(np.abs(problem.natural(0.0, y)).max()))
+    assert np.abs(found - wanted).max() <= 1e-11 * scale
 
 
 WAYS: list[dict[str, Any]] = [
@@ -299,19 +291,13 @@ WAYS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("pairing", LONG, ids=str)
-def test_long_chains_are_projected_from_anywhere_in_the_same_steps(pairing, rng):
-    """By elements: as the kernel does it, which halves steps, and has other than the nearest states far away."""
+def test_long_chains_are_projected_by_elements_as_in_python(pairing, rng):
+    """From anywhere: steps are halved, and far away the end is not the nearest state."""
     problem = cases.formulate(driven_chain(), pairing)
-    projector = rbdae.Projection(max_iterations=20).bind(problem)
     n = problem.layout.v.stop
     for size in (0.0, 1e-7, 1e-3, 2e-2):
         y = problem.y0 + size * np.append(rng.standard_normal(n), np.zeros(problem.n - n))
-        wanted = y.copy()
-        changed, steps = project_in_python(projector, 0.1, wanted)
-        found, off, iterations, counts = near_projection(problem, projector, 0.1, y)
-        assert counts and off == changed
-        assert abs(iterations - steps) <= 1  # the last one may be of rounding alone
-        assert np.abs(found - wanted).max() <= 1e-10 * (1.0 + np.abs(wanted).max())
+        compare_with_python(rbdae.Projection(max_iterations=20).bind(problem), problem, y)
 
 
 class Watched:

@@ -13,7 +13,6 @@ from rbdae.adapter import Reason, Request, Solvable, Stats, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.loops import memory
-from rbdae.machine.loops.correction import INFO
 from rbdae.machine.loops.host import USUAL, Controls
 from rbdae.machine.loops.methods import MULTISTEP
 from rbdae_adapters._sundials import REASONS, gave_up
@@ -287,11 +286,10 @@ class MultistepRun(LoopRun):
     def _project(self, correction: Any) -> None:
         """Project within the steps of BDF: states are corrected in every step, error estimates are unchanged."""
         w = self.words
-        near, anywhere, n = correction.near, correction.anywhere, self._problem.n
-        info = correction.memory[INFO : correction.result].copy()
-        out = np.zeros(n + 8)
+        near, info, out = correction.near, correction.info.copy(), np.zeros(self._problem.n)
         self._held((correction, info, out))
-        w.near, w.near_context, w.anywhere = near.address, near.context, anywhere.address
+        self._functions.append(near)
+        w.near, w.near_context = near.address, near.context
         w.info, w.projected = info.ctypes.data, out.ctypes.data
         self._call("SetProjFn", POINTER(self._code.address("projection")))
         self._call("SetProjErrEst", INT(0))

@@ -20,7 +20,6 @@ from rbdae.machine.factors import PIVOTS
 from rbdae.machine.language.native import symbol
 from rbdae.machine.language.program import Program
 from rbdae.machine.language.words import Address, Fields, Function, Ints, Vec, evaluate
-from rbdae.machine.loops.correction import COUNTS, OFF
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
 
@@ -55,9 +54,8 @@ class Words(Fields):
     repair: Function
     """Chooses pivots again."""
     near: Function
-    """Projects states near the constraints, see `rbdae.machine.loops.correction`."""
+    """Projects states, see `rbdae.machine.loops.correction`."""
     near_context: Address
-    anywhere: Function
     # SUNDIALS' own functions
     array: Address
     matrix_data: Address
@@ -156,17 +154,9 @@ def solved(u: Words, memory: Vec, b: Vec, factor: float, x: Vec) -> int:
 
 def projection(u: Words, t: float, y: Vec, info: Vec, projected: Vec, out: Vec) -> int:
     """The correction of y to out; 1 if it cannot be found."""
-    n = u.n
-    status = evaluate(u.near, u.near_context, u.direction * t, y, info, 0.0, projected)
-    if status == 0 and projected[n + OFF] == 0.0:
-        for i in range(n):
-            out[i] = 0.0
-        return 0
-    if status != 0 or projected[n + COUNTS] != 1.0:
-        status = evaluate(u.anywhere, u.near_context, u.direction * t, y, info, 0.0, projected)
-    if status != 0:
+    if evaluate(u.near, u.near_context, u.direction * t, y, info, 0.0, projected) != 0:
         return 1
-    for i in range(n):
+    for i in range(u.n):
         out[i] = projected[i] - y[i]
     return 0
 

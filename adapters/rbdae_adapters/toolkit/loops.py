@@ -16,6 +16,7 @@ from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
 from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import memory, watching
+from rbdae.machine.loops.correction import VIOLATION
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
@@ -187,12 +188,12 @@ class LoopRun(AbstractStepper):
 
     def _not_projected(self, t: float) -> GaveUp:
         """The failure of a projection, with constraints that are not finite told apart; raises a user's exception."""
-        correction, projector = self._correction, self._request.projector
-        assert correction is not None and projector is not None
+        correction = self._correction
+        assert correction is not None
         try:
-            correction.anywhere.check()
+            correction.check()
         except ProjectionError as error:
-            if math.isfinite(projector.drift(t, self.loop.y)):
+            if math.isfinite(correction.info[VIOLATION]):
                 return GaveUp(Reason.PROJECTION, str(error))
             return GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t)
         return GaveUp(Reason.SOLVER, "a projection failed")
@@ -280,7 +281,7 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
         if correction is None:
             return None
         try:
-            correction.start(request.direction * request.t0, y0)
+            request.projector(request.direction * request.t0, y0)
         except ProjectionError:
             return None
         if not np.isfinite(y0).all():

@@ -60,7 +60,7 @@ _KEPT_FREE = 4
 _KINDS = 16
 _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
-_NOTHING = 7 * (0,)
+_NOTHING = 6 * (0,)
 """In place of a projection and a watch."""
 _COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured")
 """What a loop that begins again keeps of its whole numbers."""
@@ -240,11 +240,11 @@ class Loop:
     def _told(self, correction: Any, watch: Any) -> tuple[int, ...]:
         """The arguments for what the loop does after accepted steps, which is written to its memory."""
         s = self.s
-        first, second = _NOTHING[:4], _NOTHING[4:]
+        first, second = _NOTHING[:3], _NOTHING[3:]
         if correction is not None:
             s.projects, s.result = 1, correction.result
             near = correction.near
-            first = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
+            first = (near.address, near.context, correction.memory.ctypes.data)
         if watch is not None:
             s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
             second = (watch.measure.address, watch.measure.context, watch.memory.ctypes.data)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rbdae.machine.language.words import Address, Function, Vec
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.correction import CHANGED, project
+from rbdae.machine.loops.correction import MOVED, project
 from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.watching import asks
 
@@ -26,9 +26,7 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
     """y (n,) at t + theta h_done; bound to a method's."""
 
 
-def outputs(
-    s: StepMemory, times: Vec, rows: Vec, near: Function, near_context: Address, anywhere: Function, p: Vec
-) -> int:
+def outputs(s: StepMemory, times: Vec, rows: Vec, near: Function, near_context: Address, p: Vec) -> int:
     """Fill the rows of the output times before the end of the last step, whose dense output is prepared; projected if
     the run is."""
     n = s.n
@@ -43,7 +41,7 @@ def outputs(
             return at.DENSE_NOT_FINITE
         if s.projects != 0:
             s.t_tried = times[k]
-            status = project(near, near_context, anywhere, s.n, s.result, p, s.direction * times[k], out)
+            status = project(near, near_context, s.n, s.result, p, s.direction * times[k], out)
             if status != at.DONE:
                 return status
         k += 1
@@ -59,7 +57,6 @@ def completed(
     rows: Vec,
     near: Function,
     near_context: Address,
-    anywhere: Function,
     p: Vec,
 ) -> int:
     """Project the end of an accepted step, if the run is projected, and fill the outputs in it. A step whose projection
@@ -75,11 +72,11 @@ def completed(
             kept = s.vectors[at.UNPROJECTED * s.m :]
             for i in range(s.n):
                 kept[i] = end[i]
-        status = project(near, near_context, anywhere, s.n, s.result, p, s.direction * s.t_new, end)
-        if p[CHANGED] != 0.0:
+        status = project(near, near_context, s.n, s.result, p, s.direction * s.t_new, end)
+        if p[MOVED] != 0.0:
             s.stale = 1
     if status == at.DONE and inside:
-        status = outputs(s, times, rows, near, near_context, anywhere, p)
+        status = outputs(s, times, rows, near, near_context, p)
     if status >= at.NOT_PROJECTED:
         s.t_new = s.t
     return status
@@ -119,7 +116,6 @@ def run(
     steps_y: Vec,
     near: Function,
     near_context: Address,
-    anywhere: Function,
     p: Vec,
     measure: Function,
     measure_context: Address,
@@ -133,7 +129,7 @@ def run(
     s : see `rbdae.machine.loops.memory`
     times, rows : output times and their states, (k,) and (k, n)
     steps_t, steps_y : where accepted steps are written, with space for ``s.room`` of them
-    near, near_context, anywhere, p : of the projection, see `rbdae.machine.loops.correction`
+    near, near_context, p : of the projection, see `rbdae.machine.loops.correction`
     measure, measure_context, v : of what is watched, see `rbdae.machine.loops.watching`
 
     Returns
@@ -159,7 +155,7 @@ def run(
             return status
         s.stalled = s.stalled + 1 if s.t_new - s.t <= s.least_step else 0
         s.steps += 1
-        status = completed(rhs, context, s, times, rows, near, near_context, anywhere, p)
+        status = completed(rhs, context, s, times, rows, near, near_context, p)
         if status != at.DONE:
             return status
         written(s, times, rows, steps_t, steps_y)
