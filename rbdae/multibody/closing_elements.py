@@ -161,10 +161,9 @@ class _Closing(Assembling):
 
     def _state(self, body: _Body, values: Any, first: int) -> list[Result]:
         """Positions and velocities of the bodies of a kind to the results from a place on."""
-        at = (body.of.place(self._motion, "y", i).at for i in range(len(values)))
-        return [
-            Result(node, Place("out", f"y{first}", first + k)) for node, k in zip(body.of.nodes(values), at, strict=True)
-        ]
+        block, of = f"y{first}", body.of
+        at = (of.place(self._motion, "y", i).at for i in range(len(values)))
+        return [Result(node, Place("out", block, first + k)) for node, k in zip(of.nodes(values), at, strict=True)]
 
     def _joint(self, k: int) -> Kind:
         joint, of = self._joints.kinds[k], self._joints.kinds[k].of

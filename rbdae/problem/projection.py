@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from operator import attrgetter
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -11,12 +14,21 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
-from rbdae.machine.function import MachineFunction, trampoline
-from rbdae.machine.loops import correction as at
+from rbdae.kernels import projection as kernels
+from rbdae.kernels.entry import Entry
+from rbdae.machine import language, loops
+from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
+from rbdae.machine.language.native import symbol
+from rbdae.machine.language.program import Program
+from rbdae.machine.loops.correction import Correction, corrected, size
+from rbdae.machine.loops.methods import LEVEL
+from rbdae.machine.module import Module, NoMachineCode, compiled
+from rbdae.machine.sources import sources
+from rbdae.multibody.closing_elements import code_of_closing
+from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.contract import ProjectionError, StateProjector
-from rbdae.problem.nearest import Nearest, info_of, with_info
 from rbdae.problem.quantities import Constraints
 
 TOLERANCE = 1e-14
@@ -100,33 +112,32 @@ class Projector:
     total : sum of the corrections, max norm
     """
 
+    count, skipped, iterations, largest, total = (
+        property(attrgetter(f"_p.{name}")) for name in ("count", "skipped", "iterations", "largest", "total")
+    )
+
     def __init__(self, projection: Projection, problem: Any) -> None:
         self.projection = projection
         self.problem = problem
-        self.count = 0
-        self.skipped = 0
-        self.iterations = 0
-        self.largest = 0.0
-        self.total = 0.0
-        p = projection
         self._scales: ViolationScales = problem.callbacks._violation_scales
         if projection.metric == "identity":
             _refuse_identity(problem.workspace)
-        self._info = info = info_of(problem.workspace, self._scales.weights)
-        info[at.TIME] = self._scales.time
-        info[at.STEADY] = max(1e3 * p.tolerance, 30.0 * self._scales.reach * np.finfo(float).eps)
-        info[at.TOLERANCE] = p.tolerance
-        info[at.ITERATION_LIMIT] = p.max_iterations
-        info[at.PROJECT_POSITIONS] = p.position
-        info[at.PROJECT_VELOCITIES] = p.velocity * (1.0 + (p.velocities == "angular"))
+        workspace: Workspace = problem.workspace
+        layout, n_g = workspace.layout, len(self._scales.weights)
+        sizes = (problem.n, layout.q.stop, layout.n_velocities, n_g)
+        first = len(Correction.names)
+        self._memory = np.zeros(first + size(*sizes))
+        self._vectors = self._memory[first:]
+        self._vectors[0] = projection.velocity * (1.0 + (projection.velocities == "angular"))
+        self._vectors[1 : 1 + n_g] = self._scales.weights
+        self._p = p = Correction.of(self._memory)
+        p.n, p.n_q, p.n_v, p.n_g = sizes
+        p.n_joints, p.has_velocities = layout.n_rows, int(not workspace.settings.reduced)
+        p.positions, p.limit, p.tolerance = int(projection.position), projection.max_iterations, projection.tolerance
+        p.steady = max(1e3 * projection.tolerance, 30.0 * self._scales.reach * np.finfo(float).eps)
+        p.time = self._scales.time
 
-    @cached_property
-    def _nearest(self) -> Nearest:
-        """The projection without statistics, made when it is first needed."""
-        if self.projection.metric == "identity":  # with M = I, [NS] (64)
-            return Nearest(with_unit_masses(self.problem.workspace))
-        nearest: Nearest = self.problem.callbacks.project
-        return nearest
+    __reduce__ = refuse_copies
 
     @property
     def restart_tolerance(self) -> float:
@@ -143,37 +154,72 @@ class Projector:
 
         Raises `ProjectionError` where the constraints cannot be satisfied.
         """
-        before, info = y.copy(), self._info
-        self._nearest(t, y, info)
-        if info[at.ITERATIONS] < 0.0:
-            raise ProjectionError(self.failure(info))
-        if info[at.CHANGED] == 0.0:
-            self.skipped += 1
-            return False
-        correction = float(np.max(np.abs(y - before)))
-        self.count += 1
-        self.iterations += int(info[at.ITERATIONS])
-        self.largest = max(self.largest, correction)
-        self.total += correction
-        return True
+        if self._run(t, y) == 1:
+            self.check()
+        return bool(self._p.moved)
 
-    def machine(self) -> CompiledProjection | None:
-        """This projection for a run in machine code; None where there is no machine code."""
-        near = self._nearest.machine()
-        return None if near is None else CompiledProjection(self, near, self._info, self.problem.n)
+    @cached_property
+    def _functions(self) -> tuple[MachineFunction, MachineFunction]:
+        """Violations at a state, and a step from there."""
+        if self.projection.metric == "identity":  # with M = I, [NS] (64)
+            return functions_of(with_unit_masses(self.problem.workspace))
+        found: tuple[MachineFunction, MachineFunction] = self.problem.callbacks._projection
+        return found
 
-    def failure(self, info: Vec) -> str:
-        """Why a projection failed."""
-        t, place = info[at.LAST_TIME], int(info[at.SINGULAR])
-        if place:
-            row = self.problem.model.row_name(self.problem.workspace.row_of_pivot(place - 1))
-            return (
-                f"t = {t:g}: the constraints are redundant or singular, first at {row}; remove the redundant joint "
+    def machine(self) -> MachineFunction | None:
+        """f(t, y, out) for runs in machine code: y, projected, to out, which may be y, see
+        `rbdae.machine.loops.correction.corrected`. None where there is no machine code."""
+        code = _code()
+        if code is None:
+            return None
+        p, (violated, step) = self._p, self._functions
+        p.violations, p.violations_context = violated.address, violated.context
+        p.step, p.step_context = step.address, step.context
+        return MachineFunction(code.address("corrected"), self._memory.ctypes.data, (code, self), [], [self])
+
+    @cached_property
+    def _run(self) -> Callable[[float, Vec], int]:
+        function = self.machine()
+        if function is None:
+            return self._plain()
+        run, context = _WITH_LOCK(function.address), function.context
+
+        def call(t: float, y: Vec) -> int:
+            z = np.ascontiguousarray(y)
+            at = z.ctypes.data
+            status: int = run(context, t, at, None, 0.0, at)
+            if z is not y:
+                y[:] = z
+            return status
+
+        return call
+
+    def _plain(self) -> Callable[[float, Vec], int]:
+        """The loop in plain Python."""
+        p, (violated, step) = Correction(0), self._functions
+        for name in Correction.names:
+            setattr(p, name, getattr(self._p, name))
+        p.vectors, p.violations, p.step = self._vectors, _called(violated), _called(step)
+        self._p = p
+        (run,) = _PROGRAM.plain()
+        return lambda t, y: run(p, t, y, y)
+
+    def check(self) -> None:
+        """Raise why the last projection has failed, if it has."""
+        for function in self._functions:
+            function.check()
+        p = self._p
+        if p.steps >= 0.0:
+            return
+        if p.singular:
+            row = self.problem.model.row_name(self.problem.workspace.row_of_pivot(int(p.singular) - 1))
+            raise ProjectionError(
+                f"t = {p.t:g}: the constraints are redundant or singular, first at {row}; remove the redundant joint "
                 "equation or move away from the singular position"
             )
-        return (
-            f"t = {t:g}: Newton's method did not reach the constraint manifold (relative violation "
-            f"{info[at.VIOLATION]:.3g} before); start closer to a consistent position, or raise max_iterations"
+        raise ProjectionError(
+            f"t = {p.t:g}: Newton's method did not reach the constraint manifold (relative violation "
+            f"{p.violation:.3g} before); start closer to a consistent position, or raise max_iterations"
         )
 
     def drift(self, t: float, y: Vec) -> float:
@@ -260,56 +306,76 @@ def _refuse_identity(workspace: Workspace) -> None:
         )
 
 
-@final
-class CompiledProjection:
-    """The projection of a run in machine code, see `rbdae.machine.loops.correction`.
+def functions_of(workspace: Workspace) -> tuple[MachineFunction, MachineFunction]:
+    """The functions of a model that its projections evaluate: violations at a state, and a step from there."""
+    layout, n_v = workspace.layout, workspace.layout.n_velocities
+    n_y, n_g = layout.q.stop + n_v, workspace.model.n * len(workspace.settings.chart.internal) + layout.n_rows
+    given = n_v + kernels.MORE_GIVEN
+    return (
+        _function(workspace, kernels.violated, {"y": (layout.n,), "yd": (1,), "out": (2 * n_g + n_y,)}),
+        _function(workspace, kernels.step, {"y": (layout.n,), "yd": (given,), "out": (n_v + n_y + n_g + 1,)}),
+    )
 
-    Attributes
-    ----------
-    near : f(t, y, info, out), a machine function
-    memory : (k,)
-    result : int
-        Where results are in it.
-    """
 
-    def __init__(self, projector: Projector, near: MachineFunction, info: Vec, n: int) -> None:
-        self.near = near
-        self._projector = projector
-        self.result = at.INFO + len(info)
-        self.memory = np.zeros(self.result + n)
-        self.memory[at.INFO : self.result] = info
+def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
+    found = None
 
-    __reduce__ = refuse_copies
+    def plain() -> Callable[..., None]:
+        return workspace.plain(kernel)
 
-    @property
-    def info(self) -> Vec:
-        """What says how to project, and what was done last."""
-        return self.memory[at.INFO : self.result]
+    if workspace.memory.traced:
+        code = code_of_closing(workspace, kernel, shapes)
+        if code is None:
+            found = traced(workspace, kernel, shapes, otherwise=plain)
+        else:
+            found = TracedKernel(kernel.function.__name__, code, workspace, plain, Tally())
+    return trampoline(plain(), "tyyo", shapes) if found is None else found.function()
 
-    def check(self) -> None:
-        """Raise why the last projection has failed, if it has."""
-        self.near.check()
-        if self.info[at.ITERATIONS] < 0.0:
-            raise ProjectionError(self._projector.failure(self.info))
 
-    def collect(self) -> None:
-        """Add what the loop has counted since the last time to the projector's statistics."""
-        p, projector = self.memory, self._projector
-        projector.count += int(p[at.COUNT])
-        projector.skipped += int(p[at.SKIPPED])
-        projector.iterations += int(p[at.NEWTON])
-        projector.largest = max(projector.largest, float(p[at.LARGEST]))
-        projector.total += float(p[at.TOTAL])
-        p[: at.INFO] = 0.0
+_PROGRAM = Program((corrected,))
+_TEXT = f"""
+define i32 @corrected(ptr %p, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
+  %r = call i64 @"{symbol(corrected)}"(ptr %p, double %t, ptr %y, ptr %out)
+  %status = trunc i64 %r to i32
+  ret i32 %status
+}}
+"""
+
+
+@cache
+def _code() -> Module | None:
+    """The loop in machine code; None where there is none."""
+    made_of = ("corrected", _TEXT, sources(loops, language))
+    try:
+        return compiled(lambda: _PROGRAM.text() + _TEXT, LEVEL, made_of=made_of)
+    except NoMachineCode:
+        return None
+
+
+_WITH_LOCK = ctypes.PYFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p
+)
+"""As `rbdae.machine.function.PROTOTYPE`, while the interpreter's lock is held: functions of a model have memory of
+their own."""
+
+
+def _called(function: MachineFunction) -> Callable[..., int]:
+    """A machine function that takes arrays."""
+    run = PROTOTYPE(function.address)
+
+    def call(_: Any, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
+        status: int = run(function.context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+        return status
+
+    return call
 
 
 def machine_projection(problem: Any) -> MachineFunction:
-    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user. It returns
-    1 where that fails, and 3 where the projected state is not finite."""
+    """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user."""
     projector, n = Projection().bind(problem), problem.n
-    compiled = projector.machine()
-    if compiled is not None:
-        return with_info(compiled.near, compiled.info, compiled)
+    found = projector.machine()
+    if found is not None:
+        return found
 
     def anywhere(t: float, y: Vec, out: Vec) -> None:
         out[:] = y

@@ -57,9 +57,9 @@ from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, odex, odex_rows
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
+from rbdae.machine.loops import odex, odex_rows
 from rbdae.machine.loops import rows as loop_rows
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
 from rbdae.models.pendulum import CV_GRAVITY
@@ -95,7 +95,7 @@ from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import equations, matrices, problem, switches
-from rbdae.problem.nearest import Nearest
+from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
@@ -228,25 +228,14 @@ def machine_call(address: int) -> Any:
     return machine_function.PROTOTYPE(address)
 
 
-def project_through(projector: Any, call: Any) -> None:
-    """Let a projector that Python calls project by ``call(nearest, t, y, info)``."""
-    nearest = projector._nearest
-
-    class Through:
-        __call__ = staticmethod(partial(call, nearest))
-        machine = staticmethod(nearest.machine)
-
-    projector._nearest = Through()
-
-
-def project_in_python(projector: Any, t: float, y: Vec) -> tuple[bool, float]:
-    """Project y in place by the loop and the model's functions in plain Python: whether y changed, and Newton steps."""
-    workspace, info = projector._nearest._workspace, projector._info.copy()
-    nearest = Nearest(workspace)
-    nearest._function = lambda kernel, shapes: machine_function.trampoline(workspace.plain(kernel), "tyyo", shapes)  # type: ignore[method-assign]
-    nearest._call = nearest._plain()
-    nearest(t, y, info)
-    return info[correction.CHANGED] == 1.0, float(info[correction.ITERATIONS])
+def in_python(projector: Any) -> Any:
+    """The same projection with its loop, and the model's functions, in plain Python."""
+    of = projector.problem.workspace
+    workspace = Workspace(Memory.of(of.model, of.settings, code="plain"), of.selection)
+    out = projector.projection.bind(projector.problem)
+    out._functions = functions_of(with_unit_masses(workspace) if out.projection.metric == "identity" else workspace)
+    out._run = out._plain()
+    return out
 
 
 def values_of_machine_code(

@@ -285,12 +285,8 @@ class MultistepRun(LoopRun):
 
     def _project(self, correction: Any) -> None:
         """Project within the steps of BDF: states are corrected in every step, error estimates are unchanged."""
-        w = self.words
-        near, info, out = correction.near, correction.info.copy(), np.zeros(self._problem.n)
-        self._held((correction, info, out))
-        self._functions.append(near)
-        w.near, w.near_context = near.address, near.context
-        w.info, w.projected = info.ctypes.data, out.ctypes.data
+        self._functions.append(correction)
+        self.words.projection, self.words.projection_context = correction.address, correction.context
         self._call("SetProjFn", POINTER(self._code.address("projection")))
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
@@ -341,7 +337,7 @@ class MultistepRun(LoopRun):
             count("NumJacEvals") + self._looked,
             count("NumLinSolvSetups"),
             count("NumErrTestFails") + count("NumNonlinSolvConvFails"),
-            count("NumProjEvals") if self.words.near else 0,
+            count("NumProjEvals") if self.words.projection else 0,
         )
 
     def close(self) -> None:

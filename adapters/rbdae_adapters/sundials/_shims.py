@@ -53,9 +53,9 @@ class Words(Fields):
     solve_context: Address
     repair: Function
     """Chooses pivots again."""
-    near: Function
+    projection: Function
     """Projects states, see `rbdae.machine.loops.correction`."""
-    near_context: Address
+    projection_context: Address
     # SUNDIALS' own functions
     array: Address
     matrix_data: Address
@@ -67,8 +67,6 @@ class Words(Fields):
     values: Address
     places: Address
     factors_memory: Address
-    info: Address
-    projected: Address
     history: Address
     integrator: Address
     state: Address
@@ -152,12 +150,12 @@ def solved(u: Words, memory: Vec, b: Vec, factor: float, x: Vec) -> int:
     return status
 
 
-def projection(u: Words, t: float, y: Vec, info: Vec, projected: Vec, out: Vec) -> int:
+def projection(u: Words, t: float, y: Vec, out: Vec) -> int:
     """The correction of y to out; 1 if it cannot be found."""
-    if evaluate(u.near, u.near_context, u.direction * t, y, info, 0.0, projected) != 0:
+    if evaluate(u.projection, u.projection_context, u.direction * t, y, y, 0.0, out) != 0:
         return 1
     for i in range(u.n):
-        out[i] = projected[i] - y[i]
+        out[i] -= y[i]
     return 0
 
 
@@ -232,7 +230,7 @@ _WRAPPED = "".join(
             "projection",
             "double %t, ptr %y.vector, ptr %c.vector, double %eps, ptr %ee, ptr %u",
             projection,
-            "double %t, ptr %y, ptr %INFO, ptr %PROJECTED, ptr %c",
+            "double %t, ptr %y, ptr %c",
         ),
     )
 )

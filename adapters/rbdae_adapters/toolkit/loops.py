@@ -16,11 +16,9 @@ from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
 from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.loops import memory, watching
-from rbdae.machine.loops.correction import VIOLATION
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
-from rbdae.problem.projection import CompiledProjection
 from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, GaveUp, Recorder, drive
 
@@ -169,10 +167,8 @@ class LoopRun(AbstractStepper):
     def count_projections(self, stats: Stats, own: int = 0) -> None:
         """Count projections of the loop, or the solver's own."""
         projector = self._request.projector
-        if self._correction is not None:
-            self._correction.collect()
         if projector is not None:
-            stats.projections = max(projector.count, own)
+            stats.projections = own or projector.count
 
     def ended(self, status: int) -> GaveUp | None:
         """The end of the loop, if for a reason common to all loops."""
@@ -188,12 +184,12 @@ class LoopRun(AbstractStepper):
 
     def _not_projected(self, t: float) -> GaveUp:
         """The failure of a projection, with constraints that are not finite told apart; raises a user's exception."""
-        correction = self._correction
-        assert correction is not None
+        correction, projector = self._correction, self._request.projector
+        assert correction is not None and projector is not None
         try:
             correction.check()
         except ProjectionError as error:
-            if math.isfinite(correction.info[VIOLATION]):
+            if math.isfinite(projector.drift(t, self.loop.y)):
                 return GaveUp(Reason.PROJECTION, str(error))
             return GaveUp(Reason.NOT_FINITE, "the constraints are not finite", t)
         return GaveUp(Reason.SOLVER, "a projection failed")
@@ -261,7 +257,7 @@ class Inside(NamedTuple):
     """A start, and the work in machine code after accepted steps; a watch of events also watches switches."""
 
     y0: Vec
-    correction: CompiledProjection | None
+    correction: MachineFunction | None
     watch: CompiledWatch | EventWatch | None
 
 

@@ -6,87 +6,76 @@ chart's internal constraints; the joints follow by Newton's method, whose steps 
 reduce the violation, and then the velocities, whose equations are linear. Two functions of the model
 (`rbdae.kernels.projection`) are evaluated on the way: violations at a state, and a step from there.
 
-The vector `info` has numbers at the places below: how to project, and what was done. Then follow the weights of the
-violations, (n_g,), and memory (`size`).
+All that belongs to one projection is a `Correction`.
 """
 
 from __future__ import annotations
 
-from math import isfinite
-
 from rbdae.machine.language.words import Address, Fields, Function, Vec, evaluate
 from rbdae.machine.loops.memory import DONE, NOT_PROJECTED, PROJECTED_NOT_FINITE
 
-# ---------------------------------------------------------------- info
-TOLERANCE = 0
-"""Largest violation that counts as none."""
-STEADY = 1
-"""Below it a violation that no longer falls is one of rounding."""
-ITERATION_LIMIT = 2
-TIME = 3
-"""Violations of velocities are multiplied by it."""
-PROJECT_POSITIONS = 4
-PROJECT_VELOCITIES = 5
-"""0: no; 1: what is not tangential is taken off, [NS] (62, V); 2: rates of coordinates are divided as these are."""
-ITERATIONS = 6
-"""Newton steps; negative if they did not reach the constraints."""
-CHANGED = 7
-"""1 if the state was off the constraints."""
-SINGULAR = 8
-"""1 + the place of the first vanishing pivot of the joint equations; 0 if they are regular."""
-VIOLATION = 9
-"""The largest violation of positions before."""
-LAST_TIME = 10
-"""t."""
-N_INFO = 11
-
 NOT_FINITE = 3
-"""What `nearest` returns where the projected state is not finite."""
-
-# ---------------------------------------------------------------- the memory of a run
-COUNT = 0
-"""Corrections, without those that the caller has made."""
-SKIPPED = 1
-"""States that needed none."""
-NEWTON = 2
-"""Newton steps in all."""
-LARGEST = 3
-"""The largest correction of an unknown."""
-TOTAL = 4
-"""The sum of the largest ones."""
-MOVED = 5
-"""Whether the last state has changed."""
-INFO = 8
-"""Where `info` begins; the last result follows it."""
+"""What `corrected` returns where the projected state is not finite."""
 
 HALVINGS = 10
 """Of a Newton step that does not reduce the violation."""
+
 _FAILED = -1.0
 
 
-class ConstraintSteps(Fields):
-    """A model's functions and its numbers of unknowns y, positions, velocities, constraints, and those of joints.
-
-    violations : (t, y, how) -> (g, gdot, y with normalised rotations), the velocities turned with them as `how` says
-    step : (t, y, (u, a, moves)) -> (d, y after d, 1 for each constraint that counts, singular)
-    """
+class Correction(Fields):
+    """A projection: a model, how to project, what was done last, and counts. `vectors` begins with what velocities
+    become (`how`), and the weights of violations (n_g,)."""
 
     n: int
     n_q: int
     n_v: int
     n_g: int
+    """Constraints: internal ones of the chart, then those of joints."""
     n_joints: int
     has_velocities: int
     """Whether velocities are unknowns that have constraints."""
     violations: Function
+    """(t, y, how) -> (g, gdot, y with normalised rotations), the velocities turned with them as `how` says."""
     violations_context: Address
     step: Function
+    """(t, y, (u, a, moves)) -> (d, y after d, 1 for each constraint that counts, singular)."""
     step_context: Address
+    positions: int
+    """Whether they are projected. `how` says the same of velocities, 0: no; 1: what is not tangential is taken off,
+    [NS] (62, V); 2: rates of coordinates are divided as these are."""
+    tolerance: float
+    """Largest violation that counts as none."""
+    steady: float
+    """Below it a violation that no longer falls is one of rounding."""
+    limit: float
+    """Of Newton steps."""
+    time: float
+    """Violations of velocities are multiplied by it."""
+    t: float
+    steps: float
+    """Newton steps of the last projection; negative if they did not reach the constraints."""
+    singular: float
+    """1 + the place of the first vanishing pivot of the joint equations; 0 if they are regular."""
+    violation: float
+    """The largest violation of positions before."""
+    moved: int
+    """Whether the state was off the constraints."""
+    count: int
+    """Corrections."""
+    skipped: int
+    """States that needed none."""
+    iterations: int
+    """Newton steps in all."""
+    largest: float
+    """The largest correction of an unknown."""
+    total: float
+    """The sum of the largest ones."""
 
 
 def size(n: int, n_q: int, n_v: int, n_g: int) -> int:
-    """The size of `info`."""
-    return N_INFO + 4 * n_g + n + 2 * n_q + 6 * n_v + 3
+    """The size of `Correction.vectors`."""
+    return 4 + 4 * n_g + 2 * n + 2 * n_q + 6 * n_v
 
 
 def largest(x: Vec, weights: Vec, counts: Vec, n: int) -> float:
@@ -101,39 +90,37 @@ def largest(x: Vec, weights: Vec, counts: Vec, n: int) -> float:
     return found
 
 
-def close_joints(u: ConstraintSteps, t: float, z: Vec, info: Vec) -> float:
+def close_joints(p: Correction, t: float, z: Vec) -> float:
     """Newton's method for g = 0 of the joints from z on, nearest to it in the mass metric; changes z. The number of
     steps; negative if they failed."""
-    n_v = u.n_v
-    n_y = u.n_q + n_v
-    internal = u.n_g - u.n_joints
-    how = info[PROJECT_VELOCITIES:]
-    weights = info[N_INFO + internal :]
-    given = info[N_INFO + u.n_g :]
+    n_v = p.n_v
+    n_y = p.n_q + n_v
+    internal = p.n_g - p.n_joints
+    weights = p.vectors[1 + internal :]
+    given = p.vectors[1 + p.n_g :]
     total = given[n_v + 2 :]
     last = total[n_v:]
     before = last[n_v:]
-    violated = before[u.n :]
+    violated = before[p.n :]
     g = violated[internal:]
-    moved = violated[2 * u.n_g + n_y :]
+    moved = violated[2 * p.n_g + n_y :]
     after = moved[n_v:]
     counts = after[n_y + internal :]
-    limit = info[ITERATION_LIMIT]
     best = -1.0
     iteration = 0.0
     halvings = 0
     given[n_v] = 0.0
     for i in range(n_v):
         total[i] = 0.0
-    for i in range(u.n):
+    for i in range(p.n):
         before[i] = z[i]
     while True:
-        if evaluate(u.violations, u.violations_context, t, z, how, 0.0, violated) != 0:
+        if evaluate(p.violations, p.violations_context, t, z, p.vectors, 0.0, violated) != 0:
             return _FAILED
-        error = largest(g, weights, counts, u.n_joints)
+        error = largest(g, weights, counts, p.n_joints)
         # at the rounding level the violation stops falling: that is convergence, too
-        stalled = best >= 0.0 and error >= 0.5 * best and error <= info[STEADY]
-        if error <= info[TOLERANCE] or stalled:
+        stalled = best >= 0.0 and error >= 0.5 * best and error <= p.steady
+        if error <= p.tolerance or stalled:
             return iteration
         # a step that is short enough does reduce the violation
         halved = best >= 0.0 and not error < best and halvings < HALVINGS
@@ -144,24 +131,22 @@ def close_joints(u: ConstraintSteps, t: float, z: Vec, info: Vec) -> float:
                 last[i] *= 0.5
                 total[i] -= last[i]
                 given[i] = last[i]
-        elif iteration >= limit or error != error:
+        elif iteration >= p.limit or error != error:
             return _FAILED
         else:
             # nearest to the start in the first half; this converges linearly, Newton's method alone quadratically
-            pull = 1.0 if 2.0 * iteration + 1.0 <= limit else 0.0
+            pull = 1.0 if 2.0 * iteration + 1.0 <= p.limit else 0.0
             iteration += 1.0
             halvings = 0
             best = error
             given[n_v + 1] = 0.0
             for i in range(n_v):
                 given[i] = -pull * total[i]
-            for i in range(u.n_q):
+            for i in range(p.n_q):
                 before[i] = z[i]
-        if evaluate(u.step, u.step_context, t, before, given, 0.0, moved) != 0:
+        if evaluate(p.step, p.step_context, t, before, given, 0.0, moved) != 0 or counts[p.n_joints] != 0.0:
             return _FAILED
-        if counts[u.n_joints] != 0.0:
-            return _FAILED
-        for i in range(u.n_q):
+        for i in range(p.n_q):
             z[i] = after[i]
         if not halved:
             for i in range(n_v):
@@ -169,82 +154,80 @@ def close_joints(u: ConstraintSteps, t: float, z: Vec, info: Vec) -> float:
                 total[i] += last[i]
 
 
-def nearest(u: ConstraintSteps, t: float, y: Vec, info: Vec, out: Vec) -> int:
-    """y, projected, to `out`, and what was done to `info`. 0 if y is on the constraints then, or NOT_FINITE; 1 if the
-    projection failed, where ITERATIONS in `info` is negative, or if an exception waits."""
-    n_q = u.n_q
-    n_v = u.n_v
+def nearest(p: Correction, t: float, y: Vec, out: Vec) -> bool:
+    """y, projected, to `out`, which is other memory. Whether that succeeded; else `Correction.steps` is negative, or an
+    exception waits."""
+    n_q = p.n_q
+    n_v = p.n_v
     n_y = n_q + n_v
-    n_g = u.n_g
-    how = info[PROJECT_VELOCITIES:]
-    weights = info[N_INFO:]
+    n_g = p.n_g
+    how = p.vectors[0]
+    weights = p.vectors[1:]
     given = weights[n_g:]
-    violated = given[3 * n_v + 2 + u.n :]
+    violated = given[3 * n_v + 2 + p.n :]
     normal = violated[2 * n_g :]
     after = normal[n_y + n_v :]
     counts = after[n_y:]
-    for i in range(u.n):
+    for i in range(p.n):
         out[i] = y[i]
     for i in range(n_g):
         counts[i] = 1.0
     counts[n_g] = 0.0
-    info[LAST_TIME] = t
-    info[ITERATIONS] = 0.0
-    info[CHANGED] = 0.0
-    info[SINGULAR] = 0.0
-    if evaluate(u.violations, u.violations_context, t, y, how, 0.0, violated) != 0:
-        return 1
-    position = largest(violated, weights, counts, n_g)
-    velocity = info[TIME] * largest(violated[n_g:], weights, counts, n_g)
-    info[VIOLATION] = position
-    drifted = info[PROJECT_POSITIONS] != 0.0 and not position <= info[TOLERANCE]
-    moving = how[0] != 0.0 and u.has_velocities != 0
-    moving = moving and (drifted or not velocity <= info[TOLERANCE])
+    p.t = t
+    p.steps = 0.0
+    p.moved = 0
+    if evaluate(p.violations, p.violations_context, t, out, p.vectors, 0.0, violated) != 0:
+        return False
+    p.violation = largest(violated, weights, counts, n_g)
+    velocity = p.time * largest(violated[n_g:], weights, counts, n_g)
+    drifted = p.positions != 0 and not p.violation <= p.tolerance
+    moving = how != 0.0 and p.has_velocities != 0 and (drifted or not velocity <= p.tolerance)
     if drifted:
         for i in range(n_y if moving else n_q):
             out[i] = normal[i]
-        info[ITERATIONS] = close_joints(u, t, out, info)
-    if moving and info[ITERATIONS] >= 0.0:
+        p.steps = close_joints(p, t, out)
+    if moving and p.steps >= 0.0:
         for i in range(n_v):
             given[i] = 0.0
         given[n_v] = 1.0
         given[n_v + 1] = 0.0
-        if evaluate(u.step, u.step_context, t, out, given, 0.0, normal[n_y:]) != 0:
-            return 1
+        if evaluate(p.step, p.step_context, t, out, given, 0.0, normal[n_y:]) != 0:
+            return False
         for i in range(n_q, n_y):
             out[i] = after[i]
-    if counts[n_g] != 0.0:
-        info[SINGULAR] = counts[n_g]
-        info[ITERATIONS] = _FAILED
-    if info[ITERATIONS] < 0.0:
+    p.singular = counts[n_g]
+    if p.singular != 0.0:
+        p.steps = _FAILED
+    p.moved = 1 if drifted or moving else 0
+    return p.steps >= 0.0
+
+
+def corrected(p: Correction, t: float, y: Vec, out: Vec) -> int:
+    """y, projected, to `out`, which may be y, and counted. 0, 1 if that failed, or NOT_FINITE."""
+    found = p.vectors[size(p.n, p.n_q, p.n_v, p.n_g) - p.n :]
+    if not nearest(p, t, y, found):
+        p.moved = 0
         return 1
-    info[CHANGED] = 1.0 if drifted or moving else 0.0
-    for i in range(u.n):
-        if not isfinite(out[i]):
-            return NOT_FINITE
-    return 0
-
-
-def project(near: Function, context: Address, n: int, result: int, p: Vec, t: float, y: Vec) -> int:
-    """Project y (n,) in place, after an accepted step or for an output, by `nearest` as a machine function; `p` is the
-    memory of the run."""
-    info = p[INFO:]
-    out = p[result:]
-    p[MOVED] = 0.0
-    status = evaluate(near, context, t, y, info, 0.0, out)
-    if status != 0:
-        return PROJECTED_NOT_FINITE if status == NOT_FINITE else NOT_PROJECTED
-    if info[CHANGED] == 0.0:
-        p[SKIPPED] += 1.0
-        return DONE
     most = 0.0
-    for i in range(n):
-        move = abs(out[i] - y[i])
+    zero = 0.0
+    for i in range(p.n):
+        move = abs(found[i] - y[i])
         most = move if move > most else most
-        y[i] = out[i]
-    p[COUNT] += 1.0
-    p[NEWTON] += info[ITERATIONS]
-    p[TOTAL] += most
-    p[LARGEST] = most if most > p[LARGEST] else p[LARGEST]
-    p[MOVED] = 1.0
-    return DONE
+        zero += 0.0 * found[i]
+        out[i] = found[i]
+    if p.moved == 0:
+        p.skipped += 1
+    else:
+        p.count += 1
+        p.iterations += int(p.steps)
+        p.total += most
+        p.largest = most if most > p.largest else p.largest
+    return 0 if zero == 0.0 else NOT_FINITE
+
+
+def project(correct: Function, p: Correction, t: float, y: Vec) -> int:
+    """Project y in place, after an accepted step or for an output, by `corrected` as a machine function."""
+    status = evaluate(correct, p, t, y, y, 0.0, y)
+    if status == 0:
+        return DONE
+    return PROJECTED_NOT_FINITE if status == NOT_FINITE else NOT_PROJECTED
