@@ -20,7 +20,7 @@ from rbdae.machine import language, loops
 from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
 from rbdae.machine.language.native import symbol
 from rbdae.machine.language.program import Program
-from rbdae.machine.loops.correction import Correction, corrected, size
+from rbdae.machine.loops.correction import Correction, copy, corrected, largest, size
 from rbdae.machine.loops.methods import LEVEL
 from rbdae.machine.module import Module, NoMachineCode, compiled
 from rbdae.machine.sources import sources
@@ -201,7 +201,7 @@ class Projector:
             setattr(p, name, getattr(self._p, name))
         p.vectors, p.violations, p.step = self._vectors, _called(violated), _called(step)
         self._p = p
-        (run,) = _PROGRAM.plain()
+        run = _PROGRAM.plain()[0]
         return lambda t, y: run(p, t, y, y)
 
     def check(self) -> None:
@@ -332,7 +332,7 @@ def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFun
     return trampoline(plain(), "tyyo", shapes) if found is None else found.function()
 
 
-_PROGRAM = Program((corrected,))
+_PROGRAM = Program((corrected, copy, largest))  # entries are not written into each other, which halves LLVM's time
 _TEXT = f"""
 define i32 @corrected(ptr %p, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
   %r = call i64 @"{symbol(corrected)}"(ptr %p, double %t, ptr %y, ptr %out)

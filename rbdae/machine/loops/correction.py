@@ -90,30 +90,31 @@ def largest(x: Vec, weights: Vec, counts: Vec, n: int) -> float:
     return found
 
 
-def close_joints(p: Correction, t: float, z: Vec) -> float:
+def copy(n: int, x: Vec, out: Vec) -> None:
+    """The first n numbers of x to `out`."""
+    for i in range(n):
+        out[i] = x[i]
+
+
+def close_joints(p: Correction, t: float, z: Vec, given: Vec, work: Vec, violated: Vec, moved: Vec) -> float:
     """Newton's method for g = 0 of the joints from z on, nearest to it in the mass metric; changes z. The number of
-    steps; negative if they failed."""
+    steps; negative if they failed. The results of a model's functions are in `violated` and `moved`."""
     n_v = p.n_v
-    n_y = p.n_q + n_v
-    internal = p.n_g - p.n_joints
-    weights = p.vectors[1 + internal :]
-    given = p.vectors[1 + p.n_g :]
-    total = given[n_v + 2 :]
+    total = work
     last = total[n_v:]
     before = last[n_v:]
-    violated = before[p.n :]
+    internal = p.n_g - p.n_joints
+    weights = p.vectors[1 + internal :]
     g = violated[internal:]
-    moved = violated[2 * p.n_g + n_y :]
     after = moved[n_v:]
-    counts = after[n_y + internal :]
+    counts = after[p.n_q + n_v + internal :]
     best = -1.0
     iteration = 0.0
     halvings = 0
     given[n_v] = 0.0
     for i in range(n_v):
         total[i] = 0.0
-    for i in range(p.n):
-        before[i] = z[i]
+    copy(p.n, z, before)
     while True:
         if evaluate(p.violations, p.violations_context, t, z, p.vectors, 0.0, violated) != 0:
             return _FAILED
@@ -142,20 +143,18 @@ def close_joints(p: Correction, t: float, z: Vec) -> float:
             given[n_v + 1] = 0.0
             for i in range(n_v):
                 given[i] = -pull * total[i]
-            for i in range(p.n_q):
-                before[i] = z[i]
+            copy(p.n_q, z, before)
         if evaluate(p.step, p.step_context, t, before, given, 0.0, moved) != 0 or counts[p.n_joints] != 0.0:
             return _FAILED
-        for i in range(p.n_q):
-            z[i] = after[i]
+        copy(p.n_q, after, z)
         if not halved:
             for i in range(n_v):
                 last[i] = moved[i]
                 total[i] += last[i]
 
 
-def nearest(p: Correction, t: float, y: Vec, out: Vec) -> bool:
-    """y, projected, to `out`, which is other memory. Whether that succeeded; else `Correction.steps` is negative, or an
+def nearest(p: Correction, t: float, out: Vec) -> bool:
+    """`out` to the nearest state on the constraints. Whether that succeeded; else `Correction.steps` is negative, or an
     exception waits."""
     n_q = p.n_q
     n_v = p.n_v
@@ -164,18 +163,16 @@ def nearest(p: Correction, t: float, y: Vec, out: Vec) -> bool:
     how = p.vectors[0]
     weights = p.vectors[1:]
     given = weights[n_g:]
-    violated = given[3 * n_v + 2 + p.n :]
+    work = given[n_v + 2 :]
+    violated = work[2 * n_v + p.n :]
     normal = violated[2 * n_g :]
-    after = normal[n_y + n_v :]
-    counts = after[n_y:]
-    for i in range(p.n):
-        out[i] = y[i]
+    moved = normal[n_y:]
+    counts = moved[n_v + n_y :]
     for i in range(n_g):
         counts[i] = 1.0
     counts[n_g] = 0.0
     p.t = t
     p.steps = 0.0
-    p.moved = 0
     if evaluate(p.violations, p.violations_context, t, out, p.vectors, 0.0, violated) != 0:
         return False
     p.violation = largest(violated, weights, counts, n_g)
@@ -183,30 +180,31 @@ def nearest(p: Correction, t: float, y: Vec, out: Vec) -> bool:
     drifted = p.positions != 0 and not p.violation <= p.tolerance
     moving = how != 0.0 and p.has_velocities != 0 and (drifted or not velocity <= p.tolerance)
     if drifted:
-        for i in range(n_y if moving else n_q):
-            out[i] = normal[i]
-        p.steps = close_joints(p, t, out)
+        copy(n_y if moving else n_q, normal, out)
+        p.steps = close_joints(p, t, out, given, work, violated, moved)
     if moving and p.steps >= 0.0:
         for i in range(n_v):
             given[i] = 0.0
         given[n_v] = 1.0
         given[n_v + 1] = 0.0
-        if evaluate(p.step, p.step_context, t, out, given, 0.0, normal[n_y:]) != 0:
+        if evaluate(p.step, p.step_context, t, out, given, 0.0, moved) != 0:
             return False
-        for i in range(n_q, n_y):
-            out[i] = after[i]
+        copy(n_v, moved[n_v + n_q :], out[n_q:])
     p.singular = counts[n_g]
     if p.singular != 0.0:
         p.steps = _FAILED
+    if p.steps < 0.0:
+        return False
     p.moved = 1 if drifted or moving else 0
-    return p.steps >= 0.0
+    return True
 
 
 def corrected(p: Correction, t: float, y: Vec, out: Vec) -> int:
     """y, projected, to `out`, which may be y, and counted. 0, 1 if that failed, or NOT_FINITE."""
     found = p.vectors[size(p.n, p.n_q, p.n_v, p.n_g) - p.n :]
-    if not nearest(p, t, y, found):
-        p.moved = 0
+    copy(p.n, y, found)
+    p.moved = 0
+    if not nearest(p, t, found):
         return 1
     most = 0.0
     zero = 0.0
