@@ -94,6 +94,12 @@ class MachineFunction:
             each.check()
 
 
+def with_arrays(address: int) -> Callable[..., int]:
+    """A C function that Python calls with arrays, as native functions in plain Python do."""
+    run = PROTOTYPE(address)
+    return lambda context, t, y, yd, c, out: run(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+
+
 Shapes = dict[str, tuple[int, ...]]
 """The shapes of y, yd and out."""
 

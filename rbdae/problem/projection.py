@@ -17,7 +17,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.kernels import projection as kernels
 from rbdae.kernels.entry import Entry
 from rbdae.machine import language, loops
-from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
+from rbdae.machine.function import MachineFunction, Shapes, trampoline, with_arrays
 from rbdae.machine.language.native import symbol
 from rbdae.machine.language.program import Program
 from rbdae.machine.loops.correction import Correction, copy, corrected, largest, size
@@ -185,7 +185,7 @@ class Projector:
         run, context = _WITH_LOCK(function.address), function.context
 
         def call(t: float, y: Vec) -> int:
-            z = np.ascontiguousarray(y)
+            z = np.ascontiguousarray(y, dtype=float)
             at = z.ctypes.data
             status: int = run(context, t, at, None, 0.0, at)
             if z is not y:
@@ -199,7 +199,9 @@ class Projector:
         p, (violated, step) = Correction(0), self._functions
         for name in Correction.names:
             setattr(p, name, getattr(self._p, name))
-        p.vectors, p.violations, p.step = self._vectors, _called(violated), _called(step)
+        p.vectors = self._vectors
+        p.violations, p.violations_context = with_arrays(violated.address), violated.context
+        p.step, p.step_context = with_arrays(step.address), step.context
         self._p = p
         run = _PROGRAM.plain()[0]
         return lambda t, y: run(p, t, y, y)
@@ -357,17 +359,6 @@ _WITH_LOCK = ctypes.PYFUNCTYPE(
 )
 """As `rbdae.machine.function.PROTOTYPE`, while the interpreter's lock is held: functions of a model have memory of
 their own."""
-
-
-def _called(function: MachineFunction) -> Callable[..., int]:
-    """A machine function that takes arrays."""
-    run = PROTOTYPE(function.address)
-
-    def call(_: Any, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
-        status: int = run(function.context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
-        return status
-
-    return call
 
 
 def machine_projection(problem: Any) -> MachineFunction:

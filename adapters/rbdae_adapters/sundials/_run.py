@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.adapter import Reason, Request, Solvable, Stats, Unsupported
+from rbdae.adapter import ProjectionError, Reason, Request, Solvable, Stats, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.loops import memory
@@ -84,6 +85,7 @@ class MultistepRun(LoopRun):
         self._direction = request.direction
         function = self._held(machine(problem, "residual" if implicit else "rhs", self._direction))
         self._functions: list[MachineFunction] = [function]
+        self._projection: MachineFunction | None = None
         scratch = self._held(np.zeros(problem.n))
         w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
         w.n, w.scratch, w.direction = problem.n, scratch.ctypes.data, self._direction
@@ -285,7 +287,7 @@ class MultistepRun(LoopRun):
 
     def _project(self, correction: Any) -> None:
         """Project within the steps of BDF: states are corrected in every step, error estimates are unchanged."""
-        self._functions.append(correction)
+        self._projection = correction
         self.words.projection, self.words.projection_context = correction.address, correction.context
         self._call("SetProjFn", POINTER(self._code.address("projection")))
         self._call("SetProjErrEst", INT(0))
@@ -318,6 +320,9 @@ class MultistepRun(LoopRun):
             raise self._errors.pop()
         for function in self._functions:
             function.check()
+        if self._projection is not None:
+            with suppress(ProjectionError):  # SUNDIALS has tried shorter steps, and says the rest
+                self._projection.check()
 
     def finish(self, stats: Stats) -> None:
         counts = self._last or self._counts()
