@@ -79,9 +79,8 @@ def turn_velocities(m: Memory, how: float) -> None:
         if h.kind == QUATERNION_RATE:
             a = S[b].a
             n = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
-            for k in range(4):
-                S[b].w[k] *= select(how > 1.5, n, 1.0)
-                S[b].p[k] *= select(how > 1.5, n, 1.0)
+            S[b].w[:4] *= select(how > 1.5, n, 1.0)
+            S[b].p[:4] *= select(how > 1.5, n, 1.0)
         else:
             turn_with_rotation(m, b, how - 1.0)
 
@@ -95,20 +94,14 @@ def displace(m: Memory) -> None:
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                s.x[k] += d[i + k]
-            i += 3
+        turning = o.iv + o.nt
+        s.x[: o.nt] += d[o.iv : turning]
         if h.kind == ANGULAR:
-            for k in range(3):
-                s.t[k] = d[i + k]
+            s.t[:3] = d[turning : turning + 3]
             rate(h.chart, s.a, s.t, s.ad)
-            for k in range(o.na):
-                s.a[k] += s.ad[k]
+            s.a[: o.na] += s.ad[: o.na]
         else:
-            for k in range(o.na):
-                s.a[k] += d[i + k]
+            s.a[: o.na] += d[turning : turning + o.na]
     normalise_rotations(m)
 
 
@@ -122,8 +115,7 @@ def take_velocities(m: Memory) -> None:
         s = S[b]
         read_body(m, b, v, o.iv, s.xd, s.w, o.nr)
         if h.momenta == 1:
-            for k in range(o.nt):
-                s.px[k] = o.mass * s.xd[k]
+            s.px[: o.nt] = s.xd[: o.nt] * o.mass
             apply_mass(m, b, s.w, s.p)
         elif h.spatial == SPATIAL_VELOCITIES:
             spatial_velocity(m, b)
@@ -142,8 +134,7 @@ def place_at(m: Memory, t: float, y: Array) -> None:
 
 def open_joints(m: Memory) -> None:
     """g of the placed joints to `constraint_side` and g_I to `square_side`, without dropped rows."""
-    for i in range(head(m).n_la):
-        square_side(m)[i] = 0.0
+    square_side(m)[: head(m).n_la] = 0.0
     primitive_residual(m, constraint_side(m), 0, 0)
     clear_dropped(m, constraint_side(m), 0)
     partial_rates(m, square_side(m), 0, 1.0)
@@ -167,19 +158,16 @@ def start_step(m: Memory, u: Array, a: float) -> None:
     n = head(m).n_v
     if head(m).structure == 0:
         collect_velocities(m, w)
-        for i in range(n):
-            w[i] = u[i] + a * w[i]
+        w[:n] = u[:n] + w[:n] * a
     else:
-        for i in range(n):
-            w[i] = u[i]
+        w[:n] = u[:n]
 
 
 def loosen(m: Memory) -> None:
     """`solution`: displacements, or velocities, to the nearest ones that respect the internal constraints."""
     f = right_hand_side(m)
     apply_mass_matrix(m, solution(m), f, 1.0)
-    for i in range(head(m).n_la):
-        constraint_side(m)[i] = 0.0
+    constraint_side(m)[: head(m).n_la] = 0.0
     reduce_bodies(m, 0)
     solve_saddle(m)
 
@@ -205,8 +193,7 @@ def violated(m: Memory, t: float, y: Array, how: Array, out: Array) -> None:
     n = h.chart_internal * h.n_bodies + h.n_rows
     violations(m, out)
     if h.structure != 0:
-        for i in range(n, 2 * n):
-            out[i] = 0.0
+        out[n : 2 * n] = 0.0
     turn_velocities(m, maximum(1.0, how[0]))
     normalise_rotations(m)
     write_state(m, out[2 * n :])
@@ -227,23 +214,21 @@ def step(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     start_step(m, given, a)
     apply_mass_matrix(m, solution(m), right_hand_side(m), 1.0)
     open_joints(m)
-    side = constraint_side(m)
-    for i in range(h.n_la):
-        side[i] = 0.0 if i < h.n_internal else -((1.0 - a) * side[i] + a * square_side(m)[i])
+    joints = slice(h.n_internal, h.n_la)
+    g, g_I = constraint_side(m), square_side(m)
+    g[: h.n_internal] = 0.0
+    g[joints] = -(g[joints] * (1.0 - a) + g_I[joints] * a)
     solve_saddle(m)
     d = solution(m)
-    for i in range(n_v):
-        out[i] = d[i]
+    out[:n_v] = d[:n_v]
     if h.structure == 0:
         take_velocities(m)
-    for i in range(n_v):
-        d[i] = d[i] * (1.0 - by_given) + given[i] * by_given
+    d[:n_v] = d[:n_v] * (1.0 - by_given) + given[:n_v] * by_given
     displace(m)
     write_state(m, out[n_v:])
     first = n_v + h.n_q + n_v
     count = h.chart_internal * h.n_bodies
-    for i in range(count):
-        out[first + i] = 1.0
+    out[first : first + count] = 1.0
     for p in primitives(m)[: h.n_primitives]:
         for k in range(p.n):
             kept = select(abs(factor(m)[1][p.slot[k]]) < SUSPENDED, 1.0, 0.0)

@@ -109,7 +109,7 @@ LAWS = {
     "test_traced_fallback::test_statistics_say_which_code_ran": "Stats code fallbacks",
     _PROJECTIONS: "Stats projections, Projector __call__ count drift iterations largest problem projection "
     "restart_tolerance skipped total",
-    f"{_LOOPS}::test_runs_are_those_that_are_projected_from_python": "Projector machine check",
+    f"{_LOOPS}::test_the_projection_as_a_machine_function_is_the_projection": "Projector machine check",
     "test_drift::test_restarts_do_not_depend_on_the_size_of_velocities": "Projector reach",
     # functions, and lines of the table of observables
     "test_scaled_atol::test_each_unknown_has_the_tolerance_of_what_it_is": "rbdae scaled_atol",
