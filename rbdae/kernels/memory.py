@@ -295,10 +295,6 @@ quasi_forces = _vector()
 """h = M wdot - psi of the null-space form, or (zeta, T^T h) = [G; S]^-T h."""
 square_side = _vector()
 """Right-hand side and solution of the square system: (-g_I, nu), then w."""
-kept_positions = _vector()
-"""The positions before a Newton step of the projection."""
-displacement = _vector()
-"""The sum of the Newton steps of the projection."""
 work = _vector()
 """A vector of the kernel that asks for it: no other one relies on it."""
 force_states = _vector()

@@ -1,8 +1,8 @@
-"""Projection onto the constraint manifold; [NS], section 6.
+"""Projection onto the constraint manifold; [NS], section 6: violations at a state, and a step from there.
 
 Rotations come first, explicitly: (63, P) for quaternions, [Klu76] and [Spu78] for directors. Rates of coordinates go
 with them (`turn_velocities`), or stay, as in the paper. The joints follow by
-Newton's method (`closing`) for (62, P),
+Newton's method for (62, P),
 
     M (q - q*) + G^T chi = 0,  g(q) = 0,
 
@@ -10,13 +10,18 @@ in displacements of the velocity space (x, rotation), and the velocities by (62,
 
     M (v - v*) + G^T eta = 0,  G v + g_I = 0.
 
-Suspended joint equations, near a singular position, move nothing: a violation delta would move the state by
-delta/sigma. Beyond it they count again.
+Both are one step: with w = u + a v it finds d with
+
+    M (d - w) + G^T la = 0,    G d + (1 - a) g + a g_I = 0,
+
+where a = 0 and u = 0 is Newton's step from y, a = 1 and u = 0 gives the velocities. `rbdae.machine.loops.correction`
+has the iteration. Suspended joint equations, near a singular position, move nothing: a violation delta would move the
+state by delta/sigma. Beyond it they count again.
 """
 
 from __future__ import annotations
 
-from rbdae.graph.functions import Array, Memory, select, sqrt
+from rbdae.graph.functions import Array, Memory, maximum, select, sqrt
 from rbdae.kernels.bodies.director_rates import turn_with_rotation
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.gather import (
@@ -28,49 +33,39 @@ from rbdae.kernels.bodies.gather import (
 )
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
 from rbdae.kernels.bodies.spatial import spatial_velocity
-from rbdae.kernels.closing import close_joints, largest, normalise_rotations
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import factorise, reduce_bodies, solve_saddle
-from rbdae.kernels.linear.schur import reduce_gradients
+from rbdae.kernels.linear.schur import SUSPENDED, reduce_gradients
 from rbdae.kernels.memory import (
     bodies,
     constraint_side,
-    constraint_values,
+    factor,
     head,
+    primitives,
     right_hand_side,
     solution,
     square_side,
     states,
-    work,
 )
-from rbdae.kernels.outputs import locate, violations
+from rbdae.kernels.outputs import violations
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
+from rbdae.rotations.chart import normalise, rate
 
-# what is where in the array that `project` takes: what to do, and what was done
-POSITION_TOLERANCE = 0
-VELOCITY_TOLERANCE = 1
-ITERATION_LIMIT = 2
-PROJECT_POSITIONS = 3
-PROJECT_VELOCITIES = 4
-"""0: no; 1: what is not tangential is taken off, [NS] (62, V); 2: rates of coordinates are divided as these are."""
-POSITION_VIOLATION = 5
-VELOCITY_VIOLATION = 6
-ITERATIONS = 7
-CHANGED = 8
-TIME = 9
-"""Violations of velocities are multiplied by it."""
-STEADY = 10
-"""Below it a violation that no longer falls is one of rounding."""
-N_INFO = 11
-"""Then follow the weights of the violations: the chart's internal constraints, then the joints."""
+MORE_GIVEN = 2
+"""Numbers behind u for a step: a; 1 where bodies go by u and not by d."""
 
-# values at ITERATIONS of a projection that failed
-NOT_CONVERGED = -1.0
-SINGULAR = -2.0
+
+def normalise_rotations(m: Memory) -> None:
+    """The rotation parameters of all bodies onto the chart's internal constraints."""
+    h = head(m)
+    S = states(m)
+    if h.chart_internal > 0:
+        for b in range(h.n_bodies):
+            normalise(h.chart, S[b].a, S[b].s)
 
 
 def turn_velocities(m: Memory, how: float) -> None:
@@ -84,33 +79,30 @@ def turn_velocities(m: Memory, how: float) -> None:
         if h.kind == QUATERNION_RATE:
             a = S[b].a
             n = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
-            for k in range(4):
-                S[b].w[k] *= select(how > 1.5, n, 1.0)
-                S[b].p[k] *= select(how > 1.5, n, 1.0)
+            S[b].w[:4] *= select(how > 1.5, n, 1.0)
+            S[b].p[:4] *= select(how > 1.5, n, 1.0)
         else:
             turn_with_rotation(m, b, how - 1.0)
 
 
-def project_velocities(m: Memory) -> None:
-    """The velocities of the placed and moved bodies onto G v + g_I = 0. Writes xd and w, with momenta px and p,
-    with spatial velocities p; or only head.singular."""
+def displace(m: Memory) -> None:
+    """q += the displacement in `solution`; rotations return to their internal constraints."""
     h = head(m)
-    velocity_basis(m)
-    primitive_vectors(m, 1)
-    gradients(m)
-    factorise(m, 0)
-    if h.singular != 0:
-        return
-    v = work(m)
-    collect_velocities(m, v)
-    apply_mass_matrix(m, v, right_hand_side(m), 1.0)
-    side = constraint_side(m)
-    for i in range(h.n_la):
-        side[i] = 0.0
-    partial_rates(m, side, 0, -1.0)
-    clear_dropped(m, side, 0)
-    solve_saddle(m)
-    take_velocities(m)
+    B = bodies(m)
+    S = states(m)
+    d = solution(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        turning = o.iv + o.nt
+        s.x[: o.nt] += d[o.iv : turning]
+        if h.kind == ANGULAR:
+            s.t[:3] = d[turning : turning + 3]
+            rate(h.chart, s.a, s.t, s.ad)
+            s.a[: o.na] += s.ad[: o.na]
+        else:
+            s.a[: o.na] += d[turning : turning + o.na]
+    normalise_rotations(m)
 
 
 def take_velocities(m: Memory) -> None:
@@ -123,8 +115,7 @@ def take_velocities(m: Memory) -> None:
         s = S[b]
         read_body(m, b, v, o.iv, s.xd, s.w, o.nr)
         if h.momenta == 1:
-            for k in range(o.nt):
-                s.px[k] = o.mass * s.xd[k]
+            s.px[: o.nt] = s.xd[: o.nt] * o.mass
             apply_mass(m, b, s.w, s.p)
         elif h.spatial == SPATIAL_VELOCITIES:
             spatial_velocity(m, b)
@@ -141,26 +132,42 @@ def place_at(m: Memory, t: float, y: Array) -> None:
     velocity_basis(m)
 
 
-def unclosed(m: Memory, t: float, y: Array) -> None:
-    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, g in `constraint_side`
-    and g_I in `square_side`, without dropped rows."""
-    place_at(m, t, y)
-    primitive_vectors(m, 1)
-    gradients(m)
-    reduce_bodies(m, 0)
-    reduce_gradients(m, 0)
+def open_joints(m: Memory) -> None:
+    """g of the placed joints to `constraint_side` and g_I to `square_side`, without dropped rows."""
+    square_side(m)[: head(m).n_la] = 0.0
     primitive_residual(m, constraint_side(m), 0, 0)
     clear_dropped(m, constraint_side(m), 0)
     partial_rates(m, square_side(m), 0, 1.0)
     clear_dropped(m, square_side(m), 0)
 
 
+def unclosed(m: Memory, t: float, y: Array) -> None:
+    """The joint equations at (t, y). Leaves the gradients with H and HJ, N and Ji of the bodies, and what `open_joints`
+    does."""
+    place_at(m, t, y)
+    primitive_vectors(m, 1)
+    gradients(m)
+    reduce_bodies(m, 0)
+    reduce_gradients(m, 0)
+    open_joints(m)
+
+
+def start_step(m: Memory, u: Array, a: float) -> None:
+    """w = u + a v to `solution`. Reads the moved bodies."""
+    w = solution(m)
+    n = head(m).n_v
+    if head(m).structure == 0:
+        collect_velocities(m, w)
+        w[:n] = u[:n] + w[:n] * a
+    else:
+        w[:n] = u[:n]
+
+
 def loosen(m: Memory) -> None:
     """`solution`: displacements, or velocities, to the nearest ones that respect the internal constraints."""
     f = right_hand_side(m)
     apply_mass_matrix(m, solution(m), f, 1.0)
-    for i in range(head(m).n_la):
-        constraint_side(m)[i] = 0.0
+    constraint_side(m)[: head(m).n_la] = 0.0
     reduce_bodies(m, 0)
     solve_saddle(m)
 
@@ -177,44 +184,53 @@ def write_state(m: Memory, y: Array) -> None:
             write_body(m, b, s.px if h.momenta == 1 else s.xd, w, o.nr, y, h.n_q + o.iv)
 
 
-@entry("itoo")
-def project(m: Memory, t: float, y: Array, info: Array) -> None:
-    """Project y in place; `info` says what to do, and what was done, at the indices above."""
+@entry("ityyo")
+def violated(m: Memory, t: float, y: Array, how: Array, out: Array) -> None:
+    """(g, gdot, y with normalised rotations) to `out`; `how[0]` says how velocities turn with them. Where velocities
+    are not unknowns, gdot is 0 and the last part has positions alone."""
     h = head(m)
-    set_time(m, t)
-    locate(m, y)
-    half = h.chart_internal * h.n_bodies + h.n_rows
-    g = constraint_values(m)
-    violations(m, g)
-    weights = info[N_INFO:]
-    info[POSITION_VIOLATION] = largest(g, 0, half, weights)
-    info[VELOCITY_VIOLATION] = info[TIME] * largest(g, half, half, weights)
-    info[ITERATIONS] = 0.0
-    info[CHANGED] = 0.0
-    positions = info[PROJECT_POSITIONS] != 0.0 and not info[POSITION_VIOLATION] <= info[POSITION_TOLERANCE]
-    drifted = positions or not info[VELOCITY_VIOLATION] <= info[VELOCITY_TOLERANCE]
-    if positions:
-        if info[PROJECT_VELOCITIES] > 1.5:
-            turn_velocities(m, info[PROJECT_VELOCITIES])
-        normalise_rotations(m)
-        if h.n_rows > 0:
-            limit = int(info[ITERATION_LIMIT])
-            count = info[ITERATIONS : ITERATIONS + 1]
-            joints = weights[h.chart_internal * h.n_bodies :]
-            close_joints(m, info[POSITION_TOLERANCE], info[STEADY], limit, count, joints)
-        if info[ITERATIONS] < 0.0:
-            if h.singular != 0:
-                info[ITERATIONS] = SINGULAR
-            return
-        info[CHANGED] = 1.0
-    # quasi-velocities satisfy their constraints by construction
-    if info[PROJECT_VELOCITIES] != 0.0 and h.structure == 0 and drifted:
-        place(m)
-        move(m)
-        project_velocities(m)
-        if h.singular != 0:
-            info[ITERATIONS] = SINGULAR
-            return
-        info[CHANGED] = 1.0
-    if info[CHANGED] != 0.0:
-        write_state(m, y)
+    place_at(m, t, y)
+    n = h.chart_internal * h.n_bodies + h.n_rows
+    violations(m, out)
+    if h.structure != 0:
+        out[n : 2 * n] = 0.0
+    turn_velocities(m, maximum(1.0, how[0]))
+    normalise_rotations(m)
+    write_state(m, out[2 * n :])
+
+
+@entry("ityyo")
+def step(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
+    """(d, positions after d with velocities that are d, 1 for each constraint that is not suspended, 1 + the place of
+    the first vanishing pivot or 0) to `out`; `given` is (u, a, 1 where bodies go by u and not by d)."""
+    h = head(m)
+    n_v = h.n_v
+    a = given[n_v]
+    by_given = given[n_v + 1]
+    place_at(m, t, y)
+    primitive_vectors(m, 1)
+    gradients(m)
+    factorise(m, 0)
+    start_step(m, given, a)
+    apply_mass_matrix(m, solution(m), right_hand_side(m), 1.0)
+    open_joints(m)
+    joints = slice(h.n_internal, h.n_la)
+    g, g_I = constraint_side(m), square_side(m)
+    g[: h.n_internal] = 0.0
+    g[joints] = -(g[joints] * (1.0 - a) + g_I[joints] * a)
+    solve_saddle(m)
+    d = solution(m)
+    out[:n_v] = d[:n_v]
+    if h.structure == 0:
+        take_velocities(m)
+    d[:n_v] = d[:n_v] * (1.0 - by_given) + given[:n_v] * by_given
+    displace(m)
+    write_state(m, out[n_v:])
+    first = n_v + h.n_q + n_v
+    count = h.chart_internal * h.n_bodies
+    out[first : first + count] = 1.0
+    for p in primitives(m)[: h.n_primitives]:
+        for k in range(p.n):
+            kept = select(abs(factor(m)[1][p.slot[k]]) < SUSPENDED, 1.0, 0.0)
+            out[first + count + p.row - h.n_internal + k] = kept
+    out[first + count + h.n_rows] = h.singular

@@ -18,7 +18,7 @@ import ctypes
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, Protocol, final
 
 import numpy as np
 
@@ -58,6 +58,13 @@ arguments that are not just as they should be, the plain kernel, None; the table
 (`rbdae.machine.rolled`); then the user's functions, and the numbers that code loads."""
 
 
+class Checked(Protocol):
+    """What may keep an exception."""
+
+    def check(self) -> None:
+        """Raise it."""
+
+
 @final
 class MachineFunction:
     """A C function with its context, for loops in machine code. It keeps alive what it needs.
@@ -69,7 +76,7 @@ class MachineFunction:
     """
 
     def __init__(
-        self, address: int, context: int, owner: Any, errors: list[BaseException], calls: Sequence[MachineFunction] = ()
+        self, address: int, context: int, owner: Any, errors: list[BaseException], calls: Sequence[Checked] = ()
     ) -> None:
         self.address = address
         self.context = context
@@ -85,6 +92,12 @@ class MachineFunction:
             raise error
         for each in self._calls:
             each.check()
+
+
+def with_arrays(address: int) -> Callable[..., int]:
+    """A C function that Python calls with arrays, as native functions in plain Python do."""
+    run = PROTOTYPE(address)
+    return lambda context, t, y, yd, c, out: run(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
 
 
 Shapes = dict[str, tuple[int, ...]]

@@ -259,9 +259,11 @@ class Workspace:
     def singular_row(self) -> int | None:
         """The joint row (in the order of the joints) at which the last factorisation broke down; None if it did not."""
         place = int(self.head["singular"][0])
-        if place == 0:
-            return None
-        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + place - 1])
+        return None if place == 0 else self.row_of_pivot(place - 1)
+
+    def row_of_pivot(self, place: int) -> int:
+        """The joint row that is eliminated at this place."""
+        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + place])
 
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:

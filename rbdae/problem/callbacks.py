@@ -30,7 +30,7 @@ from rbdae.multibody.recorded_factors import FactorCode, factors_of
 from rbdae.multibody.recorded_factors import Wanted as FactorsWanted
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.projection import Nearest, ViolationScales, machine_projection
+from rbdae.problem.projection import ViolationScales, functions_of, machine_projection
 
 HowMade: TypeAlias = Literal["machine", "folded", "plain", "mixed"]
 
@@ -87,9 +87,8 @@ class Callbacks:
         return self._call("rhs_jacobian")
 
     @cached_property
-    def project(self) -> Nearest:
-        """project(t, y, info), see `rbdae.kernels.projection`."""
-        return Nearest(self._workspace)
+    def _projection(self) -> tuple[MachineFunction, MachineFunction]:
+        return functions_of(self._workspace)
 
     @cached_property
     def _violation_scales(self) -> ViolationScales:

@@ -228,8 +228,8 @@ class StateProjector(Protocol):
 
     1. A projected state is a fixed point: projecting it again changes nothing and returns False.
     2. Multipliers are left alone.
-    3. It may have a function ``machine()`` that makes a `rbdae.problem.projection.CompiledProjection` for a run in
-       machine code, or gives None; most have it not.
+    3. It may have a function ``machine()`` that gives the projection as a C function for runs in machine code, as
+       `rbdae.Projector` has it, or None; most have it not.
     """
 
     @property

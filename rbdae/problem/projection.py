@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from operator import attrgetter
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -12,17 +14,20 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
-from rbdae.kernels import near_projection
-from rbdae.kernels import projection as kernel
-from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
-from rbdae.machine.loops import correction as at
-from rbdae.machine.loops.memory import NOT_PROJECTED
-from rbdae.machine.projected import projected
+from rbdae.kernels import projection as kernels
+from rbdae.kernels.entry import Entry
+from rbdae.machine import language, loops
+from rbdae.machine.function import MachineFunction, Shapes, trampoline, with_arrays
+from rbdae.machine.language.native import symbol
+from rbdae.machine.language.program import Program
+from rbdae.machine.loops.correction import Correction, copy, corrected, largest, size
+from rbdae.machine.loops.methods import LEVEL
+from rbdae.machine.module import Module, NoMachineCode, compiled
+from rbdae.machine.sources import sources
 from rbdae.multibody.closing_elements import code_of_closing
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.closing import called_with_lock, closing
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
 
@@ -31,9 +36,6 @@ TOLERANCE = 1e-14
 
 HELD = 1e-12
 """Relative violation up to which positions are on the constraints: rounding, where no projection has to follow."""
-
-_NEAR = 3
-"""Least limit of iterations for which the first two look for the nearest state."""
 
 
 @final
@@ -110,33 +112,32 @@ class Projector:
     total : sum of the corrections, max norm
     """
 
+    count, skipped, iterations, largest, total = (
+        property(attrgetter(f"_p.{name}")) for name in ("count", "skipped", "iterations", "largest", "total")
+    )
+
     def __init__(self, projection: Projection, problem: Any) -> None:
         self.projection = projection
         self.problem = problem
-        self.count = 0
-        self.skipped = 0
-        self.iterations = 0
-        self.largest = 0.0
-        self.total = 0.0
-        self._before = np.empty(problem.n)
-        p = projection
         self._scales: ViolationScales = problem.callbacks._violation_scales
         if projection.metric == "identity":
             _refuse_identity(problem.workspace)
-        self._info = self._scales.info(
-            tolerance=p.tolerance,
-            max_iterations=p.max_iterations,
-            position=p.position,
-            velocity=p.velocity * (1.0 + (p.velocities == "angular")),
-        )
+        workspace: Workspace = problem.workspace
+        layout, n_g = workspace.layout, len(self._scales.weights)
+        sizes = (problem.n, layout.q.stop, layout.n_velocities, n_g)
+        first = len(Correction.names)
+        self._memory = np.zeros(first + size(*sizes))
+        self._vectors = self._memory[first:]
+        self._vectors[0] = projection.velocity * (1.0 + (projection.velocities == "angular"))
+        self._vectors[1 : 1 + n_g] = self._scales.weights
+        self._p = p = Correction.of(self._memory)
+        p.n, p.n_q, p.n_v, p.n_g = sizes
+        p.n_joints, p.has_velocities = layout.n_rows, int(not workspace.settings.reduced)
+        p.positions, p.limit, p.tolerance = int(projection.position), projection.max_iterations, projection.tolerance
+        p.steady = max(1e3 * projection.tolerance, 30.0 * self._scales.reach * np.finfo(float).eps)
+        p.time = self._scales.time
 
-    @cached_property
-    def _nearest(self) -> Nearest:
-        """The projection without statistics, made when it is first needed."""
-        if self.projection.metric == "identity":  # with M = I, [NS] (64)
-            return Nearest(with_unit_masses(self.problem.workspace))
-        nearest: Nearest = self.problem.callbacks.project
-        return nearest
+    __reduce__ = refuse_copies
 
     @property
     def restart_tolerance(self) -> float:
@@ -153,42 +154,74 @@ class Projector:
 
         Raises `ProjectionError` where the constraints cannot be satisfied.
         """
-        self._before[:] = y
-        info = self._info
-        self._nearest(t, y, info)
-        if info[kernel.ITERATIONS] < 0.0:
-            raise ProjectionError(self._failure(t, info))
-        if info[kernel.CHANGED] == 0.0:
-            self.skipped += 1
-            return False
-        correction = float(np.max(np.abs(y - self._before)))
-        self.count += 1
-        self.iterations += int(info[kernel.ITERATIONS])
-        self.largest = max(self.largest, correction)
-        self.total += correction
-        return True
+        if self._run(t, y) == 1:
+            self.check()
+        return bool(self._p.moved)
 
-    def machine(self) -> CompiledProjection | None:
-        """This projection for a run in machine code; None if there is none."""
-        if self.projection.max_iterations < _NEAR:
+    @cached_property
+    def _functions(self) -> tuple[MachineFunction, MachineFunction]:
+        """Violations at a state, and a step from there."""
+        if self.projection.metric == "identity":  # with M = I, [NS] (64)
+            return functions_of(with_unit_masses(self.problem.workspace))
+        found: tuple[MachineFunction, MachineFunction] = self.problem.callbacks._projection
+        return found
+
+    def machine(self) -> MachineFunction | None:
+        """f(t, y, out) for runs in machine code: y, projected, to out, which may be y, see
+        `rbdae.machine.loops.correction.corrected`. None where there is no machine code."""
+        code = _code()
+        if code is None:
             return None
-        near = self._nearest.machine()
-        return None if near is None else CompiledProjection(self, near, self._info, self.problem.n)
+        p, (violated, step) = self._p, self._functions
+        p.violations, p.violations_context = violated.address, violated.context
+        p.step, p.step_context = step.address, step.context
+        return MachineFunction(code.address("corrected"), self._memory.ctypes.data, (code, self), [], [self])
 
-    def _failure(self, t: float, info: Vec) -> str:
-        """Why a projection failed."""
-        violation = float(np.max(np.abs(self.problem.constraints(t, self._before).position), initial=0.0))
-        if info[kernel.ITERATIONS] == kernel.SINGULAR:
-            row = self.problem.singular_row() if self.projection.metric == "mass" else None
-            return (
-                f"t = {t:g}: the constraints are redundant or singular, first at "
-                f"{row or 'a joint'}; remove the redundant joint equation or move away from "
-                "the singular position"
+    @cached_property
+    def _run(self) -> Callable[[float, Vec], int]:
+        function = self.machine()
+        if function is None:
+            return self._plain()
+        run, context = _WITH_LOCK(function.address), function.context
+
+        def call(t: float, y: Vec) -> int:
+            z = np.ascontiguousarray(y, dtype=float)
+            at = z.ctypes.data
+            status: int = run(context, t, at, None, 0.0, at)
+            if z is not y:
+                y[:] = z
+            return status
+
+        return call
+
+    def _plain(self) -> Callable[[float, Vec], int]:
+        """The loop in plain Python."""
+        p, (violated, step) = Correction(0), self._functions
+        for name in Correction.names:
+            setattr(p, name, getattr(self._p, name))
+        p.vectors = self._vectors
+        p.violations, p.violations_context = with_arrays(violated.address), violated.context
+        p.step, p.step_context = with_arrays(step.address), step.context
+        self._p = p
+        run = _PROGRAM.plain()[0]
+        return lambda t, y: run(p, t, y, y)
+
+    def check(self) -> None:
+        """Raise why the last projection has failed, if it has."""
+        for function in self._functions:
+            function.check()
+        p = self._p
+        if p.steps >= 0.0:
+            return
+        if p.singular:
+            row = self.problem.model.row_name(self.problem.workspace.row_of_pivot(int(p.singular) - 1))
+            raise ProjectionError(
+                f"t = {p.t:g}: the constraints are redundant or singular, first at {row}; remove the redundant joint "
+                "equation or move away from the singular position"
             )
-        return (
-            f"t = {t:g}: Newton's method did not reach the constraint manifold (violation "
-            f"{violation:.3g} before); start closer to a consistent position, or raise "
-            "max_iterations"
+        raise ProjectionError(
+            f"t = {p.t:g}: Newton's method did not reach the constraint manifold (relative violation "
+            f"{p.violation:.3g} before); start closer to a consistent position, or raise max_iterations"
         )
 
     def drift(self, t: float, y: Vec) -> float:
@@ -255,17 +288,6 @@ class ViolationScales:
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
         return cls(weights, 1.0 / scales.rate, scales.reach / scales.length)
 
-    def info(self, *, tolerance: float, max_iterations: int = 10, position: bool = True, velocity: float = 2.0) -> Vec:
-        """How to project, for `rbdae.kernels.projection`; see `rbdae.Projection`."""
-        out = np.concatenate([np.zeros(kernel.N_INFO), self.weights])
-        out[kernel.TIME] = self.time
-        out[kernel.STEADY] = max(1e3 * tolerance, 30.0 * self.reach * np.finfo(float).eps)
-        out[kernel.POSITION_TOLERANCE] = out[kernel.VELOCITY_TOLERANCE] = tolerance
-        out[kernel.ITERATION_LIMIT] = max_iterations
-        out[kernel.PROJECT_POSITIONS] = position
-        out[kernel.PROJECT_VELOCITIES] = velocity
-        return out
-
     def relative(self, found: Constraints) -> tuple[float, float]:
         """The largest violations, without units, of positions and of velocities."""
         position = float(np.max(self.weights * np.abs(found.position), initial=0.0))
@@ -286,140 +308,65 @@ def _refuse_identity(workspace: Workspace) -> None:
         )
 
 
-@final
-class Nearest:
-    """``project(t, y, info)``: y in place to the nearest state on the constraints, see `rbdae.kernels.projection`. Near
-    them by code of this model, elsewhere in plain Python, which takes milliseconds."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    __reduce__ = refuse_copies
-
-    @cached_property
-    def _anywhere(self) -> Callable[[float, Vec, Vec], None]:
-        return self._workspace.plain(kernel.project)
-
-    @cached_property
-    def _steps(self) -> TracedKernel | None:
-        """Newton steps of a long model; None for others."""
-        code = code_of_closing(self._workspace)
-        return None if code is None else TracedKernel("closing", code, self._workspace, lambda: _counts_not, Tally())
-
-    @cached_property
-    def _recorded(self) -> TracedKernel | None:
-        """Code of `rbdae.kernels.near_projection`; None without code of this model."""
-        workspace, n = self._workspace, self._workspace.layout.n
-        if not workspace.memory.traced:
-            return None
-        info = kernel.N_INFO + len(ViolationScales.of(workspace).weights)
-        shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + near_projection.N_MORE,)}
-        return traced(workspace, near_projection.project_near, shapes, otherwise=lambda: _counts_not)
-
-    def machine(self) -> MachineFunction | None:
-        """Code of the model as a C function, for one run at a time; None without it, and where it calls Python. It
-        returns 1 where a guard does not hold."""
-        if self._steps is not None:
-            return closing(self._workspace, self._steps)
-        return None if self._recorded is None or self._recorded.code.functions else self._recorded.bare()
-
-    @cached_property
-    def _near(self) -> Callable[[float, Vec, Vec, Vec], None] | None:
-        if self._steps is not None:
-            return called_with_lock(closing(self._workspace, self._steps), _counts_not)
-        return None if self._recorded is None else self._recorded.call
-
-    def __call__(self, t: float, y: Vec, info: Vec) -> None:
-        """Project y; `info` says how, and what was done."""
-        if info[kernel.ITERATION_LIMIT] < _NEAR or self._near is None:
-            self._anywhere(t, y, info)
-            return
-        n = len(y)
-        out = np.empty(n + near_projection.N_MORE)
-        self._near(t, y, info, out)
-        found = out[n:]
-        if found[near_projection.COUNTS] != 1.0 or not np.isfinite(out).all():
-            self._anywhere(t, y, info)
-            return
-        info[kernel.POSITION_VIOLATION] = found[near_projection.POSITIONS]
-        info[kernel.VELOCITY_VIOLATION] = found[near_projection.VELOCITIES]
-        info[kernel.ITERATIONS] = found[near_projection.ITERATIONS]
-        info[kernel.CHANGED] = found[near_projection.OFF]
-        if found[near_projection.OFF]:
-            y[:] = out[:n]
+def functions_of(workspace: Workspace) -> tuple[MachineFunction, MachineFunction]:
+    """The functions of a model that its projections evaluate: violations at a state, and a step from there."""
+    layout, n_v = workspace.layout, workspace.layout.n_velocities
+    n_y, n_g = layout.q.stop + n_v, workspace.model.n * len(workspace.settings.chart.internal) + layout.n_rows
+    given = n_v + kernels.MORE_GIVEN
+    return (
+        _function(workspace, kernels.violated, {"y": (layout.n,), "yd": (1,), "out": (2 * n_g + n_y,)}),
+        _function(workspace, kernels.step, {"y": (layout.n,), "yd": (given,), "out": (n_v + n_y + n_g + 1,)}),
+    )
 
 
-def _counts_not(t: float, y: Vec, info: Vec, out: Vec) -> None:
-    """Say that a result does not count: in place of code whose guards do not hold."""
-    out[:] = 0.0
+def _function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
+    found = None
+
+    def plain() -> Callable[..., None]:
+        return workspace.plain(kernel)
+
+    if workspace.memory.traced:
+        code = code_of_closing(workspace, kernel, shapes)
+        if code is None:
+            found = traced(workspace, kernel, shapes, otherwise=plain)
+        else:
+            found = TracedKernel(kernel.function.__name__, code, workspace, plain, Tally())
+    return trampoline(plain(), "tyyo", shapes) if found is None else found.function()
 
 
-@final
-class CompiledProjection:
-    """The two functions of `rbdae.machine.loops.correction`, and the memory that goes with them; of one run.
-
-    Attributes
-    ----------
-    near, anywhere : machine functions
-    memory : (k,)
-    result : int
-        Where results are in it.
-    """
-
-    def __init__(self, projector: Any, near: MachineFunction, info: Vec, n: int) -> None:
-        self.near = near
-        self._projector = projector
-        self.result = at.INFO + len(info)
-        self.memory = np.zeros(self.result + n + near_projection.N_MORE)
-        self.memory[at.INFO : self.result] = info
-
-        def anywhere(t: float, y: Vec, _: Vec, out: Vec) -> None:
-            out[:n] = y
-            out[n] = projector(t, out[:n])
-
-        shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + near_projection.N_MORE,)}
-        self.anywhere = trampoline(anywhere, "tyyo", shapes)
-
-    def start(self, t: float, y: Vec) -> None:
-        """Project y (n,) in place from Python, as the loop does, and count it.
-
-        Raises `ProjectionError` where the constraints cannot be satisfied.
-        """
-        near, anywhere = _called(self.near), _called(self.anywhere)
-        if at.project(near, self.near.context, anywhere, len(y), self.result, self.memory, t, y) == NOT_PROJECTED:
-            self.anywhere.check()
-        self.collect()
-
-    __reduce__ = refuse_copies
-
-    def collect(self) -> None:
-        """Add what the loop has counted since the last time to the projector's statistics."""
-        p, projector = self.memory, self._projector
-        projector.count += int(p[at.COUNT])
-        projector.skipped += int(p[at.SKIPPED])
-        projector.iterations += int(p[at.NEWTON])
-        projector.largest = max(projector.largest, float(p[at.LARGEST]))
-        projector.total += float(p[at.TOTAL])
-        p[: at.INFO] = 0.0
+_PROGRAM = Program((corrected, copy, largest))  # entries are not written into each other, which halves LLVM's time
+_TEXT = f"""
+define i32 @corrected(ptr %p, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
+  %r = call i64 @"{symbol(corrected)}"(ptr %p, double %t, ptr %y, ptr %out)
+  %status = trunc i64 %r to i32
+  ret i32 %status
+}}
+"""
 
 
-def _called(function: MachineFunction) -> Any:
-    """A machine function that takes arrays."""
-    call = PROTOTYPE(function.address)
+@cache
+def _code() -> Module | None:
+    """The loop in machine code; None where there is none."""
+    made_of = ("corrected", _TEXT, sources(loops, language))
+    try:
+        return compiled(lambda: _PROGRAM.text() + _TEXT, LEVEL, made_of=made_of)
+    except NoMachineCode:
+        return None
 
-    def called(context: int, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
-        status: int = call(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
-        return status
 
-    return called
+_WITH_LOCK = ctypes.PYFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p
+)
+"""As `rbdae.machine.function.PROTOTYPE`, while the interpreter's lock is held: functions of a model have memory of
+their own."""
 
 
 def machine_projection(problem: Any) -> MachineFunction:
     """A machine function that projects y (n,) to out with the defaults of `Projection`, for loops of a user."""
     projector, n = Projection().bind(problem), problem.n
-    compiled = projector.machine()
-    if compiled is not None:
-        return projected(compiled, n)
+    found = projector.machine()
+    if found is not None:
+        return found
 
     def anywhere(t: float, y: Vec, out: Vec) -> None:
         out[:] = y

@@ -37,7 +37,6 @@ from rbdae.graph.on_stacks import stacked as values_on_rows
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import formulate as formulating
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
-from rbdae.kernels import projection as projection_kernel
 from rbdae.kernels import records
 from rbdae.kernels.conserving import elimination as step_elimination
 from rbdae.kernels.conserving import increments
@@ -47,7 +46,6 @@ from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
 from rbdae.kernels.memory import Content
 from rbdae.kernels.outputs import constraints, natural
-from rbdae.kernels.projection import project
 from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import cache_folder, module, straight
 from rbdae.machine import entries_on_disk as entry_files
@@ -59,9 +57,9 @@ from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, odex, odex_rows
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
+from rbdae.machine.loops import odex, odex_rows
 from rbdae.machine.loops import rows as loop_rows
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
 from rbdae.models.pendulum import CV_GRAVITY
@@ -98,6 +96,7 @@ from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import equations, matrices, problem, switches
+from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.rotations import functions as chart_functions
@@ -230,37 +229,14 @@ def machine_call(address: int) -> Any:
     return machine_function.PROTOTYPE(address)
 
 
-def project_through(projector: Any, call: Any) -> None:
-    """Let a projector that Python calls project by ``call(nearest, t, y, info)``."""
-    nearest = projector._nearest
-
-    class Through:
-        __call__ = staticmethod(partial(call, nearest))
-        machine = staticmethod(nearest.machine)
-
-    projector._nearest = Through()
-
-
-def project_in_python(projector: Any, t: float, y: Vec) -> tuple[bool, float]:
-    """Project y in place by the kernel in plain Python, as a projector does: whether y changed, and Newton steps."""
-    info: Vec = projector._info.copy()
-    projector._nearest._anywhere(t, y, info)
-    return info[projection_kernel.CHANGED] == 1.0, float(info[projection_kernel.ITERATIONS])
-
-
-def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) -> tuple[Vec, bool, float, bool]:
-    """(y, projected; whether it was off the constraints; iterations; whether the result counts), by the code for states
-    near the constraints."""
-    made = projector.machine()
-    assert made is not None
-    n = problem.n
-    info, out = made.memory[correction.INFO : made.result], np.zeros(n + correction.N_MORE)
-    status = machine_call(made.near.address)(
-        made.near.context, t, y.ctypes.data, info.ctypes.data, 0.0, out.ctypes.data
-    )
-    more = out[n:]
-    counts = status == 0 and more[correction.COUNTS] == 1.0
-    return out[:n], bool(more[correction.OFF]), float(more[correction.ITERATIONS]), bool(counts)
+def in_python(projector: Any) -> Any:
+    """The same projection with its loop, and the model's functions, in plain Python."""
+    of = projector.problem.workspace
+    workspace = Workspace(Memory.of(of.model, of.settings, code="plain"), of.selection)
+    out = projector.projection.bind(projector.problem)
+    out._functions = functions_of(with_unit_masses(workspace) if out.projection.metric == "identity" else workspace)
+    out._run = out._plain()
+    return out
 
 
 def values_of_machine_code(

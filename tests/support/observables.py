@@ -40,7 +40,7 @@ LAWS = {
     f"{_PARAMETERS}::test_values_are_those_of_the_system": "Problem parameters",
     f"{_PARAMETERS}::test_names_have_the_differences_between_systems": "Problem parameter_jacobian",
     f"{_PARAMETERS}::test_the_right_hand_side_has_its_own": "Problem rhs_parameter_jacobian",
-    "test_projection::test_positions_move_the_least_in_the_mass_metric": "Problem project, Callbacks project",
+    "test_projection::test_positions_move_the_least_in_the_mass_metric": "Problem project",
     f"{_ALONG}::test_a_switched_run_is_the_same_after_loading": "Solution atol reason rtol save",
     f"{_SWITCHES}::test_a_run_is_read_without_a_seam": "Problem by_time each interpretation of workspace",
     f"{_SWITCHES}::test_switches_compose_in_either_order": "Problem resumed switches with_selection",
@@ -109,7 +109,7 @@ LAWS = {
     "test_traced_fallback::test_statistics_say_which_code_ran": "Stats code fallbacks",
     _PROJECTIONS: "Stats projections, Projector __call__ count drift iterations largest problem projection "
     "restart_tolerance skipped total",
-    f"{_LOOPS}::test_projections_of_few_iterations_come_back_to_python": "Projector machine",
+    f"{_LOOPS}::test_the_projection_as_a_machine_function_is_the_projection": "Projector machine check",
     "test_drift::test_restarts_do_not_depend_on_the_size_of_velocities": "Projector reach",
     # functions, and lines of the table of observables
     "test_scaled_atol::test_each_unknown_has_the_tolerance_of_what_it_is": "rbdae scaled_atol",

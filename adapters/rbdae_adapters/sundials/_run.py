@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.adapter import Reason, Request, Solvable, Stats, Unsupported
+from rbdae.adapter import ProjectionError, Reason, Request, Solvable, Stats, Unsupported
 from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.loops import memory
-from rbdae.machine.loops.correction import INFO
 from rbdae.machine.loops.host import USUAL, Controls
 from rbdae.machine.loops.methods import MULTISTEP
 from rbdae_adapters._sundials import REASONS, gave_up
@@ -85,6 +85,7 @@ class MultistepRun(LoopRun):
         self._direction = request.direction
         function = self._held(machine(problem, "residual" if implicit else "rhs", self._direction))
         self._functions: list[MachineFunction] = [function]
+        self._projection: MachineFunction | None = None
         scratch = self._held(np.zeros(problem.n))
         w.array, w.function, w.context = library.address("N_VGetArrayPointer"), function.address, function.context
         w.n, w.scratch, w.direction = problem.n, scratch.ctypes.data, self._direction
@@ -286,13 +287,8 @@ class MultistepRun(LoopRun):
 
     def _project(self, correction: Any) -> None:
         """Project within the steps of BDF: states are corrected in every step, error estimates are unchanged."""
-        w = self.words
-        near, anywhere, n = correction.near, correction.anywhere, self._problem.n
-        info = correction.memory[INFO : correction.result].copy()
-        out = np.zeros(n + 8)
-        self._held((correction, info, out))
-        w.near, w.near_context, w.anywhere = near.address, near.context, anywhere.address
-        w.info, w.projected = info.ctypes.data, out.ctypes.data
+        self._projection = correction
+        self.words.projection, self.words.projection_context = correction.address, correction.context
         self._call("SetProjFn", POINTER(self._code.address("projection")))
         self._call("SetProjErrEst", INT(0))
         self._call("SetProjFrequency", LONG(1))
@@ -324,6 +320,9 @@ class MultistepRun(LoopRun):
             raise self._errors.pop()
         for function in self._functions:
             function.check()
+        if self._projection is not None:
+            with suppress(ProjectionError):  # SUNDIALS has tried shorter steps, and says the rest
+                self._projection.check()
 
     def finish(self, stats: Stats) -> None:
         counts = self._last or self._counts()
@@ -343,7 +342,7 @@ class MultistepRun(LoopRun):
             count("NumJacEvals") + self._looked,
             count("NumLinSolvSetups"),
             count("NumErrTestFails") + count("NumNonlinSolvConvFails"),
-            count("NumProjEvals") if self.words.near else 0,
+            count("NumProjEvals") if self.words.projection else 0,
         )
 
     def close(self) -> None:

@@ -20,7 +20,6 @@ from rbdae.machine.factors import PIVOTS
 from rbdae.machine.language.native import symbol
 from rbdae.machine.language.program import Program
 from rbdae.machine.language.words import Address, Fields, Function, Ints, Vec, evaluate
-from rbdae.machine.loops.correction import COUNTS, OFF
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
 
@@ -54,10 +53,9 @@ class Words(Fields):
     solve_context: Address
     repair: Function
     """Chooses pivots again."""
-    near: Function
-    """Projects states near the constraints, see `rbdae.machine.loops.correction`."""
-    near_context: Address
-    anywhere: Function
+    projection: Function
+    """Projects states, see `rbdae.machine.loops.correction`."""
+    projection_context: Address
     # SUNDIALS' own functions
     array: Address
     matrix_data: Address
@@ -69,8 +67,6 @@ class Words(Fields):
     values: Address
     places: Address
     factors_memory: Address
-    info: Address
-    projected: Address
     history: Address
     integrator: Address
     state: Address
@@ -154,20 +150,12 @@ def solved(u: Words, memory: Vec, b: Vec, factor: float, x: Vec) -> int:
     return status
 
 
-def projection(u: Words, t: float, y: Vec, info: Vec, projected: Vec, out: Vec) -> int:
+def projection(u: Words, t: float, y: Vec, out: Vec) -> int:
     """The correction of y to out; 1 if it cannot be found."""
-    n = u.n
-    status = evaluate(u.near, u.near_context, u.direction * t, y, info, 0.0, projected)
-    if status == 0 and projected[n + OFF] == 0.0:
-        for i in range(n):
-            out[i] = 0.0
-        return 0
-    if status != 0 or projected[n + COUNTS] != 1.0:
-        status = evaluate(u.anywhere, u.near_context, u.direction * t, y, info, 0.0, projected)
-    if status != 0:
+    if evaluate(u.projection, u.projection_context, u.direction * t, y, y, 0.0, out) != 0:
         return 1
-    for i in range(n):
-        out[i] = projected[i] - y[i]
+    for i in range(u.n):
+        out[i] -= y[i]
     return 0
 
 
@@ -242,7 +230,7 @@ _WRAPPED = "".join(
             "projection",
             "double %t, ptr %y.vector, ptr %c.vector, double %eps, ptr %ee, ptr %u",
             projection,
-            "double %t, ptr %y, ptr %INFO, ptr %PROJECTED, ptr %c",
+            "double %t, ptr %y, ptr %c",
         ),
     )
 )

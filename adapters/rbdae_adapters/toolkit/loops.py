@@ -19,7 +19,6 @@ from rbdae.machine.loops import memory, watching
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.quantity_events import in_turn
 from rbdae.problem.contract import CompiledWatch
-from rbdae.problem.projection import CompiledProjection
 from rbdae_adapters.toolkit.events import Dense, Events, NotFinite, Step
 from rbdae_adapters.toolkit.recorder import MAX_STALLED, AbstractStepper, GaveUp, Recorder, drive
 
@@ -168,10 +167,8 @@ class LoopRun(AbstractStepper):
     def count_projections(self, stats: Stats, own: int = 0) -> None:
         """Count projections of the loop, or the solver's own."""
         projector = self._request.projector
-        if self._correction is not None:
-            self._correction.collect()
         if projector is not None:
-            stats.projections = max(projector.count, own)
+            stats.projections = own or projector.count
 
     def ended(self, status: int) -> GaveUp | None:
         """The end of the loop, if for a reason common to all loops."""
@@ -190,7 +187,7 @@ class LoopRun(AbstractStepper):
         correction, projector = self._correction, self._request.projector
         assert correction is not None and projector is not None
         try:
-            correction.anywhere.check()
+            correction.check()
         except ProjectionError as error:
             if math.isfinite(projector.drift(t, self.loop.y)):
                 return GaveUp(Reason.PROJECTION, str(error))
@@ -260,7 +257,7 @@ class Inside(NamedTuple):
     """A start, and the work in machine code after accepted steps; a watch of events also watches switches."""
 
     y0: Vec
-    correction: CompiledProjection | None
+    correction: MachineFunction | None
     watch: CompiledWatch | EventWatch | None
 
 
@@ -280,7 +277,7 @@ def inside(problem: Solvable, request: Request) -> Inside | None:
         if correction is None:
             return None
         try:
-            correction.start(request.direction * request.t0, y0)
+            request.projector(request.direction * request.t0, y0)
         except ProjectionError:
             return None
         if not np.isfinite(y0).all():

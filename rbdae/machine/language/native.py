@@ -56,9 +56,14 @@ _EVALUATED: tuple[Kind, ...] = (FUNCTION, ADDRESS, FLOAT, VEC, VEC, FLOAT, VEC)
 
 
 def evaluate(at: Body, arguments: list[Value]) -> Value:
-    """The call of a machine function (`rbdae.machine.language.words.evaluate`)."""
-    kinds = zip(arguments[:2], _EVALUATED, strict=False)
-    first = [Value(kind, (pointer(at, x),)) if x.kind is INT else x for x, kind in kinds]
+    """The call of a machine function (`rbdae.machine.language.words.evaluate`), whose context may be a record."""
+    first = [_as_address(at, x, kind) for x, kind in zip(arguments[:2], _EVALUATED, strict=False)]
     function, *others = fitted(at, [*first, *arguments[2:]], _EVALUATED)
     flag = at.register(f"call i32 {function.text}({passed(others)})")
     return at.value(INT, f"sext i32 {flag} to i64")
+
+
+def _as_address(at: Body, x: Value, kind: Kind) -> Value:
+    if x.kind is INT:
+        return Value(kind, (pointer(at, x),))
+    return Value(ADDRESS, x.registers) if isinstance(x.kind, Record) else x

@@ -60,7 +60,7 @@ _KEPT_FREE = 4
 _KINDS = 16
 _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
-_NOTHING = 7 * (0,)
+_NOTHING = 5 * (0,)
 """In place of a projection and a watch."""
 _COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured")
 """What a loop that begins again keeps of its whole numbers."""
@@ -146,7 +146,8 @@ class Loop:
     times : output times, rising, none before the start
     stepwise : whether the loop comes back after every accepted step, whose row is overwritten by the next one
     max_stalled : steps in a row that do not move the time
-    correction : a `rbdae.problem.projection.CompiledProjection` for the ends of steps and the outputs, or None
+    correction : the machine function ``machine()`` of a `rbdae.problem.projection.Projector`, for the ends of steps and
+        the outputs, or None
     watch : a `rbdae.problem.contract.CompiledWatch` for the ends of steps, or None
     direction : -1.0 where the times of the run are those of all machine functions with the opposite sign
 
@@ -240,11 +241,9 @@ class Loop:
     def _told(self, correction: Any, watch: Any) -> tuple[int, ...]:
         """The arguments for what the loop does after accepted steps, which is written to its memory."""
         s = self.s
-        first, second = _NOTHING[:4], _NOTHING[4:]
+        first, second = _NOTHING[:2], _NOTHING[2:]
         if correction is not None:
-            s.projects, s.result = 1, correction.result
-            near = correction.near
-            first = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
+            s.projects, first = 1, (correction.address, correction.context)
         if watch is not None:
             s.measured, s.events = watch.n_measured, getattr(watch, "n_events", 0)
             second = (watch.measure.address, watch.measure.context, watch.memory.ctypes.data)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rbdae.machine.language.words import Address, Function, Vec
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.correction import CHANGED, project
+from rbdae.machine.loops.correction import Correction, project
 from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.watching import asks
 
@@ -26,9 +26,7 @@ def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
     """y (n,) at t + theta h_done; bound to a method's."""
 
 
-def outputs(
-    s: StepMemory, times: Vec, rows: Vec, near: Function, near_context: Address, anywhere: Function, p: Vec
-) -> int:
+def outputs(s: StepMemory, times: Vec, rows: Vec, correct: Function, p: Correction) -> int:
     """Fill the rows of the output times before the end of the last step, whose dense output is prepared; projected if
     the run is."""
     n = s.n
@@ -43,7 +41,7 @@ def outputs(
             return at.DENSE_NOT_FINITE
         if s.projects != 0:
             s.t_tried = times[k]
-            status = project(near, near_context, anywhere, s.n, s.result, p, s.direction * times[k], out)
+            status = project(correct, p, s.direction * times[k], out)
             if status != at.DONE:
                 return status
         k += 1
@@ -57,10 +55,8 @@ def completed(
     s: StepMemory,
     times: Vec,
     rows: Vec,
-    near: Function,
-    near_context: Address,
-    anywhere: Function,
-    p: Vec,
+    correct: Function,
+    p: Correction,
 ) -> int:
     """Project the end of an accepted step, if the run is projected, and fill the outputs in it. A step whose projection
     fails is taken back."""
@@ -75,11 +71,11 @@ def completed(
             kept = s.vectors[at.UNPROJECTED * s.m :]
             for i in range(s.n):
                 kept[i] = end[i]
-        status = project(near, near_context, anywhere, s.n, s.result, p, s.direction * s.t_new, end)
-        if p[CHANGED] != 0.0:
+        status = project(correct, p, s.direction * s.t_new, end)
+        if p.moved != 0:
             s.stale = 1
     if status == at.DONE and inside:
-        status = outputs(s, times, rows, near, near_context, anywhere, p)
+        status = outputs(s, times, rows, correct, p)
     if status >= at.NOT_PROJECTED:
         s.t_new = s.t
     return status
@@ -117,10 +113,8 @@ def run(
     rows: Vec,
     steps_t: Vec,
     steps_y: Vec,
-    near: Function,
-    near_context: Address,
-    anywhere: Function,
-    p: Vec,
+    correct: Function,
+    p: Correction,
     measure: Function,
     measure_context: Address,
     v: Vec,
@@ -133,7 +127,7 @@ def run(
     s : see `rbdae.machine.loops.memory`
     times, rows : output times and their states, (k,) and (k, n)
     steps_t, steps_y : where accepted steps are written, with space for ``s.room`` of them
-    near, near_context, anywhere, p : of the projection, see `rbdae.machine.loops.correction`
+    correct, p : of the projection, see `rbdae.machine.loops.correction`
     measure, measure_context, v : of what is watched, see `rbdae.machine.loops.watching`
 
     Returns
@@ -159,7 +153,7 @@ def run(
             return status
         s.stalled = s.stalled + 1 if s.t_new - s.t <= s.least_step else 0
         s.steps += 1
-        status = completed(rhs, context, s, times, rows, near, near_context, anywhere, p)
+        status = completed(rhs, context, s, times, rows, correct, p)
         if status != at.DONE:
             return status
         written(s, times, rows, steps_t, steps_y)

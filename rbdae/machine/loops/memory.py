@@ -51,8 +51,6 @@ class StepMemory(LoopMemory):
     """Whether something was not finite at any time."""
     projects: int
     """Whether states are projected, see `rbdae.machine.loops.correction`."""
-    result: int
-    """Where the result of a projection is in its memory."""
     measured: int
     """How many measures are watched, see `rbdae.machine.loops.watching`."""
     order: int

@@ -12,7 +12,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.machine import language, reading
-from rbdae.machine.function import PROTOTYPE, MachineFunction
+from rbdae.machine.function import MachineFunction, with_arrays
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
 from rbdae.machine.module import NoMachineCode
@@ -70,15 +70,10 @@ def _with_addresses(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_functions(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same in plain Python, which calls C functions through ctypes."""
-
-    def called(address: int) -> Callable[..., int]:
-        run = PROTOTYPE(address)
-        return lambda context, t, y, yd, c, out: run(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
-
     functions = [k for k, kind in enumerate(get_annotations(function).values()) if kind == "Function"]
 
     def call(*arguments: Any) -> Any:
-        return function(*(called(a) if k in functions else a for k, a in enumerate(arguments)))
+        return function(*(with_arrays(a) if k in functions else a for k, a in enumerate(arguments)))
 
     return call
 
