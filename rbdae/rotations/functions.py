@@ -1,4 +1,7 @@
-"""Functions of all charts for users, defined once. `ChartFunctions.publish` adds them to a chart's file."""
+"""Functions of all charts for users, defined once. `ChartFunctions.publish` adds them to a chart's file.
+
+All follow from the chart's R(a), K(a) and T(a), recorded on symbols.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,18 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Mat, Vec
-from rbdae.graph.on_stacks import OnStacks
-from rbdae.rotations import checks, derived, stacks
+from rbdae.graph.functions import Array
+from rbdae.graph.on_stacks import OnStacks, Recording
+from rbdae.rotations import checks, stacks
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.quaternions.algebra import multiplied
+from rbdae.rotations.quaternions import multiplied
+from rbdae.rotations.vectors import axial
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 Frame: TypeAlias = Literal["material", "spatial"]
 """Frame of the angular velocity: Omega = R^T omega is material, omega spatial."""
-
-Tangent: TypeAlias = Callable[[Any], Any]
-"""T (3, n) in the material frame, for an array (n,) of symbols."""
 
 _RAISES = """
 
@@ -35,12 +37,14 @@ TypeError, ValueError
     An argument is not real numbers of these shapes, not finite, not a rotation, at the singular set, or off the
     internal constraints."""
 
+_FRAMES = ("material", "spatial")
+
 _OF_ANY_PARAMETERS = ("distance", "is_singular")
 
 
 def _frame(chart: Chart, frame: str) -> str:
-    if not isinstance(frame, str) or frame not in ("material", "spatial"):
-        raise _check.unknown(f"{chart.name}: frame", frame, ("material", "spatial"))
+    if not isinstance(frame, str) or frame not in _FRAMES:
+        raise _check.unknown(f"{chart.name}: frame", frame, _FRAMES)
     return frame
 
 
@@ -55,14 +59,8 @@ class ChartFunctions:
     chart : Chart
     kind : str
         Plural name of its parameters.
-    tangent : callable, optional
-        `Tangent`; without it T follows from R and dR/da.
-    quaternion : callable, optional
-        Unit quaternions (..., 4) of parameters (..., n); by default from R by Spurrier and Klumpp.
-    transposed : float, optional
-        T as a multiple of K^T, for charts with internal constraints where this holds also off the constraints.
-    half_rotation, compose : callable, optional
-        Replace the ones through quaternions: F (..., 3, 3) of parameters; the parameters of R(a) R(b) from (a, b).
+    half_rotation : callable, optional
+        F (..., 3, 3) of parameters, in place of the one through the quaternion.
     notes : mapping
         Additions to docstrings by function name: equations and remarks for this chart.
     """
@@ -72,23 +70,15 @@ class ChartFunctions:
         module: str,
         chart: Chart,
         kind: str,
-        tangent: Tangent | None = None,
-        quaternion: Callable[[Vec], Vec] | None = None,
         *,
-        transposed: float | None = None,
         half_rotation: Callable[[Vec], Mat] | None = None,
-        compose: Callable[[Vec, Vec], Vec] | None = None,
         notes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._chart, self._module = chart, module
-        self._quaternion = quaternion or (lambda a: stacks.of_matrix(chart, a))
+        self._quaternion = chart.quaternion or (lambda a: stacks.of_matrix(chart, a))
         self._half_rotation = half_rotation or (lambda a: stacks.half_rotation(self._quaternion(a)))
-        self._compose = compose or self._through_quaternions
-        self._matrix = OnStacks(chart.n, partial(derived.rotation, chart))
-        self._tangents, self._inverses = {}, {}
-        for frame in ("material", "spatial"):
-            self._tangents[frame] = OnStacks(chart.n, _tangent(chart, tangent, transposed, frame))
-            self._inverses[frame] = OnStacks(chart.n, partial(derived.inverse_tangent, chart, frame))
+        self._tangents = {frame: OnStacks(chart.n, partial(_tangent, chart, frame)) for frame in _FRAMES}
+        self._inverses = {frame: OnStacks(chart.n, partial(_inverse_tangent, chart, frame)) for frame in _FRAMES}
         notes = {"matrix_derivative": f"of {notes['matrix']}", **notes} if "matrix" in notes else notes
         for name in NAMES:
             setattr(self, name, self._named(name, module, kind, notes))
@@ -113,11 +103,11 @@ class ChartFunctions:
 
     def matrix(self, a: ArrayLike) -> Mat:
         """R (..., 3, 3) of parameters (..., n)."""
-        return stacks.matrix(self._chart, stacks.checked(self._chart, a))
+        return self._chart.matrices(stacks.checked(self._chart, a))
 
     def matrix_derivative(self, a: ArrayLike) -> Mat:
         """dR/da (..., 3, 3, n), the derivatives along the last axis."""
-        return self._matrix.derivative(stacks.checked(self._chart, a))
+        return self._chart.matrices.derivative(stacks.checked(self._chart, a))
 
     def parameters(self, rotation: Rotation | ArrayLike) -> Vec:
         """The parameters (..., n) of a `Rotation` or of matrices (..., 3, 3)."""
@@ -165,10 +155,7 @@ class ChartFunctions:
         """The parameters (..., n) of R(a) R(b) (b acts first), through quaternions, [GR95] (226)."""
         first, second = stacks.checked(self._chart, a), stacks.checked(self._chart, b, "b")
         checks.together(self._chart.name, a=(first, 1), b=(second, 1))
-        return self._compose(first, second)
-
-    def _through_quaternions(self, at: Vec, after: Vec) -> Vec:
-        p = multiplied(self._quaternion(at), self._quaternion(after))
+        p = multiplied(self._quaternion(first), self._quaternion(second))
         return stacks.of_quaternions(self._chart, p / checks.norm(p)[..., None])
 
     def distance(self, a: ArrayLike) -> Vec:
@@ -182,13 +169,27 @@ class ChartFunctions:
         return np.array(out, dtype=bool).reshape(params.shape[:-1])
 
 
-def _tangent(chart: Chart, tangent: Tangent | None, transposed: float | None, frame: str) -> Callable[[Any], Any]:
-    """T (3, n) in a frame, as a function of a recording."""
-    if transposed is not None:
-        return partial(derived.tangent, chart, lambda a: transposed * derived.rates(chart, a).T, frame)
-    if tangent is not None:
-        return partial(derived.tangent, chart, tangent, frame)
-    return partial(derived.tangent_of_rotation, chart, frame)
+def _inverse_tangent(chart: Chart, frame: str, of: Recording) -> Array:
+    """K (n, 3) in a frame; adot = -C K(C a) omega if R^T has the parameters C a."""
+    if frame == "material":
+        return chart.kinematics(of.x)
+    if chart.inverted is None:
+        return chart.kinematics(of.x) @ chart.rotation(of.x).T
+    return -chart.inverted(chart.kinematics(chart.inverted(of.x)).T).T
+
+
+def _tangent(chart: Chart, frame: str, of: Recording) -> Array:
+    """T (3, n) in a frame; omega = -T(C a) C adot if R^T has the parameters C a. Of a chart without T they are the skew
+    parts of R^T dR/da, or of dR/da R^T."""
+    if chart.tangent is None:
+        R = chart.rotation(of.x)
+        columns = [R.T @ D if frame == "material" else D @ R.T for D in np.moveaxis(of.derivative(R), -1, 0)]
+        return np.array([0.5 * axial(turning) for turning in columns]).T
+    if frame == "material":
+        return chart.tangent(of.x)
+    if chart.inverted is None:
+        return chart.rotation(of.x) @ chart.tangent(of.x)
+    return -chart.inverted(chart.tangent(chart.inverted(of.x)))
 
 
 NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_") and name != "publish")

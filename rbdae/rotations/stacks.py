@@ -1,4 +1,4 @@
-"""A chart's kernels on arrays of parameters with any leading axes, such as time, run as plain Python."""
+"""Parameters of a chart with any leading axes, such as time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.rotations import chart as kernels
 from rbdae.rotations import checks
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.euler_map import rotation_matrices
+from rbdae.rotations.vectors import rotation_matrices, spurrier_klumpp
 
 NEAR = 0.01
 """Parameters within this angle of the singular set, in radians, are checked one by one."""
@@ -29,12 +28,8 @@ def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
         if the last axis does not have length n, or if they are not finite, singular, or off the internal constraints
     """
     out = checks.vectors(chart.name, what, a, chart.n)
-    along_first = first(out)
     if chart.internal:
-        m = len(chart.internal)
-        g = np.zeros((2 * m, *along_first.shape[1:]))
-        kernels.internal_constraints(chart.number, along_first, along_first, g, 0, m)
-        defect = np.max(np.abs(g[:m]), initial=0.0)
+        defect = np.max(np.abs(chart.constraints(out)), initial=0.0)
         if not defect <= DEFECT:
             raise ValueError(
                 f"{chart.name}: {what} must hold the constraints {', '.join(chart.internal)} to {DEFECT:g}, got "
@@ -59,45 +54,22 @@ def rates(chart: Chart, a: Vec, adot: ArrayLike) -> Vec:
     return out
 
 
-# ---------------------------------------------------------------- arrays
-
-
-def first(a: Vec) -> Vec:
-    """The components of a along the first axis, as for kernels."""
-    return np.moveaxis(a, -1, 0)
-
-
-def last(array: Mat, axes: int) -> Mat:
-    """The first axes moved last, as for users."""
-    return np.ascontiguousarray(np.moveaxis(array, range(axes), range(-axes, 0)))
-
-
-def matrix(chart: Chart, a: Vec) -> Mat:
-    d = np.empty((9, *a.shape[:-1]))
-    kernels.rotation(chart.number, first(a), d)
-    return np.swapaxes(last(d.reshape(3, 3, *a.shape[:-1]), 2), -1, -2)
-
-
-def stacked(R: Mat) -> Vec:
-    """Directors (..., 9) of matrices (..., 3, 3)."""
-    return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
-
-
 def along(derivative: Mat, adot: Vec) -> Mat:
+    """The derivative (..., i, j, k) in the direction of adot (..., k)."""
     out: Mat = np.einsum("...ijk,...k->...ij", derivative, adot)
     return out
 
 
 def distances(chart: Chart, a: Vec) -> Vec:
-    out = np.full((1, *a.shape[:-1]), np.inf)
-    if chart.distance is not None:
-        kernels.distance(chart.number, first(a), out)
-    angles: Vec = out[0]
-    return angles
+    """The angles (...) to the singular set; inf for charts without one."""
+    return (
+        np.full(a.shape[:-1], np.inf) if chart.distance is None else np.asarray(chart.distance(np.moveaxis(a, -1, 0)))
+    )
 
 
 def of_matrix(chart: Chart, a: Vec) -> Vec:
-    return shorter(checks.spurrier_klumpp(matrix(chart, a)))
+    """The unit quaternions (..., 4) of parameters, through R."""
+    return shorter(spurrier_klumpp(chart.matrices(a)))
 
 
 def shorter(p: Vec) -> Vec:
@@ -111,11 +83,13 @@ def of_quaternions(chart: Chart, p: Vec) -> Vec:
 
 
 def half_rotation(p: Vec) -> Mat:
-    """F (..., 3, 3) with R = F F, of unit quaternions (..., 4) with p0 > -1; [GR95] (275)."""
-    e = p[..., 1:]
-    x, y, z = first(e)
-    o = np.zeros_like(x)
-    skew = last(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), 2)
-    e0 = p[..., :1, None]
-    out: Mat = e0 * np.eye(3) + e[..., :, None] * e[..., None, :] / (1.0 + e0) + skew
-    return out
+    """F = e0 I + e e^T / (1 + e0) + e^ (..., 3, 3) with R = F F, of unit quaternions (..., 4) with p0 > -1; [GR95]
+    (275)."""
+    e0, x, y, z = np.moveaxis(p, -1, 0)
+    f = 1.0 / (1.0 + e0)
+    F = [
+        [e0 + x * x * f, x * y * f - z, x * z * f + y],
+        [x * y * f + z, e0 + y * y * f, y * z * f - x],
+        [x * z * f - y, y * z * f + x, e0 + z * z * f],
+    ]
+    return np.ascontiguousarray(np.moveaxis(np.array(F), (0, 1), (-2, -1)))
