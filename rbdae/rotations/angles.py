@@ -70,4 +70,4 @@ def _quaternion(axes: tuple[int, int, int], a: Vec) -> Vec:
     for m, axis in enumerate(axes):
         turns[m, 0], turns[m, 1 + axis] = np.cos(0.5 * a[..., m]), np.sin(0.5 * a[..., m])
     p = np.moveaxis(product(product(turns[0], turns[1]), turns[2]), 0, -1)
-    return np.where(p[..., :1] < 0.0, -p, p)
+    return np.asarray(np.where(p[..., :1] < 0.0, -p, p))

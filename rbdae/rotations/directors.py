@@ -33,7 +33,8 @@ def _gram(x: Array, y: Array) -> Array:
 
 
 def _internal_constraints(a: Array) -> Array:
-    return 0.5 * _gram(a, a) - 0.5 * np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    S = frame(a) @ frame(a).T
+    return np.array([*(0.5 * S[k, k] - 0.5 for k in range(3)), S[0, 1], S[2, 0], S[1, 2]])
 
 
 def _normalise(a: Array) -> Array:
@@ -42,20 +43,28 @@ def _normalise(a: Array) -> Array:
     return stacked(euler_map(p / sqrt(p @ p)))
 
 
+def _rate(a: Array, om: Array) -> Array:
+    return stacked(frame(a) @ skew(om))
+
+
+def _tangent(a: Array) -> Array:
+    return 0.5 * np.array([_rate(a, om) for om in np.eye(3)])
+
+
 DIRECTORS = Chart(
     name="directors",
     source="[NS] (19)-(25)",
     names=tuple(f"d{i}{c}" for i in "123" for c in "xyz"),
     parameters=_parameters,
     rotation=frame,
-    rate=lambda a, om: stacked(frame(a) @ skew(om)),
+    rate=_rate,
     internal=("row11", "row22", "row33", "row12", "row31", "row23"),
     internal_constraints=_internal_constraints,
     internal_rate=_gram,
     normalise=_normalise,
     coordinate_velocities=DIRECTOR_RATE,
     inverted=_inverted,
-    tangent=lambda a: 0.5 * DIRECTORS.kinematics(a).T,
+    tangent=_tangent,
 )
 _NOTES = {
     "matrix": "[NS] (19)",

@@ -11,9 +11,9 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array, sqrt
-from rbdae.rotations import checks, stacks
+from rbdae.rotations import checks
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.functions import ChartFunctions
+from rbdae.rotations.functions import ChartFunctions, of_half, shorter
 from rbdae.rotations.quaternions import conjugated
 from rbdae.rotations.signatures import *  # noqa: F403
 from rbdae.rotations.vectors import euler_map, product, pure
@@ -26,12 +26,20 @@ def _quaternion(a: Vec) -> Vec:
 
 
 def _half(a: Vec) -> Mat:
-    return stacks.half_rotation(stacks.shorter(_quaternion(a)))
+    return of_half(shorter(_quaternion(a)))
 
 
 def _gram(x: Array, y: Array) -> Array:
     """x . y."""
     return np.array([x @ y])
+
+
+def _rate(p: Array, om: Array) -> Array:
+    return 0.5 * product(p, pure(om))
+
+
+def _tangent(p: Array) -> Array:
+    return 4.0 * np.array([_rate(p, om) for om in np.eye(3)])
 
 
 QUATERNION = Chart(
@@ -40,7 +48,7 @@ QUATERNION = Chart(
     names=("p0", "p1", "p2", "p3"),
     parameters=lambda p, R: p.copy(),
     rotation=euler_map,
-    rate=lambda p, om: 0.5 * product(p, pure(om)),
+    rate=_rate,
     nearest=lambda a, b: -a if a @ b < 0.0 else a,
     internal=("norm",),
     internal_constraints=lambda p: 0.5 * (_gram(p, p) - 1.0),
@@ -48,7 +56,7 @@ QUATERNION = Chart(
     normalise=lambda p: p / sqrt(p @ p),
     coordinate_velocities=QUATERNION_RATE,
     inverted=conjugated,
-    tangent=lambda p: 4.0 * QUATERNION.kinematics(p).T,
+    tangent=_tangent,
     quaternion=_quaternion,
 )
 _NOTES = {

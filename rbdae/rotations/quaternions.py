@@ -7,7 +7,8 @@ Rates ([BS09] (3), (4), (14), (45), [NS] lemma 4.1): angular velocities of qdot 
 The Euler map of [NS], sections 4 and 5, with mass matrices is `rbdae_papers.null_space.euler_map`.
 
 The product is Hamilton's: R(p q) = R(p) R(q), and R(q) x = q x conj(q) maps material to spatial components. Functions
-that read a rotation from a quaternion use only its direction: q, -q and all multiples are the same rotation.
+that read a rotation from a quaternion use only its direction: q, -q and all multiples are the same rotation. They raise
+ValueError for the zero quaternion, like all that do not take what they are given. Leading axes are broadcast.
 """
 
 from __future__ import annotations
@@ -37,20 +38,8 @@ def product(p: ArrayLike, q: ArrayLike) -> Vec:
     """p q = (p0 q0 - p . q, p0 q + q0 p + p x q), [GR95] (212), [NS] (30), [BS09] (1).
 
     The rotation e1 followed by e2 is the product e2 e1, [GR95] (226).
-
-    Parameters
-    ----------
-    p, q : (..., 4) array_like
-        Leading axes are broadcast.
-
-    Returns
-    -------
-    (..., 4) array
     """
-    owner = "product"
-    p, q = checks.vectors(owner, "p", p, 4), checks.vectors(owner, "q", q, 4)
-    checks.together(owner, p=(p, 1), q=(q, 1))
-    return multiplied(p, q)
+    return multiplied(*_checked("product", p=(p, 4), q=(q, 4)))
 
 
 def multiplied(p: Vec, q: Vec) -> Vec:
@@ -77,13 +66,7 @@ def norm(q: ArrayLike) -> Vec:
 
 
 def inverse(q: ArrayLike) -> Vec:
-    """conj(q) / |q|^2 of q (..., 4), [BS09] section 2.1.
-
-    Raises
-    ------
-    ValueError
-        for the zero quaternion
-    """
+    """conj(q) / |q|^2 of q (..., 4), [BS09] section 2.1."""
     given = checks.vectors("inverse", "q", q, 4)
     size = checks.norm(given)[..., None]
     if not size.all():
@@ -106,35 +89,17 @@ def purely(v: Vec) -> Vec:
 def rotate(q: ArrayLike, x: ArrayLike) -> Vec:
     """R(q) x = q x conj(q) / |q|^2: material components to spatial ones, [GR95] (219), [NS] (29), [BS09] (7).
 
-    Parameters
-    ----------
-    q : (..., 4) array_like
-        Nonzero; only its direction counts.
-    x : (..., 3) array_like
-
-    Returns
-    -------
-    (..., 3) array
-
-    Raises
-    ------
-    ValueError
-        for the zero quaternion
+    q (..., 4), x (..., 3).
     """
-    owner = "rotate"
-    q, x = checks.nonzero_quaternions(owner, "q", q), checks.vectors(owner, "x", x)
-    checks.together(owner, q=(q, 1), x=(x, 1))
-    return rotated(q, x)
+    return rotated(*_directed("rotate", q, x))
 
 
 def rotate_back(q: ArrayLike, x: ArrayLike) -> Vec:
     """R(q)^T x = conj(q) x q / |q|^2: spatial components to material ones, [GR95] (222), [NS] (29).
 
-    Parameters, results and errors as for `rotate`.
+    q (..., 4), x (..., 3).
     """
-    owner = "rotate_back"
-    q, x = checks.nonzero_quaternions(owner, "q", q), checks.vectors(owner, "x", x)
-    checks.together(owner, q=(q, 1), x=(x, 1))
+    q, x = _directed("rotate_back", q, x)
     return rotated(conjugated(q), x)
 
 
@@ -205,12 +170,7 @@ def exponential(q: ArrayLike) -> Vec:
     """exp(q) = e^q0 (cos |q|, q sin |q| / |q|), (..., 4), of any quaternion q (..., 4).
 
     With q0 = 0 this is the exponential map of the unit sphere, [BS09] (5), (6): exp((0, w / 2)) is the rotation by the
-    vector w.
-
-    Raises
-    ------
-    ValueError
-        if the result overflows
+    vector w. ValueError if the result overflows.
     """
     given = checks.vectors("exponential", "q", q, 4)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -223,20 +183,8 @@ def exponential(q: ArrayLike) -> Vec:
 def logarithm(q: ArrayLike) -> Vec:
     """log q = (log |q|, angle q / |q|) with the angle of the plane (q0, |q|) in [0, pi), the inverse of `exponential`.
 
-    Parameters
-    ----------
-    q : (..., 4) array_like
-        Neither zero nor a negative real number, whose logarithm has no direction. q and -q have different logarithms;
-        for the rotation vector, where both are equivalent, use `to_rotation_vector`.
-
-    Returns
-    -------
-    (..., 4) array
-
-    Raises
-    ------
-    ValueError
-        if there is no logarithm
+    ValueError if q (..., 4) is zero or a negative real number, whose logarithm has no direction. q and -q have
+    different logarithms; for the rotation vector, where both are equivalent, use `to_rotation_vector`.
     """
     unit = checks.nonzero_quaternions("logarithm", "q", q)
     size = checks.norm(unit[..., 1:])
@@ -260,31 +208,14 @@ def to_rotation_vector(q: ArrayLike) -> Vec:
     """The rotation vector (..., 3), no longer than pi, of nonzero quaternions (..., 4), [GR95] (164), (194).
 
     At half a turn both signs are correct; q0 = +0 gives the direction of q.
-
-    Raises
-    ------
-    ValueError
-        for the zero quaternion
     """
     unit = _shorter(checks.nonzero_quaternions("to_rotation_vector", "q", q))
     return 2.0 * _angle_over_sine(checks.norm(unit[..., 1:]), unit[..., 0]) * unit[..., 1:]
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Vec:
-    """(cos(phi / 2), n sin(phi / 2)), (..., 4), [GR95] (194), (223).
-
-    Parameters
-    ----------
-    axis : (..., 3) array_like
-        Nonzero; only its direction counts.
-    angle : (...) array_like
-        rad, any real number.
-
-    Raises
-    ------
-    ValueError
-        for a zero axis
-    """
+    """(cos(phi / 2), n sin(phi / 2)), (..., 4), of an axis (..., 3), not zero, and an angle (...), rad; [GR95] (194),
+    (223)."""
     owner = "from_axis_angle"
     n, phi = checks.axes(owner, "axis", axis), checks.numbers(owner, "angle", angle)
     checks.together(owner, axis=(n, 1), angle=(phi, 0))
@@ -296,11 +227,6 @@ def to_axis_angle(q: ArrayLike) -> tuple[Vec, Vec]:
     """The unit axis (..., 3) and the angle (...) in [0, pi] of nonzero quaternions (..., 4), [GR95] (194).
 
     The axis of the identity is (1, 0, 0) by convention.
-
-    Raises
-    ------
-    ValueError
-        for the zero quaternion
     """
     unit = _shorter(checks.nonzero_quaternions("to_axis_angle", "q", q))
     e = unit[..., 1:]
@@ -318,16 +244,8 @@ def to_matrix(q: ArrayLike) -> Mat:
 def from_matrix(R: Rotation | ArrayLike) -> Vec:
     """The unit quaternion (..., 4) of a rotation, with q0 >= 0, after Spurrier and Klumpp.
 
-    [GR95] (203)-(205), [NS] section 6, [Klu76], [Spu78]: the largest component comes from a square root.
-
-    Parameters
-    ----------
-    R : Rotation or (..., 3, 3) array_like
-
-    Raises
-    ------
-    ValueError
-        unless the columns are orthonormal and right-handed
+    [GR95] (203)-(205), [NS] section 6, [Klu76], [Spu78]. R is a `Rotation` or (..., 3, 3); ValueError unless its
+    columns are orthonormal and right-handed.
     """
     return checks.rotation_quaternions("from_matrix", "R", R)
 
@@ -336,11 +254,6 @@ def to_rotation(q: ArrayLike) -> Rotation:
     """A `scipy.spatial.transform.Rotation` of nonzero quaternions (..., 4).
 
     More than one leading axis needs scipy 1.17.
-
-    Raises
-    ------
-    ValueError
-        for the zero quaternion
     """
     return checks.to_rotation(checks.nonzero_quaternions("to_rotation", "q", q))
 
@@ -355,14 +268,10 @@ def half(q: ArrayLike) -> Vec:
 
     It is (1, c / 4) of the conformal rotation vector c, normalised, [GR95] (252), (257), from q or -q, whichever has
     the smaller angle.
-
-    Raises
-    ------
-    ValueError
-        for the zero quaternion
     """
-    out = _shorter(checks.nonzero_quaternions("half", "q", q)) + np.array((1.0, 0.0, 0.0, 0.0))
-    return out / checks.norm(out)[..., None]
+    out: Vec = _shorter(checks.nonzero_quaternions("half", "q", q)) + np.array((1.0, 0.0, 0.0, 0.0))
+    out /= checks.norm(out)[..., None]
+    return out
 
 
 def _directions(v: Vec) -> Vec:
@@ -399,15 +308,9 @@ def _angle_over_sine(size: Vec, scalar: Vec) -> Vec:
 def rate_from_material(q: ArrayLike, Omega: ArrayLike) -> Vec:
     """qdot = q (0, Omega / 2) = G(q)^T Omega / 2, (..., 4).
 
-    [BS09] (3), [NS] (41), [GR95] (235).
-
-    Parameters
-    ----------
-    q : (..., 4) array_like
-    Omega : (..., 3) array_like
-        The angular velocity in material components, rad/s.
+    Omega (..., 3) is the angular velocity in material components, rad/s; [BS09] (3), [NS] (41), [GR95] (235).
     """
-    q, Omega = _both("rate_from_material", "Omega", q, Omega, 3)
+    q, Omega = _checked("rate_from_material", q=(q, 4), Omega=(Omega, 3))
     return multiplied(q, purely(0.5 * Omega))
 
 
@@ -416,7 +319,7 @@ def rate_from_spatial(q: ArrayLike, omega: ArrayLike) -> Vec:
 
     [BS09] (4), [GR95] (230).
     """
-    q, omega = _both("rate_from_spatial", "omega", q, omega, 3)
+    q, omega = _checked("rate_from_spatial", q=(q, 4), omega=(omega, 3))
     return multiplied(purely(0.5 * omega), q)
 
 
@@ -425,7 +328,7 @@ def material_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
 
     [NS] lemma 4.1, [BS09] (14), [GR95] (208), (238), (249), (250), [SNS15] (17). A part of qdot along q is ignored.
     """
-    q, qdot = _both("material_angular_velocity", "qdot", q, qdot, 4)
+    q, qdot = _checked("material_angular_velocity", q=(q, 4), qdot=(qdot, 4))
     return 2.0 * multiplied(conjugated(q), qdot)[..., 1:]
 
 
@@ -434,7 +337,7 @@ def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
 
     [NS] lemma 4.1, [BS09] (14), [GR95] (208), (233), (249), (250). A part of qdot along q is ignored.
     """
-    q, qdot = _both("spatial_angular_velocity", "qdot", q, qdot, 4)
+    q, qdot = _checked("spatial_angular_velocity", q=(q, 4), qdot=(qdot, 4))
     return 2.0 * multiplied(qdot, conjugated(q))[..., 1:]
 
 
@@ -445,29 +348,29 @@ def momentum_map(q: ArrayLike, p: ArrayLike) -> Vec:
     ... of the Hamiltonian forms, it is R J Omega, kg m^2/s, about the reference point of J (centre of mass or
     pivot). A part of p along q is ignored.
     """
-    q, p = _both("momentum_map", "p", q, p, 4)
+    q, p = _checked("momentum_map", q=(q, 4), p=(p, 4))
     return 0.5 * multiplied(p, conjugated(q))[..., 1:]
 
 
 def second_rate(q: ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike) -> Vec:
     """qddot = q (-|Omega|^2 / 4, Omegadot / 2), (..., 4): the derivative of [BS09] (3).
 
-    Parameters
-    ----------
-    q : (..., 4) array_like
-    Omega, Omega_rate : (..., 3) array_like
-        The angular velocity and its rate in material components, rad/s and rad/s^2.
+    Omega, Omega_rate (..., 3) are the angular velocity and its rate in material components, rad/s and rad/s^2.
     """
-    owner = "second_rate"
-    q, Omega = _both(owner, "Omega", q, Omega, 3)
-    change = checks.vectors(owner, "Omega_rate", Omega_rate)
-    checks.together(owner, q=(q, 1), Omega=(Omega, 1), Omega_rate=(change, 1))
-    inner = purely(0.5 * change) + purely(0.0 * Omega)
-    inner[..., 0] = -0.25 * (Omega * Omega).sum(-1)
-    return multiplied(q, inner)
+    q, Omega, change = _checked("second_rate", q=(q, 4), Omega=(Omega, 3), Omega_rate=(Omega_rate, 3))
+    scalar = np.broadcast_to(-0.25 * (Omega * Omega).sum(-1, keepdims=True), (*change.shape[:-1], 1))
+    return multiplied(q, np.concatenate((scalar, 0.5 * change), axis=-1))
 
 
-def _both(owner: str, what: str, q: ArrayLike, x: ArrayLike, n: int) -> tuple[Vec, Vec]:
-    first, second = checks.vectors(owner, "q", q, 4), checks.vectors(owner, what, x, n)
-    checks.together(owner, **{"q": (first, 1), what: (second, 1)})
-    return first, second
+def _checked(owner: str, **given: tuple[ArrayLike, int]) -> list[Vec]:
+    """Vectors of these lengths, whose leading axes go together."""
+    out = {what: checks.vectors(owner, what, value, n) for what, (value, n) in given.items()}
+    checks.together(owner, **{what: (value, 1) for what, value in out.items()})
+    return [*out.values()]
+
+
+def _directed(owner: str, q: ArrayLike, x: ArrayLike) -> tuple[Vec, Vec]:
+    """The direction of a quaternion, and a vector."""
+    unit, vector = checks.nonzero_quaternions(owner, "q", q), checks.vectors(owner, "x", x)
+    checks.together(owner, q=(unit, 1), x=(vector, 1))
+    return unit, vector

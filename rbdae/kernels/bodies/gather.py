@@ -40,14 +40,16 @@ def gather_velocities(m: Memory, y: Array, offset: int) -> None:
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
     for b in range(head(m).n_bodies):
         o, s = bodies(m)[b], states(m)[b]
-        read_body(m, b, y, offset + o.iv, *_unknown(m, (s.xd, s.px), (s.w, s.p)), o.nr)
+        x, w = _unknown(m, (s.xd, s.px), (s.w, s.p))
+        read_body(m, b, y, offset + o.iv, x, w, o.nr)
 
 
 def gather_accelerations(m: Memory, yd: Array, offset: int) -> None:
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
     for b in range(head(m).n_bodies):
         o, s = bodies(m)[b], states(m)[b]
-        read_body(m, b, yd, offset + o.iv, *_unknown(m, (s.xdd, s.pxd), (s.wd, s.pd)), o.nr)
+        x, w = _unknown(m, (s.xdd, s.pxd), (s.wd, s.pd))
+        read_body(m, b, yd, offset + o.iv, x, w, o.nr)
 
 
 def _unknown(m: Memory, x: Any, w: Any) -> Any:
