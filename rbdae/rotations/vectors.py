@@ -150,7 +150,7 @@ def rotation_matrices(p: Mat) -> Mat:
 def spurrier_klumpp(R: Mat) -> Vec:
     """Unit quaternions (..., 4) of rotation matrices (..., 3, 3), exact or nearly so."""
     p = largest_row(np.ascontiguousarray(np.moveaxis(R, (-2, -1), (0, 1))))
-    return np.ascontiguousarray(np.moveaxis(p / np.hypot.reduce(p, axis=0), 0, -1))
+    return np.ascontiguousarray(np.moveaxis(p / np.sqrt(np.sum(p * p, axis=0)), 0, -1))
 
 
 def unit_quaternion(R: Mat) -> Vec:

@@ -16,6 +16,7 @@ from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, count, difference
 from scipy.spatial.transform import Rotation
 from toy_chart import FUNCTIONS, SCALAR_LAST
 
+import rbdae
 from rbdae.rotations import CHARTS, ChartFunctions, quaternion, register
 from rbdae.rotations.vectors import euler_differential, euler_map, euler_pull_back, frame, spurrier_klumpp, stacked
 
@@ -257,6 +258,10 @@ def test_a_chart_of_another_package(monkeypatch, rng):
     np.testing.assert_allclose(of.matrix(last), Rotation.from_quat(last).as_matrix(), rtol=0, atol=1e-15)
     np.testing.assert_allclose(of.tangent(last), np.roll(quaternion.tangent(p), -1, axis=-1), atol=1e-15)
     assert "Of unit quaternions with the scalar last." in of.tangent.__doc__
+    mine, known = (rbdae.formulate(rbdae.models.heavy_top(), "index-3", rotation=c) for c in (name, "quaternion"))
+    y, yd = rng.standard_normal((2, known.n))
+    put = np.array([1, 2, 3, 0, *range(4, known.n)])
+    np.testing.assert_allclose(mine.residual(0.1, y[put], yd[put]), known.residual(0.1, y, yd)[put], rtol=1e-13)
 
 
 def test_a_chart_that_branches_is_refused(monkeypatch):

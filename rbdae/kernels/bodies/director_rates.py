@@ -32,14 +32,14 @@ POLAR_STEPS = 6
 
 
 def turn_with_rotation(m: Memory, b: int, angular: float) -> None:
-    """R of D = R S to the directors, and R Omega^ of ddot S^-1 to their rates, if `angular` is 1: omega stays, which is
-    that of ddot D^-1. Reads a and w; writes them, with momenta p."""
+    """R of D = R S to the directors, and om^ R to their rates, if `angular` is 1: the spatial om, that of ddot D^-1,
+    stays. Reads a and w; writes them, with momenta p."""
     s = states(m)[b]
     D = frame(s.a)
-    Om = 0.5 * axial(reciprocal(D).T @ frame(s.w))
+    om = 0.5 * axial(frame(s.w) @ reciprocal(D).T)
     for _ in range(POLAR_STEPS):
         D = 0.5 * (D + reciprocal(D))
-    turned = stacked(D), stacked(D @ skew(Om))
+    turned = stacked(D), stacked(skew(om) @ D)
     for at, new in zip((s.a, s.w), turned, strict=True):
         at[:] = np.array([select(angular > 0.5, x, y) for x, y in zip(new, at, strict=True)])
     if head(m).momenta == 1:
