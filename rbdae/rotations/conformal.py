@@ -52,7 +52,7 @@ def _distance(a: Array) -> Any:
     return 2.0 * np.pi - 4.0 * atan(0.25 * sqrt(axial.square(a)))
 
 
-def _unit(a: Vec) -> Vec:
+def _quaternion(a: Vec) -> Vec:
     u = 0.0625 * np.sum(a * a, axis=-1, keepdims=True)
     return np.concatenate([(1.0 - u) / (1.0 + u), 0.5 * a / (1.0 + u)], axis=-1)
 
@@ -64,7 +64,7 @@ CONFORMAL = Chart(
     parameters=_parameters,
     singular=_singular,
     distance=_distance,
-    quaternion=_unit,
+    quaternion=_quaternion,
     nearest=_nearest,
     **axial.fields(_sines, _cotangents),
 )

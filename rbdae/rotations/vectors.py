@@ -6,6 +6,7 @@ Stacked they are d = (d1, d2, d3), (9,). om^ is the matrix with om^ x = om x x.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -115,17 +116,17 @@ def euler_pull_back(p: Array, F: Array) -> Array:
 def largest_row(R: Array) -> Array:
     """The row of 4 p p^T with the largest diagonal entry, for a rotation matrix R(p) or one near to it: p, of another
     norm. It chooses without a branch. [GR95] (203)-(205), [NS] section 6, after [Klu76] and [Spu78]."""
-    trace = R[0, 0] + R[1, 1] + R[2, 2]
-    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    xy, zx, yz = R[1, 0] + R[0, 1], R[2, 0] + R[0, 2], R[2, 1] + R[1, 2]
+    (a, b, c), (d, e, f), (g, h, i) = R
+    trace = a + e + i
+    x, y, z = h - f, c - g, d - b
     rows = [
         [1.0 + trace, x, y, z],
-        [x, 1.0 + 2.0 * R[0, 0] - trace, xy, zx],
-        [y, xy, 1.0 + 2.0 * R[1, 1] - trace, yz],
-        [z, zx, yz, 1.0 + 2.0 * R[2, 2] - trace],
+        [x, 1.0 + 2.0 * a - trace, d + b, g + c],
+        [y, d + b, 1.0 + 2.0 * e - trace, h + f],
+        [z, g + c, h + f, 1.0 + 2.0 * i - trace],
     ]
     out, largest = rows[0], trace
-    for row, size in zip(rows[1:], (R[0, 0], R[1, 1], R[2, 2]), strict=True):
+    for row, size in zip(rows[1:], (a, e, i), strict=True):
         larger = size > largest
         out = [_choice(larger, *both) for both in zip(row, out, strict=True)]
         largest = _choice(larger, size, largest)
@@ -142,9 +143,10 @@ def _choice(condition: Any, one: Any, other: Any) -> Any:
 
 def rotation_matrices(p: Mat) -> Mat:
     """R(p) of unit quaternions (..., 4) as (..., 3, 3); [NS] (26)."""
-    return np.ascontiguousarray(
-        np.moveaxis(euler_map(np.moveaxis(np.asarray(p, dtype=float), -1, 0)), (0, 1), (-2, -1))
-    )
+    p = np.asarray(p, dtype=float)
+    if p.ndim == 1:
+        return np.asarray(euler_map(p.tolist()))
+    return np.ascontiguousarray(np.moveaxis(euler_map(np.moveaxis(p, -1, 0)), (0, 1), (-2, -1)))
 
 
 def spurrier_klumpp(R: Mat) -> Vec:
@@ -155,5 +157,6 @@ def spurrier_klumpp(R: Mat) -> Vec:
 
 def unit_quaternion(R: Mat) -> Vec:
     """The unit quaternion of a rotation matrix (3, 3), with nonnegative scalar part."""
-    p = spurrier_klumpp(np.asarray(R, dtype=float))
+    p = largest_row(np.asarray(R, dtype=float).tolist())  # on Python's numbers: quicker
+    p /= math.sqrt(p @ p)
     return -p if p[0] < 0.0 else p
