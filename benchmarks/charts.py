@@ -4,9 +4,9 @@ Times are of calls of `problem.callbacks` in microseconds, and their ratios to t
 angular velocity: lower quartiles over rounds in which all cases take turns (what else the machine does only adds). The
 case is two bodies on a spherical joint and a pivot, at attitudes that are regular in every chart.
 
-Operations are counted by running the plain kernels on numbers that count (`counting.py`), for one body that turns
-about a pivot in principal axes without weight: what Table 1 of [NS] counts, and beside it. "as run" is all that the
-machine does, "by hand" leaves out sums with 0 and products with 0 and 1.
+Operations are those of code of a model, one body that turns about a pivot in principal axes without weight: what Table
+1 of [NS] counts. Those of R(a) and K(a) Omega are counted by numbers that count (`counting.py`), without sums with 0
+and products with 0 and 1.
 
     python benchmarks/charts.py [--quick] [--times | --counts]
 """
@@ -21,12 +21,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import internals
 import numpy as np
 from counting import SIGNS, counted
 from scipy.spatial.transform import Rotation
 
 import rbdae
+from rbdae.rotations import CHARTS
 
 FIRST = ("quaternion", "angular")
 
@@ -151,31 +151,25 @@ def written(seen: Counter[str]) -> str:
     return " ".join(found) or "none"
 
 
-def operations(rotation: str, velocity: str, folded: bool) -> dict[str, Counter[str]]:
-    """Of the right-hand side of index-0, and of R(a) and K(a) Omega in it."""
-    problem = rbdae.formulate(free_top(), "index-0", rotation=rotation, velocity=velocity)
-    y, n = problem.y0, problem.n
-    a = y[problem.layout.q]
-    found = {
-        "rhs": counted(internals.plain_kernel(problem, "rhs"), 0.0, y, np.zeros(n, dtype=object), folded=folded),
-        "R(a)": counted(internals.chart_kernel(rotation, "rotation"), a, np.zeros(9, dtype=object), folded=folded),
+def operations(rotation: str) -> dict[str, Counter[str]]:
+    """Of R(a) and K(a) Omega, without sums with 0 and products with 0 and 1."""
+    chart = CHARTS[rotation]
+    a = np.array(chart.centre) if chart.centre else chart.parameters(np.eye(4)[0], np.eye(3))
+    return {
+        "R(a)": counted(chart.rotation, a, folded=True),
+        "K(a) Omega": counted(chart.rate, a, np.ones(3), folded=True),
     }
-    rate = internals.chart_kernel(rotation, "rate")
-    found["K(a) Omega"] = counted(rate, a, np.ones(3), np.zeros(9, dtype=object), folded=folded)
-    return found
 
 
 def print_counts() -> None:
     """The table of operations, and [NS]'s."""
-    names = ("rhs", "R(a)", "K(a) Omega")
-    print("operations, as run / by hand; of the Jacobian those of code of the model\n")
-    print("| rotation | velocity | " + " | ".join(names) + " | Jacobian |\n| --- | --- |" + " --- |" * (len(names) + 1))
+    print("operations of index-0: in code of the model, and as written\n")
+    print("| rotation | velocity | rhs | Jacobian | R(a) | K(a) Omega |\n| --- | --- | --- | --- | --- | --- |")
     for rotation, velocity in cases("index-0"):
-        run, hand = (operations(rotation, velocity, folded) for folded in (False, True))
-        cells = [f"{written(run[name])} / {written(hand[name])}" for name in names]
-        problem = rbdae.formulate(free_top(), "index-0", rotation=rotation, velocity=velocity)
-        cells.append(str(problem.callbacks.operations("rhs_jacobian").total))
-        print(f"| `{rotation}` | `{velocity}` | " + " | ".join(cells) + " |")
+        callbacks = rbdae.formulate(free_top(), "index-0", rotation=rotation, velocity=velocity).callbacks
+        cells = [str(callbacks.operations("rhs")), str(callbacks.operations("rhs_jacobian").total)]
+        cells += [written(seen) for seen in operations(rotation).values()]
+        print(f"| `{rotation}` | `{velocity}` | {' | '.join(cells)} |")
     print("\n[NS], Table 1, as printed:\n")
     for name, counts in TABLE_1.items():
         print(f"- {name}: {counts}")

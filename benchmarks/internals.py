@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import rbdae
-from rbdae.formulations import FORMULATIONS
 from rbdae.machine.module import compiled
 from rbdae.multibody import code, rhs_elements, traced
-from rbdae.multibody.memory import Memory
-from rbdae.multibody.workspace import Workspace
-from rbdae.rotations import CHARTS, chart
-
-_KERNELS = {"rhs": "rates"}
-"""Callbacks whose kernel has another name."""
-
-
-def plain_kernel(problem: rbdae.Problem, callback: str) -> Callable[..., None]:
-    """The kernel behind a callback as plain Python on numbers of any kind, without the memory as its first argument."""
-    entry = getattr(FORMULATIONS[problem.formulation].kernels, _KERNELS.get(callback, callback))
-    mine = problem.workspace
-    workspace = Workspace(Memory.of(mine.model, mine.settings, object), mine.selection)
-    workspace.make_null_space()
-    return workspace.plain(entry)
-
-
-def chart_kernel(rotation: str, name: str) -> Callable[..., None]:
-    """A kernel of a chart, for example its ``rotation``, as plain Python, without the chart's number."""
-    return partial(getattr(chart, name), CHARTS[rotation].number)
 
 
 def memory_bytes(problem: rbdae.Problem) -> int:

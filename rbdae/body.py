@@ -11,8 +11,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.rotations.euler_map import rotation_matrices
-from rbdae.rotations.quaternion_algebra import unit_quaternion
+from rbdae.rotations.vectors import rotation_matrices, unit_quaternion
 
 # Quaternions and rotation matrices within this tolerance are normalised, others refused.
 _UNIT = 1e-6

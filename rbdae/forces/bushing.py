@@ -13,7 +13,7 @@ from rbdae.forces.base import AbstractPairForce
 from rbdae.forces.element import AnyElement, PointSpring, alignment, alignment_damping
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.primitives import Coincidence
-from rbdae.rotations.euler_map import rotation_matrices
+from rbdae.rotations.vectors import rotation_matrices
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

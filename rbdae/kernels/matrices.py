@@ -10,10 +10,12 @@ spatial velocities, have v = (xdot, Omega) here.
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations
-from rbdae.kernels.bodies.internal_constraints import internal_gradient, internal_residual
+from rbdae.kernels.bodies.internal_constraints import gradient, internal_residual
 from rbdae.kernels.bodies.natural import accelerate, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import force_directions, gradients
@@ -24,11 +26,10 @@ from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import eliminated_normals
-from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
-from rbdae.rotations.chart import rate
+from rbdae.rotations.chart import numbered
 
 
 @entry("ityo")
@@ -42,8 +43,7 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     gather_force_states(m, y)
     eliminated_normals(m)
     primitive_vectors(m, 0)
-    for i in range(3 * n):
-        out[i] = 0.0
+    out[: 3 * n] = 0.0
     internal_residual(m, out, 0, 0)
     primitive_residual(m, out, 0, 0)
     partial_rates(m, out, n, 1.0)
@@ -61,49 +61,32 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
         _scale_norm_rows(m, out, 2 * n)
     velocity_basis(m)
     gradients(m)
-    at = 3 * n + h.n_v
-    _body_blocks(m, out, at)
-    o = bodies(m)[0]
-    _joint_blocks(m, out, at + h.n_bodies * (9 + o.nr * (o.nr + o.na + o.ni)))
+    _joint_blocks(m, out, _body_blocks(m, out, 3 * n + h.n_v))
 
 
 def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
     """Rows on q . pdot = 4 J0 / |q|^2 q . M^-1 pdot become rows on q . M^-1 pdot."""
     for b in range(head(m).n_bodies):
         o = bodies(m)[b]
-        a = states(m)[b].a
-        out[row + o.il] *= dot(a, a, 4) / (4.0 * o.radial)
+        a = states(m)[b].a[:4]
+        out[row + o.il] *= (a @ a) / (4.0 * o.radial)
 
 
-def _body_blocks(m: Memory, out: Array, at: int) -> None:
-    """out[at:] = of each body d (9), and of its rotation M (nr x nr), K (na x nr) and G_int (ni x nr)."""
-    h = head(m)
-    G = tangent_memory(m).block
+def _body_blocks(m: Memory, out: Array, at: int) -> int:
+    """out[at:] = of each body d (9), and of its rotation M (nr x nr), K (na x nr) and G_int (ni x nr). Returns the
+    place after them."""
+    h, chart = head(m), numbered(head(m).chart)
     for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        for k in range(9):
-            out[at + k] = s.d[k]
-        of_rates = at + 9 + o.nr * o.nr
-        for j in range(o.nr):
-            for k in range(o.nr):
-                s.ad[k] = 1.0 if k == j else 0.0
-            apply_mass(m, b, s.ad, s.t)
-            for k in range(o.nr):
-                out[at + 9 + o.nr * k + j] = s.t[k]
-            if h.kind == ANGULAR:
-                for k in range(3):
-                    s.t[k] = 1.0 if k == j else 0.0
-                rate(h.chart, s.a, s.t, s.ad)
-            for k in range(o.na):
-                out[of_rates + o.nr * k + j] = s.ad[k]
-        at = of_rates + o.na * o.nr
-        if o.ni > 0:
-            internal_gradient(m, b)
-            for i in range(o.ni):
-                for j in range(o.nr):
-                    out[at + o.nr * i + j] = G[i, j]
-            at += o.ni * o.nr
+        o, s = bodies(m)[b], states(m)[b]
+        M = np.zeros((o.nr, o.nr), dtype=out.dtype)
+        for j, unit in enumerate(np.eye(o.nr)):
+            apply_mass(m, b, unit, M[:, j])
+        K = chart.kinematics(s.a[: chart.n]) if h.kind == ANGULAR else np.eye(o.nr)
+        G = gradient(m, b) if o.ni > 0 else np.zeros(0)
+        blocks = np.concatenate([s.d, M.ravel(), K.ravel(), G.ravel()])
+        out[at : at + len(blocks)] = blocks
+        at += len(blocks)
+    return at
 
 
 def _joint_blocks(m: Memory, out: Array, at: int) -> None:
@@ -111,21 +94,15 @@ def _joint_blocks(m: Memory, out: Array, at: int) -> None:
     [SNS15]; rows and sides that there are not have zeros."""
     h = head(m)
     n = bodies(m)[0].nr
-    size = 9 + 3 * n * (1 + h.forms)
     for i in range(h.n_primitives):
-        r = rows(m)[i]
+        p, r = primitives(m)[i], rows(m)[i]
         for side in range(2):
-            for k in range(size):
-                out[at + k] = 0.0
-            b = primitives(m)[i].body[side]
-            if bodies(m)[b].fixed == 0:
+            Gx, Gw, W = (np.zeros(shape, dtype=out.dtype) for shape in ((3, 3), (3, n), (3 * h.forms, n)))
+            if bodies(m)[p.body[side]].fixed == 0:
+                Gx[: p.n], Gw[: p.n] = r.Gx[side, : p.n], r.Gw[side, : p.n, :n]
                 if h.forms == 1:
                     force_directions(m, i, side, n)
-                for k in range(primitives(m)[i].n):
-                    for j in range(3):
-                        out[at + 3 * k + j] = r.Gx[side, k, j]
-                    for j in range(n):
-                        out[at + 9 + n * k + j] = r.Gw[side, k, j]
-                        if h.forms == 1:
-                            out[at + 9 + n * (3 + k) + j] = tangent_memory(m).work[side, k, j]
-            at += size
+                    W[: p.n] = tangent_memory(m).work[side][: p.n, :n]
+            blocks = np.concatenate([Gx.ravel(), Gw.ravel(), W.ravel()])
+            out[at : at + len(blocks)] = blocks
+            at += len(blocks)

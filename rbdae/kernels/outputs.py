@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
+from rbdae.kernels.bodies import internal_constraints
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
-from rbdae.kernels.bodies.internal_constraints import constraints_of_body
+from rbdae.kernels.bodies.kinematics import parameter_rates
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.entry import entry
 from rbdae.kernels.memory import constraint_values, head, primitives, states
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
-from rbdae.kernels.records import ANGULAR
-from rbdae.rotations.chart import distance, rate
+from rbdae.rotations.chart import numbered
 
 
 def locate(m: Memory, y: Array) -> None:
@@ -32,50 +34,31 @@ def natural(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
     set_time(m, t)
     locate(m, y)
-    S = states(m)
     for b in range(head(m).n_bodies):
-        s = S[b]
-        i = 24 * b
-        for k in range(3):
-            out[i + k] = s.x[k]
-            out[i + 12 + k] = s.xd[k]
-        for k in range(9):
-            out[i + 3 + k] = s.d[k]
-            out[i + 15 + k] = s.dd[k]
+        s = states(m)[b]
+        out[24 * b : 24 * b + 24] = np.concatenate([s.x, s.d, s.xd, s.dd])
 
 
 @entry("ityo")
 def distances(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[b] = the angle from the rotation parameters of every body to the singular set of their chart."""
+    chart = numbered(head(m).chart)
     gather_positions(m, y)
-    _distances(m, out)
-
-
-def _distances(m: Memory, out: Array) -> None:
-    S = states(m)
-    h = head(m)
-    for b in range(h.n_bodies):
-        distance(h.chart, S[b].a, S[b].s)
-        out[b] = S[b].s[0]
+    assert chart.distance is not None, "it is asked for charts that have one"
+    for b in range(head(m).n_bodies):
+        out[b] = chart.distance(states(m)[b].a[: chart.n])
 
 
 def violations(m: Memory, out: Array) -> None:
     """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
     level. From placed and moved states."""
     h = head(m)
-    S = states(m)
     n = h.chart_internal
     half = n * h.n_bodies + h.n_rows
-    if n > 0:
-        for b in range(h.n_bodies):
-            s = S[b]
-            i = n * b
-            j = half + i
-            v = s.w
-            if h.kind == ANGULAR:
-                rate(h.chart, s.a, s.om, s.ad)
-                v = s.ad
-            constraints_of_body(m, b, v, out, i, j)
+    for b in range(h.n_bodies if n > 0 else 0):
+        a, i = states(m)[b].a, n * b
+        out[i : i + n] = internal_constraints.constraints(m, a)
+        out[half + i : half + i + n] = internal_constraints.rates(m, a, parameter_rates(m, b))
     if h.n_rows > 0:
         primitive_vectors(m, 1)
         # the joints' rows are numbered after the internal ones of the formulation
@@ -90,16 +73,9 @@ def position_rows(m: Memory, out: Array, row: int) -> None:
     first = h.chart_internal * h.n_bodies
     g = constraint_values(m)
     violations(m, g)
-    for i in range(first):
-        out[row + i] = g[i]
-    row += first
-    C = primitives(m)
-    for i in range(h.n_primitives):
-        p = C[i]
-        for k in range(p.n):
-            if p.keep[k] == 1:
-                out[row] = g[first + p.row + k]
-                row += 1
+    kept = [first + p.row + k for p in primitives(m)[: h.n_primitives] for k in range(p.n) if p.keep[k] == 1]
+    at = [*range(first), *kept]
+    out[row : row + len(at)] = g[at]
 
 
 @entry("ityo")

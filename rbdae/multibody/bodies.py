@@ -12,7 +12,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
 from rbdae.kernels.records import BODY
-from rbdae.rotations.euler_map import rotation_matrices
+from rbdae.rotations.vectors import rotation_matrices
 from rbdae.system import System
 
 _INERTIAL = ("mass", "inertia", "inertia_inverse", "euler", "euler_inverse", "weight", "weight_d")

@@ -18,16 +18,13 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.rotations import CHARTS, Chart
-from rbdae.rotations.chart import NEAR_SINGULAR, rotation
-from rbdae.rotations.euler_map import rotation_matrices
-from rbdae.rotations.quaternion_algebra import unit_quaternion
+from rbdae.rotations.chart import NEAR_SINGULAR
+from rbdae.rotations.vectors import rotation_matrices, unit_quaternion
 
 
 def matrix(chart: Chart, a: Vec) -> Mat:
     """R(a), (3, 3)."""
-    d = np.zeros(9)
-    rotation(chart.number, np.asarray(a, dtype=float), d)
-    return d.reshape(3, 3).T
+    return np.asarray(chart.rotation(np.asarray(a, dtype=float)), dtype=float)
 
 
 def centred(chart: Chart, R: Mat) -> Mat:

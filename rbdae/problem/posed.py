@@ -15,7 +15,7 @@ from rbdae.multibody.states import write
 from rbdae.problem.problem import Problem
 from rbdae.problem.quantities import angular_velocities
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.rotations.checks import spurrier_klumpp
+from rbdae.rotations.vectors import spurrier_klumpp
 
 
 def posed(problem: Problem, joints: Mapping[str, Any]) -> Problem:

@@ -7,36 +7,40 @@ Axes are numbers from 0 to 2.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array, cos, sin
+from rbdae.graph.functions import Array, asin, cos, sin
 from rbdae.rotations.chart import NEAR_SINGULAR
-from rbdae.rotations.quaternions.algebra import multiplied
-
-Axes = tuple[int, int, int]
+from rbdae.rotations.vectors import product
 
 
-def cosines_and_sines(a: Array) -> Any:
-    """c1, s1, c2, s2, c3, s3."""
-    return cos(a[0]), sin(a[0]), cos(a[1]), sin(a[1]), cos(a[2]), sin(a[2])
+def turn(axis: int, angle: Any) -> Array:
+    """exp(angle e_axis^)."""
+    c, s = cos(angle), sin(angle)
+    return np.roll(np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]]), axis, axis=(0, 1))
 
 
-def rate(a: Array, om: Array, k: int, sine: Any, cosine: Any, ad: Array) -> None:
-    """ad = K om, with the sine and cosine of the angle between the first and the third axis, e_k.
+def fields(i: int, j: int, k: int) -> dict[str, Any]:
+    """The fields of a `Chart` of rotations about three axes. Its equations are seen from the third axis: what is across
+    the second one turns the first, by 1 / the sine of the angle between the first and the third."""
+    m = 3 - j - k
 
-    The third rotation mixes the components of om across e_k; the component across the second axis turns the first.
-    """
-    s3 = sin(a[2])
-    c3 = cos(a[2])
-    p = om[(k + 1) % 3]
-    q = om[(k + 2) % 3]
-    u = (s3 * p + c3 * q) / sine
-    ad[0] = u
-    ad[1] = c3 * p - s3 * q
-    ad[2] = om[k] - cosine * u
+    def rotation(a: Array) -> Array:
+        return turn(i, a[0]) @ turn(j, a[1]) @ turn(k, a[2])
+
+    def rate(a: Array, om: Array) -> Array:
+        first, across = turn(j, a[1])[i], turn(k, a[2]) @ om
+        u = across[m] / first[m]
+        return np.array([u, across[j], om[k] - first[k] * u])
+
+    def distance(a: Array) -> Any:
+        return asin(abs((cos if i != k else sin)(a[1])))
+
+    return {"rotation": rotation, "rate": rate, "distance": distance, "quaternion": partial(_quaternion, (i, j, k))}
 
 
 def completed(k: int, a1: Vec, a2: Vec, x: Vec, y: Vec, R: Mat) -> Vec:
@@ -60,10 +64,10 @@ def nearest(mirror: float, a: Vec, b: Vec) -> Vec:
     return min(both, key=lambda x: float(np.abs(x - b).sum()))
 
 
-def quaternion(axes: Axes, a: Vec) -> Vec:
+def _quaternion(axes: tuple[int, int, int], a: Vec) -> Vec:
     """The unit quaternion (..., 4) of angles (..., 3), with nonnegative scalar part."""
-    turns = np.zeros((3, *a.shape[:-1], 4))
+    turns = np.zeros((3, 4, *a.shape[:-1]))
     for m, axis in enumerate(axes):
-        turns[m, ..., 0], turns[m, ..., 1 + axis] = np.cos(0.5 * a[..., m]), np.sin(0.5 * a[..., m])
-    p = multiplied(multiplied(turns[0], turns[1]), turns[2])
-    return np.where(p[..., :1] < 0.0, -p, p)
+        turns[m, 0], turns[m, 1 + axis] = np.cos(0.5 * a[..., m]), np.sin(0.5 * a[..., m])
+    p = np.moveaxis(product(product(turns[0], turns[1]), turns[2]), 0, -1)
+    return np.asarray(np.where(p[..., :1] < 0.0, -p, p))

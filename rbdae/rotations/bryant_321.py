@@ -12,12 +12,10 @@ the angle about e3 is called theta, and the angle about the 2-axis psi.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array, asin, cos, sin
 from rbdae.rotations import angles
 from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
@@ -35,38 +33,15 @@ def _singular(a: Vec) -> str:
     return angles.locked(np.cos(a[1]), f"theta = {a[1]:.6g}", "Bryant angles 3-2-1: d1 is parallel to e3")
 
 
-def _rotation(a: Array, d: Array) -> None:
-    c1, s1, c2, s2, c3, s3 = angles.cosines_and_sines(a)
-    d[0] = c1 * c2
-    d[1] = s1 * c2
-    d[2] = -s2
-    d[3] = c1 * s2 * s3 - s1 * c3
-    d[4] = s1 * s2 * s3 + c1 * c3
-    d[5] = c2 * s3
-    d[6] = c1 * s2 * c3 + s1 * s3
-    d[7] = s1 * s2 * c3 - c1 * s3
-    d[8] = c2 * c3
-
-
-def _rate(a: Array, om: Array, ad: Array) -> None:
-    angles.rate(a, om, 0, cos(a[1]), -sin(a[1]), ad)
-
-
-def _distance(a: Array) -> Any:
-    return asin(abs(cos(a[1])))
-
-
 BRYANT_321 = Chart(
     name="bryant-321",
     source="[GR95] (284)-(291)",
     names=("psi", "theta", "phi"),
     parameters=_parameters,
     singular=_singular,
-    rotation=_rotation,
-    rate=_rate,
     centre=(0.0, 0.0, 0.0),
-    distance=_distance,
     nearest=partial(angles.nearest, np.pi),
+    **angles.fields(2, 1, 0),
 )
 _NOTES = {
     "matrix": "[GR95] (284)-(286)",
@@ -75,5 +50,4 @@ _NOTES = {
     "tangent": "[GR95] (288)-(291)",
     "distance": "to theta = -pi/2 and pi/2",
 }
-_quaternion = partial(angles.quaternion, (2, 1, 0))
-ChartFunctions(__name__, BRYANT_321, "Bryant angles", quaternion=_quaternion, notes=_NOTES).publish()
+ChartFunctions(__name__, BRYANT_321, "Bryant angles", notes=_NOTES).publish()

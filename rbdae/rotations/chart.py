@@ -1,7 +1,6 @@
-"""The definition of a chart, and the kernels that call a chart's own kernels by its number.
+"""The definition of a chart, the registry, and the chart of a number.
 
-A chart is one file: a value of `Chart`, with NumPy functions for the boundary and kernels for the equations. `register`
-gives it a number, by which other kernels call them. d = (d1, d2, d3) stacks the columns of R; Omega is the material
+A chart is one file: a value of `Chart`. `register` gives it a number, by which kernels know it. Omega is the material
 angular velocity, R^T Rdot = Omega^.
 """
 
@@ -9,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array
-
-Kernel = Callable[..., Any]
+from rbdae.graph.on_stacks import OnStacks
 
 RotationName: TypeAlias = Literal[
     "quaternion", "directors", "euler-313", "bryant-321", "rotation-vector", "rodrigues", "conformal", "linear",
@@ -33,8 +32,13 @@ def _given(a: Vec, b: Vec) -> Vec:
     return a
 
 
+def never_singular(a: Vec) -> str:
+    """No parameters are singular."""
+    return ""
+
+
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Chart:
     """A parametrisation of rotations by parameters a.
 
@@ -44,17 +48,17 @@ class Chart:
        its matrix, with R(parameters(p, R)) = R. A new array.
        `nearest(a, b)`: among all parameters of R(a), those nearest to b.
     2. `singular(a)` says why `a` cannot be used, or is empty.
-    3. `rotation(a, d)`: d = R(a), orthonormal if the internal constraints hold.
-    4. `rate(a, om, ad)`: ad = K(a) om, with dR/da K(a) om = R om^ if the internal constraints hold.
-    5. With internal constraints: `internal_constraints(a, v, out, i, j)`: out[i:] = g(a) and out[j:] = dg/da v.
-       `normalise(a, work)`: a onto g = 0, no farther away than some multiple of g; `work` has nine numbers.
+    3. `rotation(a)`: R(a) (3, 3), orthonormal if the internal constraints hold.
+    4. `rate(a, om)`: K(a) om (n,), with dR/da K(a) om = R om^ if the internal constraints hold.
+    5. With internal constraints: `internal_constraints(a)`: g(a). `internal_rate(a, v)`: dg/da v. `normalise(a)`: a
+       onto g = 0, no farther away than some multiple of g.
     6. With a singular set: `distance(a)`, the smallest further rotation within the chart, in radians, that makes K(a)
-       or its inverse unbounded; zero, negative or NaN beyond. `centre` has the parameters farthest from the singular
-       set.
+       or its inverse unbounded; zero, negative or NaN beyond; also of (n, ...) arrays. `centre` has the parameters
+       farthest from the singular set.
     7. If the parameters of R^T are linear in those of R: `inverted(a)`, for parameters along the last axis.
 
-    3 to 6 are kernels on vectors. They do not branch on the parameters (`rbdae.graph.functions.select` chooses): so
-    they can be recorded, and all derivatives follow from them.
+    3 to 6 take arrays of numbers of any kind, floats and symbols. They do not branch on the parameters
+    (`rbdae.graph.functions.select` chooses): so they can be recorded, and all derivatives follow from them.
 
     Attributes
     ----------
@@ -64,24 +68,29 @@ class Chart:
     coordinate_velocities : the kind of velocity of adot (`rbdae.rotations.velocities`), None if adot is not a velocity
     centre : the parameters (n,) farthest from the singular set; empty for charts without one
     whole : whether the chart reaches all rotations outside its singular set
+    tangent : T(a) (3, n) with Omega = T adot; without it T follows from R and dR/da
+    quaternion : the unit quaternions (..., 4) of parameters (..., n); without it they follow from R
     """
 
     name: str
     source: str
     names: tuple[str, ...]
     parameters: Callable[[Vec, Mat], Vec]
-    singular: Callable[[Vec], str]
-    rotation: Kernel
-    rate: Kernel
+    rotation: Callable[[Array], Array]
+    rate: Callable[[Array, Array], Array]
+    singular: Callable[[Vec], str] = never_singular
     internal: tuple[str, ...] = ()
-    internal_constraints: Kernel | None = None
-    normalise: Kernel | None = None
+    internal_constraints: Callable[[Array], Array] | None = None
+    internal_rate: Callable[[Array, Array], Array] | None = None
+    normalise: Callable[[Array], Array] | None = None
     coordinate_velocities: int | None = None
     centre: tuple[float, ...] = ()
-    distance: Kernel | None = None
+    distance: Callable[[Array], Any] | None = None
     whole: bool = True
     nearest: Callable[[Vec, Vec], Vec] = _given
     inverted: Callable[[Any], Any] | None = None
+    tangent: Callable[[Array], Array] | None = None
+    quaternion: Callable[[Vec], Vec] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are the registered chart of the same name."""
@@ -98,21 +107,28 @@ class Chart:
 
     def distance_to_singularity(self, a: Vec) -> float:
         """The angle from parameters a (n,) to the singular set, in radians; inf for charts without one."""
-        if self.distance is None:
-            return np.inf
-        out = np.zeros(1)
-        distance(self.number, np.asarray(a, dtype=float), out)
-        return float(out[0])
+        return np.inf if self.distance is None else float(self.distance(np.asarray(a, dtype=float)))
 
     @property
     def reach(self) -> float:
         """The angle from the centre to the singular set, in radians; inf for charts without one."""
         return self.distance_to_singularity(np.array(self.centre))
 
+    def kinematics(self, a: Array) -> Array:
+        """K(a) (n, 3): the rates for unit angular velocities."""
+        return np.array([self.rate(a, om) for om in np.eye(3)]).T
 
-def never_singular(a: Vec) -> str:
-    """No parameters are singular."""
-    return ""
+    @cached_property
+    def matrices(self) -> OnStacks:
+        """R (..., 3, 3) of stacks of parameters (..., n)."""
+        return OnStacks(self.n, lambda of: self.rotation(of.x))
+
+    @cached_property
+    def constraints(self) -> OnStacks:
+        """g (..., m) of stacks of parameters."""
+        g = self.internal_constraints
+        assert g is not None, "the kernels ask first whether a chart has it"
+        return OnStacks(self.n, lambda of: g(of.x))
 
 
 # ---------------------------------------------------------------- registry
@@ -137,34 +153,22 @@ def register(chart: Chart) -> None:
     _BY_NUMBER.append(chart)
 
 
-# ---------------------------------------------------------------- kernels
+# ---------------------------------------------------------------- for kernels
 
 
-def rotation(chart: int, a: Array, d: Array) -> None:
-    """d = R(a), stacked by columns."""
-    _BY_NUMBER[chart].rotation(a, d)
+def numbered(chart: int) -> Chart:
+    """The chart of a number."""
+    return _BY_NUMBER[chart]
 
 
 def rate(chart: int, a: Array, om: Array, ad: Array) -> None:
     """ad[:na] = K(a) om, with the material angular velocity om."""
-    _BY_NUMBER[chart].rate(a, om, ad)
-
-
-def internal_constraints(chart: int, a: Array, v: Array, out: Array, i: int, j: int) -> None:
-    """out[i:] = g(a), the internal constraints, and out[j:] = dg/da v."""
-    _own(_BY_NUMBER[chart].internal_constraints)(a, v, out, i, j)
+    of = _BY_NUMBER[chart]
+    ad[: of.n] = of.rate(a[: of.n], om[:3])
 
 
 def normalise(chart: int, a: Array, work: Array) -> None:
-    """a onto the internal constraints; `work` has nine numbers."""
-    _own(_BY_NUMBER[chart].normalise)(a, work)
-
-
-def distance(chart: int, a: Array, out: Array) -> None:
-    """out[0] = the angle from a to the singular set, in radians."""
-    out[0] = _own(_BY_NUMBER[chart].distance)(a)
-
-
-def _own(kernel: Kernel | None) -> Kernel:
-    assert kernel is not None, "the kernels ask first whether a chart has it"
-    return kernel
+    """a onto the internal constraints."""
+    of = _BY_NUMBER[chart]
+    assert of.normalise is not None, "the kernels ask first whether a chart has it"
+    a[: of.n] = of.normalise(a[: of.n])

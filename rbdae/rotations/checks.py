@@ -11,6 +11,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae.rotations.vectors import spurrier_klumpp
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -102,29 +103,6 @@ def rotation_quaternions(owner: str, what: str, value: object) -> Vec:
                 "of finite numbers that a double can square"
             )
     return np.where(out[..., :1] < 0.0, -out, out)
-
-
-def spurrier_klumpp(R: Mat) -> Vec:
-    """Unit quaternions (..., 4) of rotation matrices; [GR95] (203)-(205), [NS] section 6."""
-    p = largest_rows(R)
-    p /= np.hypot.reduce(p, axis=0)
-    return np.ascontiguousarray(np.moveaxis(p, 0, -1))
-
-
-def largest_rows(R: Mat) -> Vec:
-    """The row of S = 4 p p^T with the largest diagonal entry, (4, ...), of rotation matrices (..., 3, 3), possibly
-    inexact ones."""
-    r = np.ascontiguousarray(np.moveaxis(R, (-2, -1), (0, 1)))  # entry by entry: loops over all matrices
-    S = np.empty((4, 4, *r.shape[2:]))
-    S[0, 0] = 1.0 + (r[0, 0] + r[1, 1] + r[2, 2])
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        S[i + 1, i + 1] = 1.0 + r[i, i] - r[j, j] - r[k, k]
-        S[0, i + 1] = S[i + 1, 0] = r[k, j] - r[j, k]
-        S[j + 1, k + 1] = S[k + 1, j + 1] = r[j, k] + r[k, j]
-    largest = np.argmax(np.stack([S[i, i] for i in range(4)]), axis=0)
-    out: Vec = np.take_along_axis(S, largest[None, None], axis=0)[0]
-    return out
 
 
 def to_rotation(q: Vec) -> Rotation:

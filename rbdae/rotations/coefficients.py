@@ -14,8 +14,6 @@ from fractions import Fraction
 from math import factorial
 from typing import Any
 
-import numpy as np
-
 from rbdae.graph.functions import cos, sin, sqrt
 
 SERIES = 4.0
@@ -81,13 +79,9 @@ def closed_cotangents(t: Any) -> Any:
 
 
 def _either(series: Any, closed: Any) -> Any:
-    """The function that takes a branch for each t of an array, and for a number; for a symbol both."""
+    """The function that takes a branch for a number, and for a symbol chooses between both."""
 
     def chosen(t: Any) -> Any:
-        if isinstance(t, np.ndarray):
-            small = t.real < SERIES
-            both = series(np.where(small, t, 0.0)), closed(np.where(small, SERIES, t))
-            return tuple(np.where(small, x, y) for x, y in zip(*both, strict=True))
         small = t < SERIES
         if hasattr(small, "select"):
             return tuple(small.select(x, y) for x, y in zip(series(t), closed(t), strict=True))

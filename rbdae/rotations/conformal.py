@@ -15,7 +15,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array, atan, sqrt
-from rbdae.rotations import axial, rodrigues
+from rbdae.rotations import axial
 from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
 from rbdae.rotations.signatures import *  # noqa: F403
@@ -52,13 +52,9 @@ def _distance(a: Array) -> Any:
     return 2.0 * np.pi - 4.0 * atan(0.25 * sqrt(axial.square(a)))
 
 
-def _unit(a: Vec) -> Vec:
+def _quaternion(a: Vec) -> Vec:
     u = 0.0625 * np.sum(a * a, axis=-1, keepdims=True)
     return np.concatenate([(1.0 - u) / (1.0 + u), 0.5 * a / (1.0 + u)], axis=-1)
-
-
-def _half(a: Vec) -> Mat:
-    return rodrigues.matrix(0.25 * a)
 
 
 CONFORMAL = Chart(
@@ -68,8 +64,9 @@ CONFORMAL = Chart(
     parameters=_parameters,
     singular=_singular,
     distance=_distance,
+    quaternion=_quaternion,
     nearest=_nearest,
-    **axial.kernels(_sines, _cotangents),
+    **axial.fields(_sines, _cotangents),
 )
 _NOTES = {
     "matrix": "[GR95] (254), (256)",
@@ -79,6 +76,4 @@ _NOTES = {
     "inverse_tangent": "[GR95] (266) inverted",
     "distance": "to phi = 2 pi",
 }
-ChartFunctions(
-    __name__, CONFORMAL, "conformal rotation vectors", axial.tangent(_sines), _unit, half_rotation=_half, notes=_NOTES
-).publish()
+ChartFunctions(__name__, CONFORMAL, "conformal rotation vectors", notes=_NOTES).publish()

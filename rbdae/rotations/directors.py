@@ -7,50 +7,48 @@ There is no singularity. The six constraints are on the rows of R, with half the
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array
-from rbdae.rotations import stacks
-from rbdae.rotations.algebra import add_products, spin
-from rbdae.rotations.chart import Chart, never_singular
-from rbdae.rotations.euler_map import euler_map
+from rbdae.graph.functions import Array, sqrt
+from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
-from rbdae.rotations.quaternion_algebra import largest_row, normalise
 from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.vectors import euler_map, frame, largest_row, skew, stacked
 from rbdae.rotations.velocities import DIRECTOR_RATE
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
-    return stacks.stacked(R).copy()
-
-
-def _rotation(a: Array, d: Array) -> None:
-    for i in range(9):
-        d[i] = a[i]
-
-
-def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> None:
-    for k in range(6):
-        out[i + k] = 0.0
-        out[j + k] = 0.0
-    add_products(a, a, out, i, 0.5, 1)
-    for k in range(3):
-        out[i + k] -= 0.5
-    add_products(a, v, out, j, 1.0, 1)
-
-
-def _normalise(a: Array, p: Array) -> None:
-    """[NS] (64): the rotation of the unit quaternion by Spurrier and Klumpp."""
-    largest_row(a, p)
-    normalise(p, p)
-    euler_map(p, a)
+    return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9).copy()
 
 
 def _inverted(a: Vec) -> Vec:
-    return stacks.stacked(a.reshape(*a.shape[:-1], 3, 3))
+    return np.swapaxes(a.reshape(*a.shape[:-1], 3, 3), -1, -2).reshape(a.shape)
 
 
-def _compose(a: Vec, b: Vec) -> Vec:
-    return stacks.stacked(stacks.matrix(DIRECTORS, a) @ stacks.matrix(DIRECTORS, b))
+def _gram(x: Array, y: Array) -> Array:
+    """(x_k . y_k, then x_i . y_j + x_j . y_i for ij = 12, 31, 23) over the rows of two frames, [NS] (19)."""
+    S = frame(x) @ frame(y).T
+    return np.array([*np.diag(S), *(S[i, j] + S[j, i] for i, j in ((0, 1), (2, 0), (1, 2)))])
+
+
+def _internal_constraints(a: Array) -> Array:
+    S = frame(a) @ frame(a).T
+    return np.array([*(0.5 * S[k, k] - 0.5 for k in range(3)), S[0, 1], S[2, 0], S[1, 2]])
+
+
+def _normalise(a: Array) -> Array:
+    """[NS] (64): the rotation of the unit quaternion by Spurrier and Klumpp."""
+    p = largest_row(frame(a))
+    return stacked(euler_map(p / sqrt(p @ p)))
+
+
+def _rate(a: Array, om: Array) -> Array:
+    return stacked(frame(a) @ skew(om))
+
+
+def _tangent(a: Array) -> Array:
+    return 0.5 * np.array([_rate(a, om) for om in np.eye(3)])
 
 
 DIRECTORS = Chart(
@@ -58,14 +56,15 @@ DIRECTORS = Chart(
     source="[NS] (19)-(25)",
     names=tuple(f"d{i}{c}" for i in "123" for c in "xyz"),
     parameters=_parameters,
-    singular=never_singular,
-    rotation=_rotation,
-    rate=spin,
+    rotation=frame,
+    rate=_rate,
     internal=("row11", "row22", "row33", "row12", "row31", "row23"),
     internal_constraints=_internal_constraints,
+    internal_rate=_gram,
     normalise=_normalise,
     coordinate_velocities=DIRECTOR_RATE,
     inverted=_inverted,
+    tangent=_tangent,
 )
 _NOTES = {
     "matrix": "[NS] (19)",
@@ -73,6 +72,5 @@ _NOTES = {
     "quaternion": "by Spurrier and Klumpp; [GR95] (203)-(205), [NS] section 6",
     "tangent": "T_d^T / 2 of [NS] (24), and sum_i d_i^ / 2",
     "inverse_tangent": "T_d of [NS] (24)",
-    "compose": "the product of the matrices",
 }
-ChartFunctions(__name__, DIRECTORS, "directors", transposed=0.5, compose=_compose, notes=_NOTES).publish()
+ChartFunctions(__name__, DIRECTORS, "directors", notes=_NOTES).publish()

@@ -11,12 +11,10 @@ with the material angular velocity (O1, O2, O3). Singular at sin(theta2) = 0. [N
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array, asin, cos, sin
 from rbdae.rotations import angles
 from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
@@ -34,38 +32,15 @@ def _singular(a: Vec) -> str:
     return angles.locked(np.sin(a[1]), f"theta2 = {a[1]:.6g}", "Euler angles 3-1-3: d3 is parallel to e3")
 
 
-def _rotation(a: Array, d: Array) -> None:
-    c1, s1, c2, s2, c3, s3 = angles.cosines_and_sines(a)
-    d[0] = c1 * c3 - s1 * c2 * s3
-    d[1] = s1 * c3 + c1 * c2 * s3
-    d[2] = s2 * s3
-    d[3] = -c1 * s3 - s1 * c2 * c3
-    d[4] = -s1 * s3 + c1 * c2 * c3
-    d[5] = s2 * c3
-    d[6] = s1 * s2
-    d[7] = -c1 * s2
-    d[8] = c2
-
-
-def _rate(a: Array, om: Array, ad: Array) -> None:
-    angles.rate(a, om, 2, sin(a[1]), cos(a[1]), ad)
-
-
-def _distance(a: Array) -> Any:
-    return asin(abs(sin(a[1])))
-
-
 EULER_313 = Chart(
     name="euler-313",
     source="[NS] (65), (66)",
     names=("theta1", "theta2", "theta3"),
     parameters=_parameters,
     singular=_singular,
-    rotation=_rotation,
-    rate=_rate,
     centre=(0.0, 0.5 * np.pi, 0.0),
-    distance=_distance,
     nearest=partial(angles.nearest, 0.0),
+    **angles.fields(2, 0, 2),
 )
 _NOTES = {
     "matrix": "[GR95] (276)-(278), [NS] (65)",
@@ -75,5 +50,4 @@ _NOTES = {
     "inverse_tangent": "[NS] (66)",
     "distance": "to theta2 = 0 and pi",
 }
-_quaternion = partial(angles.quaternion, (2, 0, 2))
-ChartFunctions(__name__, EULER_313, "Euler angles", quaternion=_quaternion, notes=_NOTES).publish()
+ChartFunctions(__name__, EULER_313, "Euler angles", notes=_NOTES).publish()

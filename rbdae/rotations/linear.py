@@ -17,7 +17,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array, asin, maximum, sqrt
 from rbdae.rotations import axial
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
 from rbdae.rotations.signatures import *  # noqa: F403
 
@@ -30,7 +30,7 @@ def _parameters(p: Vec, R: Mat) -> Vec:
 
 def _singular(a: Vec) -> str:
     s = float(np.linalg.norm(a))
-    if s < 1.0 and np.sqrt((1.0 - s) * (1.0 + s)) > NEAR_SINGULAR:
+    if axial.is_before_turning(s):
         return ""
     return axial.beyond(0.5 * np.pi + max(s - 1.0, 0.0), "linear parameters, phi = pi / 2")
 
@@ -62,8 +62,9 @@ LINEAR = Chart(
     parameters=_parameters,
     singular=_singular,
     distance=_distance,
+    quaternion=_quaternion,
     whole=False,
-    **axial.kernels(_sines, _cotangents),
+    **axial.fields(_sines, _cotangents),
 )
 _NOTES = {
     "matrix": "[GR95] (268), (269)",
@@ -74,4 +75,4 @@ _NOTES = {
     "inverse_tangent": "the inverse of [GR95] (273)",
     "distance": "to phi = pi / 2",
 }
-ChartFunctions(__name__, LINEAR, "linear parameters", axial.tangent(_sines), _quaternion, notes=_NOTES).publish()
+ChartFunctions(__name__, LINEAR, "linear parameters", notes=_NOTES).publish()

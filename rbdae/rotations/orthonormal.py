@@ -8,39 +8,15 @@ from typing import Literal
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat
 from rbdae.rotations import checks
-from rbdae.rotations.euler_map import rotation_matrices
-from rbdae.rotations.quaternion_algebra import spurrier_klumpp
+from rbdae.rotations.vectors import rotation_matrices, spurrier_klumpp
 
 Method = Literal["spurrier-klumpp", "polar", "gram-schmidt", "logarithm"]
 
 
-_FEW = 8
-"""Up to this number of matrices, one by one on Python's numbers is quicker."""
-
-
 def _spurrier_klumpp(M: Mat) -> Mat:
-    if M.size > 9 * _FEW:
-        return _of_rows(checks.largest_rows(M))
-    d, p = np.swapaxes(M, -1, -2).reshape(-1, 9), np.empty((M.size // 9, 4))
-    for k in range(len(d)):
-        spurrier_klumpp(d[k], p[k])
-    p /= np.linalg.norm(p, axis=-1, keepdims=True)
-    return rotation_matrices(p).reshape(M.shape)
-
-
-def _of_rows(p: Vec) -> Mat:
-    """R(p / |p|) of quaternions (4, ...) of any norm but 0."""
-    P = p[:, None] * p
-    P *= 2.0 / (P[0, 0] + P[1, 1] + P[2, 2] + P[3, 3])
-    R = np.empty((*p.shape[1:], 3, 3))
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        R[..., i, i] = P[0, 0] + P[i + 1, i + 1] - 1.0
-        R[..., i, j] = P[i + 1, j + 1] - P[0, k + 1]
-        R[..., j, i] = P[i + 1, j + 1] + P[0, k + 1]
-    return R
+    return rotation_matrices(spurrier_klumpp(M))
 
 
 def _polar(M: Mat) -> Mat:

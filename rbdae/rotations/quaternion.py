@@ -7,25 +7,17 @@ R has no singularity; p and -p are the same rotation. The norm's constraint is (
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae._arrays import Mat, Vec
-from rbdae.graph.functions import Array
-from rbdae.rotations import checks, stacks
-from rbdae.rotations.chart import Chart, never_singular
-from rbdae.rotations.euler_map import euler_map
-from rbdae.rotations.functions import ChartFunctions
-from rbdae.rotations.quaternion_algebra import normalise, rate
-from rbdae.rotations.quaternions.algebra import conjugated, multiplied
+from rbdae.graph.functions import Array, sqrt
+from rbdae.rotations import checks
+from rbdae.rotations.chart import Chart
+from rbdae.rotations.functions import ChartFunctions, of_half, shorter
+from rbdae.rotations.quaternions import conjugated
 from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.vectors import euler_map, product, pure
 from rbdae.rotations.velocities import QUATERNION_RATE
-
-
-def _nearest(a: Vec, b: Vec) -> Vec:
-    return -a if a @ b < 0.0 else a
-
-
-def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> None:
-    out[i] = 0.5 * (a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3] - 1.0)
-    out[j] = a[0] * v[0] + a[1] * v[1] + a[2] * v[2] + a[3] * v[3]
 
 
 def _quaternion(a: Vec) -> Vec:
@@ -34,7 +26,20 @@ def _quaternion(a: Vec) -> Vec:
 
 
 def _half(a: Vec) -> Mat:
-    return stacks.half_rotation(stacks.shorter(_quaternion(a)))
+    return of_half(shorter(_quaternion(a)))
+
+
+def _gram(x: Array, y: Array) -> Array:
+    """x . y."""
+    return np.array([x @ y])
+
+
+def _rate(p: Array, om: Array) -> Array:
+    return 0.5 * product(p, pure(om))
+
+
+def _tangent(p: Array) -> Array:
+    return 4.0 * np.array([_rate(p, om) for om in np.eye(3)])
 
 
 QUATERNION = Chart(
@@ -42,15 +47,17 @@ QUATERNION = Chart(
     source="[NS] (26)-(42)",
     names=("p0", "p1", "p2", "p3"),
     parameters=lambda p, R: p.copy(),
-    singular=never_singular,
     rotation=euler_map,
-    rate=rate,
-    nearest=_nearest,
+    rate=_rate,
+    nearest=lambda a, b: -a if a @ b < 0.0 else a,
     internal=("norm",),
-    internal_constraints=_internal_constraints,
-    normalise=normalise,
+    internal_constraints=lambda p: 0.5 * (_gram(p, p) - 1.0),
+    internal_rate=_gram,
+    normalise=lambda p: p / sqrt(p @ p),
     coordinate_velocities=QUATERNION_RATE,
     inverted=conjugated,
+    tangent=_tangent,
+    quaternion=_quaternion,
 )
 _NOTES = {
     "matrix": "[GR95] (199), (200), (246), (247), [NS] (26)",
@@ -61,13 +68,4 @@ _NOTES = {
     "inverse_tangent": "G^T / 2 and H^T / 2, [NS] (41)",
     "compose": "the product of p_a and p_b",
 }
-ChartFunctions(
-    __name__,
-    QUATERNION,
-    "unit quaternions",
-    quaternion=_quaternion,
-    transposed=4.0,
-    half_rotation=_half,
-    compose=multiplied,
-    notes=_NOTES,
-).publish()
+ChartFunctions(__name__, QUATERNION, "unit quaternions", half_rotation=_half, notes=_NOTES).publish()

@@ -15,7 +15,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.graph.functions import Array, asin, maximum, sqrt
 from rbdae.rotations import axial
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
 from rbdae.rotations.signatures import *  # noqa: F403
 
@@ -27,7 +27,7 @@ def _parameters(p: Vec, R: Mat) -> Vec:
 
 def _singular(a: Vec) -> str:
     e = float(np.linalg.norm(a))
-    if e < 1.0 and np.sqrt((1.0 - e) * (1.0 + e)) > NEAR_SINGULAR:
+    if axial.is_before_turning(e):
         return ""
     return f"|e| = {e:.6g} is at or beyond the singularity of the quaternion's vector part, |e| = 1, phi = pi"
 
@@ -56,7 +56,8 @@ QUATERNION_VECTOR = Chart(
     parameters=_parameters,
     singular=_singular,
     distance=_distance,
-    **axial.kernels(_sines, _cotangents),
+    quaternion=_quaternion,
+    **axial.fields(_sines, _cotangents),
 )
 _NOTES = {
     "matrix": "[NS] Remark 4.4, [GR95] (199)",
@@ -66,4 +67,4 @@ _NOTES = {
     "inverse_tangent": "three rows of [NS] (41)",
     "distance": "to phi = pi",
 }
-ChartFunctions(__name__, QUATERNION_VECTOR, "vector parts", axial.tangent(_sines), _quaternion, notes=_NOTES).publish()
+ChartFunctions(__name__, QUATERNION_VECTOR, "vector parts", notes=_NOTES).publish()

@@ -58,7 +58,8 @@ RODRIGUES = Chart(
     parameters=_parameters,
     singular=_singular,
     distance=_distance,
-    **axial.kernels(_sines, _cotangents),
+    quaternion=_quaternion,
+    **axial.fields(_sines, _cotangents),
 )
 _NOTES = {
     "matrix": "[GR95] (181)-(183)",
@@ -68,4 +69,4 @@ _NOTES = {
     "inverse_tangent": "the inverse of [GR95] (192)",
     "distance": "to phi = pi",
 }
-ChartFunctions(__name__, RODRIGUES, "Rodrigues parameters", axial.tangent(_sines), _quaternion, notes=_NOTES).publish()
+ChartFunctions(__name__, RODRIGUES, "Rodrigues parameters", notes=_NOTES).publish()

@@ -19,6 +19,7 @@ from rbdae.rotations import axial
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.coefficients import cotangents, sines
 from rbdae.rotations.functions import ChartFunctions
+from rbdae.rotations.quaternions import from_rotation_vector
 from rbdae.rotations.signatures import *  # noqa: F403
 
 
@@ -47,11 +48,6 @@ def _distance(a: Array) -> Any:
     return 2.0 * np.pi - sqrt(axial.square(a))
 
 
-def _quaternion(a: Vec) -> Vec:
-    t = 0.25 * np.sum(a * a, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(np.sqrt(t)), 0.5 * sines(t)[0] * a], axis=-1)
-
-
 ROTATION_VECTOR = Chart(
     name="rotation-vector",
     source="[GR95] (164)-(175)",
@@ -59,8 +55,9 @@ ROTATION_VECTOR = Chart(
     parameters=_parameters,
     singular=_singular,
     distance=_distance,
+    quaternion=from_rotation_vector,
     nearest=_nearest,
-    **axial.kernels(sines, cotangents),
+    **axial.fields(sines, cotangents),
 )
 _NOTES = {
     "matrix": "[GR95] (165)-(167)",
@@ -72,4 +69,4 @@ _NOTES = {
     "inverse_tangent": "the inverse of [GR95] (171)",
     "distance": "to |Psi| = 2 pi",
 }
-ChartFunctions(__name__, ROTATION_VECTOR, "rotation vectors", axial.tangent(sines), _quaternion, notes=_NOTES).publish()
+ChartFunctions(__name__, ROTATION_VECTOR, "rotation vectors", notes=_NOTES).publish()

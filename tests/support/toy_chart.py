@@ -3,64 +3,32 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rbdae.graph.functions import Array, sqrt
 from rbdae.rotations import Chart, ChartFunctions
-from rbdae.rotations.euler_map import euler_map
-
-Vec = Mat = NDArray[np.float64]
+from rbdae.rotations.vectors import euler_map, product, pure
 
 
-def scalar_first(a):
-    return a[3], a[0], a[1], a[2]
+def scalar_first(a: Array) -> Array:
+    return np.array([a[3], a[0], a[1], a[2]])
 
 
-def _parameters(p: Vec, R: Mat) -> Vec:
-    return np.roll(p, -1)
-
-
-def _singular(a: Vec) -> str:
-    return ""
-
-
-def _rotation(a: Array, d: Array) -> None:
-    euler_map(scalar_first(a), d)
-
-
-def _rate(a: Array, om: Array, ad: Array) -> None:
-    o1 = om[0]
-    o2 = om[1]
-    o3 = om[2]
-    ad[3] = 0.5 * (-a[0] * o1 - a[1] * o2 - a[2] * o3)
-    ad[0] = 0.5 * (a[3] * o1 - a[2] * o2 + a[1] * o3)
-    ad[1] = 0.5 * (a[2] * o1 + a[3] * o2 - a[0] * o3)
-    ad[2] = 0.5 * (-a[1] * o1 + a[0] * o2 + a[3] * o3)
-
-
-def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> None:
-    out[i] = 0.5 * (a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3] - 1.0)
-    out[j] = a[0] * v[0] + a[1] * v[1] + a[2] * v[2] + a[3] * v[3]
-
-
-def _normalise(a: Array, work: Array) -> None:
-    n = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
-    for k in range(4):
-        a[k] *= n
+def scalar_last(p: Array) -> Array:
+    return np.array([p[1], p[2], p[3], p[0]])
 
 
 SCALAR_LAST = Chart(
     name="scalar-last",
     source="",
     names=("p1", "p2", "p3", "p0"),
-    parameters=_parameters,
-    singular=_singular,
-    rotation=_rotation,
-    rate=_rate,
+    parameters=lambda p, R: np.roll(p, -1),
+    rotation=lambda a: euler_map(scalar_first(a)),
+    rate=lambda a, om: 0.5 * scalar_last(product(scalar_first(a), pure(om))),
     internal=("norm",),
-    internal_constraints=_internal_constraints,
-    normalise=_normalise,
+    internal_constraints=lambda a: np.array([0.5 * (a @ a - 1.0)]),
+    internal_rate=lambda a, v: np.array([a @ v]),
+    normalise=lambda a: a / sqrt(a @ a),
 )
 
 FUNCTIONS = ChartFunctions(__name__, SCALAR_LAST, "unit quaternions with the scalar last")
-"""All functions for users, of the kernels alone."""
+"""All functions for users, of R and K alone."""

@@ -21,94 +21,50 @@ with the row basis 2 T_d(d), because L Dphi(p)^T = 2 T_d(phi(p))^T for every p.
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.bodies.velocities import extended, gyroscopic
+from rbdae.kernels.memory import bodies, states
 from rbdae.kernels.records import FIFTH_ORDER, INHOMOGENEOUS, MOMENT
-from rbdae.rotations.euler_map import euler_differential, euler_differential_transposed
-from rbdae.rotations.quaternion_algebra import (
-    add_product,
-    conjugate_product,
-    extended,
-)
+from rbdae.rotations.vectors import conjugate, euler_differential, euler_pull_back, frame, product
 
 
-def _onto_tangents(p: Array, f: Array) -> None:
-    """f becomes L^T L f = |p|^2 f - p (p . f)."""
-    n = dot(p, p, 4)
-    t = dot(p, f, 4)
-    for k in range(4):
-        f[k] = n * f[k] - p[k] * t
+def _onto_tangents(p: Array, f: Array) -> Array:
+    """L^T L f = |p|^2 f - p (p . f)."""
+    return f * (p @ p) - p * (p @ f)
 
 
-def _trace(f: Array) -> float:
-    """tr F."""
-    t: float = f[0] + f[4] + f[8]
-    return t
+def generalised_force(form: int, p: Array, F: Array) -> Array:
+    """Q of a force F = [fd_1 fd_2 fd_3] on the directors."""
+    Q = euler_pull_back(p, F)
+    if form == MOMENT:
+        return _onto_tangents(p, Q)
+    return Q + p * (2.0 * np.trace(F)) if form == INHOMOGENEOUS else Q
 
 
-def pull_back(m: Memory, b: int) -> None:
-    """t = Q."""
-    h = head(m)
+def gyroscopic_force(m: Memory, b: int, form: int) -> Array:
+    """The gyroscopic term."""
     s = states(m)[b]
-    euler_differential_transposed(s.a, s.fd, s.t)
-    if h.pull_back == MOMENT:
-        _onto_tangents(s.a, s.t)
-    elif h.pull_back == INHOMOGENEOUS:
-        f = 2.0 * _trace(s.fd)
-        for k in range(4):
-            s.t[k] += f * s.a[k]
+    g = gyroscopic(bodies(m)[b], s)
+    return _onto_tangents(s.a[:4], g) if form == FIFTH_ORDER else g
 
 
-def add_gyroscopic(m: Memory, b: int) -> None:
-    """t += the gyroscopic term; of the third order 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
-    h = head(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    conjugate_product(s.w, s.a, s.s)
-    extended(o.radial, o.inertia, s.s, s.s)
-    for k in range(4):
-        s.ad[k] = 0.0
-    add_product(s.w, s.s, 8.0, s.ad)
-    if h.gyroscopic == FIFTH_ORDER:
-        _onto_tangents(s.a, s.ad)
-    for k in range(4):
-        s.t[k] += s.ad[k]
-
-
-def row_basis(m: Memory, b: int) -> None:
+def row_basis(form: int, p: Array) -> Array:
     """U, 9 x 4: the virtual velocities of the directors that the rows of the dynamics belong to."""
-    h = head(m)
-    s = states(m)[b]
-    U = s.U
-    euler_differential(s.a, U)
-    if h.pull_back == MOMENT:
-        for i in range(9):
-            _onto_tangents(s.a, U[i])
-    elif h.pull_back == INHOMOGENEOUS:
-        for i in range(0, 9, 4):
-            for k in range(4):
-                U[i, k] += 2.0 * s.a[k]
-
-
-# ---------------------------------------------------------------- the projected form (25)
+    U = euler_differential(p)
+    if form == MOMENT:
+        return np.array([_onto_tangents(p, row) for row in U])
+    return U + 2.0 * np.multiply.outer(np.eye(3).ravel(), p) if form == INHOMOGENEOUS else U
 
 
 def projected_residual(m: Memory, b: int, out: Array, r: int, level: int) -> None:
-    """out[r:r + 3] = 4 J L pddot - L (g + Dphi^T fd), out[r + 3] = the unit norm at the level of velocities (1) or
-    accelerations (2)."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    conjugate_product(s.w, s.a, s.s)
-    extended(0.0 * o.radial, o.inertia, s.s, s.s)
-    euler_differential_transposed(s.a, s.fd, s.t)
-    add_product(s.w, s.s, 8.0, s.t)
-    conjugate_product(s.a, s.t, s.ad)
-    conjugate_product(s.a, s.wd, s.s)
-    extended(0.0 * o.radial, o.inertia, s.s, s.s)
-    for k in range(3):
-        out[r + k] = 4.0 * s.s[1 + k] - s.ad[1 + k]
-    if level == 1:
-        out[r + 3] = dot(s.a, s.w, 4)
-    else:
-        out[r + 3] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
+    """out[r:r + 3] = 4 J L pddot - L (g + Dphi^T fd), (25), out[r + 3] = the unit norm at the level of velocities (1)
+    or accelerations (2)."""
+    o, s = bodies(m)[b], states(m)[b]
+    p, w, wd = s.a[:4], s.w[:4], s.wd[:4]
+    L, Lw = conjugate(p), conjugate(w)
+    f = euler_pull_back(p, frame(s.fd)) + 8.0 * product(w, extended(0.0, o.inertia, product(Lw, p)))
+    balance = 4.0 * extended(0.0, o.inertia, product(L, wd)) - product(L, f)
+    out[r : r + 3] = balance[1:]
+    out[r + 3] = p @ w if level == 1 else p @ wd + w @ w

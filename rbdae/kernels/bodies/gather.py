@@ -1,4 +1,4 @@
-"""From y and yd to the working memory of the bodies."""
+"""From y and yd to the working memory of the bodies, and back."""
 
 from __future__ import annotations
 
@@ -10,32 +10,23 @@ from rbdae.kernels.memory import bodies, head, multipliers, states
 
 def read_body(m: Memory, b: int, y: Array, i: int, x: Array, w: Array, n: int) -> None:
     """x and w[:n] of one body from its numbers in y, which begin at i; without x where it has a pivot."""
-    if bodies(m)[b].nt == 3:
-        for k in range(3):
-            x[k] = y[i + k]
-        i += 3
-    for k in range(n):
-        w[k] = y[i + k]
+    nt = bodies(m)[b].nt
+    x[:nt] = y[i : i + nt]
+    w[:n] = y[i + nt : i + nt + n]
 
 
 def write_body(m: Memory, b: int, x: Array, w: Array, n: int, out: Array, i: int) -> None:
     """The way back: to out, from i on."""
-    if bodies(m)[b].nt == 3:
-        for k in range(3):
-            out[i + k] = x[k]
-        i += 3
-    for k in range(n):
-        out[i + k] = w[k]
+    nt = bodies(m)[b].nt
+    out[i : i + nt] = x[:nt]
+    out[i + nt : i + nt + n] = w[:n]
 
 
 def clear_forces(m: Memory) -> None:
     """No natural forces, not even weights."""
     for b in range(head(m).n_bodies + 1):
-        s = states(m)[b]
-        for k in range(3):
-            s.fx[k] = 0.0
-        for k in range(9):
-            s.fd[k] = 0.0
+        states(m)[b].fx[:] = 0.0
+        states(m)[b].fd[:] = 0.0
 
 
 def gather_positions(m: Memory, y: Array) -> None:
@@ -47,70 +38,44 @@ def gather_positions(m: Memory, y: Array) -> None:
 
 def gather_velocities(m: Memory, y: Array, offset: int) -> None:
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
-    _gather_rates(m, y, offset, 1)
+    for b in range(head(m).n_bodies):
+        o, s = bodies(m)[b], states(m)[b]
+        x, w = _unknown(m, (s.xd, s.px), (s.w, s.p))
+        read_body(m, b, y, offset + o.iv, x, w, o.nr)
 
 
 def gather_accelerations(m: Memory, yd: Array, offset: int) -> None:
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
-    _gather_rates(m, yd, offset, 2)
-
-
-def _gather_rates(m: Memory, y: Array, offset: int, order: int) -> None:
-    """The velocities (order 1) or accelerations (2) of all bodies."""
     for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        x, w = _rates(m, b, order)
-        read_body(m, b, y, offset + o.iv, x, w, o.nr)
+        o, s = bodies(m)[b], states(m)[b]
+        x, w = _unknown(m, (s.xdd, s.pxd), (s.wd, s.pd))
+        read_body(m, b, yd, offset + o.iv, x, w, o.nr)
 
 
-def _rates(m: Memory, b: int, order: int) -> Any:
-    """The velocities (order 1) or accelerations (2) of one body that are unknowns, or its momenta or their rates."""
-    s = states(m)[b]
-    if head(m).chained == 0:
-        if order == 1:
-            return s.xd, s.w
-        return s.xdd, s.wd
-    if head(m).momenta == 0:
-        if order == 1:
-            return s.xd, s.p
-        return s.xdd, s.pd
-    if order == 1:
-        return s.px, s.p
-    return s.pxd, s.pd
+def _unknown(m: Memory, x: Any, w: Any) -> Any:
+    """Of velocities and momenta those that are unknowns. Spatial angular velocities are in the place of momenta."""
+    return x[head(m).momenta], w[head(m).chained]
 
 
 def clear_accelerations(m: Memory) -> None:
     """Zero accelerations, or rates of the momenta: gddot is then g_II."""
-    S = states(m)
     for b in range(head(m).n_bodies):
-        s = S[b]
-        for k in range(3):
-            s.xdd[k] = 0.0
-            s.pxd[k] = 0.0
-        for k in range(9):
-            s.wd[k] = 0.0
-            s.pd[k] = 0.0
+        s = states(m)[b]
+        for rates in (s.xdd, s.pxd, s.wd, s.pd):
+            rates[:] = 0.0
 
 
 def gather_multipliers(m: Memory, y: Array, offset: int) -> None:
     """The multipliers from y[offset:offset + nla]."""
-    la = multipliers(m)
-    for i in range(head(m).n_la):
-        la[i] = y[offset + i]
+    n = head(m).n_la
+    multipliers(m)[:n] = y[offset : offset + n]
 
 
 def gather_natural(m: Memory, Z: Array) -> None:
     """Natural coordinates of all bodies from Z: (x, d, xdot, ddot), 24 numbers each."""
-    S = states(m)
     for b in range(head(m).n_bodies):
-        s = S[b]
-        i = 24 * b
-        for k in range(3):
-            s.x[k] = Z[i + k]
-            s.xd[k] = Z[i + 12 + k]
-        for k in range(9):
-            s.d[k] = Z[i + 3 + k]
-            s.dd[k] = Z[i + 15 + k]
+        s, z = states(m)[b], Z[24 * b : 24 * b + 24]
+        s.x[:], s.d[:], s.xd[:], s.dd[:] = z[:3], z[3:12], z[12:15], z[15:]
 
 
 def collect_velocities(m: Memory, out: Array) -> None:

@@ -1,88 +1,74 @@
-"""Internal constraints of the bodies: unit norm of quaternions, orthonormal directors."""
+"""Internal constraints of the bodies: those g(a) of the chart, or of directors those of the columns of R.
+
+Y Y^T = I says [NS] (19) of the rows of R with Y = R, and (44), Remark 4.6, of its columns with Y = R^T. Both are the
+same manifold, R^T (R R^T - I) R = 0. Coordinate velocities have charts whose constraints are quadratic in a: with
+dg/da = J(a) they are g, J(a) w and J(a) wdot + J(w) w at the three levels.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies import director_rates
-from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import bodies, head, states, tangent_memory, work
-from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
-from rbdae.rotations.chart import internal_constraints
+from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
+from rbdae.rotations.chart import numbered
+from rbdae.rotations.vectors import frame
+
+
+def _as_chart(m: Memory, v: Array) -> Array:
+    """Parameters, or their rates, as the chart's constraints take them: of directors Y or its rate."""
+    n = numbered(head(m).chart).n
+    return frame(v).ravel() if head(m).columns == 1 else v[:n]
+
+
+def constraints(m: Memory, a: Array) -> Array:
+    """g(a)."""
+    g: Any = numbered(head(m).chart).internal_constraints
+    return g(_as_chart(m, a))
+
+
+def rates(m: Memory, a: Array, v: Array) -> Array:
+    """dg/da v."""
+    rate: Any = numbered(head(m).chart).internal_rate
+    return rate(_as_chart(m, a), _as_chart(m, v))
+
+
+def gradient(m: Memory, b: int) -> Array:
+    """G_int = dg/da: a column is the rate along a unit vector."""
+    return np.array([rates(m, states(m)[b].a, e) for e in np.eye(bodies(m)[b].na)]).T
 
 
 def internal_residual(m: Memory, out: Array, row: int, level: int) -> None:
     """Internal constraints at the level of positions (0), of velocities or momenta (1), or of accelerations (2)."""
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    if h.kind == ANGULAR:
-        return
-    for b in range(h.n_bodies):
-        s = S[b]
-        r = row + B[b].il
-        if h.kind == DIRECTOR_RATE:
-            director_rates.internal_residual(m, b, out, r, level)
-        elif level == 0:
-            out[r] = 0.5 * (dot(s.a, s.a, 4) - 1.0)
-        elif level == 1:
-            # momentum level: q . p, [BS09] (40)
-            out[r] = dot(s.a, s.p, 4) if h.momenta == 1 else dot(s.a, s.w, 4)
-        elif h.momenta == 1:
-            out[r] = dot(s.a, s.pd, 4) + dot(s.p, s.w, 4)
-        else:
-            out[r] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
+    if head(m).kind != ANGULAR:
+        for b in range(head(m).n_bodies):
+            o = bodies(m)[b]
+            out[row + o.il : row + o.il + o.ni] = _at_level(m, b, level)
+
+
+def _at_level(m: Memory, b: int, level: int) -> Array:
+    """The constraints of one body. With momenta of quaternions that of velocities is q . p = 0, [BS09] (40)."""
+    s = states(m)[b]
+    if level == 0:
+        return constraints(m, s.a)
+    momenta = head(m).momenta == 1 and head(m).kind == QUATERNION_RATE
+    v, vd = (s.p, s.pd) if momenta else (s.w, s.wd)
+    return rates(m, s.a, v) if level == 1 else rates(m, s.a, vd) + rates(m, v, s.w)
 
 
 def add_internal_corrections(m: Memory, mu: Array, offset: int, out: Array) -> None:
-    """out[:nq] += G_int^T mu with angular velocities, G_int = dg/da of the chart; mu from mu[offset:], body by body.
-    Reads the placed bodies; writes `work`."""
-    h = head(m)
-    B = bodies(m)
-    n = h.chart_internal
-    if n == 0:
-        return
-    G = tangent_memory(m).block
-    for b in range(h.n_bodies):
-        i = B[b].iq + B[b].nt
-        internal_gradient(m, b)
-        for k in range(B[b].na):
-            for j in range(n):
-                out[i + k] += G[j, k] * mu[offset + n * b + j]
-
-
-def internal_gradient(m: Memory, b: int) -> None:
-    """`block`[:, :na] = G_int = dg/da of the chart. Reads a; writes `work`."""
-    h = head(m)
-    n = h.chart_internal
-    na = bodies(m)[b].na
-    G = tangent_memory(m).block
-    v = work(m)
-    g = v[9:]
-    for k in range(na):  # a column is the rate along a unit vector
-        for l in range(na):
-            v[l] = 1.0 if l == k else 0.0
-        constraints_of_body(m, b, v, g, 0, n)
-        for j in range(n):
-            G[j, k] = g[n + j]
-
-
-def constraints_of_body(m: Memory, b: int, v: Array, out: Array, i: int, j: int) -> None:
-    """out[i:] = g(a) of the chart, out[j:] = dg/da v."""
-    a = states(m)[b].a
-    if head(m).columns == 0:
-        internal_constraints(head(m).chart, a, v, out, i, j)
-        return
-    for k in range(6):
-        out[i + k] = -0.5 if k < 3 else 0.0
-        out[j + k] = 0.0
-    director_rates.add_constraints(m, a, a, out, i, 0.5)
-    director_rates.add_constraints(m, a, v, out, j, 1.0)
+    """out[:nq] += G_int^T mu with angular velocities; mu from mu[offset:], body by body."""
+    n = head(m).chart_internal
+    for b in range(head(m).n_bodies if n > 0 else 0):
+        o, first = bodies(m)[b], offset + n * b
+        i = o.iq + o.nt
+        out[i : i + o.na] += gradient(m, b).T @ mu[first : first + n]
 
 
 def add_internal_forces(m: Memory, b: int, la: Array, out: Array, row: int) -> None:
     """out[row:row + nr] += G_int^T la of one body with coordinate velocities, for all multipliers la."""
-    if head(m).kind == DIRECTOR_RATE:
-        director_rates.add_constraint_forces(m, b, la, out, row)
-        return
-    for k in range(4):
-        out[row + k] += la[bodies(m)[b].il] * states(m)[b].a[k]
+    o = bodies(m)[b]
+    out[row : row + o.nr] += gradient(m, b).T @ la[o.il : o.il + o.ni]

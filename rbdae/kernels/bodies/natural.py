@@ -1,11 +1,7 @@
 """Natural coordinates z = (x, d) of the bodies with their rates.
 
-For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w). The rotational velocity w depends on the kind:
-
-* ANGULAR: the material angular velocity Omega; B = T_d(d), [NS] (24); with the spatial one as unknown Omega = R^T
-  omega comes first (`spatial`);
-* QUATERNION_RATE: pdot; B = Dphi(p), [NS] (48);
-* DIRECTOR_RATE: ddot; B = I.
+For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w), with the velocity w of a kind (`velocities`); with
+spatial angular velocities as unknowns Omega = R^T omega comes first (`spatial`).
 
 A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls it back to w.
 """
@@ -13,44 +9,37 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 from __future__ import annotations
 
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies import (
-    director_rates,
-    euler_parameter_forms,
-    quaternion_momenta,
-    quaternion_rates,
-    spatial,
+from rbdae.kernels.bodies import euler_parameter_forms, spatial
+from rbdae.kernels.bodies.velocities import (
+    acceleration_of_momentum,
+    basis,
+    natural_acceleration,
+    natural_velocity,
+    pulled_back,
+    velocity_of_momentum,
 )
 from rbdae.kernels.memory import bodies, head, references, states
-from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.rotations.algebra import add_spin, director_tangents, spin, spin_transposed, turn
-from rbdae.rotations.chart import rotation
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, SPATIAL_VELOCITIES
+from rbdae.rotations.chart import numbered
+from rbdae.rotations.vectors import stacked
 
 
 def place(m: Memory) -> None:
     """Natural positions of all bodies, R = R_ref R(a). Reads a; writes d; the natural forces become the weight."""
-    h = head(m)
-    for b in range(h.n_bodies):
+    chart = numbered(head(m).chart)
+    for b in range(head(m).n_bodies):
         s = states(m)[b]
-        rotation(h.chart, s.a, s.d)
-        if h.referenced == 1:
-            _turn(m, b)
+        R = chart.rotation(s.a[: chart.n])
+        s.d[:] = stacked(references(m)[b] @ R if head(m).referenced == 1 else R)
     weigh(m)
 
 
 def weigh(m: Memory) -> None:
     """The natural forces become the weight."""
     for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        for k in range(3):
-            s.fx[k] = o.weight[k]
-        for k in range(9):
-            s.fd[k] = o.weight_d[k]
-
-
-def _turn(m: Memory, b: int) -> None:
-    """d = R_ref R(a). Reads R(a) in d."""
-    turn(references(m)[b], states(m)[b].d)
+        o, s = bodies(m)[b], states(m)[b]
+        s.fx[:] = o.weight
+        s.fd[:] = o.weight_d
 
 
 def move(m: Memory) -> None:
@@ -59,27 +48,14 @@ def move(m: Memory) -> None:
     h = head(m)
     if h.spatial == SPATIAL_VELOCITIES:
         spatial.velocities(m)
-    B = bodies(m)
-    S = states(m)
     for b in range(h.n_bodies):
-        s = S[b]
+        o, s = bodies(m)[b], states(m)[b]
         if h.momenta == 1:
-            for k in range(3):
-                s.xd[k] = s.px[k] / B[b].mass
-            if h.kind == QUATERNION_RATE:
-                quaternion_momenta.velocity(m, b)
-            else:
-                director_rates.velocity_of_momentum(m, b)
+            s.xd[:] = s.px / o.mass
+            s.w[: o.nr] = velocity_of_momentum(h.kind, o, s)
         if h.kind == ANGULAR:
-            for k in range(3):
-                s.om[k] = s.w[k]
-            spin(s.d, s.w, s.dd)
-        elif h.kind == QUATERNION_RATE:
-            # phi is quadratic: ddot = Dphi(p) pdot = 2 phi(p, pdot)
-            quaternion_rates.natural_velocity(s.a, s.w, s.dd)
-        else:
-            for k in range(9):
-                s.dd[k] = s.w[k]
+            s.om[:] = s.w[:3]
+        s.dd[:] = natural_velocity(h.kind, s, s.w)
 
 
 def accelerate(m: Memory) -> None:
@@ -88,50 +64,26 @@ def accelerate(m: Memory) -> None:
     h = head(m)
     if h.spatial == SPATIAL_VELOCITIES:
         spatial.accelerations(m)
-    B = bodies(m)
-    S = states(m)
     for b in range(h.n_bodies):
-        s = S[b]
+        o, s = bodies(m)[b], states(m)[b]
         if h.momenta == 1:
-            for k in range(3):
-                s.xdd[k] = s.pxd[k] / B[b].mass
-            if h.kind == QUATERNION_RATE:
-                quaternion_momenta.acceleration(m, b)
-            else:
-                director_rates.acceleration_of_momentum(m, b)
-        if h.kind == ANGULAR:
-            spin(s.d, s.wd, s.ddd)
-            add_spin(s.dd, s.w, s.ddd)
-        elif h.kind == QUATERNION_RATE:
-            quaternion_rates.natural_acceleration(m, b)
-        else:
-            for k in range(9):
-                s.ddd[k] = s.wd[k]
+            s.xdd[:] = s.pxd / o.mass
+            s.wd[: o.nr] = acceleration_of_momentum(h.kind, o, s)
+        s.ddd[:] = natural_acceleration(h.kind, s)
 
 
 def velocity_basis(m: Memory) -> None:
     """B = d(ddot)/dw, and with the forms of [SNS15] the row basis U, if there are joints. Reads a and d."""
     h = head(m)
-    S = states(m)
     if h.kind == DIRECTOR_RATE or h.n_primitives == 0:
         return
     for b in range(h.n_bodies):
-        s = S[b]
-        if h.kind == ANGULAR:
-            director_tangents(s.d, s.B)
-        else:
-            quaternion_rates.natural_tangent(s.a, s.B)
-            if h.forms == 1:
-                euler_parameter_forms.row_basis(m, b)
+        o, s = bodies(m)[b], states(m)[b]
+        s.B[:, : o.nr] = basis(h.kind, s)
+        if h.forms == 1:
+            s.U[:, :4] = euler_parameter_forms.row_basis(h.pull_back, s.a[:4])
 
 
 def to_velocities(m: Memory, b: int, f: Array, out: Array) -> None:
-    """out = B^T f of one body. Reads a and d."""
-    s = states(m)[b]
-    if head(m).kind == ANGULAR:
-        spin_transposed(s.d, f, out)
-    elif head(m).kind == QUATERNION_RATE:
-        quaternion_rates.pull_back(s.a, f, out)
-    else:
-        for k in range(9):
-            out[k] = f[k]
+    """out[:nr] = B^T f of one body. Reads a and d."""
+    out[: bodies(m)[b].nr] = pulled_back(head(m).kind, states(m)[b], f)

@@ -12,35 +12,22 @@ from __future__ import annotations
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, solution, states
+from rbdae.rotations.vectors import frame, reciprocal
 
 
 def to_material(d: Array, om: Array, out: Array) -> None:
-    """out = R^T om; d holds the columns of R."""
-    for i in range(3):
-        out[i] = d[3 * i] * om[0] + d[3 * i + 1] * om[1] + d[3 * i + 2] * om[2]
+    """out[:3] = R^T om; d holds the columns of R."""
+    out[:3] = frame(d).T @ om[:3]
 
 
 def inverse_transposed(d: Array, C: Array) -> None:
-    """C = R^-T: its columns are the cross products of the directors over their determinant."""
-    for i in range(3):
-        j = 3 * ((i + 1) % 3)
-        k = 3 * ((i + 2) % 3)
-        C[0, i] = d[j + 1] * d[k + 2] - d[j + 2] * d[k + 1]
-        C[1, i] = d[j + 2] * d[k] - d[j] * d[k + 2]
-        C[2, i] = d[j] * d[k + 1] - d[j + 1] * d[k]
-    det = d[0] * C[0, 0] + d[1] * C[1, 0] + d[2] * C[2, 0]
-    for i in range(3):
-        for k in range(3):
-            C[k, i] /= det
+    """C = R^-T."""
+    C[:3, :3] = reciprocal(frame(d))
 
 
 def times_three(C: Array, x: Array, i: int, out: Array, j: int) -> None:
     """out[j:j + 3] = C x[i:i + 3]; the same place is allowed."""
-    a = x[i]
-    b = x[i + 1]
-    e = x[i + 2]
-    for k in range(3):
-        out[j + k] = C[k, 0] * a + C[k, 1] * b + C[k, 2] * e
+    out[j : j + 3] = C[:3, :3] @ x[i : i + 3]
 
 
 def velocities(m: Memory) -> None:
@@ -58,18 +45,14 @@ def accelerations(m: Memory) -> None:
 
 
 def spatial_velocity(m: Memory, b: int) -> None:
-    """omega = R^-T w. Writes C, too."""
+    """omega = R^-T w."""
     s = states(m)[b]
-    inverse_transposed(s.d, s.C)
-    times_three(s.C, s.w, 0, s.p, 0)
+    s.p[:3] = reciprocal(frame(s.d)) @ s.w[:3]
 
 
 def to_spatial_rates(m: Memory) -> None:
-    """`solution`: Omegadot becomes omegadot. Writes C."""
+    """`solution`: Omegadot becomes omegadot."""
     vd = solution(m)
     for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        i = o.iv + o.nt
-        inverse_transposed(s.d, s.C)
-        times_three(s.C, vd, i, vd, i)
+        i = bodies(m)[b].iv + bodies(m)[b].nt
+        vd[i : i + 3] = reciprocal(frame(states(m)[b].d)) @ vd[i : i + 3]

@@ -12,8 +12,8 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
 from rbdae.rotations import checks
-from rbdae.rotations.quaternions.algebra import conjugated, multiplied, rotated
-from rbdae.rotations.quaternions.maps import of_rotation_vector
+from rbdae.rotations.quaternions import conjugated, from_rotation_vector, multiplied, rotated
+from rbdae.rotations.vectors import spurrier_klumpp
 from rbdae_papers.closed_form.elliptic import with_digits
 from rbdae_papers.closed_form.polhode import Polhode, is_steady, polhode
 
@@ -141,7 +141,7 @@ class FreeBody:
     def _attitude(self, t: Vec) -> Vec:
         constants = self._constants
         if constants is None:
-            return multiplied(self.initial_quaternion, of_rotation_vector(t[..., None] * self.initial_velocity))
+            return multiplied(self.initial_quaternion, from_rotation_vector(t[..., None] * self.initial_velocity))
         start, now = _turned(constants, np.zeros(())), _turned(constants, t)
         return multiplied(self.initial_quaternion, multiplied(conjugated(start), now))
 
@@ -213,4 +213,4 @@ def _turned(constants: Polhode, t: Vec) -> Vec:
     momentum = _in_frame(constants, reduced) * (constants.moments / constants.L)
     shortest = np.stack((1.0 + momentum[..., 2], momentum[..., 1], -momentum[..., 0], zero), axis=-1)
     shortest /= checks.norm(shortest)[..., None]
-    return multiplied(multiplied(about, shortest), checks.spurrier_klumpp(constants.frame))
+    return multiplied(multiplied(about, shortest), spurrier_klumpp(constants.frame))

@@ -13,7 +13,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike
 from rbdae._frozen import fill
 from rbdae.rotations import checks
-from rbdae.rotations.quaternions.maps import matrix
+from rbdae.rotations.quaternions import to_matrix
 from rbdae_papers.closed_form.elliptic import DIGITS, decimal, with_digits
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class SymmetricTop:
         q = checks.rotation_quaternions(owner, "rotation", rotation)
         if q.ndim > 1:
             raise ValueError(f"{owner}: rotation must be one, got a stack of shape {q.shape[:-1]}; pick one of them")
-        up = matrix(q)[2]  # e3 in the body
+        up = to_matrix(q)[2]  # e3 in the body
         L = Omega * (self.transverse, self.transverse, self.axial)
         return Integrals(0.5 * float(L @ Omega) + self.moment * float(up[2]), float(L @ up), float(L[2]))
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.rotations import checks
-from rbdae.rotations.quaternions import maps
-from rbdae.rotations.quaternions.algebra import conjugated, multiplied
+from rbdae.rotations import checks, quaternions
+from rbdae.rotations.quaternions import conjugated, multiplied
+from rbdae.rotations.vectors import spurrier_klumpp
 from rbdae_papers.kinematics.components import Rotations, checked, skew
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Rotation:
 
     The axis may have any length; ValueError if it is zero.
     """
-    return checks.to_rotation(maps.from_axis_angle(axis, angle))
+    return checks.to_rotation(quaternions.from_axis_angle(axis, angle))
 
 
 def to_axis_angle(rotation: Rotations) -> AxisAngle:
@@ -57,7 +57,7 @@ def to_axis_angle(rotation: Rotations) -> AxisAngle:
 
     The axis of the identity is (1, 0, 0) by convention; for half a turn one of the two axes is returned.
     """
-    return AxisAngle(*maps.axis_angle_of(checks.rotation_quaternions("to_axis_angle", "rotation", rotation)))
+    return AxisAngle(*quaternions.to_axis_angle(checks.rotation_quaternions("to_axis_angle", "rotation", rotation)))
 
 
 def invariants(rotation: Rotations) -> Invariants:
@@ -80,7 +80,7 @@ def displacement_matrix(rotation: Rotations) -> Mat:
 
 def exponential(vector: ArrayLike) -> Rotation:
     """R = exp(psi~), the rotation by |psi| rad about psi, of any length; [GR95] (53), (54), (165), (166)."""
-    return checks.to_rotation(maps.of_rotation_vector(checks.vectors("exponential", "vector", vector)))
+    return checks.to_rotation(quaternions.from_rotation_vector(checks.vectors("exponential", "vector", vector)))
 
 
 def logarithm(rotation: Rotations) -> Vec:
@@ -88,7 +88,7 @@ def logarithm(rotation: Rotations) -> Vec:
 
     At half a turn psi and -psi are both correct, and one of them is returned.
     """
-    return maps.rotation_vector(checks.rotation_quaternions("logarithm", "rotation", rotation))
+    return quaternions.to_rotation_vector(checks.rotation_quaternions("logarithm", "rotation", rotation))
 
 
 def half_rotation(rotation: Rotations) -> Rotation:
@@ -96,7 +96,7 @@ def half_rotation(rotation: Rotations) -> Rotation:
 
     For half a turn one of the two results is returned. (258) is misprinted: `docs/references.md`.
     """
-    return checks.to_rotation(maps.halved(checks.rotation_quaternions("half_rotation", "rotation", rotation)))
+    return checks.to_rotation(quaternions.half(checks.rotation_quaternions("half_rotation", "rotation", rotation)))
 
 
 def direction_cosines(fixed: Rotations, moved: Rotations) -> Mat:
@@ -112,7 +112,7 @@ def direction_cosines(fixed: Rotations, moved: Rotations) -> Mat:
 def rotation_between(fixed: Rotations, moved: Rotations) -> Rotation:
     """R = sum_i e_i E_i^T, with e_i = R E_i, [GR95] (4), (13), (32), for bases as in `direction_cosines`."""
     A, B = _bases("rotation_between", fixed, moved)
-    return checks.to_rotation(checks.spurrier_klumpp(B @ np.swapaxes(A, -1, -2)))
+    return checks.to_rotation(spurrier_klumpp(B @ np.swapaxes(A, -1, -2)))
 
 
 def _bases(owner: str, fixed: Rotations, moved: Rotations) -> tuple[Mat, Mat]:
@@ -135,10 +135,10 @@ def relative_rotation(frame: Rotations, rotation: Rotations) -> Rotation:
 def incremented(reference: Rotations, vector: ArrayLike) -> Rotation:
     """R = R_0 exp(Psi_inc~), [GR95] (159): the rotation vector of the increment is material, in axes of the body."""
     q, w = checked("incremented", {"reference": reference}, vector=vector)
-    return checks.to_rotation(multiplied(q, maps.of_rotation_vector(w)))
+    return checks.to_rotation(multiplied(q, quaternions.from_rotation_vector(w)))
 
 
 def increment(reference: Rotations, rotation: Rotations) -> Vec:
     """The rotation vector (..., 3), no longer than pi, of R_inc = R_0^T R, [GR95] (159)."""
     q0, q = checked("increment", {"reference": reference, "rotation": rotation})
-    return maps.rotation_vector(multiplied(conjugated(q0), q))
+    return quaternions.to_rotation_vector(multiplied(conjugated(q0), q))

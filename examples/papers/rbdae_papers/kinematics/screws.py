@@ -9,8 +9,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.rotations import checks
-from rbdae.rotations.quaternions.algebra import rotated
-from rbdae.rotations.quaternions.maps import axis_angle_of, of_axis_angle
+from rbdae.rotations.quaternions import from_axis_angle, rotated, to_axis_angle
 from rbdae_papers.kinematics.components import Rotations, checked
 
 
@@ -55,7 +54,7 @@ def screw(rotation: Rotations, displacement: ArrayLike) -> Screw:
     q, u0 = checked("screw", {"rotation": rotation}, displacement=displacement)
     leading = np.broadcast_shapes(q.shape[:-1], u0.shape[:-1])
     q, u0 = np.broadcast_to(q, (*leading, 4)), np.broadcast_to(u0, (*leading, 3))
-    n, phi = axis_angle_of(q)
+    n, phi = to_axis_angle(q)
     turns, length = phi > 0.0, checks.norm(u0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         n = np.where((turns | (length == 0.0))[..., None], n, u0 / length[..., None])
@@ -72,7 +71,7 @@ def screw_displacement(motion: Screw, point: ArrayLike) -> Vec:
     """u_P = k n + (R - I) (X_P - X_M), (..., 3), [GR95] (65), (70), of a material point X_P."""
     X = checks.vectors("screw_displacement", "point", point)
     checks.together("screw_displacement", motion=(motion.axis, 1), point=(X, 1))
-    q = of_axis_angle(motion.axis, motion.angle)
+    q = from_axis_angle(motion.axis, motion.angle)
     return motion.translation[..., None] * motion.axis + _turned_by(q, X - motion.pose)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Vec
-from rbdae.rotations.quaternions.algebra import conjugated, rotated
+from rbdae.rotations.quaternions import conjugated, rotated
 from rbdae_papers.kinematics.components import Components, Rotations, checked, of_rate
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.rotations import checks
-from rbdae.rotations.quaternions.algebra import conjugated, multiplied, rotated
-from rbdae.rotations.quaternions.maps import axis_angle_of
+from rbdae.rotations.quaternions import conjugated, multiplied, rotated, to_axis_angle
 from rbdae_papers.kinematics.components import Components, Rotations, checked, of_rate, skew
 from rbdae_papers.kinematics.rotations import AxisAngle
 
@@ -119,7 +118,7 @@ def axis_angle_rates(rotation: Rotations, Omega: ArrayLike) -> AxisAngle:
     ValueError for the identity, whose axis is undefined.
     """
     q, velocity = checked("axis_angle_rates", {"rotation": rotation}, Omega=Omega)
-    n, phi = axis_angle_of(q)
+    n, phi = to_axis_angle(q)
     if not phi.all():
         raise ValueError(
             "axis_angle_rates: rotation must not be the identity, got an angle of zero; its axis has no rate"

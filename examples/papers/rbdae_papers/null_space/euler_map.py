@@ -13,9 +13,8 @@ from scipy.linalg import block_diag
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.rotations import checks
-from rbdae.rotations.euler_map import euler_differential as _differential_kernel
-from rbdae.rotations.quaternions.matrices import left
+from rbdae.rotations import checks, vectors
+from rbdae.rotations.quaternions import left
 
 
 def euler_map(p: ArrayLike) -> Vec:
@@ -116,10 +115,7 @@ def plane_rate(z: ArrayLike, omega: ArrayLike) -> Vec:
 
 
 def _differential(p: Vec) -> Mat:
-    kernel, last = _differential_kernel, np.moveaxis(p, -1, 0)
-    out = np.zeros((9, 4, *p.shape[:-1]))
-    kernel(last, out)
-    return np.moveaxis(out, (0, 1), (-2, -1))
+    return np.moveaxis(vectors.euler_differential(np.moveaxis(p, -1, 0)), (0, 1), (-2, -1))
 
 
 def _by_bodies(owner: str, p: ArrayLike, block: Callable[[ArrayLike], Mat]) -> Mat:
