@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec, cross
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
 from rbdae.inputs import Input, Sources, under_sources
@@ -23,7 +23,7 @@ from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling, Maker, Users
 from rbdae.laws.recorded import as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
-from rbdae.quantities.forms import direction, product
+from rbdae.quantities.forms import combined, direction, point
 
 
 @final
@@ -87,6 +87,15 @@ class UnderReaction:
     floor: float
 
 
+Form: TypeAlias = tuple[tuple[Vec, Vec], ...]
+"""Coefficients A, B (8,) of each product of a form."""
+
+
+def values_of_forms(products: Sequence[Form], Z: Vec) -> Vec:
+    """The forms at Z (24,)."""
+    return np.array([sum(np.dot(combined(A, Z), combined(B, Z)) for A, B in form) for form in products])
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
@@ -94,19 +103,18 @@ class Element:
 
     Attributes
     ----------
-    forms : (p, 24, 24) array
-        H_a of the forms, whose rates are g_a . Zdot with g_a = rows_a + H_a Z.
-    rows : (p, 24) array
+    products : for each of p forms q = sum P . Q the pairs A, B (8,) of its products
+        Points and directions P = sum A_k Z_k, Q = sum B_k Z_k (`rbdae.quantities.forms`); of a rate, r = sum Pdot . Q.
     stiffness, damping : (n, n) arrays
     rest : (n,) array
     law : TimeFunction
         u(t), n numbers.
     sign : float
-    shape : "identity", "root" or "angle"
+    shape : "identity", "root", "angle" or "turn"
         How s follows from the forms: it is the p forms themselves, the root of one, or the angle of which two are sine
-        and cosine.
+        and cosine. Of a "turn" there is only the rate, half the sum of d x ddot of the second body less the first's.
     holonomic : bool
-        True if s exists; then every H is symmetric. False if only its rate exists; then there is no stiffness.
+        True if s exists. False if only its rate exists; then there is no stiffness.
     level : float
         A constant in the potential.
     force : MotionLaw or None
@@ -115,14 +123,13 @@ class Element:
         The load `force` is that of a unit of this normal force.
     """
 
-    forms: Any
-    rows: Mat
+    products: tuple[Form, ...]
     stiffness: Mat
     damping: Mat
     rest: Vec
     law: TimeFunction
     sign: float = 1.0
-    shape: Shape = "identity"
+    shape: Shape | Literal["turn"] = "identity"
     holonomic: bool = True
     level: float = 0.0
     force: MotionLaw | None = None
@@ -140,10 +147,6 @@ class Element:
         """The element with functions of the time in the places of some inputs."""
         force = None if self.force is None else self.force.under(sources)
         return replace(self, law=self.law.under(sources), force=force)
-
-    def values(self, Z: Mat) -> Vec:
-        """The forms at Z (24,)."""
-        return np.asarray(self.rows @ Z + 0.5 * np.einsum("i,aij,j->a", Z, self.forms, Z))
 
 
 @final
@@ -316,9 +319,6 @@ def frame_of(value: Frame, force: Any = None, field: Any = None) -> Frame:
 
 # ---------------------------------------------------------------- elements by what they act on
 
-# e[i, j, k]: the sign of the permutation
-_SIGNS = np.array([cross(axis, np.eye(3)) for axis in np.eye(3)])
-
 
 def along(
     coordinate: Coordinate,
@@ -329,74 +329,47 @@ def along(
     sign: float = 1.0,
 ) -> Element:
     """An element on a coordinate of its two bodies."""
-    forms = coordinate.forms
-    K, D = np.array([[stiffness]]), np.array([[damping]])
-    rows, s0 = np.zeros((len(forms), 24)), np.array([rest])
-    if isinstance(u, MotionLaw):
-        return Element(forms, rows, K, D, s0, NONE, sign, coordinate.shape, force=u)
-    return Element(forms, rows, K, D, s0, u, sign, coordinate.shape)
+    forms = tuple((each,) for each in coordinate.products)
+    law, force = (NONE, u) if isinstance(u, MotionLaw) else (u, None)
+    K, D, s0 = np.array([[stiffness]]), np.array([[damping]]), np.array([rest])
+    return Element(forms, K, D, s0, law, sign, coordinate.shape, force=force)
 
 
 def together(coordinates: Sequence[Coordinate], u: MotionLaw) -> Element:
     """An element on several displacements of its two bodies, with one law for all of them."""
-    forms, n = np.concatenate([each.forms for each in coordinates]), len(coordinates)
-    return Element(forms, np.zeros((n, 24)), *_zeros(n), TimeFunction(_check.frozen(np.zeros(n))), force=u)
+    forms, n = tuple(each.products for each in coordinates), len(coordinates)
+    return Element(forms, *_zeros(n), TimeFunction(_check.frozen(np.zeros(n))), force=u)
 
 
 def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
-    """Force u at a point of the first body, in space or in the body frame."""
-    c = np.array([1.0, *at])
-    H, rows = np.zeros((3, 24, 24), dtype=c.dtype), np.zeros((3, 24), dtype=c.dtype)
-    for k in range(3):
-        for i in range(4):
-            for n in range(3):
-                if in_body:
-                    H[k, 3 * i + n, 3 + 3 * k + n] = c[i]
-                elif n == k:
-                    rows[k, 3 * i + n] = c[i]
-    return Element(H, rows, *_zeros(3), u, holonomic=not in_body)
+    """Force u at a point of the first body, in space, that is along the axes of the ground, or in the body frame."""
+    P = point(at, 1.0, 0)
+    forms = tuple(((P, direction(axis, 0 if in_body else 1)),) for axis in np.eye(3))
+    return Element(forms, *_zeros(3), u, holonomic=not in_body)
 
 
 def torque(u: TimeFunction, in_body: bool) -> Element:
     """Torque u on the first body, in space or in the body frame: half the sum of the arms d_i with forces u x d_i."""
-    H = 0.5 * _body_rotation() if in_body else 0.5 * _space_rotation(0)
-    return Element(H, np.zeros((3, 24)), *_zeros(3), u, holonomic=False)
+    if not in_body:
+        return Element((), *_zeros(3), u, -1.0, "turn", holonomic=False)  # of the ground relative to the body
+    d = [direction(axis, 0) for axis in np.eye(3)]
+    pairs = [(d[(k + 1) % 3], d[(k + 2) % 3]) for k in range(3)]
+    return Element(tuple(((0.5 * a, b), (-0.5 * b, a)) for a, b in pairs), *_zeros(3), u, holonomic=False)
+
+
+def rotational_damping(damping: float) -> Element:
+    """Torque -damping times the angular velocity of the second body relative to the first, on the second."""
+    K, _, rest = _zeros(3)
+    return Element((), K, damping * np.eye(3), rest, TimeFunction(np.zeros(3)), shape="turn", holonomic=False)
 
 
 def _zeros(n: int) -> tuple[Mat, Mat, Vec]:
     return np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
 
 
-def _space_rotation(side: int) -> Any:
-    """H of sum_i (e_k x d_i) . ddot_i = 2 omega_k."""
-    H = np.zeros((3, 24, 24))
-    for k in range(3):
-        for i in range(3):
-            n = 12 * side + 3 + 3 * i
-            H[k, n : n + 3, n : n + 3] = _SIGNS[:, k, :]  # (e_k x d)_c = sum sign(c, k, e) d_e
-    return H
-
-
-def _body_rotation() -> Any:
-    """H of sum_i (d_k x d_i) . ddot_i, with d_l for the product."""
-    H = np.zeros((3, 24, 24))
-    for k in range(3):
-        for i in range(3):
-            for l in range(3):
-                H[k, 3 + 3 * i : 6 + 3 * i, 3 + 3 * l : 6 + 3 * l] = _SIGNS[k, i, l] * np.eye(3)
-    return H
-
-
-def rotational_damping(damping: float) -> Element:
-    """Torque -damping times the angular velocity of the second body relative to the first, on the second."""
-    H = 0.5 * (_space_rotation(1) - _space_rotation(0))
-    K, _, rest = _zeros(3)
-    return Element(H, np.zeros((3, 24)), K, damping * np.eye(3), rest, TimeFunction(np.zeros(3)), holonomic=False)
-
-
-def _axes(rest: Mat) -> tuple[list[Vec], list[Vec]]:
-    """d_i and e_j with (R_b^T R_a rest^T)_ij = d_i . e_j, from the second body b to the first a."""
-    return [direction(axis, 1) for axis in np.eye(3)], [direction(axis, 0) for axis in rest]
+def _axes(rest: Mat) -> tuple[Mat, Mat]:
+    """d_i and e_j by rows with (R_b^T R_a rest^T)_ij = d_i . e_j, from the second body b to the first a."""
+    return np.array([direction(axis, 1) for axis in np.eye(3)]), np.array([direction(axis, 0) for axis in rest])
 
 
 def alignment(stiffness: Mat, rest: Mat) -> Element:
@@ -404,17 +377,14 @@ def alignment(stiffness: Mat, rest: Mat) -> Element:
     about n. It is linear in R, so a constant force along one form."""
     d, e = _axes(rest)
     E = 0.5 * np.trace(stiffness) * np.eye(3) - stiffness
-    H = sum(E[i, j] * product(d[i], e[j]) for i in range(3) for j in range(3))
     one = TimeFunction(_check.frozen(np.ones(1)))
-    return Element(np.array([H]), np.zeros((1, 24)), *_zeros(1), one, level=np.trace(E))
+    return Element((tuple(zip(d, E @ e, strict=True)),), *_zeros(1), one, level=np.trace(E))
 
 
 def alignment_damping(damping: Mat, rest: Mat) -> Element:
     """Damping on the rate of theta = axial vector of R_b^T R_a rest^T."""
     d, e = _axes(rest)
-    H = np.zeros((3, 24, 24))
-    for k in range(3):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        H[k] = 0.5 * (product(d[j], e[i]) - product(d[i], e[j]))
+    pairs = [((k + 1) % 3, (k + 2) % 3) for k in range(3)]
+    forms = tuple(((0.5 * d[j], e[i]), (-0.5 * d[i], e[j])) for i, j in pairs)
     K, _, zero = _zeros(3)
-    return Element(H, np.zeros((3, 24)), K, damping, zero, TimeFunction(np.zeros(3)))
+    return Element(forms, K, damping, zero, TimeFunction(np.zeros(3)))

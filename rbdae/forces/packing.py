@@ -12,7 +12,16 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, composed, winding_name
+from rbdae.forces.element import (
+    Element,
+    Form,
+    StateElement,
+    TimeFunction,
+    UserElement,
+    composed,
+    values_of_forms,
+    winding_name,
+)
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
@@ -20,30 +29,24 @@ from rbdae.kernels.memory import of_scalars
 from rbdae.laws.eliminated import Eliminated, Unknowns
 from rbdae.laws.recorded import Derived, Recorded, of_time
 from rbdae.laws.user_functions import UserFunction
-from rbdae.quantities.forms import moved
+from rbdae.quantities.forms import referred
 
 # ---------------------------------------------------------------- what is packed
 
 _TURN = 2.0 * np.pi
 
 
-def values_of_forms(H: Any, c: Mat, Z: Mat) -> Mat:
-    """Values of forms at Z (..., 24)."""
-    return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Winding:
-    """An internal state that counts the turns of an angle: the coefficients of its sine and cosine."""
+    """An internal state that counts the turns of an angle, with the forms of its sine and cosine."""
 
     state: int
     bodies: tuple[int, ...]
-    H: Any
-    c: Mat
+    products: tuple[Form, ...]
 
     def angle(self, Z: Vec) -> float:
         """The angle in (-pi, pi] at Z (24,)."""
-        sine, cosine = values_of_forms(self.H, self.c, Z)
+        sine, cosine = values_of_forms(self.products, Z)
         return float(np.arctan2(sine, cosine))
 
 
@@ -207,7 +210,7 @@ KernelElement: TypeAlias = Element | UserElement | StateElement
 _COINCIDE = 1e-12
 """Two points are one where their distance is below this fraction of the vectors whose difference it is."""
 
-_SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
+_SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE, "turn": kb.TURN}
 
 
 def pack(
@@ -301,13 +304,15 @@ class _Packing:
             row["reaction"] = self._n_reactions  # counted as the records of friction are
         if motion is not None:
             self._functions += _pack_motion(f"force {name!r}", row, motion)
-        Z, S = self._start[list(bodies)].ravel(), moved(*(self._shift[b] for b in bodies))
-        H, c = _pack_forms(row, name, element, S, Z, self._entries)
+        Z = self._start[[*bodies, -1][:2]].ravel()
+        products = _pack_forms(
+            row, name, element, [*(self._shift[b] for b in bodies), np.zeros(3)][:2], Z, self._entries
+        )
         if element.winding:
             number = 0
             while f"{name}.{winding_name(number)}" in self._states:
                 number += 1
-            self._windings.append(Winding(len(self._states), bodies, H.real, c.real))
+            self._windings.append(Winding(len(self._states), bodies, products))
             row["winding"], row["state"], row["n_states"] = 1, len(self._states), 1
             _add_states(self._states, name, (winding_name(number),), np.array([self._windings[-1].angle(Z)]))
             self._algebraic.append(0)
@@ -371,7 +376,7 @@ def _pack_motion(owner: str, row: Any, law: MotionLaw) -> list[UserFunction]:
 def _pack_constants(row: Any, element: Element) -> None:
     n = len(element.rest)
     row["shaping"] = _SHAPES[element.shape]
-    row["forms"] = len(element.forms)
+    row["forms"] = 3 if element.shape == "turn" else len(element.products)
     row["stiffness"][:n, :n] = element.stiffness
     row["damping"][:n, :n] = element.damping
     row["rest"][:n] = element.rest
@@ -381,17 +386,20 @@ def _pack_constants(row: Any, element: Element) -> None:
     row["damped"] = np.any(element.damping)
 
 
-def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: list[Any]) -> tuple[Any, Mat]:
-    """The coefficients H and c of the forms of an element, of the reference points by S; Z is its initial position."""
-    H, c = np.einsum("ji,ajk,kl->ail", S, element.forms, S), element.rows @ S
+def _pack_forms(
+    row: Any, name: str, element: Element, shift: Sequence[Vec], Z: Vec, entries: list[Any]
+) -> tuple[Form, ...]:
+    """The products of the forms of an element, of the reference points `shift`; Z is its initial position."""
+    products = tuple(tuple((referred(A, *shift), referred(B, *shift)) for A, B in form) for form in element.products)
     row["first"] = len(entries)
-    entries += [(a, i, -1, c[a, i]) for a, i in np.argwhere(c)]
-    entries += [(a, i, j, H[a, i, j]) for a, i, j in np.argwhere(H)]
+    entries += [(k, A, B) for k, form in enumerate(products) for A, B in form]
     row["last"] = len(entries)
-    q = values_of_forms(H.real, c.real, Z)
-    if element.shape == "root" and not q[0] > _COINCIDE**2 * values_of_forms(np.abs(H), c.real, np.abs(Z))[0]:
-        raise ValueError(
-            f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
-            "move one, or use rbdae.forces.Bushing"
-        )
-    return H, c
+    real = tuple(tuple((A.real, B.real) for A, B in form) for form in products)
+    if element.shape == "root":
+        sizes = tuple(tuple((np.abs(A), np.abs(B)) for A, B in form) for form in real)
+        if not values_of_forms(real, Z)[0] > _COINCIDE**2 * values_of_forms(sizes, np.abs(Z))[0]:
+            raise ValueError(
+                f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
+                "move one, or use rbdae.forces.Bushing"
+            )
+    return real

@@ -29,6 +29,7 @@ ROOT = 1
 ANGLE = 2
 USER = 3
 STATEFUL = 4
+TURN = 5
 
 MOST_PARAMETERS = 6
 """Numbers of an element on which its law may depend, beside t, s and sdot."""
@@ -170,8 +171,8 @@ FRICTION = np.dtype(
     align=True,
 )
 
-# a coefficient of a form: row i, column j, or j = -1 for what does not depend on Z
-ENTRY = np.dtype([("form", "i8"), ("i", "i8"), ("j", "i8"), ("value", "f8")], align=True)
+# a product of a form: P . Q with P = sum A_k Z_k and Q = sum B_k Z_k
+ENTRY = np.dtype([("form", "i8"), ("A", "f8", (8,)), ("B", "f8", (8,))], align=True)
 
 PAIR = np.dtype(
     [

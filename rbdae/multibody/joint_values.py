@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.forces import potentials as potential_kernels
+from rbdae.kernels.forces.readings import potentials as potential_kernel
 from rbdae.kernels.joint_outputs import joint_matrix as matrix_kernel
 from rbdae.multibody.bound import bound, evaluate_each
 from rbdae.multibody.workspace import Workspace
@@ -52,7 +52,7 @@ def joint_matrix_rows(workspace: Workspace) -> Rows:
 
 def potential_rows(workspace: Workspace) -> Rows:
     """Potentials (m, bushings + elements), see `potentials`; after Z come internal states (m, states)."""
-    return _rows(workspace, potential_kernels.potentials)
+    return _rows(workspace, potential_kernel)
 
 
 def _rows(workspace: Workspace, entry: Entry) -> Rows:
