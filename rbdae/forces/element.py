@@ -66,6 +66,9 @@ class TimeFunction:
         return self.constant if self.function is None else self.checked(owner, t, self.function(t))
 
 
+NONE = TimeFunction(_check.frozen(np.zeros(1)))
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class PointSpring:
@@ -91,7 +94,7 @@ Form: TypeAlias = tuple[tuple[Vec, Vec], ...]
 """Coefficients A, B (8,) of each product of a form."""
 
 
-def values_of_forms(products: Sequence[Form], Z: Vec) -> Vec:
+def values_of_forms(products: Sequence[Sequence[tuple[Vec, Vec]]], Z: Vec) -> Vec:
     """The forms at Z (24,)."""
     return np.array([sum(np.dot(combined(A, Z), combined(B, Z)) for A, B in form) for form in products])
 
@@ -105,10 +108,10 @@ class Element:
     ----------
     products : for each of p forms q = sum P . Q the pairs A, B (8,) of its products
         Points and directions P = sum A_k Z_k, Q = sum B_k Z_k (`rbdae.quantities.forms`); of a rate, r = sum Pdot . Q.
-    stiffness, damping : (n, n) arrays
-    rest : (n,) array
     law : TimeFunction
         u(t), n numbers.
+    stiffness, damping : float or (n, n) array
+    rest : float or (n,) array
     sign : float
     shape : "identity", "root", "angle" or "turn"
         How s follows from the forms: it is the p forms themselves, the root of one, or the angle of which two are sine
@@ -124,16 +127,21 @@ class Element:
     """
 
     products: tuple[Form, ...]
-    stiffness: Mat
-    damping: Mat
-    rest: Vec
-    law: TimeFunction
+    law: TimeFunction = NONE
+    stiffness: Mat | float = 0.0
+    damping: Mat | float = 0.0
+    rest: Vec | float = 0.0
     sign: float = 1.0
     shape: Shape | Literal["turn"] = "identity"
     holonomic: bool = True
     level: float = 0.0
     force: MotionLaw | None = None
     reaction: UnderReaction | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of displacements."""
+        return {"identity": len(self.products), "turn": 3}.get(self.shape, 1)
 
     @property
     def winding(self) -> bool:
@@ -151,35 +159,12 @@ class Element:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class UserElement:
-    """Natural forces by the user's functions (`rbdae.forces.UserForce`).
-
-    Attributes
-    ----------
-    force, jacobian : callable
-        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152; the
-        jacobian may be None: a recorded force has its own.
-    potential : callable or None
-        Function (t, x, out) of x = Z, 24 numbers: out[0] = V, whose -dV/dZ is F without rates.
-    """
-
-    force: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None] | None
-    potential: Callable[[float, Vec, Vec], None] | None = None
-
-    def under(self, sources: Sources) -> UserElement:
-        """The element, which reads no inputs."""
-        return self
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
 class StateElement:
-    """Natural forces with internal states s in R^k, by functions: F(t, Z, Zdot, s) and sdot = f(t, Z, Zdot, s).
+    """Natural forces by functions, perhaps with internal states s in R^k: F(t, Z, Zdot, s) and sdot = f(t, Z, Zdot, s).
 
     Both functions are called as function(t, x, out) with x = (Z, Zdot, s), 48 + k numbers. They fill `out`, which is
-    zero before, and leave x alone. They are pure: the same arguments always give the same numbers. As
-    in `UserElement`, the points x of Z are the reference points of the bodies (`rbdae.body.Body.reference`).
+    zero before, and leave x alone. They are pure: the same arguments always give the same numbers. The points of Z are the
+    reference points of the bodies (`rbdae.body.Body.reference`).
 
     With `bodies` there are n in place of two: Z and Zdot have 12 n numbers each, and so has F. With `inputs` their m
     values follow the states: x = (Z, Zdot, s, u). The last `algebraic` states are algebraic unknowns, for which
@@ -206,17 +191,20 @@ class StateElement:
     constants : mapping
         Numbers of the law by the names of parameters: they are the last of x. If the law cannot be recorded with them
         it is called without them.
+    potential : callable or None
+        Function (t, Z, out): out[0] = V, whose -dV/dZ is F without rates. Of a force without states.
     """
 
     function: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None] | None
-    names: tuple[str, ...]
-    start: Vec
+    jacobian: Callable[[float, Vec, Vec], None] | None = None
+    names: tuple[str, ...] = ()
+    start: Vec = field(default_factory=lambda: np.zeros(0))
     algebraic: int = 0
     inputs: tuple[Input, ...] = ()
     bodies: tuple[Body, ...] | None = None
     labelled: bool = False
     constants: Mapping[str, Any] = field(default_factory=dict)
+    potential: Callable[[float, Vec, Vec], None] | None = None
 
     def under(self, sources: Sources) -> StateElement:
         """The element with functions of the time in the places of some inputs."""
@@ -257,7 +245,7 @@ def composed(function: Any) -> Composed:
     return function if isinstance(function, Composed) else Composed([function], as_it_is)
 
 
-AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
+AnyElement: TypeAlias = PointSpring | Element | StateElement
 """What a force may consist of."""
 
 Frame: TypeAlias = Literal["space", "body"]
@@ -265,8 +253,6 @@ Frame: TypeAlias = Literal["space", "body"]
 Load: TypeAlias = float | Input | Callable[..., Any]
 """What users give as a load along one displacement: a number, an input, a function of the time, or a law of the
 motion."""
-
-NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
 
 def winding_name(number: int) -> str:
@@ -331,60 +317,51 @@ def along(
     """An element on a coordinate of its two bodies."""
     forms = tuple((each,) for each in coordinate.products)
     law, force = (NONE, u) if isinstance(u, MotionLaw) else (u, None)
-    K, D, s0 = np.array([[stiffness]]), np.array([[damping]]), np.array([rest])
-    return Element(forms, K, D, s0, law, sign, coordinate.shape, force=force)
+    return Element(forms, law, stiffness, damping, rest, sign, coordinate.shape, force=force)
 
 
 def together(coordinates: Sequence[Coordinate], u: MotionLaw) -> Element:
     """An element on several displacements of its two bodies, with one law for all of them."""
-    forms, n = tuple(each.products for each in coordinates), len(coordinates)
-    return Element(forms, *_zeros(n), TimeFunction(_check.frozen(np.zeros(n))), force=u)
+    return Element(tuple(each.products for each in coordinates), force=u)
 
 
 def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
     """Force u at a point of the first body, in space, that is along the axes of the ground, or in the body frame."""
     P = point(at, 1.0, 0)
-    forms = tuple(((P, direction(axis, 0 if in_body else 1)),) for axis in np.eye(3))
-    return Element(forms, *_zeros(3), u, holonomic=not in_body)
+    return Element(tuple(((P, axis),) for axis in _axes(0 if in_body else 1)), u, holonomic=not in_body)
 
 
 def torque(u: TimeFunction, in_body: bool) -> Element:
     """Torque u on the first body, in space or in the body frame: half the sum of the arms d_i with forces u x d_i."""
     if not in_body:
-        return Element((), *_zeros(3), u, -1.0, "turn", holonomic=False)  # of the ground relative to the body
-    d = [direction(axis, 0) for axis in np.eye(3)]
-    pairs = [(d[(k + 1) % 3], d[(k + 2) % 3]) for k in range(3)]
-    return Element(tuple(((0.5 * a, b), (-0.5 * b, a)) for a, b in pairs), *_zeros(3), u, holonomic=False)
+        return Element((), u, sign=-1.0, shape="turn", holonomic=False)  # of the ground relative to the body
+    d = _axes(0)
+    return Element(tuple(((0.5 * d[i], d[j]), (-0.5 * d[j], d[i])) for i, j in _NEXT), u, holonomic=False)
 
 
 def rotational_damping(damping: float) -> Element:
     """Torque -damping times the angular velocity of the second body relative to the first, on the second."""
-    K, _, rest = _zeros(3)
-    return Element((), K, damping * np.eye(3), rest, TimeFunction(np.zeros(3)), shape="turn", holonomic=False)
+    return Element((), damping=damping * np.eye(3), shape="turn", holonomic=False)
 
 
-def _zeros(n: int) -> tuple[Mat, Mat, Vec]:
-    return np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
+_NEXT = ((1, 2), (2, 0), (0, 1))
 
 
-def _axes(rest: Mat) -> tuple[Mat, Mat]:
-    """d_i and e_j by rows with (R_b^T R_a rest^T)_ij = d_i . e_j, from the second body b to the first a."""
-    return np.array([direction(axis, 1) for axis in np.eye(3)]), np.array([direction(axis, 0) for axis in rest])
+def _axes(side: int, frame: Mat = _check.frozen(np.eye(3))) -> Mat:
+    """The axes of a frame in one body, by rows (3, 8)."""
+    return np.array([direction(axis, side) for axis in frame])
 
 
 def alignment(stiffness: Mat, rest: Mat) -> Element:
     """Potential tr(E (I - R)) of R = R_b^T R_a rest^T with E = tr(K) I / 2 - K: (1 - cos phi) n . K n for a turn by phi
-    about n. It is linear in R, so a constant force along one form."""
-    d, e = _axes(rest)
+    about n. With R_ij = d_i . e_j of axes of the second body b and the first a it is a constant force along one form.
+    """
     E = 0.5 * np.trace(stiffness) * np.eye(3) - stiffness
     one = TimeFunction(_check.frozen(np.ones(1)))
-    return Element((tuple(zip(d, E @ e, strict=True)),), *_zeros(1), one, level=np.trace(E))
+    return Element((tuple(zip(_axes(1), E @ _axes(0, rest), strict=True)),), one, level=np.trace(E))
 
 
 def alignment_damping(damping: Mat, rest: Mat) -> Element:
     """Damping on the rate of theta = axial vector of R_b^T R_a rest^T."""
-    d, e = _axes(rest)
-    pairs = [((k + 1) % 3, (k + 2) % 3) for k in range(3)]
-    forms = tuple(((0.5 * d[j], e[i]), (-0.5 * d[i], e[j])) for i, j in pairs)
-    K, _, zero = _zeros(3)
-    return Element(forms, K, damping, zero, TimeFunction(np.zeros(3)))
+    d, e = _axes(1), _axes(0, rest)
+    return Element(tuple(((0.5 * d[j], e[i]), (-0.5 * d[i], e[j])) for i, j in _NEXT), damping=damping)

@@ -23,7 +23,7 @@ HOMOGENEOUS = 0
 MOMENT = 1
 INHOMOGENEOUS = 2
 
-# shapes of force elements
+# kinds of force elements: quantities by their forms, functions of the user without internal states or with them
 IDENTITY = 0
 ROOT = 1
 ANGLE = 2

@@ -17,7 +17,7 @@ from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
 from rbdae.forces.element import Element, PointSpring, StateElement, UnderReaction
-from rbdae.forces.packing import KernelElement, Packed, pack
+from rbdae.forces.packing import Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
@@ -218,7 +218,7 @@ def _pack_forces(
     bushing, friction = of_scalars(BUSHING, scalar), of_scalars(FRICTION, scalar)
     springs: list[Any] = []
     frictions: list[Any] = []
-    elements: list[tuple[str, KernelElement, tuple[int, ...]]] = []
+    elements: list[tuple[str, Element | StateElement, tuple[int, ...]]] = []
     for name, element, bodies in elements_of(system.forces, system.joints):
         a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
         if isinstance(element, PointSpring):

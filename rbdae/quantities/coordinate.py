@@ -8,8 +8,8 @@ whose sine and cosine are q_1 and q_2 up to a common factor ("angle"):
     root       sdot = r_1 / (2 s),                          sddot = (b_1 / 2 - sdot^2) / s
     angle      sdot = (q_2 r_1 - q_1 r_2) / d,              sddot = (q_2 b_1 - q_1 b_2 - 2 sdot (q_1 r_1 + q_2 r_2)) / d
 
-with d = q_1^2 + q_2^2 and b_a = g_a . Zddot + 2 Pdot_a . Qdot_a. On the constraints of its joint sdot of an angle is the
-relative angular velocity about the axis, and -ds/dZ are the natural forces of a torque of one on the first body.
+with d = q_1^2 + q_2^2 and b_a = g_a . Zddot + 2 Pdot_a . Qdot_a. On the constraints of its joint sdot of an angle is
+the relative angular velocity about the axis, and -ds/dZ are the natural forces of a torque of one on the first body.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
-from rbdae.kernels.records import ANGLE, USER
+from rbdae.kernels.records import ANGLE
 from rbdae.multibody.joint_values import potentials
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import closeness as closeness_of
@@ -153,7 +153,7 @@ def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
     """The sum of the users' potentials that change with time at rest, (m,): no force has their power. None
     if there are none, as far as their values at neighbouring times tell."""
     elements = reader.model.forces.elements
-    users = (elements["shaping"] == USER) & (elements["potential"] != 0)
+    users = elements["potential"] != 0
     if not users.any():
         return None
     Z, s = reader.natural(t, y), y[:, reader.layout.s]

@@ -16,8 +16,8 @@ of the first (TURN), the relative angular velocity in space. Such forces have no
 An angle with a stiffness has an internal state, its winding phi, with phidot the rate of the angle. The force takes the
 angle of the position, on the branch next to phi: it has no drift, and it depends on its arguments alone.
 
-`Spring` is one between two points, `ByUser` a force by the user's functions, which may have a potential, `WithStates`
-one with internal states s: F(t, z, zdot, s, u) and sdot = f(t, z, zdot, s, u), or 0 = f for algebraic unknowns.
+`ByFunction` is a force by the user's functions, with internal states s: F(t, z, zdot, s, u) and sdot = f(t, z, zdot, s,
+u), or 0 = f for algebraic unknowns. It may have a potential V(t, z). `Spring` is one between two points.
 """
 
 from __future__ import annotations
@@ -255,19 +255,30 @@ def displacements(shaping: int, q: Array) -> tuple[Array, Array]:
 
 
 @final
-class ByUser(Force):
-    """A force by the user's functions F(t, z, zdot) and V(t, z)."""
+class ByFunction(Force):
+    """A force by a user's function f(t, z, zdot, s, u, p) = (F, sdot) with internal states s, inputs u and constants p,
+    and perhaps another one, V(t, z)."""
 
     def __init__(self, m: Memory, i: int) -> None:
-        self.e = elements(m)[i]
-        super().__init__(m, self.e.body)
+        e = self.e = elements(m)[i]
+        super().__init__(m, element_bodies(m)[e.first_body : e.first_body + e.n_bodies])
 
     def _at(self, zd: Array) -> Array:
-        x = [*self.z.ravel(), *zd.ravel()]
-        return called(self.e.force, head(self.m).time, x, self.z.size).reshape(self.z.shape)
+        m, e = self.m, self.e
+        s = force_states(m)[e.state : e.state + e.n_states]
+        p = [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
+        x = [*self.z.ravel(), *zd.ravel(), *s, *_read(m, e), *p]
+        return called(e.force, head(m).time, x, self.z.size + e.n_states)
+
+    @cached_property
+    def _results(self) -> Array:
+        return self._at(self.zd)
 
     def natural(self) -> Array:
-        return self._at(self.zd)
+        return self._results[: self.z.size].reshape(self.z.shape)
+
+    def rates(self) -> Array:
+        return self._results[self.z.size :]
 
     def potential(self) -> Any:
         if self.e.potential == 0:
@@ -277,41 +288,17 @@ class ByUser(Force):
     def at_rest(self) -> Any:
         """The power of F without rates, if that has a potential, W. Where V depends on the time, too, it is not what V
         loses: those who have an interval take the rest from there."""
-        return np.sum(self._at(0.0 * self.zd) * self.zd) if self.e.potential != 0 else 0.0
+        if self.e.potential == 0:
+            return 0.0
+        return np.sum(self._at(0.0 * self.zd)[: self.z.size] * self.zd.ravel())
 
     def unconserved(self) -> Any:
         return self.power() - self.at_rest()
 
 
-@final
-class WithStates(Force):
-    """A force with internal states, whose function f(t, z, zdot, s, u, p) gives (F, sdot): its inputs are u, its
-    constants p."""
-
-    def __init__(self, m: Memory, i: int) -> None:
-        e = self.e = elements(m)[i]
-        super().__init__(m, element_bodies(m)[e.first_body : e.first_body + e.n_bodies])
-
-    @cached_property
-    def _results(self) -> Array:
-        m, e = self.m, self.e
-        s = force_states(m)[e.state : e.state + e.n_states]
-        u = _read(m, e)
-        p = [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
-        x = [*self.z.ravel(), *self.zd.ravel(), *s, *u, *p]
-        return called(e.force, head(m).time, x, self.z.size + e.n_states)
-
-    def natural(self) -> Array:
-        return self._results[: self.z.size].reshape(self.z.shape)
-
-    def rates(self) -> Array:
-        return self._results[self.z.size :]
-
-
 def element(m: Memory, i: int) -> Force:
     """The force of one element."""
-    of = elements(m)[i].shaping
-    return ByUser(m, i) if of == USER else WithStates(m, i) if of == STATEFUL else Along(m, i)
+    return ByFunction(m, i) if elements(m)[i].shaping in (USER, STATEFUL) else Along(m, i)
 
 
 def element_force(m: Memory, i: int) -> None:

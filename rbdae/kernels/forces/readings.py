@@ -9,7 +9,7 @@ from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
 from rbdae.kernels.entry import entry
-from rbdae.kernels.forces.elements import ByUser, all_forces
+from rbdae.kernels.forces.elements import ByFunction, all_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.linear.accelerations import eliminated_normals
 from rbdae.kernels.memory import force_states, head
@@ -56,7 +56,7 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
     out[:] = 0.0 * t
     for force in all_forces(m):
         out[0] = out[0] + force.unconserved()
-        if isinstance(force, ByUser):
+        if isinstance(force, ByFunction):
             out[1] = out[1] + force.at_rest()
     if h.n_drives > 0:
         primitive_vectors(m, 0)
