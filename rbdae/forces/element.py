@@ -1,8 +1,8 @@
 """Elements, of which forces consist: data that one set of kernels works on (`rbdae.kernels.forces.elements`).
 
 Natural coordinates of a pair of bodies: Z = (x, d1, d2, d3) of the first, then of the second, in R^24. The ground has
-x = 0 and the axes of space. In `PointSpring` and `Element` x is the origin of the body frame; the elements by functions
-get the reference points, to which the kernels refer.
+x = 0 and the axes of space. In `PointSpring` and `Element` x is the origin of the body frame; functions get the
+reference points, to which the kernels refer.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Element:
         internal state phi, whose rate is that of the angle, and the angle is the one next to it."""
         if self.shape != "angle":
             return False
-        return bool(np.any(np.real(self.stiffness))) or (self.force is not None and self.force.by_position)
+        return bool(np.any(np.asarray(self.stiffness).real)) or (self.force is not None and self.force.by_position)
 
     def under(self, sources: Sources) -> Element:
         """The element with functions of the time in the places of some inputs."""
@@ -163,8 +163,8 @@ class StateElement:
     """Natural forces by functions, perhaps with internal states s in R^k: F(t, Z, Zdot, s) and sdot = f(t, Z, Zdot, s).
 
     Both functions are called as function(t, x, out) with x = (Z, Zdot, s), 48 + k numbers. They fill `out`, which is
-    zero before, and leave x alone. They are pure: the same arguments always give the same numbers. The points of Z are the
-    reference points of the bodies (`rbdae.body.Body.reference`).
+    zero before, and leave x alone. They are pure: the same arguments always give the same numbers. Z has the reference
+    points of the bodies (`rbdae.body.Body.reference`).
 
     With `bodies` there are n in place of two: Z and Zdot have 12 n numbers each, and so has F. With `inputs` their m
     values follow the states: x = (Z, Zdot, s, u). The last `algebraic` states are algebraic unknowns, for which
@@ -347,7 +347,7 @@ def rotational_damping(damping: float) -> Element:
 _NEXT = ((1, 2), (2, 0), (0, 1))
 
 
-def _axes(side: int, frame: Mat = _check.frozen(np.eye(3))) -> Mat:
+def _axes(side: int, frame: Any = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))) -> Mat:
     """The axes of a frame in one body, by rows (3, 8)."""
     return np.array([direction(axis, side) for axis in frame])
 

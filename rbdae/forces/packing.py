@@ -79,8 +79,8 @@ class Packed:
     algebraic unknowns, which `unknowns` solve for at the start.
 
     `bodies` are those of the elements by functions with states, `inputs` what elements read from outside, and
-    `element_inputs` which of them, one element after the other. `constants` are the numbers of the laws of networks,
-    with the names of parameters as `constant_labels`.
+    `element_inputs` which of them, one element after the other. `constants` are the numbers of laws, those
+    of networks with the names of parameters as `constant_labels`.
     """
 
     elements: Any
@@ -165,9 +165,10 @@ def pack(
     packing = _Packing(shift, start, [each for each in inputs if each not in sources], explicit)
     for row, (name, element, bodies) in zip(rows, elements, strict=True):
         row["body"] = (*bodies, len(start) - 1, len(start) - 1)[:2]
-        (packing.add_function if isinstance(element, StateElement) else packing.add_along)(
-            row, name, element.under(sources), bodies
-        )
+        if isinstance(element, StateElement):
+            packing.add_function(row, name, element.under(sources), bodies)
+        else:
+            packing.add_along(row, name, element.under(sources), bodies)
     return packing.packed(rows, scalar)
 
 
@@ -241,7 +242,6 @@ class _Packing:
         row["rest"][:n], row["constant"][:n] = element.rest, law.constant
         for field_name in ("sign", "level", "holonomic"):
             row[field_name] = getattr(element, field_name)
-        row["damped"] = motion is not None or np.any(element.damping)
         self._reads(row, law.inputs if motion is None else motion.inputs)
         if law.function is not None:  # of the time, whose values are checked at every call
             fill = partial(of_time, n, lambda _, t, value: law.checked(owner, t, value))
@@ -249,8 +249,8 @@ class _Packing:
             row["law"] = self._added(of_t, 0, n).address
         if motion is not None:
             load, slopes = motion.recorded(f"{owner}: {motion.what}")
-            row["n_parameters"] = len(motion.parameters)
-            row["parameters"][: len(motion.parameters)] = motion.parameters
+            row["first_parameter"], row["n_parameters"] = len(self._constants), len(motion.parameters)
+            self._constants += [("", value) for value in motion.parameters]
             self._add_law(row, load, slopes, motion.n_arguments, motion.n)
         if element.reaction is not None:
             self._n_reactions += 1
@@ -280,7 +280,7 @@ class _Packing:
         """A law and its Jacobian, in the record of their element."""
         force, tangent = self._added(law, n_in, n_out), self._added(slopes, n_in, n_in * n_out)
         force.slope = tangent, False
-        row["force"], row["jacobian"], row["damped"] = force.address, tangent.address, 1
+        row["force"], row["jacobian"] = force.address, tangent.address
 
     def _add_states(self, row: Any, force: str, names: tuple[str, ...], values: Vec, n_differential: int) -> None:
         """Initial values by labels; refuses names that are taken."""

@@ -159,7 +159,7 @@ elements = MemoryArray(Content.NUMBERS, kb.ELEMENT, lambda h: h.n_elements)
 entries = MemoryArray(Content.NUMBERS, kb.ENTRY, lambda h: h.n_entries)
 """The products of their forms."""
 element_constants = MemoryArray(Content.NUMBERS, kb.CONSTANT, lambda h: h.n_element_constants)
-"""Numbers of the laws of elements by functions with states."""
+"""Numbers of the laws of elements."""
 frictions = MemoryArray(Content.NUMBERS, kb.FRICTION, lambda h: h.n_frictions)
 """The joints whose reactions have friction."""
 tree_velocities = MemoryArray(Content.NUMBERS, kb.TREE_VELOCITY, lambda h: h.n_tree)

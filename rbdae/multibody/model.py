@@ -133,7 +133,6 @@ def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Mat, dtype: 
     row["A"] = referred(spring.A, *(shift[b] for b in pair))
     row["stiffness"] = spring.stiffness
     row["damping"] = spring.damping
-    row["damped"] = bool(np.any(spring.damping))
     return row
 
 

@@ -99,8 +99,8 @@ def is_conservative(model: Model) -> bool:
     its other part is seen only along the run."""
     elements = model.forces.elements
     constant_torque = (elements["shaping"] == ANGLE) & np.any(elements["constant"] != 0.0, axis=-1)
-    driven = (elements["law"] != 0) | (elements["n_inputs"] != 0) | constant_torque
-    conservative = (elements["holonomic"] == 1) & (elements["damped"] == 0) & ~driven
+    driven = (elements["law"] != 0) | (elements["force"] != 0) | (elements["n_inputs"] != 0) | constant_torque
+    conservative = (elements["holonomic"] == 1) & ~np.any(elements["damping"], axis=(1, 2)) & ~driven
     return not len(model.drives) and not np.any(model.bushings["damping"]) and bool(np.all(conservative))
 
 

@@ -19,7 +19,7 @@ from rbdae.kernels.conserving.bodies import begin, take
 from rbdae.kernels.conserving.drives import set_drives
 from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.constraints.primitives import combine, primitive_vectors
-from rbdae.kernels.forces.elements import Spring, gather, n_displacements, unconserved_force
+from rbdae.kernels.forces.elements import Spring, gather, n_displacements, unconserved
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
@@ -69,7 +69,7 @@ def _elements(m: Memory, h: float, out: Array) -> None:
                 c.x[0] += start_angle(m, i)
         for k in range(n):
             c.x[n + k] = c.s[k] / h
-        out[0] -= unconserved_force(m, e, c.x[:n], c.x[n : 2 * n]) @ c.s[:n]
+        out[0] -= unconserved(m, e, c.x[:n], c.x[n : 2 * n]) @ c.s[:n]
 
 
 def _force_along(m: Memory, i: int) -> Any:

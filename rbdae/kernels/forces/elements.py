@@ -68,7 +68,7 @@ def angle_of(s: Any, c: Any) -> Any:
     return out + rest if np.iscomplexobj(s) else out
 
 
-def called(function: int, t: Any, x: Sequence[Any], n: int) -> Array:
+def called(function: int, t: Any, x: Any, n: int) -> Array:
     """n results of a user's function at (t, x). Without any it is not called, such as the law of a block that others
     only read."""
     arguments = np.array(x)
@@ -86,7 +86,11 @@ def _add(m: Memory, of: Sequence[int], F: Array) -> None:
 
 
 class Force:
-    """An applied force on some bodies, by their numbers, at natural coordinates z and rates zd (4 n, 3)."""
+    """An applied force on some bodies, by their numbers, at natural coordinates z and rates zd (4 n, 3). Its internal
+    states begin at `first_state`; with `by_reaction` it is friction under the reaction of a joint."""
+
+    first_state = 0
+    by_reaction = False
 
     def __init__(self, m: Memory, of: Sequence[int]) -> None:
         self.m, self.bodies = m, of
@@ -116,12 +120,12 @@ class Force:
         return np.sum(self.natural() * self.zd)
 
     @final
-    def act(self, first_state: int = 0) -> None:
+    def act(self) -> None:
         """Add F to the natural forces of the bodies. Writes the rates of internal states to `force_state_rates`."""
         _add(self.m, self.bodies, self.natural())
-        rates = self.rates()
+        rates, first = self.rates(), self.first_state
         if len(rates):
-            force_state_rates(self.m)[first_state : first_state + len(rates)] = rates
+            force_state_rates(self.m)[first : first + len(rates)] = rates
 
 
 @final
@@ -150,7 +154,7 @@ class Along(Force):
     def __init__(self, m: Memory, i: int) -> None:
         e = self.e = elements(m)[i]
         super().__init__(m, e.body)
-        self.products = entries(m)[e.first : e.last]
+        self.first_state, self.by_reaction = e.state, e.reaction > 0
         self.q, self.r = self.forms()
         self.s, self.J = displacements(e.shaping, self.q)
         if e.winding == 1:
@@ -165,7 +169,7 @@ class Along(Force):
             spins = cross(z, zd)
             return np.array([zero] * 3), 0.5 * (spins[5:8].sum(axis=0) - spins[1:4].sum(axis=0))
         q, r = [zero] * self.e.forms, [zero] * self.e.forms
-        for k in self.products:
+        for k in entries(self.m)[self.e.first : self.e.last]:
             Q = k.B @ z
             r[k.form] = r[k.form] + (k.A @ zd) @ Q
             if self.e.holonomic:
@@ -174,45 +178,36 @@ class Along(Force):
                 r[k.form] = r[k.form] + P @ (k.B @ zd)
         return np.array(q), np.array(r)
 
-    def pulled(self, w: Array) -> Array:
-        """(dr/dzdot)^T w, (8, 3)."""
-        out = 0.0 * self.z
-        if self.e.shaping == TURN:
-            out[1:4] = -0.5 * cross(w, self.z[1:4])
-            out[5:8] = 0.5 * cross(w, self.z[5:8])
-            return out
-        for k in self.products:
-            out = out + np.outer(k.A, (k.B @ self.z) * w[k.form])
-            if self.e.holonomic:
-                out = out + np.outer(k.B, (k.A @ self.z) * w[k.form])
-        return out
-
     def natural(self) -> Array:
-        return -self.pulled(self.J.T @ (self.conserved()[1] + self.lost()))
+        f = conserved(self.e, self.s)[1] + unconserved(self.m, self.e, self.s, self.sd)
+        return -pulled(self.m, self.e, self.z, self.J.T @ f)
 
     def potential(self) -> Any:
-        return self.conserved()[0]
+        return conserved(self.e, self.s)[0]
 
     def unconserved(self) -> Any:
-        return -(self.lost() @ self.sd)
+        return -(unconserved(self.m, self.e, self.s, self.sd) @ self.sd)
 
     def rates(self) -> Array:
         return self.sd if self.e.winding == 1 else ()
 
-    def conserved(self) -> tuple[Any, Array]:
-        """V and dV/ds."""
-        e, n = self.e, len(self.s)
-        d = self.s - e.rest[:n]
-        f = e.stiffness[:n, :n] @ d
-        V = e.level + 0.5 * (d @ f)
-        if has_potential(e):
-            u = e.sign * e.constant[:n]
-            V, f = V - u @ self.s, f - u
-        return V, f
 
-    def lost(self) -> Array:
-        """What f has beside dV/ds."""
-        return unconserved_force(self.m, self.e, self.s, self.sd)
+def pulled(m: Memory, e: Array, z: Array, w: Array) -> Array:
+    """(dr/dzdot)^T w of the forms of one law at z, (8, 3)."""
+    out = 0.0 * z
+    if e.shaping == TURN:
+        out[1:4], out[5:8] = -0.5 * cross(w, z[1:4]), 0.5 * cross(w, z[5:8])
+        return out
+    for k in entries(m)[e.first : e.last]:
+        out = out + np.outer(k.A, (k.B @ z) * w[k.form])
+        if e.holonomic:
+            out = out + np.outer(k.B, (k.A @ z) * w[k.form])
+    return out
+
+
+def gradients(m: Memory, e: Array, z: Array) -> Array:
+    """g of the forms of one law at z, by rows (forms, 24). They are linear in z: q = g . z / 2 where it exists."""
+    return np.array([pulled(m, e, z, unit).ravel() for unit in np.eye(e.forms)])
 
 
 def has_potential(e: Array) -> bool:
@@ -220,18 +215,30 @@ def has_potential(e: Array) -> bool:
     return bool(e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE)
 
 
-def unconserved_force(m: Memory, e: Array, s: Array, sd: Array) -> Array:
+def conserved(e: Array, s: Array) -> tuple[Any, Array]:
+    """V and dV/ds of one law at s."""
+    n = len(s)
+    d = s - e.rest[:n]
+    f = e.stiffness[:n, :n] @ d
+    V = e.level + 0.5 * (d @ f)
+    if has_potential(e):
+        u = e.constant[:n] * e.sign
+        V, f = V - u @ s, f - u
+    return V, f
+
+
+def unconserved(m: Memory, e: Array, s: Array, sd: Array) -> Array:
     """D sdot - u of one law at s and sdot, with the load u(t, s, sdot) where it has no potential."""
     n = len(s)
     f = e.damping[:n, :n] @ sd
-    return f if has_potential(e) else f - e.sign * _load(m, e, s, sd)
+    return f if has_potential(e) else f - _load(m, e, s, sd) * e.sign
 
 
 def _load(m: Memory, e: Array, s: Array, sd: Array) -> Array:
     """u: a constant, inputs, a law of time, or one of the motion with constants and inputs, times a reaction's size."""
     n, t, read = len(s), head(m).time, _read(m, e)
     if e.force != 0:
-        u = called(e.force, t, [*s, *sd, *e.parameters[: e.n_parameters], *read], n)
+        u = called(e.force, t, [*s, *sd, *_constants(m, e), *read], n)
         return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
     if e.law != 0:
         return called(e.law, t, [], n)
@@ -241,6 +248,11 @@ def _load(m: Memory, e: Array, s: Array, sd: Array) -> Array:
 def _read(m: Memory, e: Array) -> Array:
     """The values of its inputs."""
     return inputs(m)[element_inputs(m)[e.first_input : e.first_input + e.n_inputs]]
+
+
+def _constants(m: Memory, e: Array) -> list[Any]:
+    """The numbers of its law."""
+    return [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
 
 
 def displacements(shaping: int, q: Array) -> tuple[Array, Array]:
@@ -262,12 +274,12 @@ class ByFunction(Force):
     def __init__(self, m: Memory, i: int) -> None:
         e = self.e = elements(m)[i]
         super().__init__(m, element_bodies(m)[e.first_body : e.first_body + e.n_bodies])
+        self.first_state = e.state
 
     def _at(self, zd: Array) -> Array:
         m, e = self.m, self.e
         s = force_states(m)[e.state : e.state + e.n_states]
-        p = [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
-        x = [*self.z.ravel(), *zd.ravel(), *s, *_read(m, e), *p]
+        x = [*self.z.ravel(), *zd.ravel(), *s, *_read(m, e), *_constants(m, e)]
         return called(e.force, head(m).time, x, self.z.size + e.n_states)
 
     @cached_property
@@ -303,11 +315,12 @@ def element(m: Memory, i: int) -> Force:
 
 def element_force(m: Memory, i: int) -> None:
     """Add the force of one element to the natural forces. Writes the rates of its internal states."""
-    element(m, i).act(elements(m)[i].state)
+    element(m, i).act()
 
 
 def all_forces(m: Memory) -> Iterator[Force]:
-    """The springs between points, then all elements. Reads the natural coordinates and `force_states`."""
+    """All applied forces, those between points first: what is added here is known to equations, energy and work. Reads
+    the natural coordinates and `force_states`."""
     for i in range(head(m).n_bushings):
         yield Spring(m, i)
     for i in range(head(m).n_elements):
@@ -328,8 +341,7 @@ def forms(m: Memory, i: int) -> None:
     gather(m, i)
     c, of = element_memory(m), Along(m, i)
     n = len(of.q)
-    c.q[:n], c.r[:n] = of.q, of.r
-    c.g[:n] = [of.pulled(unit).ravel() for unit in np.eye(n)]
+    c.q[:n], c.r[:n], c.g[:n] = of.q, of.r, gradients(m, of.e, of.z)
 
 
 def slopes(m: Memory, i: int, w: Array) -> Array:
@@ -368,7 +380,7 @@ def add_load(m: Memory, i: int) -> None:
     """Add the load of one element that depends on its motion to u. Reads (s, sdot) in x; writes the rest of x."""
     e, c = elements(m)[i], element_memory(m)
     n = n_displacements(e)
-    c.x[2 * n : n_load_arguments(e)] = [*e.parameters[: e.n_parameters], *_read(m, e)]
+    c.x[2 * n : n_load_arguments(e)] = [*_constants(m, e), *_read(m, e)]
     c.u[:n] += _load(m, e, c.x[:n], c.x[n : 2 * n])
 
 
