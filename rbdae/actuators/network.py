@@ -275,10 +275,9 @@ class Network:
 
     def law(self, users: Users) -> Filling:
         """(F, sdot, g) of the element at x = (Z, Zdot, s, z, u, p); the constants p may be omitted."""
-        n, k, named = 12 * len(self.bodies), len(self.names), dict(zip(self.users, users, strict=True))
+        n, k = 12 * len(self.bodies), len(self.names)
 
-        def law(t: Any, x: Any, out: Any) -> None:
-            evaluation = Evaluation(self, named, t, x)
+        def law(evaluation: Evaluation, out: Any) -> None:
             for i in range(n + k):
                 out[i] = 0.0
             for motion in self._motions.values():
@@ -296,7 +295,12 @@ class Network:
                 for place, value in zip(self.unknowns[block], [*rates, *residuals], strict=True):
                     out[n + place] = value
 
-        return law
+        return self._filling(users, law)
+
+    def _filling(self, users: Users, law: Callable[[Evaluation, Any], None]) -> Filling:
+        """f(t, x, out) of a law that fills `out` by what has been evaluated at (t, x)."""
+        named = dict(zip(self.users, users, strict=True))
+        return lambda t, x, out: law(Evaluation(self, named, t, x), out)
 
     @cached_property
     def _values(self) -> tuple[list[tuple[Block, str]], Recorded]:
@@ -305,21 +309,15 @@ class Network:
         acting = [block for block in self.blocks if block.coordinate is not None]
         along = [(block, name) for block in acting for name in ("effort", "value", "rate")]
 
-        def fill(users: Users) -> Filling:
-            named = dict(zip(self.users, users, strict=True))
-
-            def law(t: Any, x: Any, out: Any) -> None:
-                evaluation = Evaluation(self, named, t, x)
-                for k, key in enumerate(own_keys):
-                    out[k] = evaluation.value(*key)
-                for k, key in enumerate(along, len(own_keys)):
-                    out[k] = evaluation.along(*key)
-
-            return law
+        def law(evaluation: Evaluation, out: Any) -> None:
+            for k, key in enumerate(own_keys):
+                out[k] = evaluation.value(*key)
+            for k, key in enumerate(along, len(own_keys)):
+                out[k] = evaluation.along(*key)
 
         n_in = 24 * len(self.bodies) + len(self.names) + len(self.inputs)
         owner, keys = " and ".join(str(block.name) for block in self.blocks), [*own_keys, *along]
-        return keys, Recorded(owner, [*self.users.values()], fill, n_in, len(keys))
+        return keys, Recorded(owner, [*self.users.values()], lambda users: self._filling(users, law), n_in, len(keys))
 
     def values_at(self, t: Vec, x: Mat) -> dict[tuple[Block, str], Vec]:
         """Efforts, outputs, inputs and unknowns of all blocks at times (m,) and rows x = (Z, Zdot, s, z, u), (m,) each;

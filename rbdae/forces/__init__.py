@@ -6,7 +6,6 @@ from rbdae.forces.bushing import Bushing as Bushing
 from rbdae.forces.contact import Contact as Contact
 from rbdae.forces.contact import Limit as Limit
 from rbdae.forces.element import StateElement as StateElement
-from rbdae.forces.element import UserElement as UserElement
 from rbdae.forces.friction import Coulomb as Coulomb
 from rbdae.forces.friction import Friction as Friction
 from rbdae.forces.joint_forces import Motor as Motor

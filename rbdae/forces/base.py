@@ -14,7 +14,16 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import twin
 from rbdae.body import Body, caption, describe
-from rbdae.forces.element import AnyElement, Element, Load, StateElement, TimeFunction, load, winding_name
+from rbdae.forces.element import (
+    AnyElement,
+    Element,
+    Load,
+    StateElement,
+    TimeFunction,
+    load,
+    values_of_forms,
+    winding_name,
+)
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.quantities.coordinate import Coordinate
@@ -102,7 +111,7 @@ class AbstractForce(ABC):
                 out |= {name: float(s) for name, s in zip(element.names, element.start, strict=True)}
             elif isinstance(element, Element) and element.winding:
                 number = sum(winding_name(k) in out for k in range(len(out)))
-                out[winding_name(number)] = math.atan2(*element.values(placed(self.bodies)))
+                out[winding_name(number)] = math.atan2(*values_of_forms(element.products, placed(self.bodies)).real)
         return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import POINT, Mat, Vec, cross
-from rbdae.forces.element import AnyElement, Element, StateElement, UserElement
+from rbdae.forces.element import AnyElement, Element, StateElement
 from rbdae.inputs import Input
 
 _MARK = -7.2057594037927936e16
@@ -78,18 +78,15 @@ def check_laws(
     for name, element, places in elements:
         owner, here = f"force {name!r}", Z[list(places)]
         x = np.concatenate([here[:, :12].ravel(), here[:, 12:].ravel()])
-        if isinstance(element, UserElement):
-            _check_filling(owner, "force", element.force, t0, x, 24)
-            _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
-            if element.potential is not None:
-                _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
-                _check_potential(owner, bodies, places, element, t0, x[:24])
-        elif isinstance(element, StateElement):
+        if isinstance(element, StateElement):
             start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
             x = np.concatenate([x, start, values(owner, element.inputs)])
             n = element.n_results(len(places))
             _check_filling(owner, "function", element.function, t0, x, n)
             _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
+            if element.potential is not None:
+                _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
+                _check_potential(owner, bodies, places, element, t0, x[:24])
         elif isinstance(element, Element) and element.force is not None:
             element.force.check(owner, t0, values(owner, element.force.inputs))
         elif isinstance(element, Element):
@@ -125,7 +122,7 @@ def _check_filling(owner: str, what: str, function: Any, t: float, x: Vec, n: in
 
 
 def _check_potential(
-    owner: str, names: Sequence[str], places: Sequence[int], element: UserElement, t: float, Z: Vec
+    owner: str, names: Sequence[str], places: Sequence[int], element: StateElement, t: float, Z: Vec
 ) -> None:
     """Compare V and F at the start `Z` (24,): V changes by -F . dZ when the bodies move a little, and not at all when
     two move as one.
@@ -137,7 +134,7 @@ def _check_potential(
     """
     points, F = Z.reshape(2, 4, 3), np.zeros(24)
     distance = float(np.linalg.norm(points[1, 0] - points[0, 0])) or 1.0
-    element.force(t, np.concatenate([Z, np.zeros(24)]), F)
+    element.function(t, np.concatenate([Z, np.zeros(24)]), F)
 
     def changes(ways: Mapping[int, tuple[Vec, Vec]], about: Vec) -> tuple[float, float, float]:
         """The change of V by displacements and turns of some bodies about points, the work of F, what may be missing of

@@ -33,7 +33,7 @@ from rbdae.joints.frames import perpendicular
 from rbdae.laws.law import Filling
 from rbdae.laws.numbers import choice
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.forms import direction, point, product
+from rbdae.quantities.forms import direction, point
 
 # ---------------------------------------------------------------- what presses
 
@@ -193,7 +193,7 @@ class Contact(AbstractPairForce):
 def _displacement(axis: Vec, at_a: Vec, at_b: Vec) -> Coordinate:
     """The displacement of the point on the first body from that on the second, along an axis of the second."""
     P = point(at_a, 1.0, 0) + point(at_b, -1.0, 1)
-    return Coordinate("displacement", "m", "identity", np.array([product(direction(axis, 1), P)]))
+    return Coordinate("displacement", "m", "identity", ((direction(axis, 1), P),))
 
 
 def _plane(users: Sequence[Callable[..., Any]]) -> Filling:

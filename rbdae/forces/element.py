@@ -1,8 +1,8 @@
 """Elements, of which forces consist: data that one set of kernels works on (`rbdae.kernels.forces.elements`).
 
 Natural coordinates of a pair of bodies: Z = (x, d1, d2, d3) of the first, then of the second, in R^24. The ground has
-x = 0 and the axes of space. In `PointSpring` and `Element` x is the origin of the body frame; the elements by functions
-get the reference points, to which the kernels refer.
+x = 0 and the axes of space. In `PointSpring` and `Element` x is the origin of the body frame; functions get the
+reference points, to which the kernels refer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec, cross
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
 from rbdae.inputs import Input, Sources, under_sources
@@ -23,7 +23,7 @@ from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling, Maker, Users
 from rbdae.laws.recorded import as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
-from rbdae.quantities.forms import direction, product
+from rbdae.quantities.forms import combined, direction, point
 
 
 @final
@@ -66,6 +66,9 @@ class TimeFunction:
         return self.constant if self.function is None else self.checked(owner, t, self.function(t))
 
 
+NONE = TimeFunction(_check.frozen(np.zeros(1)))
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class PointSpring:
@@ -87,6 +90,15 @@ class UnderReaction:
     floor: float
 
 
+Form: TypeAlias = tuple[tuple[Vec, Vec], ...]
+"""Coefficients A, B (8,) of each product of a form."""
+
+
+def values_of_forms(products: Sequence[Sequence[tuple[Vec, Vec]]], Z: Vec) -> Vec:
+    """The forms at Z (24,)."""
+    return np.array([sum(np.dot(combined(A, Z), combined(B, Z)) for A, B in form) for form in products])
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
@@ -94,19 +106,18 @@ class Element:
 
     Attributes
     ----------
-    forms : (p, 24, 24) array
-        H_a of the forms, whose rates are g_a . Zdot with g_a = rows_a + H_a Z.
-    rows : (p, 24) array
-    stiffness, damping : (n, n) arrays
-    rest : (n,) array
+    products : for each of p forms q = sum P . Q the pairs A, B (8,) of its products
+        Points and directions P = sum A_k Z_k, Q = sum B_k Z_k (`rbdae.quantities.forms`); of a rate, r = sum Pdot . Q.
     law : TimeFunction
         u(t), n numbers.
+    stiffness, damping : float or (n, n) array
+    rest : float or (n,) array
     sign : float
-    shape : "identity", "root" or "angle"
+    shape : "identity", "root", "angle" or "turn"
         How s follows from the forms: it is the p forms themselves, the root of one, or the angle of which two are sine
-        and cosine.
+        and cosine. Of a "turn" there is only the rate, half the sum of d x ddot of the second body less the first's.
     holonomic : bool
-        True if s exists; then every H is symmetric. False if only its rate exists; then there is no stiffness.
+        True if s exists. False if only its rate exists; then there is no stiffness.
     level : float
         A constant in the potential.
     force : MotionLaw or None
@@ -115,18 +126,22 @@ class Element:
         The load `force` is that of a unit of this normal force.
     """
 
-    forms: Any
-    rows: Mat
-    stiffness: Mat
-    damping: Mat
-    rest: Vec
-    law: TimeFunction
+    products: tuple[Form, ...]
+    law: TimeFunction = NONE
+    stiffness: Mat | float = 0.0
+    damping: Mat | float = 0.0
+    rest: Vec | float = 0.0
     sign: float = 1.0
-    shape: Shape = "identity"
+    shape: Shape | Literal["turn"] = "identity"
     holonomic: bool = True
     level: float = 0.0
     force: MotionLaw | None = None
     reaction: UnderReaction | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of displacements."""
+        return {"identity": len(self.products), "turn": 3}.get(self.shape, 1)
 
     @property
     def winding(self) -> bool:
@@ -134,49 +149,22 @@ class Element:
         internal state phi, whose rate is that of the angle, and the angle is the one next to it."""
         if self.shape != "angle":
             return False
-        return bool(np.any(np.real(self.stiffness))) or (self.force is not None and self.force.by_position)
+        return bool(np.any(np.asarray(self.stiffness).real)) or (self.force is not None and self.force.by_position)
 
     def under(self, sources: Sources) -> Element:
         """The element with functions of the time in the places of some inputs."""
         force = None if self.force is None else self.force.under(sources)
         return replace(self, law=self.law.under(sources), force=force)
 
-    def values(self, Z: Mat) -> Vec:
-        """The forms at Z (24,)."""
-        return np.asarray(self.rows @ Z + 0.5 * np.einsum("i,aij,j->a", Z, self.forms, Z))
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class UserElement:
-    """Natural forces by the user's functions (`rbdae.forces.UserForce`).
-
-    Attributes
-    ----------
-    force, jacobian : callable
-        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152; the
-        jacobian may be None: a recorded force has its own.
-    potential : callable or None
-        Function (t, x, out) of x = Z, 24 numbers: out[0] = V, whose -dV/dZ is F without rates.
-    """
-
-    force: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None] | None
-    potential: Callable[[float, Vec, Vec], None] | None = None
-
-    def under(self, sources: Sources) -> UserElement:
-        """The element, which reads no inputs."""
-        return self
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class StateElement:
-    """Natural forces with internal states s in R^k, by functions: F(t, Z, Zdot, s) and sdot = f(t, Z, Zdot, s).
+    """Natural forces by functions, perhaps with internal states s in R^k: F(t, Z, Zdot, s) and sdot = f(t, Z, Zdot, s).
 
     Both functions are called as function(t, x, out) with x = (Z, Zdot, s), 48 + k numbers. They fill `out`, which is
-    zero before, and leave x alone. They are pure: the same arguments always give the same numbers. As
-    in `UserElement`, the points x of Z are the reference points of the bodies (`rbdae.body.Body.reference`).
+    zero before, and leave x alone. They are pure: the same arguments always give the same numbers. Z has the reference
+    points of the bodies (`rbdae.body.Body.reference`).
 
     With `bodies` there are n in place of two: Z and Zdot have 12 n numbers each, and so has F. With `inputs` their m
     values follow the states: x = (Z, Zdot, s, u). The last `algebraic` states are algebraic unknowns, for which
@@ -203,17 +191,20 @@ class StateElement:
     constants : mapping
         Numbers of the law by the names of parameters: they are the last of x. If the law cannot be recorded with them
         it is called without them.
+    potential : callable or None
+        Function (t, Z, out): out[0] = V, whose -dV/dZ is F without rates. Of a force without states.
     """
 
     function: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None] | None
-    names: tuple[str, ...]
-    start: Vec
+    jacobian: Callable[[float, Vec, Vec], None] | None = None
+    names: tuple[str, ...] = ()
+    start: Vec = field(default_factory=lambda: np.zeros(0))
     algebraic: int = 0
     inputs: tuple[Input, ...] = ()
     bodies: tuple[Body, ...] | None = None
     labelled: bool = False
     constants: Mapping[str, Any] = field(default_factory=dict)
+    potential: Callable[[float, Vec, Vec], None] | None = None
 
     def under(self, sources: Sources) -> StateElement:
         """The element with functions of the time in the places of some inputs."""
@@ -254,7 +245,7 @@ def composed(function: Any) -> Composed:
     return function if isinstance(function, Composed) else Composed([function], as_it_is)
 
 
-AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
+AnyElement: TypeAlias = PointSpring | Element | StateElement
 """What a force may consist of."""
 
 Frame: TypeAlias = Literal["space", "body"]
@@ -262,8 +253,6 @@ Frame: TypeAlias = Literal["space", "body"]
 Load: TypeAlias = float | Input | Callable[..., Any]
 """What users give as a load along one displacement: a number, an input, a function of the time, or a law of the
 motion."""
-
-NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
 
 def winding_name(number: int) -> str:
@@ -316,9 +305,6 @@ def frame_of(value: Frame, force: Any = None, field: Any = None) -> Frame:
 
 # ---------------------------------------------------------------- elements by what they act on
 
-# e[i, j, k]: the sign of the permutation
-_SIGNS = np.array([cross(axis, np.eye(3)) for axis in np.eye(3)])
-
 
 def along(
     coordinate: Coordinate,
@@ -329,92 +315,53 @@ def along(
     sign: float = 1.0,
 ) -> Element:
     """An element on a coordinate of its two bodies."""
-    forms = coordinate.forms
-    K, D = np.array([[stiffness]]), np.array([[damping]])
-    rows, s0 = np.zeros((len(forms), 24)), np.array([rest])
-    if isinstance(u, MotionLaw):
-        return Element(forms, rows, K, D, s0, NONE, sign, coordinate.shape, force=u)
-    return Element(forms, rows, K, D, s0, u, sign, coordinate.shape)
+    forms = tuple((each,) for each in coordinate.products)
+    law, force = (NONE, u) if isinstance(u, MotionLaw) else (u, None)
+    return Element(forms, law, stiffness, damping, rest, sign, coordinate.shape, force=force)
 
 
 def together(coordinates: Sequence[Coordinate], u: MotionLaw) -> Element:
     """An element on several displacements of its two bodies, with one law for all of them."""
-    forms, n = np.concatenate([each.forms for each in coordinates]), len(coordinates)
-    return Element(forms, np.zeros((n, 24)), *_zeros(n), TimeFunction(_check.frozen(np.zeros(n))), force=u)
+    return Element(tuple(each.products for each in coordinates), force=u)
 
 
 def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
-    """Force u at a point of the first body, in space or in the body frame."""
-    c = np.array([1.0, *at])
-    H, rows = np.zeros((3, 24, 24), dtype=c.dtype), np.zeros((3, 24), dtype=c.dtype)
-    for k in range(3):
-        for i in range(4):
-            for n in range(3):
-                if in_body:
-                    H[k, 3 * i + n, 3 + 3 * k + n] = c[i]
-                elif n == k:
-                    rows[k, 3 * i + n] = c[i]
-    return Element(H, rows, *_zeros(3), u, holonomic=not in_body)
+    """Force u at a point of the first body, in space, that is along the axes of the ground, or in the body frame."""
+    P = point(at, 1.0, 0)
+    return Element(tuple(((P, axis),) for axis in _axes(0 if in_body else 1)), u, holonomic=not in_body)
 
 
 def torque(u: TimeFunction, in_body: bool) -> Element:
     """Torque u on the first body, in space or in the body frame: half the sum of the arms d_i with forces u x d_i."""
-    H = 0.5 * _body_rotation() if in_body else 0.5 * _space_rotation(0)
-    return Element(H, np.zeros((3, 24)), *_zeros(3), u, holonomic=False)
-
-
-def _zeros(n: int) -> tuple[Mat, Mat, Vec]:
-    return np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
-
-
-def _space_rotation(side: int) -> Any:
-    """H of sum_i (e_k x d_i) . ddot_i = 2 omega_k."""
-    H = np.zeros((3, 24, 24))
-    for k in range(3):
-        for i in range(3):
-            n = 12 * side + 3 + 3 * i
-            H[k, n : n + 3, n : n + 3] = _SIGNS[:, k, :]  # (e_k x d)_c = sum sign(c, k, e) d_e
-    return H
-
-
-def _body_rotation() -> Any:
-    """H of sum_i (d_k x d_i) . ddot_i, with d_l for the product."""
-    H = np.zeros((3, 24, 24))
-    for k in range(3):
-        for i in range(3):
-            for l in range(3):
-                H[k, 3 + 3 * i : 6 + 3 * i, 3 + 3 * l : 6 + 3 * l] = _SIGNS[k, i, l] * np.eye(3)
-    return H
+    if not in_body:
+        return Element((), u, sign=-1.0, shape="turn", holonomic=False)  # of the ground relative to the body
+    d = _axes(0)
+    return Element(tuple(((0.5 * d[i], d[j]), (-0.5 * d[j], d[i])) for i, j in _NEXT), u, holonomic=False)
 
 
 def rotational_damping(damping: float) -> Element:
     """Torque -damping times the angular velocity of the second body relative to the first, on the second."""
-    H = 0.5 * (_space_rotation(1) - _space_rotation(0))
-    K, _, rest = _zeros(3)
-    return Element(H, np.zeros((3, 24)), K, damping * np.eye(3), rest, TimeFunction(np.zeros(3)), holonomic=False)
+    return Element((), damping=damping * np.eye(3), shape="turn", holonomic=False)
 
 
-def _axes(rest: Mat) -> tuple[list[Vec], list[Vec]]:
-    """d_i and e_j with (R_b^T R_a rest^T)_ij = d_i . e_j, from the second body b to the first a."""
-    return [direction(axis, 1) for axis in np.eye(3)], [direction(axis, 0) for axis in rest]
+_NEXT = ((1, 2), (2, 0), (0, 1))
+
+
+def _axes(side: int, frame: Any = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))) -> Mat:
+    """The axes of a frame in one body, by rows (3, 8)."""
+    return np.array([direction(axis, side) for axis in frame])
 
 
 def alignment(stiffness: Mat, rest: Mat) -> Element:
     """Potential tr(E (I - R)) of R = R_b^T R_a rest^T with E = tr(K) I / 2 - K: (1 - cos phi) n . K n for a turn by phi
-    about n. It is linear in R, so a constant force along one form."""
-    d, e = _axes(rest)
+    about n. With R_ij = d_i . e_j of axes of the second body b and the first a it is a constant force along one form.
+    """
     E = 0.5 * np.trace(stiffness) * np.eye(3) - stiffness
-    H = sum(E[i, j] * product(d[i], e[j]) for i in range(3) for j in range(3))
     one = TimeFunction(_check.frozen(np.ones(1)))
-    return Element(np.array([H]), np.zeros((1, 24)), *_zeros(1), one, level=np.trace(E))
+    return Element((tuple(zip(_axes(1), E @ _axes(0, rest), strict=True)),), one, level=np.trace(E))
 
 
 def alignment_damping(damping: Mat, rest: Mat) -> Element:
     """Damping on the rate of theta = axial vector of R_b^T R_a rest^T."""
-    d, e = _axes(rest)
-    H = np.zeros((3, 24, 24))
-    for k in range(3):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        H[k] = 0.5 * (product(d[j], e[i]) - product(d[i], e[j]))
-    K, _, zero = _zeros(3)
-    return Element(H, np.zeros((3, 24)), K, damping, zero, TimeFunction(np.zeros(3)))
+    d, e = _axes(1), _axes(0, rest)
+    return Element(tuple(((0.5 * d[j], e[i]), (-0.5 * d[i], e[j])) for i, j in _NEXT), damping=damping)

@@ -13,10 +13,23 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import AnyElement, UserElement
+from rbdae.forces.element import AnyElement, Composed, StateElement
+from rbdae.laws.law import Filling, Users
 from rbdae.laws.recorded import CalledBack
 
 Function: TypeAlias = Callable[[float, Vec, Vec], None]
+
+
+def _by_rows(users: Users) -> Filling:
+    """dF/d(Z, Zdot) by rows, from dF/dZ and dF/dZdot one after the other."""
+
+    def jacobian(t: float, x: Vec, out: Vec) -> Any:
+        both = np.array(out, subok=not hasattr(users[0], "py_func")).reshape(24, 2, 24).swapaxes(0, 1).ravel()
+        returned = users[0](t, x, both)
+        out[:] = both.reshape(2, 24, 24).swapaxes(0, 1).ravel()
+        return returned
+
+    return jacobian
 
 
 def _differences(force: Function, step: float, t: float, x: Vec, out: Vec) -> None:
@@ -118,4 +131,5 @@ class UserForce(AbstractForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (UserElement(self.force, self.jacobian, self.potential),)
+        jacobian = None if self.jacobian is None else Composed([self.jacobian], _by_rows)
+        return (StateElement(self.force, jacobian, potential=self.potential),)

@@ -85,8 +85,7 @@ def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
 # ---------------------------------------------------------------- the numbers of the head
 
 # `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
-# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `states_at`,
-# `multipliers_at`, `corrections_at`: where s, la and mu begin in y
+# `states_at`, `multipliers_at`, `corrections_at`: where s, la and mu begin in y
 _NUMBERS = (
     "n_bodies",
     "n_primitives",
@@ -109,8 +108,6 @@ _NUMBERS = (
     "n_la",
     "n_internal",
     "n_states",
-    "most_arguments",
-    "most_results",
     "states_at",
     "multipliers_at",
     "corrections_at",
@@ -160,9 +157,9 @@ drives = MemoryArray(Content.NUMBERS, kb.DRIVE, lambda h: h.n_drives)
 elements = MemoryArray(Content.NUMBERS, kb.ELEMENT, lambda h: h.n_elements)
 """Constants of the force elements."""
 entries = MemoryArray(Content.NUMBERS, kb.ENTRY, lambda h: h.n_entries)
-"""The coefficients of their forms."""
+"""The products of their forms."""
 element_constants = MemoryArray(Content.NUMBERS, kb.CONSTANT, lambda h: h.n_element_constants)
-"""Numbers of the laws of elements by functions with states."""
+"""Numbers of the laws of elements."""
 frictions = MemoryArray(Content.NUMBERS, kb.FRICTION, lambda h: h.n_frictions)
 """The joints whose reactions have friction."""
 tree_velocities = MemoryArray(Content.NUMBERS, kb.TREE_VELOCITY, lambda h: h.n_tree)
@@ -216,16 +213,8 @@ element_memory = MemoryArray(Content.SCRATCH, kb.ELEMENT_MEMORY)
 """Of one force element."""
 tangent_memory = MemoryArray(Content.SCRATCH, kb.TANGENT_MEMORY)
 """Of one primitive, bushing or body."""
-state_arguments = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_arguments)
-"""(Z, Zdot, s, u, p) of one force with states."""
-state_results = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_results)
-"""Its (F, sdot)."""
 normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
-"""N of each friction under a reaction,"""
-joint_load = MemoryArray(Content.SCRATCH, np.float64, lambda h: 6)
-"""what it follows from, (f, c) of one joint,"""
-friction_gradient = MemoryArray(Content.SCRATCH, np.float64, lambda h: 6)
-"""and its derivatives by it."""
+"""N of each friction under a reaction."""
 friction_columns = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, h.n_vector))
 """(vdot, la) of one newton of each friction."""
 friction_loads = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, (h.n_frictions + 2) * 6))

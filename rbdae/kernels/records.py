@@ -23,15 +23,13 @@ HOMOGENEOUS = 0
 MOMENT = 1
 INHOMOGENEOUS = 2
 
-# shapes of force elements
+# kinds of force elements: quantities by their forms, functions of the user without internal states or with them
 IDENTITY = 0
 ROOT = 1
 ANGLE = 2
 USER = 3
 STATEFUL = 4
-
-MOST_PARAMETERS = 6
-"""Numbers of an element on which its law may depend, beside t, s and sdot."""
+TURN = 5
 
 MOST_INPUTS = 9
 """Inputs on which the law of an element or of a drive may depend."""
@@ -92,7 +90,6 @@ BUSHING = np.dtype(
         ("A", "f8", (8,)),
         ("stiffness", "f8", (3, 3)),
         ("damping", "f8", (3, 3)),
-        ("damped", "i8"),
     ],
     align=True,
 )
@@ -114,13 +111,11 @@ DRIVE = np.dtype(
 )
 
 # see kernels/forces/elements.py; `winding` is 1 where an angle has its winding as an internal state; `state` is the
-# offset of the `n_states` internal states among those of all elements; elements by functions with states act on
-# `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
-# on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`; the
-# `n_parameters` numbers of an element by functions with states, from `first_parameter` on in
-# `element_constants`, come last; `force` and `jacobian` of an element along displacements are its law and the
-# derivatives of that, by s, sdot, the `n_parameters` numbers in `parameters` and the inputs; `reaction` of friction
-# under the reaction of a joint is its number from 1 on
+# offset of the `n_states` internal states among those of all elements; elements by functions act on `n_bodies` bodies,
+# from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input` on in
+# `element_inputs`, and the `n_parameters` numbers of its law, from `first_parameter` on in `element_constants`, are
+# among the arguments of its law `force`; without one the inputs are the load in place of `constant`; `jacobian` are the
+# derivatives of the law; `reaction` of friction under the reaction of a joint is its number from 1 on
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -129,7 +124,6 @@ ELEMENT = np.dtype(
             "forms",
             "first",
             "last",
-            "damped",
             "winding",
             "holonomic",
             "law",
@@ -155,7 +149,6 @@ ELEMENT = np.dtype(
         ("constant", "f8", (3,)),
         ("sign", "f8"),
         ("level", "f8"),
-        ("parameters", "f8", (MOST_PARAMETERS,)),
     ],
     align=True,
 )
@@ -170,8 +163,8 @@ FRICTION = np.dtype(
     align=True,
 )
 
-# a coefficient of a form: row i, column j, or j = -1 for what does not depend on Z
-ENTRY = np.dtype([("form", "i8"), ("i", "i8"), ("j", "i8"), ("value", "f8")], align=True)
+# a product of a form: P . Q with P = sum A_k Z_k and Q = sum B_k Z_k
+ENTRY = np.dtype([("form", "i8"), ("A", "f8", (8,)), ("B", "f8", (8,))], align=True)
 
 PAIR = np.dtype(
     [
@@ -265,7 +258,7 @@ TANGENT_MEMORY = np.dtype(
 # working memory of one force element, see kernels/elements.py
 ELEMENT_MEMORY = np.dtype(
     [(n, "f8", (3,)) for n in ("q", "r", "s", "f", "w", "u", "load")]
-    + [("x", "f8", (6 + MOST_PARAMETERS + MOST_INPUTS,))]
+    + [("x", "f8", (12 + MOST_INPUTS,))]
     + [(n, "f8", (3, 3)) for n in ("J", "X", "C")]
     + [(n, "f8", (3, 24)) for n in ("g", "h")]
     + [("Z", "f8", (48,)), ("F", "f8", (24,)), ("y", "f8", (24,)), ("z", "f8", (24,)), ("user", "f8", (1152,))]

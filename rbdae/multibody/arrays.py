@@ -81,15 +81,6 @@ def _frictions(model: Model, layout: Layout) -> Any:
     return out
 
 
-def state_lengths(elements: Any) -> tuple[Ints, Ints]:
-    """How many arguments and results the function of each element by functions with internal states has; 0 for
-    others."""
-    stateful = elements["shaping"] == kb.STATEFUL
-    results = 12 * elements["n_bodies"] + elements["n_states"]
-    arguments = results + 12 * elements["n_bodies"] + elements["n_inputs"] + elements["n_parameters"]
-    return np.where(stateful, arguments, 0), np.where(stateful, results, 0)
-
-
 def row_length(layout: Layout, model: Model) -> int:
     """The length of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
     unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states

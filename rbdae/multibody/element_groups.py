@@ -137,7 +137,7 @@ def _members(arrays: Any, n: int) -> list[_Member]:
             found.setdefault(name, []).append(k)
             if name == "elements":
                 found.setdefault("entries", []).extend(range(int(force["first"]), int(force["last"])))
-                if force["shaping"] == STATEFUL and force["n_parameters"]:
+                if force["n_parameters"]:
                     first = int(force["first_parameter"])
                     found.setdefault("element_constants", []).extend(range(first, first + int(force["n_parameters"])))
     own = [_Member(np.array([b, n] if records else [b]), records, False) for b, records in enumerate(bodies)]

@@ -24,7 +24,6 @@ from rbdae.graph.derivatives import tangents
 from rbdae.graph.graph import Graph
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
-from rbdae.kernels.records import STATEFUL
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Place, Result
 from rbdae.multibody.element_groups import OF_FORCES, Group, further_rows, groups_of, inputs_of, unknowns_of
@@ -349,8 +348,7 @@ def memory_of_first(
     at, of_law = 0, 0
     m.element_bodies = []
     for force in m.elements:
-        if force.shaping == STATEFUL:
-            force.first_parameter, of_law = of_law, of_law + force.n_parameters
+        force.first_parameter, of_law = of_law, of_law + force.n_parameters
         force.first, force.last = at, at + force.last - force.first
         at = force.last
         force.first_body = len(m.element_bodies)

@@ -18,7 +18,7 @@ from rbdae._arrays import copied
 from rbdae.body import Body
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import HEAD
-from rbdae.multibody.arrays import arrays_of, radial_factor, renumbered, row_length, state_lengths, with_room
+from rbdae.multibody.arrays import arrays_of, radial_factor, renumbered, row_length, with_room
 from rbdae.multibody.bodies import body_row, set_inertia, set_mass
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model, with_numbers
@@ -129,7 +129,6 @@ class Filled:
 def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, Any]) -> Any:
     """Sizes and kinds of a model."""
     head = np.zeros(1, dtype=HEAD)
-    arguments, results = state_lengths(arrays["elements"])
     counts = {
         "n_bodies": model.n,
         "n_primitives": len(model.primitives),
@@ -152,8 +151,6 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_internal": layout.n_internal,
         "n_la": layout.n_constraints,
         "n_states": layout.n_states,
-        "most_arguments": arguments.max(initial=0),
-        "most_results": results.max(initial=0),
         "states_at": layout.s.start,
         "multipliers_at": layout.la.start,
         "corrections_at": layout.mu.start,

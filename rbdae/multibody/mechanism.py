@@ -67,7 +67,7 @@ def _numbers(model: Model, settings: Settings) -> Iterator[tuple[str, Vec]]:
     for what, table, fields in (
         ("bushing", model.bushings, ("body", "A", "stiffness", "damping")),
         ("force element", model.forces.elements, _ELEMENT),
-        ("force element", model.forces.entries, ("form", "i", "j", "value")),
+        ("force element", model.forces.entries, ("form", "A", "B")),
         ("friction under a reaction", model.frictions, ("element", "first", "point", "axis", "length", "floor")),
     ):
         for k, row in enumerate(table):

@@ -17,7 +17,7 @@ from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae.actuators.network import elements_of
 from rbdae.forces.checks import check_laws
 from rbdae.forces.element import Element, PointSpring, StateElement, UnderReaction
-from rbdae.forces.packing import KernelElement, Packed, pack
+from rbdae.forces.packing import Packed, pack
 from rbdae.inputs import Input
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
@@ -28,6 +28,7 @@ from rbdae.laws.user_functions import UserFunction
 from rbdae.multibody.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured
+from rbdae.quantities.forms import referred
 from rbdae.system import System
 
 
@@ -115,22 +116,13 @@ def _pack_drive(law: Rheonomic, primitive: int, places: Mapping[Input, int]) -> 
     return row
 
 
-def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
-    out = A.astype(np.result_type(A, c1, c2))
-    if A[0]:
-        out[1:4] -= A[0] * c1
-    if A[4]:
-        out[5:8] -= A[4] * c2
-    return out
-
-
 def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: Mat, dtype: Any) -> Any:
     """The records of primitives between two bodies each."""
     rows = np.zeros(len(found), dtype=dtype)
     for row, (primitive, pair) in zip(rows, found, strict=True):
         first, second = shift[pair[0]], shift[pair[1]]
         row["linear"], row["n"], row["body"] = primitive.kind == "linear", primitive.rows, pair
-        row["A"], row["B"] = _shift(primitive.A, first, second), _shift(primitive.B, first, second)
+        row["A"], row["B"] = referred(primitive.A, first, second), referred(primitive.B, first, second)
         row["scale"], row["offset"] = primitive.scale, primitive.offset
     return rows
 
@@ -138,10 +130,9 @@ def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: M
 def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Mat, dtype: Any) -> Any:
     row = np.zeros((), dtype=dtype)
     row["body"] = pair
-    row["A"] = _shift(spring.A, *(shift[b] for b in pair))
+    row["A"] = referred(spring.A, *(shift[b] for b in pair))
     row["stiffness"] = spring.stiffness
     row["damping"] = spring.damping
-    row["damped"] = bool(np.any(spring.damping))
     return row
 
 
@@ -226,7 +217,7 @@ def _pack_forces(
     bushing, friction = of_scalars(BUSHING, scalar), of_scalars(FRICTION, scalar)
     springs: list[Any] = []
     frictions: list[Any] = []
-    elements: list[tuple[str, KernelElement, tuple[int, ...]]] = []
+    elements: list[tuple[str, Element | StateElement, tuple[int, ...]]] = []
     for name, element, bodies in elements_of(system.forces, system.joints):
         a, b = [*(number[id(body)] for body in bodies), ground, ground][:2]
         if isinstance(element, PointSpring):

@@ -22,7 +22,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import ByName
-from rbdae.forces.element import AnyElement, StateElement, UserElement
+from rbdae.forces.element import AnyElement, StateElement
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.symbols import Recorder
@@ -165,8 +165,6 @@ def _check_functions(name: str, before: System, after: System) -> None:
 
 
 def _function(element: AnyElement) -> Any:
-    if isinstance(element, UserElement):
-        return element.force
     return element.function if isinstance(element, StateElement) else None
 
 

@@ -14,8 +14,7 @@ from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.forces.by_force import by_force
-from rbdae.kernels.forces.power import power
+from rbdae.kernels.forces.readings import by_force, power
 from rbdae.kernels.joint_outputs import joint_forces
 from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins

@@ -19,7 +19,7 @@ from rbdae.actuators.block import Block
 from rbdae.actuators.network import Network
 from rbdae.actuators.sampled import Sampled
 from rbdae.graph.symbols import NotStraight
-from rbdae.kernels.forces.by_force import WIDTH
+from rbdae.kernels.forces.readings import WIDTH
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import evaluate_each
 from rbdae.problem.owners import Owner

@@ -20,7 +20,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder
 from rbdae.inputs import values_of
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.forces.by_force import WIDTH, by_force
+from rbdae.kernels.forces.readings import WIDTH, by_force
 from rbdae.kernels.joint_outputs import joint_forces
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import natural

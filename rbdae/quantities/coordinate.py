@@ -1,15 +1,15 @@
 """`Coordinate`: a number determined by the position of one body relative to another.
 
-With forms q_a = Z . H_a Z / 2 of the natural coordinates Z in R^24, H_a symmetric, their gradients g_a = H_a Z and
-rates r_a = g_a . Zdot, a coordinate s is q_1 itself ("identity"), the root of q_1 (a length, "root"), or the angle
+With forms q_a = P_a . Q_a of points and directions P = sum A_k Z_k, Q = sum B_k Z_k of both bodies, their gradients g_a
+and rates r_a = g_a . Zdot, a coordinate s is q_1 itself ("identity"), the root of q_1 (a length, "root"), or the angle
 whose sine and cosine are q_1 and q_2 up to a common factor ("angle"):
 
     identity   sdot = r_1,                                  sddot = b_1
     root       sdot = r_1 / (2 s),                          sddot = (b_1 / 2 - sdot^2) / s
     angle      sdot = (q_2 r_1 - q_1 r_2) / d,              sddot = (q_2 b_1 - q_1 b_2 - 2 sdot (q_1 r_1 + q_2 r_2)) / d
 
-with d = q_1^2 + q_2^2 and b_a = g_a . Zddot + Zdot . H_a Zdot. On the constraints of its joint sdot of an angle is the
-relative angular velocity about the axis, and -ds/dZ are the natural forces of a torque of one on the first body.
+with d = q_1^2 + q_2^2 and b_a = g_a . Zddot + 2 Pdot_a . Qdot_a. On the constraints of its joint sdot of an angle is
+the relative angular velocity about the axis, and -ds/dZ are the natural forces of a torque of one on the first body.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
-from rbdae.quantities.forms import direction, moved, point, product
+from rbdae.quantities.forms import combined, direction, point, product, referred
 
 Shape: TypeAlias = Literal["identity", "root", "angle"]
 
@@ -34,8 +34,8 @@ class Coordinate:
     ----------
     name, unit : "angle", "rad"
     shape : "identity", "root" or "angle"
-    forms : (p, 24, 24) array
-        H_a, symmetric; two for an angle, otherwise one.
+    products : tuple of pairs of (8,) arrays
+        A and B of each form; two forms for an angle, otherwise one.
     axis : (3,) array or None
         The direction of its torque or force in the frame of one body; None for a length, which acts along the line
         between its points.
@@ -48,7 +48,7 @@ class Coordinate:
     name: str
     unit: str
     shape: Shape
-    forms: Any
+    products: tuple[tuple[Vec, Vec], ...]
     axis: Vec | None = None
     side: int = 0
     at_a: Vec = field(default_factory=lambda: np.zeros(3))
@@ -68,29 +68,44 @@ class Coordinate:
 
         An angle is in (-pi, pi]; a length of zero has no gradient.
         """
-        Z, rates = x[:24], x[24:48]
-        q, r, g = [], [], []
-        for H in self.forms:
-            gradient = _times(H, Z)
-            q.append(0.5 * _dot(gradient, Z))
-            r.append(_dot(gradient, rates))
-            g.append(gradient)
+        s, rate = self._along(x)
+        g = [_gradient(A, B, x) for A, B in self.products]
         if self.shape == "identity":
-            return q[0], r[0], g[0]
+            return s, rate, g[0]
         if self.shape == "root":
-            s = np.sqrt(q[0])
-            return s, 0.5 * r[0] / s, [0.5 * a / s for a in g[0]]
+            return s, rate, [0.5 * a / s for a in g[0]]
+        q, _ = self._forms(x)
         d = q[0] * q[0] + q[1] * q[1]
         along, across = q[1] / d, q[0] / d
-        gradient = [along * a - across * b for a, b in zip(*g, strict=True)]
-        return np.arctan2(q[0], q[1]), along * r[0] - across * r[1], gradient
+        return s, rate, [along * a - across * b for a, b in zip(*g, strict=True)]
+
+    def _along(self, x: Any) -> tuple[Any, Any]:
+        """s and sdot at x."""
+        q, r = self._forms(x)
+        if self.shape == "identity":
+            return q[0], r[0]
+        if self.shape == "root":
+            s = np.sqrt(q[0])
+            return s, 0.5 * r[0] / s
+        return np.arctan2(q[0], q[1]), (q[1] * r[0] - q[0] * r[1]) / (q[0] * q[0] + q[1] * q[1])
+
+    def _forms(self, x: Any) -> tuple[list[Any], list[Any]]:
+        """q and r at x."""
+        q, r = [], []
+        for A, B in self.products:
+            P, Q = combined(A, x[:24]), combined(B, x[:24])
+            q.append(_dot(P, Q))
+            r.append(_dot(combined(A, x[24:48]), Q) + _dot(P, combined(B, x[24:48])))
+        return q, r
 
     def acceleration(self, x: Any, second: Any) -> Any:
         """sddot at x = (Z, Zdot) and Zddot (24,), numbers of any kind."""
-        Z, rates = x[:24], x[24:48]
-        g = [_times(H, Z) for H in self.forms]
-        q, r = [0.5 * _dot(each, Z) for each in g], [_dot(each, rates) for each in g]
-        b = [_dot(each, second) + _dot(_times(H, rates), rates) for each, H in zip(g, self.forms, strict=True)]
+        q, r, b = [], [], []
+        for A, B in self.products:
+            (P, Pd, Pdd), (Q, Qd, Qdd) = ([combined(c, z) for z in (x[:24], x[24:48], second)] for c in (A, B))
+            q.append(_dot(P, Q))
+            r.append(_dot(Pd, Q) + _dot(P, Qd))
+            b.append(_dot(Pdd, Q) + 2.0 * _dot(Pd, Qd) + _dot(P, Qdd))
         if self.shape == "identity":
             return b[0]
         if self.shape == "root":
@@ -101,61 +116,49 @@ class Coordinate:
 
     def referred(self, first: Vec, second: Vec) -> Coordinate:
         """The same coordinate for natural coordinates that refer to other points of the bodies than their origins."""
-        S = moved(first, second)
-        return replace(self, forms=np.einsum("ji,ajk,kl->ail", S, self.forms, S))
+        products = tuple((referred(A, first, second), referred(B, first, second)) for A, B in self.products)
+        return replace(self, products=products)
+
+    @property
+    def forms(self) -> Any:
+        """H_a (p, 24, 24) of q_a = Z . H_a Z / 2, symmetric."""
+        return np.array([product(A, B) for A, B in self.products])
 
     def values(self, Z: Mat, rates: Mat) -> tuple[Vec, Vec]:
         """s and sdot (...,) at Z and Zdot (..., 24)."""
-        q, r = self._forms(Z, Z) / 2.0, self._forms(Z, rates)
-        if self.shape == "identity":
-            return q[0], r[0]
-        if self.shape == "root":
-            s = np.sqrt(q[0])
-            return s, 0.5 * r[0] / s
-        return np.arctan2(q[0], q[1]), (q[1] * r[0] - q[0] * r[1]) / (q[0] ** 2 + q[1] ** 2)
-
-    def _forms(self, left: Mat, right: Mat) -> Any:
-        """left . H_a right, (p, ...)."""
-        return np.einsum("...i,aij,...j->a...", left, self.forms, right)
+        return self._along(np.moveaxis(np.concatenate([Z, rates], axis=-1), -1, 0))
 
 
-def _times(H: Mat, Z: Any) -> list[Any]:
-    """H Z without products with zero; entries are 0.0 where a row of H is empty."""
-    out: list[Any] = [0.0] * 24
-    for i, j in np.argwhere(H):
-        out[i] = out[i] + float(H[i, j]) * Z[j]
-    return out
+def _gradient(A: Vec, B: Vec, x: Any) -> list[Any]:
+    """A Q + B P at x, (24,)."""
+    P, Q = combined(A, x), combined(B, x)
+    return [a * Q[i] + b * P[i] for a, b in zip(A.tolist(), B.tolist(), strict=True) for i in range(3)]
 
 
 def _dot(u: Any, v: Any) -> Any:
-    return sum(a * b for a, b in zip(u, v, strict=True) if not _is_zero(a))
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, float) and value == 0.0
+    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
 
 
 def angle(name: str, axis_a: Vec, normal_a: Vec, other: Vec) -> Coordinate:
     """The angle about an axis of the first body, from its normal there to a direction of the second body."""
     b = direction(other, 1)
-    sine = product(direction(cross(axis_a, normal_a), 0), b)
-    return Coordinate(name, "rad", "angle", np.array([sine, product(direction(normal_a, 0), b)]), axis_a)
+    sine = direction(cross(axis_a, normal_a), 0), b
+    return Coordinate(name, "rad", "angle", (sine, (direction(normal_a, 0), b)), axis_a)
 
 
 def turned(name: str, other: Vec, axis_b: Vec, normal_b: Vec) -> Coordinate:
     """The angle about an axis of the second body, from a direction of the first body to its normal there."""
     a = direction(other, 0)
-    sine = product(direction(cross(normal_b, axis_b), 1), a)
-    return Coordinate(name, "rad", "angle", np.array([sine, product(direction(normal_b, 1), a)]), axis_b, 1)
+    sine = direction(cross(normal_b, axis_b), 1), a
+    return Coordinate(name, "rad", "angle", (sine, (direction(normal_b, 1), a)), axis_b, 1)
 
 
 def displacement(name: str, axis_a: Vec, at_a: Vec, at_b: Vec) -> Coordinate:
     """The displacement from a point of the first body to a point of the second, along an axis of the first."""
     P = point(at_b, 1.0, 1) + point(at_a, -1.0, 0)
-    forms = np.array([product(direction(axis_a, 0), P)])
-    return Coordinate(name, "m", "identity", forms, axis_a, at_a=at_a, at_b=at_b)
+    return Coordinate(name, "m", "identity", ((direction(axis_a, 0), P),), axis_a, at_a=at_a, at_b=at_b)
 
 
 def distance(name: str, at_a: Vec, at_b: Vec) -> Coordinate:
     P = point(at_a, 1.0, 0) + point(at_b, -1.0, 1)
-    return Coordinate(name, "m", "root", np.array([product(P, P)]), at_a=at_a, at_b=at_b)
+    return Coordinate(name, "m", "root", ((P, P),), at_a=at_a, at_b=at_b)

@@ -1,9 +1,8 @@
-"""Bilinear forms of the natural coordinates Z = (x, d1, d2, d3) of two bodies, in R^24.
-
-A point or direction of a body is a sum c_k Z_k over its four vectors; the coefficients c are (8,), four for each body.
-"""
+"""Points and directions of two bodies, by their coefficients (8,) over Z = (x, d1, d2, d3) of both: sum c_k Z_k."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -26,17 +25,22 @@ def _side(c: Vec, side: int) -> Vec:
     return out
 
 
+def referred(c: Vec, first: Vec, second: Vec) -> Vec:
+    """The coefficients where Z refers to the points `first` and `second` of the bodies, not to the origins of their
+    frames."""
+    out = c.astype(np.result_type(c, first, second))
+    for at, of in ((0, first), (4, second)):
+        if c[at]:
+            out[at + 1 : at + 4] -= c[at] * of
+    return out
+
+
 def product(A: Vec, B: Vec) -> Mat:
-    """H of the scalar product (sum A_k Z_k) . (sum B_k Z_k)."""
+    """H of the scalar product (sum A_k Z_k) . (sum B_k Z_k) = Z . H Z / 2."""
     return np.asarray(np.kron(np.outer(A, B) + np.outer(B, A), np.eye(3)))
 
 
-def moved(first: Vec, second: Vec) -> Mat:
-    """The matrix from natural coordinates that refer to the points `first` and `second` of the bodies to those that
-    refer to the origins of their frames."""
-    S = np.eye(24, dtype=np.result_type(first, second))
-    for side, c in enumerate((first, second)):
-        for i in range(3):
-            for k in range(3):
-                S[12 * side + k, 12 * side + 3 + 3 * i + k] = -c[i]
-    return S
+def combined(c: Vec, Z: Any) -> Any:
+    """sum c_k Z_k (3, ...), of 24 numbers of any kind, or of stacks of them (24, ...)."""
+    places = np.flatnonzero(c).tolist()
+    return [sum(c[k].item() * Z[3 * k + i] for k in places) for i in range(3)]

@@ -16,7 +16,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
-from rbdae.kernels.records import ANGLE, USER
+from rbdae.kernels.records import ANGLE
 from rbdae.multibody.joint_values import potentials
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import closeness as closeness_of
@@ -99,8 +99,8 @@ def is_conservative(model: Model) -> bool:
     its other part is seen only along the run."""
     elements = model.forces.elements
     constant_torque = (elements["shaping"] == ANGLE) & np.any(elements["constant"] != 0.0, axis=-1)
-    driven = (elements["law"] != 0) | (elements["n_inputs"] != 0) | constant_torque
-    conservative = (elements["holonomic"] == 1) & (elements["damped"] == 0) & ~driven
+    driven = (elements["law"] != 0) | (elements["force"] != 0) | (elements["n_inputs"] != 0) | constant_torque
+    conservative = (elements["holonomic"] == 1) & ~np.any(elements["damping"], axis=(1, 2)) & ~driven
     return not len(model.drives) and not np.any(model.bushings["damping"]) and bool(np.all(conservative))
 
 
@@ -153,7 +153,7 @@ def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
     """The sum of the users' potentials that change with time at rest, (m,): no force has their power. None
     if there are none, as far as their values at neighbouring times tell."""
     elements = reader.model.forces.elements
-    users = (elements["shaping"] == USER) & (elements["potential"] != 0)
+    users = elements["potential"] != 0
     if not users.any():
         return None
     Z, s = reader.natural(t, y), y[:, reader.layout.s]

@@ -335,7 +335,7 @@ def test_functions_of_numbers_refuse_words(module):
 def test_every_part_has_an_invalid_call(module):
     known = {name.split(".")[-1].split(" ")[0] for name in calls()}
     parts = {n for n, kind in vars(module).items() if "__final__" in getattr(kind, "__dict__", {})}
-    others = {"FunctionBlock", "CalledBack", "Coincidence", "Distance", "Dot1", "Dot2", "UserElement", "StateElement"}
+    others = {"FunctionBlock", "CalledBack", "Coincidence", "Distance", "Dot1", "Dot2", "StateElement"}
     assert parts - known <= others
 
 

@@ -97,7 +97,6 @@ def test_states_have_labels_and_initial_values():
 @pytest.mark.parametrize(
     "names, start, words",
     [
-        ((), (), "no state"),
         (("s", "s"), (0.0, 0.0), "force 'one': two of its internal states are called 's'"),
         (("",), (0.0,), "must not be empty"),
     ],

@@ -15,6 +15,8 @@ Reads Z and half of its increment as positions and velocities of the bodies (`rb
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.conserving.angles import angle_law
 from rbdae.kernels.conserving.forms import step_forms, step_load
@@ -22,14 +24,13 @@ from rbdae.kernels.conserving.joints import MOVED, PULLED, bases
 from rbdae.kernels.conserving.user_forces import user_force, user_tangent
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine
-from rbdae.kernels.forces.elements import add_to_bodies, constant_load
+from rbdae.kernels.forces.elements import add_to_bodies, constant_load, slopes
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import (
     bodies,
     bushings,
     element_memory,
     elements,
-    entries,
     head,
     newton_forces,
     newton_matrix,
@@ -214,17 +215,9 @@ def _form_tangent(m: Memory, i: int, h: float) -> None:
     e = elements(m)[i]
     c = element_memory(m)
     scale = 0.5 * h * h
-    for k in range(24):
-        for j in range(24):
-            c.K[k, j] = 0.0
-        for a in range(e.forms):
-            c.h[a, k] = c.g[a, k]
-    T = entries(m)
-    for n in range(e.first, e.last):
-        t = T[n]
-        if t.j >= 0:
-            c.K[t.i, t.j] += 0.5 * scale * c.w[t.form] * t.value
-            c.h[t.form, t.j] += t.value * c.Z[24 + t.i]
+    c.K[:] = slopes(m, i, c.w[: e.forms] * (0.5 * scale))
+    for a in range(e.forms):
+        c.h[a] = c.g[a] + c.Z[24:] @ slopes(m, i, np.eye(e.forms)[a])
     for a in range(e.forms):
         for j in range(24):
             c.y[j] = 0.0

@@ -18,11 +18,9 @@ def step_forms(m: Memory, i: int) -> None:
     forms(m, i)
     e = elements(m)[i]
     c = element_memory(m)
-    T = entries(m)
-    for n in range(e.first, e.last):
-        t = T[n]
-        if t.j >= 0:
-            c.q[t.form] += 0.5 * t.value * c.Z[24 + t.i] * c.Z[24 + t.j]
+    dz = c.Z[24:].reshape(8, 3)
+    for k in entries(m)[e.first : e.last]:
+        c.q[k.form] += (k.A @ dz) @ (k.B @ dz)
 
 
 def step_load(m: Memory, i: int, h: float) -> None:

@@ -179,7 +179,7 @@ def _add_tangent(m: Memory, i: int, h: float) -> None:
     for j in range(24):
         lost = c.h[0, j] - c.g[2, j]
         for k in range(24):
-            lost -= 0.5 * c.user[24 * k + j] * c.h[1, k]
+            lost -= 0.5 * c.user[48 * k + j] * c.h[1, k]
         n = _direction_tangent(m, j)
         slope = c.f[1] * (lost - c.f[0] * n)
         for k in range(24):
@@ -220,6 +220,6 @@ def user_tangent(m: Memory, i: int, h: float) -> None:
     call_user_function(e.jacobian, head(m).time, c.Z, c.user)
     for k in range(24):
         for j in range(24):
-            c.K[k, j] = -0.25 * h * h * c.user[24 * k + j] - 0.5 * h * c.user[576 + 24 * k + j]
+            c.K[k, j] = -0.25 * h * h * c.user[48 * k + j] - 0.5 * h * c.user[48 * k + 24 + j]
     if e.potential != 0:
         _add_tangent(m, i, h)

@@ -19,9 +19,8 @@ from rbdae.kernels.conserving.bodies import begin, take
 from rbdae.kernels.conserving.drives import set_drives
 from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.constraints.primitives import combine, primitive_vectors
-from rbdae.kernels.forces.elements import gather, n_displacements
+from rbdae.kernels.forces.elements import Spring, gather, n_displacements, unconserved
 from rbdae.kernels.forces.internal_states import gather_force_states
-from rbdae.kernels.forces.power import bushing_work, element_work
 from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
 from rbdae.laws.user_functions import call_user_function
@@ -44,7 +43,7 @@ def work(m: Memory, t: float, y: Array, u: Array, h: float, out: Array, scheme: 
 
 def _bushings(m: Memory, h: float, out: Array) -> None:
     for i in range(head(m).n_bushings):
-        out[0] += 4.0 * bushing_work(m, i, 1.0 / h)  # of half of the increments
+        out[0] += 4.0 / h * Spring(m, i).unconserved()  # of half of the increments
 
 
 def _elements(m: Memory, h: float, out: Array) -> None:
@@ -70,7 +69,7 @@ def _elements(m: Memory, h: float, out: Array) -> None:
                 c.x[0] += start_angle(m, i)
         for k in range(n):
             c.x[n + k] = c.s[k] / h
-        out[0] += element_work(m, i, 1.0 / h)
+        out[0] -= unconserved(m, e, c.x[:n], c.x[n : 2 * n]) @ c.s[:n]
 
 
 def _force_along(m: Memory, i: int) -> Any:

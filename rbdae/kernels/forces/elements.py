@@ -1,31 +1,40 @@
-"""Kernels of the force elements: forces along forms of the natural coordinates, and the user's own forces.
+"""The applied forces: of each its natural forces on the bodies, its potential, and the power of what has none.
 
-Over the natural coordinates Z in R^24 of two bodies, (x, d1, d2, d3) each, an element has up to three forms with rows
-g_a = c_a + H_a Z and rates r_a = g_a . Zdot. Where H_a is symmetric the form is holonomic, the gradient of
-q_a = c_a . Z + Z . H_a Z / 2; else r_a is a rate that belongs to no coordinate, such as an angular velocity. The shape
-makes displacements s of the q: themselves (IDENTITY), the root of the first (ROOT, a length), or the angle of the first
-two, (sin, cos) (ANGLE). With J = ds/dq the natural forces are F = -sum_a w_a g_a,
+Natural coordinates z of a body are the rows x, d1, d2, d3 of an array (4, 3), those of several bodies one below the
+other; the natural forces F on them have the power F : zdot.
 
-    w = J^T f,   f = K (s - s0) + D J r - u(t).
+`Along` is a law along quantities s(z) of two bodies, with a potential V(s), dampers D and a load u,
 
-H is held as a list of its nonzero entries: a new kind of force is data, not another kernel.
+    F = -(ds/dz)^T f,    f = dV/ds + D sdot - u(t, s, sdot),    V = (s - s0) . K (s - s0) / 2 - u . s,
 
-A load u(t, s, sdot) that depends on the motion is a law with Jacobian (`rbdae.forces.motion_law`).
+where u is in V if it is constant and s is no angle: a constant torque about an axis would have no single value. The
+quantities follow from forms q = sum P . Q of points and directions P = sum A_k z_k, Q = sum B_k z_k: they are the q
+themselves (IDENTITY), the root of one (ROOT, a length), or the angle of which two are sine and cosine (ANGLE). A rate
+that belongs to no quantity is Q . Pdot, along axes of a body, or half the sum of d x ddot of the second body less that
+of the first (TURN), the relative angular velocity in space. Such forces have no potential.
 
-An angle with a stiffness has an internal state, its winding phi, with phidot = J r. The force takes the angle of the
-position, on the branch next to phi: it has no drift, and it depends on its arguments alone.
+An angle with a stiffness has an internal state, its winding phi, with phidot the rate of the angle. The force takes the
+angle of the position, on the branch next to phi: it has no drift, and it depends on its arguments alone.
+
+`ByFunction` is a force by the user's functions, with internal states s: F(t, z, zdot, s, u) and sdot = f(t, z, zdot, s,
+u), or 0 = f for algebraic unknowns. It may have a potential V(t, z). `Spring` is one between two points.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from math import atan2, pi
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
+from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.forces.user_calls import call_force, call_law
 from rbdae.kernels.memory import (
+    bushings,
+    element_bodies,
+    element_constants,
     element_inputs,
     element_memory,
     elements,
@@ -37,7 +46,8 @@ from rbdae.kernels.memory import (
     normals,
     states,
 )
-from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
+from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, TURN, USER
+from rbdae.laws.user_functions import call_user_function
 
 _TURN = 2.0 * pi
 
@@ -58,185 +68,322 @@ def angle_of(s: Any, c: Any) -> Any:
     return out + rest if np.iscomplexobj(s) else out
 
 
+def called(function: int, t: Any, x: Any, n: int) -> Array:
+    """n results of a user's function at (t, x). Without any it is not called, such as the law of a block that others
+    only read."""
+    arguments = np.array(x)
+    out = np.zeros(n, dtype=np.result_type(arguments, object if hasattr(t, "recorder") else float))
+    if n:
+        call_user_function(function, t, arguments, out)
+    return out
+
+
+def _add(m: Memory, of: Sequence[int], F: Array) -> None:
+    """Add F (4 n, 3) to the natural forces of bodies."""
+    for b, f in zip(of, F.reshape(-1, 12), strict=True):
+        states(m)[b].fx[:] += f[:3]
+        states(m)[b].fd[:] += f[3:]
+
+
+class Force:
+    """An applied force on some bodies, by their numbers, at natural coordinates z and rates zd (4 n, 3). Its internal
+    states begin at `first_state`; with `by_reaction` it is friction under the reaction of a joint."""
+
+    first_state = 0
+    by_reaction = False
+
+    def __init__(self, m: Memory, of: Sequence[int]) -> None:
+        self.m, self.bodies = m, of
+        S = [states(m)[b] for b in of]
+        self.z = np.array([[*s.x, *s.d] for s in S]).reshape(-1, 3)
+        self.zd = np.array([[*s.xd, *s.dd] for s in S]).reshape(-1, 3)
+
+    def natural(self) -> Array:
+        """F (4 n, 3)."""
+        raise NotImplementedError
+
+    def potential(self) -> Any:
+        """V, J."""
+        return 0.0
+
+    def unconserved(self) -> Any:
+        """The power of all that has no potential, W."""
+        return self.power()
+
+    def rates(self) -> Array:
+        """The rates of its internal states."""
+        return ()
+
+    @final
+    def power(self) -> Any:
+        """F : zdot, W."""
+        return np.sum(self.natural() * self.zd)
+
+    @final
+    def act(self) -> None:
+        """Add F to the natural forces of the bodies. Writes the rates of internal states to `force_state_rates`."""
+        _add(self.m, self.bodies, self.natural())
+        rates, first = self.rates(), self.first_state
+        if len(rates):
+            force_state_rates(self.m)[first : first + len(rates)] = rates
+
+
+@final
+class Spring(Force):
+    """F = -K P - D Pdot along P = sum A_k z_k between two points ([NS], Example C)."""
+
+    def __init__(self, m: Memory, i: int) -> None:
+        self.e = bushings(m)[i]
+        super().__init__(m, self.e.body)
+        self.P, self.Pd = self.e.A @ self.z, self.e.A @ self.zd
+
+    def natural(self) -> Array:
+        return np.outer(self.e.A, -(self.e.stiffness @ self.P + self.e.damping @ self.Pd))
+
+    def potential(self) -> Any:
+        return 0.5 * (self.P @ self.e.stiffness @ self.P)
+
+    def unconserved(self) -> Any:
+        return -(self.Pd @ self.e.damping @ self.Pd)
+
+
+@final
+class Along(Force):
+    """A law along quantities of two bodies."""
+
+    def __init__(self, m: Memory, i: int) -> None:
+        e = self.e = elements(m)[i]
+        super().__init__(m, e.body)
+        self.first_state, self.by_reaction = e.state, e.reaction > 0
+        self.q, self.r = self.forms()
+        self.s, self.J = displacements(e.shaping, self.q)
+        if e.winding == 1:
+            self.s[0] = self.s[0] + turns(self.s[0], force_states(m)[e.state])
+        self.sd = self.J @ self.r
+
+    def forms(self) -> tuple[Array, Array]:
+        """The forms q, zero where only their rates exist, and the rates r."""
+        z, zd = self.z, self.zd
+        zero = 0.0 * z[0, 0]
+        if self.e.shaping == TURN:
+            spins = cross(z, zd)
+            return np.array([zero] * 3), 0.5 * (spins[5:8].sum(axis=0) - spins[1:4].sum(axis=0))
+        q, r = [zero] * self.e.forms, [zero] * self.e.forms
+        for k in entries(self.m)[self.e.first : self.e.last]:
+            Q = k.B @ z
+            r[k.form] = r[k.form] + (k.A @ zd) @ Q
+            if self.e.holonomic:
+                P = k.A @ z
+                q[k.form] = q[k.form] + P @ Q
+                r[k.form] = r[k.form] + P @ (k.B @ zd)
+        return np.array(q), np.array(r)
+
+    def natural(self) -> Array:
+        f = conserved(self.e, self.s)[1] + unconserved(self.m, self.e, self.s, self.sd)
+        return -pulled(self.m, self.e, self.z, self.J.T @ f)
+
+    def potential(self) -> Any:
+        return conserved(self.e, self.s)[0]
+
+    def unconserved(self) -> Any:
+        return -(unconserved(self.m, self.e, self.s, self.sd) @ self.sd)
+
+    def rates(self) -> Array:
+        return self.sd if self.e.winding == 1 else ()
+
+
+def pulled(m: Memory, e: Array, z: Array, w: Array) -> Array:
+    """(dr/dzdot)^T w of the forms of one law at z, (8, 3)."""
+    out = 0.0 * z
+    if e.shaping == TURN:
+        out[1:4], out[5:8] = -0.5 * cross(w, z[1:4]), 0.5 * cross(w, z[5:8])
+        return out
+    for k in entries(m)[e.first : e.last]:
+        out = out + np.outer(k.A, (k.B @ z) * w[k.form])
+        if e.holonomic:
+            out = out + np.outer(k.B, (k.A @ z) * w[k.form])
+    return out
+
+
+def gradients(m: Memory, e: Array, z: Array) -> Array:
+    """g of the forms of one law at z, by rows (forms, 24). They are linear in z: q = g . z / 2 where it exists."""
+    return np.array([pulled(m, e, z, unit).ravel() for unit in np.eye(e.forms)])
+
+
+def has_potential(e: Array) -> bool:
+    """Whether the load of a law has one: a constant along what is no angle."""
+    return bool(e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE)
+
+
+def conserved(e: Array, s: Array) -> tuple[Any, Array]:
+    """V and dV/ds of one law at s."""
+    n = len(s)
+    d = s - e.rest[:n]
+    f = e.stiffness[:n, :n] @ d
+    V = e.level + 0.5 * (d @ f)
+    if has_potential(e):
+        u = e.constant[:n] * e.sign
+        V, f = V - u @ s, f - u
+    return V, f
+
+
+def unconserved(m: Memory, e: Array, s: Array, sd: Array) -> Array:
+    """D sdot - u of one law at s and sdot, with the load u(t, s, sdot) where it has no potential."""
+    n = len(s)
+    f = e.damping[:n, :n] @ sd
+    return f if has_potential(e) else f - _load(m, e, s, sd) * e.sign
+
+
+def _load(m: Memory, e: Array, s: Array, sd: Array) -> Array:
+    """u: a constant, inputs, a law of time, or one of the motion with constants and inputs, times a reaction's size."""
+    n, t, read = len(s), head(m).time, _read(m, e)
+    if e.force != 0:
+        u = called(e.force, t, [*s, *sd, *_constants(m, e), *read], n)
+        return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
+    if e.law != 0:
+        return called(e.law, t, [], n)
+    return read if e.n_inputs else e.constant[:n]
+
+
+def _read(m: Memory, e: Array) -> Array:
+    """The values of its inputs."""
+    return inputs(m)[element_inputs(m)[e.first_input : e.first_input + e.n_inputs]]
+
+
+def _constants(m: Memory, e: Array) -> list[Any]:
+    """The numbers of its law."""
+    return [k.value for k in element_constants(m)[e.first_parameter : e.first_parameter + e.n_parameters]]
+
+
+def displacements(shaping: int, q: Array) -> tuple[Array, Array]:
+    """The quantities s of forms q, and ds/dq."""
+    if shaping == ROOT:
+        length = q[0] ** 0.5
+        return np.array([length]), np.array([[0.5 / length]])
+    if shaping == ANGLE:
+        d = 1.0 / (q[0] * q[0] + q[1] * q[1])
+        return np.array([angle_of(q[0], q[1])]), np.array([[d * q[1], -d * q[0]]])
+    return q + 0.0, np.eye(len(q))
+
+
+@final
+class ByFunction(Force):
+    """A force by a user's function f(t, z, zdot, s, u, p) = (F, sdot) with internal states s, inputs u and constants p,
+    and perhaps another one, V(t, z)."""
+
+    def __init__(self, m: Memory, i: int) -> None:
+        e = self.e = elements(m)[i]
+        super().__init__(m, element_bodies(m)[e.first_body : e.first_body + e.n_bodies])
+        self.first_state = e.state
+
+    def _at(self, zd: Array) -> Array:
+        m, e = self.m, self.e
+        s = force_states(m)[e.state : e.state + e.n_states]
+        x = [*self.z.ravel(), *zd.ravel(), *s, *_read(m, e), *_constants(m, e)]
+        return called(e.force, head(m).time, x, self.z.size + e.n_states)
+
+    @cached_property
+    def _results(self) -> Array:
+        return self._at(self.zd)
+
+    def natural(self) -> Array:
+        return self._results[: self.z.size].reshape(self.z.shape)
+
+    def rates(self) -> Array:
+        return self._results[self.z.size :]
+
+    def potential(self) -> Any:
+        if self.e.potential == 0:
+            return 0.0
+        return called(self.e.potential, head(self.m).time, self.z.ravel(), 1)[0]
+
+    def at_rest(self) -> Any:
+        """The power of F without rates, if that has a potential, W. Where V depends on the time, too, it is not what V
+        loses: those who have an interval take the rest from there."""
+        if self.e.potential == 0:
+            return 0.0
+        return np.sum(self._at(0.0 * self.zd)[: self.z.size] * self.zd.ravel())
+
+    def unconserved(self) -> Any:
+        return self.power() - self.at_rest()
+
+
+def element(m: Memory, i: int) -> Force:
+    """The force of one element."""
+    return ByFunction(m, i) if elements(m)[i].shaping in (USER, STATEFUL) else Along(m, i)
+
+
+def element_force(m: Memory, i: int) -> None:
+    """Add the force of one element to the natural forces. Writes the rates of its internal states."""
+    element(m, i).act()
+
+
+def all_forces(m: Memory) -> Iterator[Force]:
+    """All applied forces, those between points first: what is added here is known to equations, energy and work. Reads
+    the natural coordinates and `force_states`."""
+    for i in range(head(m).n_bushings):
+        yield Spring(m, i)
+    for i in range(head(m).n_elements):
+        yield element(m, i)
+
+
+# ---------------------------------------------------------------- for the steps of conserving schemes
+
+
 def gather(m: Memory, i: int) -> None:
-    """Z and Zdot of one element. Reads the natural coordinates of its bodies."""
-    e = elements(m)[i]
-    Z = element_memory(m).Z
-    for side in range(2):
-        s = states(m)[e.body[side]]
-        n = 12 * side
-        for k in range(3):
-            Z[n + k] = s.x[k]
-            Z[24 + n + k] = s.xd[k]
-        for k in range(9):
-            Z[n + 3 + k] = s.d[k]
-            Z[27 + n + k] = s.dd[k]
+    """Z and Zdot of one element, in Z."""
+    of = Force(m, elements(m)[i].body)
+    element_memory(m).Z[:] = np.concatenate([of.z.ravel(), of.zd.ravel()])
 
 
 def forms(m: Memory, i: int) -> None:
     """The forms q, their gradients g and rates r of one element. Writes Z, too."""
     gather(m, i)
+    c, of = element_memory(m), Along(m, i)
+    n = len(of.q)
+    c.q[:n], c.r[:n], c.g[:n] = of.q, of.r, gradients(m, of.e, of.z)
+
+
+def slopes(m: Memory, i: int, w: Array) -> Array:
+    """sum_a w_a dg_a/dZ of one element, (24, 24)."""
     e = elements(m)[i]
-    c = element_memory(m)
-    Z = c.Z
-    q = c.q
-    g = c.g
-    r = c.r
-    for a in range(e.forms):
-        q[a] = 0.0
-        r[a] = 0.0
-        for k in range(24):
-            g[a, k] = 0.0
-    T = entries(m)
-    for n in range(e.first, e.last):
-        a = T[n].form
-        k = T[n].i
-        j = T[n].j
-        x = T[n].value
-        if j < 0:
-            q[a] += x * Z[k]
-            g[a, k] += x
-        else:
-            q[a] += 0.5 * x * Z[k] * Z[j]
-            g[a, k] += x * Z[j]
-    for a in range(e.forms):
-        for k in range(24):
-            r[a] += g[a, k] * Z[24 + k]
+    if e.shaping == TURN:
+        half = np.kron(np.diag([0.0, -0.5, -0.5, -0.5, 0.0, 0.5, 0.5, 0.5]), np.ones((3, 3)))
+        return half * np.tile(cross(np.array(w)[None], np.eye(3)).T, (8, 8))
+    out: Any = 0.0
+    for k in entries(m)[e.first : e.last]:
+        both = np.outer(k.A, k.B)
+        out = out + np.kron(both + both.T if e.holonomic else both, np.eye(3)) * w[k.form]
+    return out
 
 
-def displacements(m: Memory, i: int) -> None:
-    """s and J of one element; an angle without the turns. Reads q."""
-    e = elements(m)[i]
-    c = element_memory(m)
-    for a in range(3):
-        c.s[a] = c.q[a]
-        for b in range(3):
-            c.J[a, b] = 0.0
-        c.J[a, a] = 1.0
-    if e.shaping == ROOT:
-        l = c.q[0] ** 0.5
-        c.s[0] = l
-        c.J[0, 0] = 0.5 / l
-    elif e.shaping == ANGLE:
-        y = c.q[0]
-        x = c.q[1]
-        d = 1.0 / (x * x + y * y)
-        c.s[0] = angle_of(y, x)
-        c.J[0, 0] = d * x
-        c.J[0, 1] = -d * y
+def n_displacements(e: Array) -> int:
+    """How many quantities an element has."""
+    return 1 if e.shaping == ANGLE else int(e.forms)
 
 
-def n_displacements(e: Array) -> Any:
-    """How many displacements an element has."""
-    return 1 if e.shaping == ANGLE else e.forms
+def n_load_arguments(e: Array) -> int:
+    """How many numbers the law of one element takes: quantities, rates, its constants, its inputs."""
+    return int(2 * n_displacements(e) + e.n_parameters + e.n_inputs)
 
 
 def constant_load(m: Memory, i: int) -> None:
     """u of one element without a law of time: its constant, or its inputs, if no law of the motion reads them."""
     e = elements(m)[i]
     u = element_memory(m).u
-    for a in range(3):
-        u[a] = e.constant[a]
-    if e.force == 0:
-        for a in range(e.n_inputs):
-            u[a] = inputs(m)[element_inputs(m)[e.first_input + a]]
-
-
-def n_load_arguments(e: Array) -> Any:
-    """How many numbers the law of one element takes: displacements, rates, its constants, its inputs."""
-    return 2 * n_displacements(e) + e.n_parameters + e.n_inputs
+    u[:] = e.constant
+    if e.force == 0 and e.n_inputs:
+        u[: e.n_inputs] = _read(m, e)
 
 
 def add_load(m: Memory, i: int) -> None:
-    """Add the load of one element that depends on its motion to u. Reads (s, sdot) in x."""
-    e = elements(m)[i]
-    c = element_memory(m)
+    """Add the load of one element that depends on its motion to u. Reads (s, sdot) in x; writes the rest of x."""
+    e, c = elements(m)[i], element_memory(m)
     n = n_displacements(e)
-    for k in range(e.n_parameters):
-        c.x[2 * n + k] = e.parameters[k]
-    for k in range(e.n_inputs):
-        c.x[2 * n + e.n_parameters + k] = inputs(m)[element_inputs(m)[e.first_input + k]]
-    call_force(e.force, head(m).time, c.x, n_load_arguments(e), c.load, n)
-    if e.reaction > 0:
-        for k in range(n):
-            c.load[k] *= normals(m)[e.reaction - 1]
-    for k in range(n):
-        c.u[k] += c.load[k]
-
-
-def law(m: Memory, i: int) -> None:
-    """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r, Z and phi."""
-    displacements(m, i)
-    e = elements(m)[i]
-    c = element_memory(m)
-    if e.winding == 1:
-        c.s[0] += turns(c.s[0], force_states(m)[e.state])
-    n = n_displacements(e)
-    constant_load(m, i)
-    if e.law != 0:
-        call_law(e.law, head(m).time, c.u)
-    if e.force != 0:
-        for k in range(n):
-            c.x[k] = c.s[k]
-            c.x[n + k] = 0.0
-            for a in range(e.forms):
-                c.x[n + k] += c.J[k, a] * c.r[a]
-        add_load(m, i)
-    for a in range(e.forms):
-        c.w[a] = 0.0
-    for k in range(n):
-        f = -e.sign * c.u[k]
-        for l in range(n):
-            f += e.stiffness[k, l] * (c.s[l] - e.rest[l])
-            for a in range(e.forms):
-                f += e.damping[k, l] * c.J[l, a] * c.r[a]
-        c.f[k] = f
-        for a in range(e.forms):
-            c.w[a] += c.J[k, a] * f
-
-
-def element_forces(m: Memory) -> None:
-    """Add the forces of all elements but those by functions with states, and friction under reactions, to the natural
-    forces. Reads `force_states`; writes the rates of windings in `force_state_rates`."""
-    for i in range(head(m).n_elements):
-        if elements(m)[i].shaping != STATEFUL and elements(m)[i].reaction == 0:
-            element_force(m, i)
-
-
-def element_force(m: Memory, i: int) -> None:
-    """The same of one element."""
-    e = elements(m)[i]
-    c = element_memory(m)
-    F = c.F
-    if e.shaping == USER:
-        _user_forces(m, i)
-    else:
-        forms(m, i)
-        law(m, i)
-        for k in range(24):
-            F[k] = 0.0
-            for a in range(e.forms):
-                F[k] -= c.w[a] * c.g[a, k]
-        if e.winding == 1:
-            force_state_rates(m)[e.state] = c.J[0, 0] * c.r[0] + c.J[0, 1] * c.r[1]
-    add_to_bodies(m, i, F)
+    c.x[2 * n : n_load_arguments(e)] = [*_constants(m, e), *_read(m, e)]
+    c.u[:n] += _load(m, e, c.x[:n], c.x[n : 2 * n])
 
 
 def add_to_bodies(m: Memory, i: int, F: Array) -> None:
-    """Add F to the natural forces of both bodies of one element."""
-    e = elements(m)[i]
-    for side in range(2):
-        s = states(m)[e.body[side]]
-        n = 12 * side
-        for k in range(3):
-            s.fx[k] += F[n + k]
-        for k in range(9):
-            s.fd[k] += F[n + 3 + k]
-
-
-def _user_forces(m: Memory, i: int) -> None:
-    """F of a user's force."""
-    gather(m, i)
-    c = element_memory(m)
-    e = elements(m)[i]
-    call_force(e.force, head(m).time, c.Z, 48, c.F, 24)
+    """Add F (24,) to the natural forces of both bodies of one element."""
+    _add(m, elements(m)[i].body, F)

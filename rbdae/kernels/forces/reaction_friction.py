@@ -14,109 +14,55 @@ An element with the number `reaction` is the friction of N = 1, which `normals` 
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory, sqrt
 from rbdae.kernels.forces.elements import element_force
-from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import (
-    friction_gradient,
-    frictions,
-    head,
-    joint_load,
-    multipliers,
-    normals,
-    primitives,
-    rows,
-    states,
-)
+from rbdae.kernels.memory import frictions, head, multipliers, normals, primitives, rows, states
 
 
-def reaction_load(m: Memory, k: int, la: Array) -> None:
-    """`joint_load` = (f, c) of friction k by multipliers la. Reads d, P and Q."""
+def reaction_load(m: Memory, k: int, la: Array) -> Array:
+    """(f, c) (6,) of friction k by multipliers la. Reads d, P and Q."""
     e = frictions(m)[k]
-    s = states(m)[e.body[1]]
-    out = joint_load(m)
-    for j in range(6):
-        out[j] = 0.0
-    F = s.gd
-    for j in range(9):
-        F[j] = 0.0
-    for i in range(e.first, e.last):
-        p = primitives(m)[i]
-        r = rows(m)[i]
+    F = np.zeros((4, 3))  # on x and the directors of the second body
+    for p, r in zip(primitives(m)[e.first : e.last], rows(m)[e.first : e.last], strict=True):
         if p.linear == 1:
-            for j in range(3):
-                t = -la[p.row + j] * p.keep[j]
-                out[j] += p.A[4] * t
-                for l in range(3):
-                    F[3 * l + j] += p.A[5 + l] * t
+            F = F - np.outer(p.A[4:], la[p.row : p.row + 3] * np.array(p.keep))
         else:
-            t = -la[p.row] * p.keep[0] * p.scale
-            for j in range(3):
-                out[j] += t * (p.A[4] * r.Q[j] + p.B[4] * r.P[j])
-                for l in range(3):
-                    F[3 * l + j] += t * (p.A[5 + l] * r.Q[j] + p.B[5 + l] * r.P[j])
-    if e.moments == 1:
-        _moment(m, k, F, out)
+            t = la[p.row] * p.keep[0] * p.scale
+            F = F - np.outer(p.A[4:], r.Q * t) - np.outer(p.B[4:], r.P * t)
+    return np.concatenate([F[0], _across(m, e, F) if e.moments == 1 else 0.0 * F[0]])
 
 
-def _moment(m: Memory, k: int, F: Array, out: Array) -> None:
-    """c of the moment of the forces F on the directors of the second body, and of f, which acts at its reference
-    point."""
+def _across(m: Memory, e: Any, F: Array) -> Array:
+    """c of the forces F on x and the directors of the second body: F[0] acts at its reference point, so that it has the
+    moment of minus the arm of the joint's point."""
+    D1, D2 = (states(m)[b].d.reshape(3, 3) for b in e.body)
+    M = cross(D2, F[1:] - np.outer(e.point, F[0])).sum(axis=0)
+    return cross(M, e.axis @ D1) / e.length
+
+
+def normal_force(m: Memory, k: int, load: Array) -> tuple[Any, Array]:
+    """N of friction k for a load (f, c), and its derivatives (6,) by it."""
     e = frictions(m)[k]
-    d1 = states(m)[e.body[0]].d
-    s = states(m)[e.body[1]]
-    d = s.d
-    M = s.s
-    for i in range(3):
-        j = (i + 1) % 3
-        l = (i + 2) % 3
-        t = 0.0 * out[0]
-        for n in range(3):
-            # of the force on director n at d_n, and of f at minus the arm of the point
-            p = e.point[n]
-            t += d[3 * n + j] * (F[3 * n + l] - p * out[l]) - d[3 * n + l] * (F[3 * n + j] - p * out[j])
-        M[i] = t
-    for i in range(3):
-        j = (i + 1) % 3
-        l = (i + 2) % 3
-        a = d1[j] * e.axis[0] + d1[3 + j] * e.axis[1] + d1[6 + j] * e.axis[2]
-        b = d1[l] * e.axis[0] + d1[3 + l] * e.axis[1] + d1[6 + l] * e.axis[2]
-        out[3 + i] = (M[j] * b - M[l] * a) / e.length
-
-
-def normal_force(m: Memory, k: int, load: Array) -> None:
-    """`normals[k]` = N of friction k for a load (f, c), and `friction_gradient` its derivatives by it."""
-    x = load
-    e = frictions(m)[k]
-    g = friction_gradient(m)
+    f, c = load[:3], load[3:]
     least = 0.25 * e.floor * e.floor
     if e.moments == 0:
-        size = sqrt(dot(x, x, 3) + 4.0 * least)
-        for j in range(3):
-            g[j] = x[j] / size
-            g[3 + j] = 0.0
-        normals(m)[k] = size
-        return
-    one = least + 0.0 * x[0]
-    two = least + 0.0 * x[0]
-    for j in range(3):
-        one += (0.5 * x[j] + x[3 + j]) * (0.5 * x[j] + x[3 + j])
-        two += (0.5 * x[j] - x[3 + j]) * (0.5 * x[j] - x[3 + j])
-    one = sqrt(one)
-    two = sqrt(two)
-    for j in range(3):
-        a = (0.5 * x[j] + x[3 + j]) / one
-        b = (0.5 * x[j] - x[3 + j]) / two
-        g[j] = 0.5 * (a + b)
-        g[3 + j] = a - b
-    normals(m)[k] = one + two
+        N = sqrt(f @ f + 4.0 * least)
+        return N, np.concatenate([f / N, 0.0 * c])
+    one, two = 0.5 * f + c, 0.5 * f - c
+    N1, N2 = sqrt(one @ one + least), sqrt(two @ two + least)
+    one, two = one / N1, two / N2
+    return N1 + N2, np.concatenate([0.5 * (one + two), one - two])
 
 
 def friction_forces(m: Memory) -> None:
     """Add the friction under the reactions by `multipliers` to the natural forces. Reads P and Q; writes `normals`."""
     for k in range(head(m).n_frictions):
-        reaction_load(m, k, multipliers(m))
-        normal_force(m, k, joint_load(m))
+        normals(m)[k], _ = normal_force(m, k, reaction_load(m, k, multipliers(m)))
     add_friction(m)
 
 

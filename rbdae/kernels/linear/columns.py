@@ -28,7 +28,6 @@ from rbdae.kernels.memory import (
     friction_loads,
     friction_solution,
     head,
-    joint_load,
     primitives,
     rows,
     states,
@@ -157,8 +156,7 @@ def _add_friction(m: Memory, W: Any) -> None:
     z = friction_solution(m)
     for c in range(W.shape[1]):
         for k in range(n):
-            reaction_load(m, k, W[h.n_v :, c])
-            z[k] = friction_loads(m)[k, 6 * n + 6 :] @ joint_load(m)
+            z[k] = friction_loads(m)[k, 6 * n + 6 :] @ reaction_load(m, k, W[h.n_v :, c])
         solve_friction(m)
         for k in range(n):
             W[: h.n_v, c] += F[k, : h.n_v] * z[k]

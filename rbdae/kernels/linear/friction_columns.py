@@ -32,12 +32,10 @@ from rbdae.kernels.memory import (
     constraint_side,
     friction_columns,
     friction_factors,
-    friction_gradient,
     friction_loads,
     friction_solution,
     frictions,
     head,
-    joint_load,
     multipliers,
     normals,
     right_hand_side,
@@ -98,13 +96,9 @@ def superpose_friction(m: Memory) -> None:
     loads = friction_loads(m)
     for k in range(n):
         for l in range(n + 1):
-            if l == n:
-                reaction_load(m, k, la)
-            else:
-                reaction_load(m, k, friction_columns(m)[l, h.n_v :])
-            for j in range(6):
-                loads[k, 6 * l + j] = joint_load(m)[j]
-        normal_force(m, k, joint_load(m))
+            of = la if l == n else friction_columns(m)[l, h.n_v :]
+            loads[k, 6 * l : 6 * l + 6] = reaction_load(m, k, of)
+        N[k], _ = normal_force(m, k, loads[k, 6 * n : 6 * n + 6])
     for _ in range(STEPS):
         _newton_step(m)
     z = friction_solution(m)
@@ -126,28 +120,14 @@ def _newton_step(m: Memory) -> None:
     n = head(m).n_frictions
     N = normals(m)
     z = friction_solution(m)
-    x = joint_load(m)
     F = friction_factors(m)
-    loads = friction_loads(m)
-    g = friction_gradient(m)
     for k in range(n):
-        for j in range(6):
-            t = loads[k, 6 * n + j]
-            for l in range(n):
-                t += N[l] * loads[k, 6 * l + j]
-            x[j] = t
-        before = N[k]
-        normal_force(m, k, x)
-        z[k] = before - N[k]
-        N[k] = before
-        for l in range(n):
-            t = -g[0] * loads[k, 6 * l]
-            for j in range(1, 6):
-                t -= g[j] * loads[k, 6 * l + j]
-            F[k, l] = t
+        of = friction_loads(m)[k, : 6 * (n + 1)].reshape(n + 1, 6)
+        normal, g = normal_force(m, k, of[n] + N[:n] @ of[:n])
+        z[k] = N[k] - normal
+        F[k, :n] = -(of[:n] @ g)
         F[k, k] += 1.0
-        for j in range(6):
-            loads[k, 6 * n + 6 + j] = g[j]
+        friction_loads(m)[k, 6 * (n + 1) :] = g
     for k in range(n):
         for i in range(k + 1, n):
             t = F[i, k] / F[k, k]
@@ -180,6 +160,5 @@ def margins(m: Memory, out: Array) -> None:
     for k in range(n):
         out[n + k] = normals(m)[k]
     for k in range(n):
-        normal_force(m, k, friction_loads(m)[k, 6 * k :])
-        out[k] = -maximum(-friction_factors(m)[k, k], normals(m)[k] - 1.0)
-        normals(m)[k] = out[n + k]
+        alone, _ = normal_force(m, k, friction_loads(m)[k, 6 * k : 6 * k + 6])
+        out[k] = -maximum(-friction_factors(m)[k, k], alone - 1.0)
