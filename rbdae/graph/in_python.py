@@ -31,6 +31,13 @@ def _inverse_of_a_number(x: Any) -> Any:
     return 1.0 / x if x else math.copysign(math.inf, x.real)
 
 
+def _arctan2(y: Any, x: Any) -> Any:
+    """The angle of (x, y), continued to complex numbers."""
+    if isinstance(y, complex) or isinstance(x, complex):
+        return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
+    return math.atan2(y, x)
+
+
 def _called(function: Callable[..., None], n_in: int, n_out: int, *numbers: Any) -> list[Any]:
     """The vector that a function of the user has filled."""
     values = np.array(numbers)
@@ -46,7 +53,8 @@ TEXTS = {
 }  # fmt: skip
 """The expression of a node."""
 
-NAMES = {"_rcp": _inverse_of_a_number} | {f"_{name}": _of_a_number(name) for name in (*FUNCTIONS, *OF_TWO)}
+NAMES = {f"_{name}": _of_a_number(name) for name in (*FUNCTIONS, *OF_TWO)}
+NAMES |= {"_rcp": _inverse_of_a_number, "_arctan2": _arctan2}
 """What is called in them."""
 
 

@@ -9,7 +9,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import in_python, machine_call, segment_times, switches
+from inside import machine_call, projection_in_python, segment_times, switches
 
 import rbdae
 from rbdae.adapter import Reason
@@ -278,7 +278,7 @@ def test_projections_are_those_in_python(system, pairing, rng):
 
 def compare_with_python(projector, y):
     wanted, found = y.copy(), y.copy()
-    other = in_python(projector)
+    other = projection_in_python(projector)
     assert other(0.1, wanted) == projector(0.1, found)
     assert abs(projector.iterations - other.iterations) <= 1  # the last one may be of rounding alone
     natural = projector.problem.natural(0.0, y)

@@ -229,7 +229,7 @@ def machine_call(address: int) -> Any:
     return machine_function.PROTOTYPE(address)
 
 
-def in_python(projector: Any) -> Any:
+def projection_in_python(projector: Any) -> Any:
     """The same projection with its loop, and the model's functions, in plain Python."""
     of = projector.problem.workspace
     workspace = Workspace(Memory.of(of.model, of.settings, code="plain"), of.selection)
