@@ -54,7 +54,7 @@ TEXTS = {
 """The expression of a node."""
 
 NAMES = {f"_{name}": _of_a_number(name) for name in (*FUNCTIONS, *OF_TWO)}
-NAMES |= {"_rcp": _inverse_of_a_number, "_arctan2": _arctan2}
+NAMES |= {"_rcp": _inverse_of_a_number, "_arctan2": _arctan2, "_floor": lambda x: float(np.floor(x.real))}
 """What is called in them."""
 
 
