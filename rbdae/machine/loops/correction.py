@@ -96,6 +96,18 @@ def copy(n: int, x: Vec, out: Vec) -> None:
         out[i] = x[i]
 
 
+def fill(n: int, value: float, out: Vec) -> None:
+    """The first n numbers of `out` become a value."""
+    for i in range(n):
+        out[i] = value
+
+
+def add(n: int, factor: float, x: Vec, out: Vec) -> None:
+    """`out` += factor x, the first n numbers."""
+    for i in range(n):
+        out[i] += factor * x[i]
+
+
 def close_joints(p: Correction, t: float, z: Vec, given: Vec, work: Vec, violated: Vec, moved: Vec) -> float:
     """Newton's method for g = 0 of the joints from z on, nearest to it in the mass metric; changes z. The number of
     steps; negative if they failed. The results of a model's functions are in `violated` and `moved`."""
@@ -112,8 +124,7 @@ def close_joints(p: Correction, t: float, z: Vec, given: Vec, work: Vec, violate
     iteration = 0.0
     halvings = 0
     given[n_v] = 0.0
-    for i in range(n_v):
-        total[i] = 0.0
+    fill(n_v, 0.0, total)
     copy(p.n, z, before)
     while True:
         if evaluate(p.violations, p.violations_context, t, z, p.vectors, 0.0, violated) != 0:
@@ -128,10 +139,9 @@ def close_joints(p: Correction, t: float, z: Vec, given: Vec, work: Vec, violate
         if halved:
             halvings += 1
             given[n_v + 1] = 1.0
-            for i in range(n_v):
-                last[i] *= 0.5
-                total[i] -= last[i]
-                given[i] = last[i]
+            add(n_v, -0.5, last, last)
+            add(n_v, -1.0, last, total)
+            copy(n_v, last, given)
         elif iteration >= p.limit or error != error:
             return _FAILED
         else:
@@ -141,16 +151,15 @@ def close_joints(p: Correction, t: float, z: Vec, given: Vec, work: Vec, violate
             halvings = 0
             best = error
             given[n_v + 1] = 0.0
-            for i in range(n_v):
-                given[i] = -pull * total[i]
+            fill(n_v, 0.0, given)
+            add(n_v, -pull, total, given)
             copy(p.n_q, z, before)
         if evaluate(p.step, p.step_context, t, before, given, 0.0, moved) != 0 or counts[p.n_joints] != 0.0:
             return _FAILED
         copy(p.n_q, after, z)
         if not halved:
-            for i in range(n_v):
-                last[i] = moved[i]
-                total[i] += last[i]
+            copy(n_v, moved, last)
+            add(n_v, 1.0, last, total)
 
 
 def nearest(p: Correction, t: float, out: Vec) -> bool:
@@ -168,8 +177,7 @@ def nearest(p: Correction, t: float, out: Vec) -> bool:
     normal = violated[2 * n_g :]
     moved = normal[n_y:]
     counts = moved[n_v + n_y :]
-    for i in range(n_g):
-        counts[i] = 1.0
+    fill(n_g, 1.0, counts)
     counts[n_g] = 0.0
     p.t = t
     p.steps = 0.0
@@ -183,8 +191,7 @@ def nearest(p: Correction, t: float, out: Vec) -> bool:
         copy(n_y if moving else n_q, normal, out)
         p.steps = close_joints(p, t, out, given, work, violated, moved)
     if moving and p.steps >= 0.0:
-        for i in range(n_v):
-            given[i] = 0.0
+        fill(n_v, 0.0, given)
         given[n_v] = 1.0
         given[n_v + 1] = 0.0
         if evaluate(p.step, p.step_context, t, out, given, 0.0, moved) != 0:
