@@ -5,8 +5,7 @@ angular velocity: lower quartiles over rounds in which all cases take turns (wha
 case is two bodies on a spherical joint and a pivot, at attitudes that are regular in every chart.
 
 Operations are those of code of a model, one body that turns about a pivot in principal axes without weight: what Table
-1 of [NS] counts. Those of R(a) and K(a) Omega are counted by numbers that count (`counting.py`), without sums with 0
-and products with 0 and 1.
+1 of [NS] counts. Those of R(a) and K(a) Omega are counted as they are recorded.
 
     python benchmarks/charts.py [--quick] [--times | --counts]
 """
@@ -22,10 +21,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from counting import SIGNS, counted
 from scipy.spatial.transform import Rotation
 
 import rbdae
+from rbdae.graph.symbols import Recorder
 from rbdae.rotations import CHARTS
 
 FIRST = ("quaternion", "angular")
@@ -144,21 +143,22 @@ def print_times(rounds: int, n: int) -> None:
 
 def written(seen: Counter[str]) -> str:
     """For example ``+5 -7 *18``."""
-    found = []
-    for sign in SIGNS:
-        if seen[sign]:
-            found.append(f"{sign}{seen[sign]}" if sign in "+-*/" else f"{seen[sign]} {sign}")
-    return " ".join(found) or "none"
+    signs = {"add": "+", "sub": "-", "mul": "*", "rcp": "/"}
+    found = [f"{sign}{seen[kind]}" for kind, sign in signs.items() if seen[kind]]
+    return " ".join([*found, *(f"{n} {kind}" for kind, n in seen.items() if kind not in signs)]) or "none"
 
 
 def operations(rotation: str) -> dict[str, Counter[str]]:
-    """Of R(a) and K(a) Omega, without sums with 0 and products with 0 and 1."""
+    """Of R(a) and K(a) Omega, recorded."""
     chart = CHARTS[rotation]
-    a = np.array(chart.centre) if chart.centre else chart.parameters(np.eye(4)[0], np.eye(3))
-    return {
-        "R(a)": counted(chart.rotation, a, folded=True),
-        "K(a) Omega": counted(chart.rate, a, np.ones(3), folded=True),
-    }
+    recorder = Recorder({"a": np.ones(chart.n), "om": np.ones(3)}, 1000)
+    a, om = recorder.inputs("a"), recorder.inputs("om")
+    found = {}
+    for name, values in (("R(a)", chart.rotation(a)), ("K(a) Omega", chart.rate(a, om))):
+        needed = recorder.graph.needed([recorder.number(value) for value in values.ravel()])
+        kinds = Counter(recorder.graph.nodes[k][0] for k in needed)
+        found[name] = Counter({kind: n for kind, n in kinds.items() if kind not in ("const", "input")})
+    return found
 
 
 def print_counts() -> None:

@@ -157,6 +157,6 @@ def spurrier_klumpp(R: Mat) -> Vec:
 
 def unit_quaternion(R: Mat) -> Vec:
     """The unit quaternion of a rotation matrix (3, 3), with nonnegative scalar part."""
-    p = largest_row(np.asarray(R, dtype=float).tolist())  # on Python's numbers: quicker
+    p: Vec = largest_row(np.asarray(R, dtype=float).tolist())  # on Python's numbers: quicker
     p /= math.sqrt(p @ p)
     return -p if p[0] < 0.0 else p
