@@ -32,10 +32,11 @@ def _inverse_of_a_number(x: Any) -> Any:
 
 
 def _arctan2(y: Any, x: Any) -> Any:
-    """The angle of (x, y), continued to complex numbers."""
-    if isinstance(y, complex) or isinstance(x, complex):
-        return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
-    return math.atan2(y, x)
+    """The angle of (x, y); of complex steps with its derivative."""
+    angle = math.atan2(y.real, x.real)
+    if not (isinstance(y, complex) or isinstance(x, complex)):
+        return angle
+    return complex(angle, (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2))
 
 
 def _called(function: Callable[..., None], n_in: int, n_out: int, *numbers: Any) -> list[Any]:
