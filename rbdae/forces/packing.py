@@ -162,6 +162,19 @@ def _by_law(row: Any, law: Any, slopes: Any, n_in: int, n_out: int, *, by_rates:
     return [force, tangent]
 
 
+@final
+@dataclass(frozen=True)
+class _Slope:
+    """dV/dZ of a potential, which is minus the force at Z without rates."""
+
+    force: Any
+
+    def __call__(self, t: float, Z: Vec, out: Vec) -> None:
+        force = np.zeros(24)
+        self.force(t, np.concatenate([Z, np.zeros(24)]), force)
+        out[:] = -force
+
+
 def _slopes(owner: str, law: Recorded, given: Any, places: Any = None) -> Any:
     """The Jacobian of a user's law: its own, with the entries at `places`, if it is recorded, or called without a given
     one."""
@@ -263,8 +276,11 @@ class _Packing:
         slopes = _slopes(owner, law, element.jacobian, BY_RATES)
         self._functions += _by_law(row, law, slopes, 48, 24, by_rates=True)
         if element.potential is not None:
-            self._functions.append(UserFunction(recorded(owner, "potential", element.potential, 24, 1), 24, 1))
-            row["potential"] = self._functions[-1].address
+            potential = UserFunction(recorded(owner, "potential", element.potential, 24, 1), 24, 1)
+            slope = UserFunction(_Slope(law), 24, 24)
+            potential.slope = slope, False
+            row["potential"] = potential.address
+            self._functions += [potential, slope]
 
     def add_stateful(self, row: Any, name: str, element: StateElement, bodies: tuple[int, ...]) -> None:
         """Natural forces by functions with states."""

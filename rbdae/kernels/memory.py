@@ -125,7 +125,6 @@ _NUMBERS = (
     "n_vector",
     "n_body_unknowns",
     "n_newton",
-    "n_operations",
     "kind",
     "chart",
     "chart_internal",
@@ -254,14 +253,8 @@ square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_fa
 """L, then D, of its normal equations."""
 null_space = MemoryArray(Content.DEMAND, np.float64, lambda h: (h.n_v, h.n_nu))
 """T of the null-space forms."""
-newton_matrix = MemoryArray(Content.DEMAND, np.float64, lambda h: h.n_newton)
-"""Blocks of the Newton equations of a step, and their right-hand side."""
-newton_operations = MemoryArray(Content.DEMAND, kb.NEWTON_OPERATION, lambda h: h.n_operations)
-"""Their elimination."""
-newton_bodies = MemoryArray(Content.DEMAND, kb.NEWTON_BODY, lambda h: h.n_bodies)
-"""Where bodies, primitives and forces are in them."""
-newton_joints = MemoryArray(Content.DEMAND, kb.NEWTON_JOINT, lambda h: h.n_primitives)
-newton_forces = MemoryArray(Content.DEMAND, kb.NEWTON_FORCE, lambda h: h.n_elements + h.n_bushings)
+newton_order = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_newton)
+"""Unknowns of a step in the order in which their equations are eliminated."""
 
 
 # ---------------------------------------------------------------- scratch vectors
