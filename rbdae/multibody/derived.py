@@ -102,9 +102,9 @@ def derivative_rows(
 
 
 def evaluated(
-    workspace: Workspace, kernel: Derivative, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
+    workspace: Workspace, kernel: Callback, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
 ) -> Callable[..., None]:
-    """A derivative without machine code, evaluated in Python, slowly; recorded again where a guard does not hold."""
+    """A kernel without machine code, evaluated in Python, slowly; recorded again where a guard does not hold."""
     known: list[Recording] = []
 
     def fill(t: float, y: Vec, *others: Any) -> None:

@@ -11,10 +11,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
-from rbdae.conserving import SCHEMES, Scheme
-from rbdae.conserving.entries import predict
-from rbdae.formulations.base import Callback, Derivative, Explicit
-from rbdae.formulations.implicit_step import ImplicitStep
+from rbdae.conserving import SCHEMES, Scheme, predict
+from rbdae.formulations.base import Callback, Derivative, Explicit, ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.machine.factors import BoundFactors, Factors, Tables
@@ -333,11 +331,11 @@ def _made(
     workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
 ) -> tuple[MachineFunction, TracedKernel | None]:
     """A kernel as a machine function, of this model alone if there is code of it, and that code."""
+    plain = evaluated(workspace, kernel, shapes, None)
     own = None
     if workspace.memory.traced:
-        own = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(kernel), tally=tally)
-    function = trampoline(workspace.plain(kernel), kernel.signs[1:], shapes) if own is None else own.function()
-    return function, own
+        own = traced(workspace, kernel, shapes, otherwise=lambda: plain, tally=tally)
+    return trampoline(plain, kernel.signs[1:], shapes) if own is None else own.function(), own
 
 
 LONGEST_STEP = 1500
@@ -354,7 +352,7 @@ def _step(
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
-    found = traced(workspace, kernel, shapes, otherwise=lambda: workspace.plain(scheme.newton))
+    found = traced(workspace, kernel, shapes, otherwise=lambda: evaluated(workspace, scheme.newton, shapes, None))
     return None if found is None else found.bare()
 
 
