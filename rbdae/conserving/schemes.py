@@ -1,13 +1,24 @@
-"""The table of schemes by name, one line each."""
+"""The table of schemes by name, one line each, and their kernels.
+
+All kernels have the signature of a residual, (t, y, yd, c, out), with the state y at the start of the step and its size
+c; yd are the unknowns of the step.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from rbdae.conserving.entries import steps_of, work_of
-from rbdae.kernels.conserving import increments as of
-from rbdae.kernels.entry import Entry
+from rbdae.graph.functions import Array, Memory
+from rbdae.kernels.conserving import steps
+from rbdae.kernels.conserving.bodies import Energy, Exponential, Paper, Rodrigues
+from rbdae.kernels.conserving.midpoint import Momenta, Velocities
+from rbdae.kernels.conserving.variational import Variational
+from rbdae.kernels.entry import Entry, entry
+from rbdae.kernels.equations import set_state
+from rbdae.kernels.linear.accelerations import accelerations
+from rbdae.kernels.memory import head, multipliers
 
 
 @final
@@ -18,7 +29,8 @@ class Scheme:
     Parameters
     ----------
     name, summary, source : its name in the literature, one line, paper and equation
-    newton, advance, work : its kernels, see `rbdae.conserving.entries`
+    newton, advance, work : kernels of one iteration of a step, of the end of a step, and out[0] = the work of drives
+        and of forces without a potential in a step
     forces : whether it has discrete forms of drives and applied forces
     """
 
@@ -31,13 +43,45 @@ class Scheme:
     forces: bool = True
 
 
-_rodrigues, _work_rodrigues = steps_of(of.RODRIGUES, "rodrigues"), work_of(of.RODRIGUES, "rodrigues")
-_paper, _work_paper = steps_of(of.PAPER, "paper"), work_of(of.PAPER, "paper")
-_exponential, _work_exponential = steps_of(of.EXPONENTIAL, "exponential"), work_of(of.EXPONENTIAL, "exponential")
-_energy = steps_of(of.ENERGY, "energy")
-_momenta = steps_of(of.MOMENTA, "momenta")
-_velocities = steps_of(of.VELOCITIES, "velocities")
-_variational = steps_of(of.VARIATIONAL, "variational")
+def _kernels(kind: type[Rodrigues]) -> tuple[Entry, Entry, Entry]:
+    """`newton`, `advance` and `work` of the steps of a kind of bodies, as entries with names of their own."""
+
+    def newton(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+        steps.newton(m, t, y, yd, c, out, kind)
+
+    def advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+        steps.advance(m, t, y, yd, c, out, kind)
+        h = head(m)
+        if out.shape[0] > h.multipliers_at:
+            _add_multipliers(m, t + yd[h.n_body_unknowns + h.n_rows] * c, out)
+
+    def work(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+        steps.work(m, t, y, yd, c, out, kind)
+
+    def named(kernel: Callable[..., None]) -> Entry:
+        kernel.__qualname__ = f"{kernel.__name__}_{kind.__name__.lower()}"
+        return entry("ityyto")(kernel)
+
+    return named(newton), named(advance), named(work)
+
+
+def _add_multipliers(m: Memory, t: float, y: Array) -> None:
+    """Add the multipliers of the state y at t, by elimination: of second order like the state. The multipliers of a
+    step belong to no time and are of first order."""
+    set_state(m, t, y)
+    accelerations(m)
+    h = head(m)
+    y[h.multipliers_at : h.multipliers_at + h.n_la] = multipliers(m)[: h.n_la]
+
+
+@entry("ityyto")
+def predict(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """Initial guess for the unknowns of the first step; yd is not read."""
+    steps.predict(m, t, y, c, out)
+
+
+_KINDS = (Rodrigues, Paper, Exponential, Energy, Momenta, Velocities, Variational)
+_OF = {kind: _kernels(kind) for kind in _KINDS}
 
 SCHEMES: dict[str, Scheme] = {
     s.name: s
@@ -46,72 +90,62 @@ SCHEMES: dict[str, Scheme] = {
             "QUAT.EM-R",
             "energy and momentum, in quaternions, with every joint",
             "[BS09] (51) with Rodrigues parameters of the increment",
-            *_rodrigues,
-            _work_rodrigues,
+            *_OF[Rodrigues],
         ),
         Scheme(
             "QUAT.EM",
             "energy; momentum without joints, else to second order",
             "[BS09] (51)",
-            *_paper,
-            _work_paper,
+            *_OF[Paper],
         ),
         Scheme(
             "DIR.EM",
             "energy and momentum, in directors, with every joint",
             "[BS09], section 5, after [BS01]",
-            *_rodrigues,
-            _work_rodrigues,
+            *_OF[Rodrigues],
         ),
         Scheme(
             "QUAT.VI",
             "momentum; a symplectic map: energy errs without a trend; without applied forces",
             "[BS09], Appendix E",
-            *_variational,
-            _work_rodrigues,
+            *_OF[Variational],
             forces=False,
         ),
         Scheme(
             "ALGO.C1",
             "momentum; energy of bodies without forces",
             "[SW91]",
-            *_exponential,
-            _work_exponential,
+            *_OF[Exponential],
         ),
         Scheme(
             "ALGO.C1 (energy)",
             "energy; momentum without joints, else to second order",
             "[SW91], arms times 2 tan(theta / 2) / theta",
-            *_energy,
-            _work_exponential,
+            *_OF[Energy],
         ),
         Scheme(
             "MIDPOINT",
             "energy and momentum, with every joint: the steps of QUAT.EM-R",
             "[GR95], section 11, with Rodrigues parameters b = h Om_mean / 2 of the increment, (183)",
-            *_rodrigues,
-            _work_rodrigues,
+            *_OF[Rodrigues],
         ),
         Scheme(
             "MIDPOINT (conformal)",
             "energy; momentum without joints, else to second order: the steps of QUAT.EM",
             "[GR95], section 11, with the conformal vector c = h Om_mean of the increment, (256)",
-            *_paper,
-            _work_paper,
+            *_OF[Paper],
         ),
         Scheme(
             "MIDPOINT (310)",
             "momentum without joints, else to second order; energy to second order",
             "[GR95] (309), (331), (340), (310)",
-            *_momenta,
-            _work_paper,
+            *_OF[Momenta],
         ),
         Scheme(
             "MIDPOINT (326)",
             "energy; of first order, and momentum, too",
             "[GR95] (309), (331), (340), (326)",
-            *_velocities,
-            _work_paper,
+            *_OF[Velocities],
         ),
     )
 }

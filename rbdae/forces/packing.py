@@ -179,6 +179,19 @@ def recorded(owner: str, what: str, function: Any, n_in: int, n_out: int) -> Rec
 
 
 @final
+@dataclass(frozen=True)
+class _Slope:
+    """dV/dZ of a potential, which is minus the force at Z without rates."""
+
+    force: Any
+
+    def __call__(self, t: float, Z: Vec, out: Vec) -> None:
+        force = np.zeros(len(Z))
+        self.force(t, np.concatenate([Z, np.zeros(len(Z))]), force)
+        out[:] = -force
+
+
+@final
 class _Packing:
     """The arrays that elements fill, one after the other."""
 
@@ -232,7 +245,9 @@ class _Packing:
             gone = len(element.names) - len(left)
             self._add_law(row, whole, Derived(whole), n_in - gone, n_out - gone)
         if element.potential is not None:
-            row["potential"] = self._added(recorded(owner, "potential", element.potential, n, 1), n, 1).address
+            potential = self._added(recorded(owner, "potential", element.potential, n, 1), n, 1)
+            potential.slope = self._added(_Slope(law), n, n), False
+            row["potential"] = potential.address
 
     def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
         """A law along quantities."""
@@ -278,9 +293,9 @@ class _Packing:
 
     def _add_law(self, row: Any, law: Any, slopes: Any, n_in: int, n_out: int) -> None:
         """A law and its Jacobian, in the record of their element."""
-        force, tangent = self._added(law, n_in, n_out), self._added(slopes, n_in, n_in * n_out)
-        force.slope = tangent, False
-        row["force"], row["jacobian"] = force.address, tangent.address
+        force = self._added(law, n_in, n_out)
+        force.slope = self._added(slopes, n_in, n_in * n_out), False
+        row["force"] = force.address
 
     def _add_states(self, row: Any, force: str, names: tuple[str, ...], values: Vec, n_differential: int) -> None:
         """Initial values by labels; refuses names that are taken."""

@@ -50,6 +50,30 @@ class Derivative:
 Callback: TypeAlias = Entry | Derivative
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class ImplicitStep:
+    """A step of an integration scheme, compiled for a model as one function (`rbdae.machine.implicit_step`).
+
+    Parameters
+    ----------
+    newton, advance : kernels of one iteration, and of the end of the step
+    """
+
+    newton: Entry
+    advance: Entry
+
+    @property
+    def name(self) -> str:
+        """For messages and files."""
+        return f"{self.newton.name}_and_{self.advance.name.rpartition(':')[2]}"
+
+    @property
+    def signs(self) -> str:
+        """The arguments of its kernels."""
+        return self.newton.signs
+
+
 class AbstractKernels(ABC):
     """The equations of a formulation as kernels. Their Jacobians are derived.
 

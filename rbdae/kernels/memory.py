@@ -122,7 +122,6 @@ _NUMBERS = (
     "n_vector",
     "n_body_unknowns",
     "n_newton",
-    "n_operations",
     "kind",
     "chart",
     "chart_internal",
@@ -209,8 +208,6 @@ square_product_slot = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_squar
 """and their places."""
 rows = MemoryArray(Content.SCRATCH, kb.ROW, lambda h: h.n_primitives)
 """P, Q, multipliers and gradients of each primitive."""
-element_memory = MemoryArray(Content.SCRATCH, kb.ELEMENT_MEMORY)
-"""Of one force element."""
 tangent_memory = MemoryArray(Content.SCRATCH, kb.TANGENT_MEMORY)
 """Of one primitive, bushing or body."""
 normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
@@ -243,14 +240,8 @@ square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_fa
 """L, then D, of its normal equations."""
 null_space = MemoryArray(Content.DEMAND, np.float64, lambda h: (h.n_v, h.n_nu))
 """T of the null-space forms."""
-newton_matrix = MemoryArray(Content.DEMAND, np.float64, lambda h: h.n_newton)
-"""Blocks of the Newton equations of a step, and their right-hand side."""
-newton_operations = MemoryArray(Content.DEMAND, kb.NEWTON_OPERATION, lambda h: h.n_operations)
-"""Their elimination."""
-newton_bodies = MemoryArray(Content.DEMAND, kb.NEWTON_BODY, lambda h: h.n_bodies)
-"""Where bodies, primitives and forces are in them."""
-newton_joints = MemoryArray(Content.DEMAND, kb.NEWTON_JOINT, lambda h: h.n_primitives)
-newton_forces = MemoryArray(Content.DEMAND, kb.NEWTON_FORCE, lambda h: h.n_elements + h.n_bushings)
+newton_order = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_newton)
+"""Unknowns of a step in the order in which their equations are eliminated."""
 
 
 # ---------------------------------------------------------------- scratch vectors

@@ -114,8 +114,8 @@ DRIVE = np.dtype(
 # offset of the `n_states` internal states among those of all elements; elements by functions act on `n_bodies` bodies,
 # from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input` on in
 # `element_inputs`, and the `n_parameters` numbers of its law, from `first_parameter` on in `element_constants`, are
-# among the arguments of its law `force`; without one the inputs are the load in place of `constant`; `jacobian` are the
-# derivatives of the law; `reaction` of friction under the reaction of a joint is its number from 1 on
+# among the arguments of its law `force`; without one the inputs are the load in place of `constant`; `reaction` of
+# friction under the reaction of a joint is its number from 1 on
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -128,7 +128,6 @@ ELEMENT = np.dtype(
             "holonomic",
             "law",
             "force",
-            "jacobian",
             "potential",
             "n_states",
             "state",
@@ -199,38 +198,11 @@ TREE_VELOCITY = np.dtype(
     align=True,
 )
 
-# the Newton equations of a step, `rbdae.kernels.conserving`: where the unknowns of a body, its diagonal block and its
-# entries of the right-hand side begin; the same for each equation of a primitive, by side where bodies matter: its
-# entry of the right-hand side, its gradient, a row of a block, and its force, a column of another one, whose rows are
-# `force_stride` apart; the blocks of the stiffness by pairs of sides
-NEWTON_BODY = np.dtype([(name, "i8") for name in ("unknown", "block", "row")], align=True)
-
-NEWTON_JOINT = np.dtype(
-    [
-        ("row", "i8", (3,)),
-        ("gradient", "i8", (2, 3)),
-        ("force", "i8", (2, 3)),
-        ("force_stride", "i8", (2,)),
-        ("stiffness", "i8", (2, 2)),
-        ("stiffness_stride", "i8", (2,)),
-    ],
-    align=True,
-)
-
-# blocks of the stiffness of a force, by pairs of sides; first those of the elements, then of the bushings
-NEWTON_FORCE = np.dtype([("stiffness", "i8", (2, 2)), ("stride", "i8", (2,))], align=True)
-
-# a step of the elimination: what is done with the blocks that begin at first, second, third
-NEWTON_OPERATION = np.dtype(
-    [(name, "i8") for name in ("kind", "first", "second", "third", "rows", "columns", "inner")], align=True
-)
-
-
 # working memory of one body; names: `d` the directors, a trailing `d` a time derivative
 STATE = np.dtype(
     [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
     + [(n, "f8", (9,)) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
-    + [(n, "f8", (9, 9)) for n in ("B", "U", "Ud", "Vd")]
+    + [(n, "f8", (9, 9)) for n in ("B", "U")]
     + [
         ("N", "f8", (9, 3)),
         ("C", "f8", (3, 3)),
@@ -243,25 +215,12 @@ STATE = np.dtype(
 ROW = np.dtype(
     [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
     + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
-    + [(n, "f8", (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
+    + [("Gw", "f8", (2, 3, 9))],
     align=True,
 )
 
-# working memory of one primitive or body at a time, which stays in the cache. `K`: K(a); `left`, `right`: matrices of
-# quaternion products; `basis`: T_d(d); the others are for the kernel that asks for them
+# working memory of one primitive or body at a time. `basis`: T_d(d); the others are for the kernel that asks for them
 TANGENT_MEMORY = np.dtype(
-    [("work", "f8", (2, 3, 9))]
-    + [(n, "f8", (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
-    align=True,
-)
-
-# working memory of one force element, see kernels/elements.py
-ELEMENT_MEMORY = np.dtype(
-    [(n, "f8", (3,)) for n in ("q", "r", "s", "f", "w", "u", "load")]
-    + [("x", "f8", (12 + MOST_INPUTS,))]
-    + [(n, "f8", (3, 3)) for n in ("J", "X", "C")]
-    + [(n, "f8", (3, 24)) for n in ("g", "h")]
-    + [("Z", "f8", (48,)), ("F", "f8", (24,)), ("y", "f8", (24,)), ("z", "f8", (24,)), ("user", "f8", (1152,))]
-    + [("K", "f8", (24, 24)), ("Y", "f8", (12, 12))],
+    [("work", "f8", (2, 3, 9))] + [(n, "f8", (9, 9)) for n in ("basis", "block", "product")],
     align=True,
 )

@@ -25,10 +25,11 @@ class SymbolicMemory:
     head : the head of a workspace
     arrays : the arrays of a workspace by name
     inputs : arrays of symbols that take the place of some of them
+    recorder : their recorder, for kernels with derivatives (`rbdae.graph.derivatives`)
     """
 
-    def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
-        self.head = _record(head[0])
+    def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any], recorder: Any = None) -> None:
+        self.head, self.recorder = _record(head[0]), recorder
         self._arrays = arrays
         for name, array in inputs.items():
             setattr(self, name, array)

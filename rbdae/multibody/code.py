@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
-from rbdae.formulations.base import Callback
-from rbdae.formulations.implicit_step import ImplicitStep
+from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight

@@ -46,7 +46,7 @@ _PLACES = frozenset(
 )
 """Fields of records that say where something is."""
 
-_NO_LAWS = frozenset({"jacobian", "potential"})
+_NO_LAWS = frozenset({"potential"})
 """Functions that residuals do not call."""
 
 

@@ -21,7 +21,7 @@ from rbdae.kernels.symbolic import opened
 RECORDS = named(Content.NUMBERS)
 """The arrays that have numbers of the model."""
 
-ADDRESSES = ("force", "jacobian", "potential", "law")
+ADDRESSES = ("force", "potential", "law")
 """The fields of records that are addresses of the user's functions."""
 
 _WORD = 8

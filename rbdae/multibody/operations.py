@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
 
-from rbdae.formulations.implicit_step import ImplicitStep
+from rbdae.formulations.base import ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.graph.symbols import NotStraight

@@ -261,7 +261,7 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     for name, array in selected(workspace).items():
         chosen[name] = numbers[first : first + array.size].reshape(array.shape)
         first += array.size
-    m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
+    m = SymbolicMemory(workspace.head, workspace.arrays, chosen, recorder)
     if "references" in chosen:
         m.head.referenced = 1
     return m

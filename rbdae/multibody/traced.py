@@ -17,8 +17,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from rbdae import _process
-from rbdae.formulations.base import Callback
-from rbdae.formulations.implicit_step import ImplicitStep
+from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code import Code, Wanted, code_of

@@ -25,7 +25,7 @@ from rbdae.multibody.arrays import loop_records
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
-from rbdae.multibody.newton import newton_equations
+from rbdae.multibody.newton import elimination_order
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
@@ -243,16 +243,11 @@ class Workspace:
             self.own("null_space", self.memory.null_space())
 
     def make_newton(self) -> None:
-        """Have room for the Newton equations of steps (`rbdae.kernels.conserving`)."""
-        if "newton_operations" in self._arrays:
-            return
-        found = newton_equations(self.arrays)
-        self._set(n_body_unknowns=found.n_body_unknowns, n_newton=found.n, n_operations=len(found.operations))
-        self._own_room("newton_matrix")
-        self.own("newton_operations", found.operations)
-        self.own("newton_bodies", found.bodies)
-        self.own("newton_joints", found.joints)
-        self.own("newton_forces", found.forces)
+        """Have the order of elimination of steps (`rbdae.kernels.conserving.steps`)."""
+        if "newton_order" not in self._arrays:
+            n, order = elimination_order(self.arrays, self.layout.n_internal)
+            self._set(n_body_unknowns=n, n_newton=len(order))
+            self.own("newton_order", order)
 
     # ------------------------------------------------------------ the last factorisation
 

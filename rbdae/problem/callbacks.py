@@ -11,10 +11,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
-from rbdae.conserving import SCHEMES, Scheme
-from rbdae.conserving.entries import predict
-from rbdae.formulations.base import Callback, Explicit
-from rbdae.formulations.implicit_step import ImplicitStep
+from rbdae.conserving import SCHEMES, Scheme, predict
+from rbdae.formulations.base import Callback, Explicit, ImplicitStep
 from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
 from rbdae.machine.factors import BoundFactors, Factors, Tables
@@ -328,11 +326,11 @@ def _made(
     workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
 ) -> tuple[MachineFunction, TracedKernel | None]:
     """A kernel as a machine function, of this model alone if there is code of it, and that code."""
+    plain = in_python(workspace, kernel)
     own = None
     if workspace.memory.traced:
-        own = traced(workspace, kernel, shapes, otherwise=lambda: in_python(workspace, kernel), tally=tally)
-    function = trampoline(in_python(workspace, kernel), kernel.signs[1:], shapes) if own is None else own.function()
-    return function, own
+        own = traced(workspace, kernel, shapes, otherwise=lambda: plain, tally=tally)
+    return trampoline(plain, kernel.signs[1:], shapes) if own is None else own.function(), own
 
 
 LONGEST_STEP = 1500

@@ -12,11 +12,11 @@ E (d1 - d0) = h (p0 + p1) / 2 and p1 - p0 = h f - h G_int(d_mean)^T La, with the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from ctypes import CFUNCTYPE, c_double, c_int32, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from inside import SCHEMES, conserving_entries, in_python, memories, workspaces
 
 import rbdae
 
@@ -162,24 +162,23 @@ class DirectorOracle:
 
 
 def newton_slopes(problem: rbdae.Problem, scheme: str, h: float) -> Any:
-    """The derivatives of u - A(u)^-1 r(u) where r = 0, bodies' rows only, by complex steps, for the first step: along
-    eight random directions, all of which a wrong entry of A changes."""
-    memory = problem.workspace.memory
-    space = workspaces.Workspace(memories.Memory.of(memory.model, memory.settings), problem.workspace.selection)
-    space.make_newton()
-    newton, start = in_python(space, SCHEMES[scheme].newton), in_python(space, conserving_entries.predict)
-    n_bodies = int(space.head["n_body_unknowns"][0])
-    n = n_bodies + problem.workspace.layout.n_rows
-    y, out, u = problem.y0.astype(complex), np.zeros(n + 1, dtype=complex), np.zeros(n + 1, dtype=complex)
-    start(0.0, y, u, h, out)
+    """The derivatives of u - A(u)^-1 r(u) where r = 0, bodies' rows only, by differences of fourth order, for the first
+    step: along eight random directions, all of which a wrong entry of A changes."""
+    functions = problem.callbacks.steps(scheme)
+    n, kinds = functions.n_unknowns, (c_void_p, c_double, c_void_p, c_void_p, c_double, c_void_p)
+
+    def call(function: Any, u: Any) -> Any:
+        out = np.zeros(n + 1)
+        run, y = CFUNCTYPE(c_int32, *kinds)(function.address), problem.y0
+        assert run(function.context, 0.0, y.ctypes.data, u.ctypes.data, h, out.ctypes.data) == 0
+        return out
+
+    u = call(functions.predict, np.zeros(n + 1))
     for _ in range(12):
-        u[:] = out.real
-        newton(0.0, y, u, h, out)
-    u[:] = out.real
-    slopes = []
-    for along in np.random.default_rng(3).standard_normal((8, n)):
-        v = u.copy()
-        v[:n] += 1e-30j * along
-        newton(0.0, y, v, h, out)
-        slopes.append(out[:n_bodies].imag / 1e-30)
-    return np.array(slopes)
+        u = call(functions.newton, u)
+    along = 1e-4 * np.random.default_rng(3).standard_normal((8, n + 1))
+    apart = [
+        [call(functions.newton, u + k * step) - call(functions.newton, u - k * step) for k in (1, 2)] for step in along
+    ]
+    near, far = np.array(apart).swapaxes(0, 1)[..., : n - functions.n_rows]
+    return (8.0 * near - far) / 12e-4

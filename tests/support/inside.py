@@ -22,7 +22,6 @@ from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
 from rbdae.cli import write_states
 from rbdae.conserving import SCHEMES
-from rbdae.conserving import entries as conserving_entries
 from rbdae.forces.motion_law import of_one_displacement
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
@@ -38,8 +37,6 @@ from rbdae.graph.symbols import Recorder
 from rbdae.initial import formulate as formulating
 from rbdae.initial.start import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels import records
-from rbdae.kernels.conserving import elimination as step_elimination
-from rbdae.kernels.conserving import increments
 from rbdae.kernels.entry import entry
 from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
@@ -69,7 +66,6 @@ from rbdae.multibody import (
     elements,
     jacobian_pattern,
     joint_values,
-    newton,
     open_numbers,
     rates_jacobian,
     recorded_factors,
@@ -249,30 +245,6 @@ def values_of_machine_code(
     assert machine_call(code.address("straight"))(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
     assert out[-1] == np.pi  # nothing behind the last one
     return out[:-1]
-
-
-def solved_blocks(A: Mat, b: Mat) -> Mat:
-    """The solution of A x = b, small matrices, as the blocks of a step's equations are factorised."""
-    n, columns = b.shape
-    memory = np.concatenate([A.ravel(), b.ravel()])
-    step_elimination._factor(memory, 0, n)
-    step_elimination._solve(memory, 0, n * n, n, columns)
-    out: Mat = memory[n * n :].reshape(n, columns)
-    return out
-
-
-def increment_and_arms(b: Vec, scheme: int) -> tuple[Vec, Vec]:
-    """(e0, g, e0', g', n2, v) and (l0, l1, l2, l0', l1', l2') of a rotation's half increment."""
-    state = SimpleNamespace(wd=b, Vd=np.zeros((2, 9)))
-    kernel = increments.set_increment
-    before = kernel.__globals__["half_increment"], kernel.__globals__["increment"], kernel.__globals__["arms"]
-    names = kernel.__globals__
-    try:
-        names.update(half_increment=lambda m, k: m.wd, increment=lambda m, k: m.Vd[0], arms=lambda m, k: m.Vd[1])
-        kernel(state, 0, scheme)
-    finally:
-        names.update(half_increment=before[0], increment=before[1], arms=before[2])
-    return state.Vd[0, :6], state.Vd[1, :6]
 
 
 def machine_context(selection: Vec, functions: Sequence[int], data: Any) -> Any:
@@ -648,3 +620,12 @@ def text_of_elements(problem: rbdae.Problem) -> str:
 def steps_of(problem: Any, scheme: str) -> Any:
     """The functions of an integration scheme of a problem."""
     return problem.callbacks.steps(scheme)
+
+
+def nodes_of_an_iteration(problem: Any, scheme: str) -> int:
+    """The nodes of what is recorded of an iteration of Newton's method in a step."""
+    n, space = steps_of(problem, scheme).n_unknowns, problem.workspace
+    shapes = {"y": (problem.n,), "yd": (n + 1,), "out": (n + 1,)}
+    point = recording.recording_point(space, shapes)
+    found = derived.recorded_kernel(space, SCHEMES[scheme].newton, shapes, point, recording.MOST_NODES)
+    return len(found.graph.needed(found.outputs))

@@ -1,231 +1,296 @@
-"""The bodies in a step: both ends of it, the residual of their balances, and its tangent.
+"""A body in a step: the increment of its rotation, the balance of its momenta, and its state at the end.
 
-The unknowns of a body are dx = x1 - x0 and b (`rbdae.kernels.conserving.increments`). With forces F on the mean natural
-coordinates, already multiplied by h^2 / 2, and the quaternion (e0, e) of the increment, E+- = e0 I +- e^:
+The unknowns of a body are dx = x1 - x0 and b = h Om_mean / 2, with the mean of the material angular velocities at both
+ends. With the forces F on natural coordinates, already multiplied by h^2 / 2, and the quaternion (e0, e) of the
+increment R1 = R0 dR(b), E+- = e0 I +- e^:
 
-    M (dx - h v0) - F_x                                 = 0
+    M (dx - h v0) - F_x                                   = 0
     E+ (2 J b - h J Om0 / 2) - E- (h J Om0 / 2 + L^T F_d) = 0
 
 The second one is R1 J Om1 - R0 J Om0 = h m times h / 2, seen from half of the rotation, e0 dR - e^ dR = E+: there its
 tangent has positive diagonal blocks up to half a turn in a step, so that no rows have to be exchanged.
+
+The schemes of the family f(theta) n = h Om_mean differ by the quaternion of the increment alone, which need not be of
+unit length:
+
+=========== ========================== ================================================
+Rodrigues   f = 2 tan(theta / 2)       (1, b)
+Paper       f = 4 tan(theta / 4)       (1 - b . b / 4, b)
+Exponential f = theta                  (cos |b|, sin |b| / |b| b)
+=========== ========================== ================================================
+
+A force has the arms L = l0 I + l1 b^ + l2 b b^T in the frame of the start: its moment is the sum of L e_k x R0^T f_k.
+For the mean directors, L = (I + dR) / 2, momentum is exact; for those at the mean quaternion of [BS09] (51), and for
+those scaled by 2 tan(theta / 2) / f (`Energy`), the work is.
 """
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any
 
-from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
-from rbdae.kernels.bodies.natural import place
-from rbdae.kernels.conserving.directors import begin_directors, director_rows
-from rbdae.kernels.conserving.increments import (
-    VARIATIONAL,
-    arms,
-    combination,
-    frame_of_start,
-    half_increment,
-    increment,
-    rotation_less_identity,
-    set_increment,
-    vector_of,
-)
-from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.memory import bodies, head, multipliers, newton_bodies, newton_matrix, states, tangent_memory
-from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.rotations.quaternion_algebra import conjugate_product
+import numpy as np
+
+from rbdae.graph.functions import Array, Memory, select, sqrt
+from rbdae.kernels.memory import bodies, head, states
+from rbdae.rotations.coefficients import ALPHA
+
+_SHORT = 0.99
+"""Of the half increment at half a turn: what a step may take."""
+
+HALF_A_TURN = 1e200
+"""What a balance lacks, squared, where an increment is half a turn or more: its rows say nothing."""
+
+_BEYOND = 10.0
+"""Of b . b: more than a turn, where the exponential map is taken as constant. No step may go there, only iterates."""
+
+_SINE = ALPHA[:12]
+"""sin(x) / x as a series in x^2: exact to rounding up to half a turn, a step's most."""
+
+_SLOPE = tuple(k * c for k, c in enumerate(ALPHA[:13]))[1:]
+"""Its derivative."""
 
 
-def start_directors(m: Memory, b: int) -> Any:
-    """R0 of a body, column by column."""
-    return states(m)[b].ddd
+def cross(a: Array, b: Array) -> Array:
+    """a x b."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
-def moved(A: Array, x: Array, out: Array) -> None:
-    """out = A x of three numbers."""
-    for i in range(3):
-        out[i] = A[i, 0] * x[0] + A[i, 1] * x[1] + A[i, 2] * x[2]
+def skew(a: Array) -> Array:
+    """a^ with a^ x = a x x."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-def begin(m: Memory, t: float, y: Array, h: float) -> None:
-    """The start of a step of size h: (t, y). Writes what is named ``start_...`` above."""
-    set_time(m, t)
-    gather_positions(m, y)
-    gather_velocities(m, y, head(m).n_q)
-    place(m)
-    _begin_bodies(m, h)
+def vect(N: Array) -> Array:
+    """The sum of e_k x N e_k, (N_32 - N_23, ..)."""
+    return np.array([N[2, 1] - N[1, 2], N[0, 2] - N[2, 0], N[1, 0] - N[0, 1]])
 
 
-def _begin_bodies(m: Memory, h: float) -> None:
-    momenta = head(m).momenta == 1
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
+def product(p: Array, q: Array) -> Array:
+    """p o q of quaternions, [BS09] (1)."""
+    return np.array([p[0] * q[0] - p[1:] @ q[1:], *(q[1:] * p[0] + p[1:] * q[0] + cross(p[1:], q[1:]))])
+
+
+def combination(a: Any, c: Any, d: Any, b: Array) -> Array:
+    """a I + c b^ + d b b^T."""
+    return np.eye(3) * a + skew(b) * c + np.outer(b, b) * d
+
+
+def quotient(x: Array, h: Any) -> Array:
+    """x / h rounded as a quotient is.
+
+    Code of one model multiplies by 1 / h: velocities times h would come back with the same relative error in each
+    step, and energy would drift by it.
+    """
+    q = x / h
+    return q + (x - q * h) / h
+
+
+def _series(c: tuple[float, ...], s: Any) -> Any:
+    """A polynomial with 12 coefficients, by halves: no sum waits long for another."""
+    s2 = s * s
+    s4 = s2 * s2
+    one = s * c[1] + c[0] + s2 * (s * c[3] + c[2])
+    two = s * c[5] + c[4] + s2 * (s * c[7] + c[6])
+    three = s * c[9] + c[8] + s2 * (s * c[11] + c[10])
+    return one + s4 * (two + s4 * three)
+
+
+def _within(b: Array) -> Any:
+    """b . b, up to more than a turn."""
+    s = b @ b
+    return select(s < _BEYOND, s, _BEYOND)
+
+
+class Rodrigues:
+    """A body in quaternions, with momenta p = 2 q o (0, J Om) or velocities Om: QUAT.EM-R.
+
+    Attributes
+    ----------
+    o : its record
+    dx0, c, om : h v0, h J Om0 / 2, h Om0 / 2 at the start
+    dx, b : its unknowns
+    z0, d : (4, 3) natural coordinates (x, d1, d2, d3) at the start, and half of their increments
+    """
+
+    widest: float | None = None
+    """b . b of the largest increment that a step may take, almost half a turn; None where that is infinite."""
+    slopes: tuple[tuple[Any, Array], ...] = ()
+    """Numbers of the increment with their derivatives by b, where these have fewer operations than calculus makes."""
+    at_start = False
+    """Whether forces of joints belong to the start of the step, not to its middle."""
+
+    def __init__(self, m: Memory, b: int, h: Any) -> None:
         s = states(m)[b]
-        for k in range(3):
-            s.pxd[k] = s.x[k]
-            s.xdd[k] = 0.0 * s.x[k]
-        for k in range(9):
-            s.ddd[k] = s.d[k]
-        if o.nt == 3:
-            for k in range(3):
-                s.xdd[k] = h * (s.px[k] / o.mass) if momenta else h * s.xd[k]
-        if head(m).kind == DIRECTOR_RATE:
-            begin_directors(m, b, h)
-            moved(o.inertia_inverse, s.tx, s.om)
-        elif momenta:  # p = 2 q o (0, J Om)
-            conjugate_product(s.a, s.p, s.s)
-            for k in range(3):
-                s.tx[k] = 0.25 * h * s.s[k + 1]
-            moved(o.inertia_inverse, s.tx, s.om)
-        else:
-            for k in range(3):
-                s.om[k] = 0.5 * h * s.w[k]
-            moved(o.inertia, s.om, s.tx)
+        self.o, self.h, self.momenta = bodies(m)[b], h, head(m).momenta == 1
+        self.a, self.R0, self.z0 = s.a[:4].copy(), s.d.reshape(3, 3).T.copy(), np.vstack([s.x, s.d.reshape(3, 3)])
+        self.dx0, self.P0 = np.zeros(3, dtype=object), s.px.copy()
+        if self.o.nt == 3:
+            self.dx0 = (self.P0 / self.o.mass if self.momenta else s.xd) * h
+        self.c, self.om = self.spin(s)
+
+    def spin(self, s: Any) -> tuple[Array, Array]:
+        """h J Om0 / 2 and h Om0 / 2 from the working memory of the body."""
+        if self.momenta:
+            c = product(self.a * np.array([1.0, -1.0, -1.0, -1.0]), s.p[:4])[1:] * (0.25 * self.h)
+            return c, self.o.inertia_inverse @ c
+        om = s.w[:3] * (0.5 * self.h)
+        return self.o.inertia @ om, om
+
+    def take(self, u: Array) -> None:
+        """The unknowns (dx, b), or b of a body with a pivot."""
+        self.dx, self.b = u[:-3] if len(u) > 3 else np.zeros(3, dtype=object), u[-3:]
+        self.e0, self.g, self.n2 = self.increment(self.b)
+        self.C = self.turn(self.b)
+        self.d = np.vstack([self.dx * 0.5, (self.R0 @ self.C).T])
+
+    # ------------------------------------------------------------ the increment
+
+    def increment(self, b: Array) -> tuple[Any, Any, Any]:
+        """(e0, g, n2): the quaternion (e0, g b) and its squared length."""
+        return 1.0, 1.0, b @ b + 1.0
+
+    def arms(self) -> tuple[Any, Any, Any]:
+        """(l0, l1, l2) of forces."""
+        t = 1.0 / self.n2
+        return t, t, t
+
+    def turn(self, b: Array) -> Array:
+        """(dR - I) / 2."""
+        e0, g, n2 = self.increment(b)
+        f = g * g / n2
+        return combination(-f * (b @ b), e0 * g / n2, f, b)
+
+    # ------------------------------------------------------------ the balance
+
+    def balance(self, weight: Array, forces: Array, torque: Array) -> Array:
+        """The rows of a body: those of the translation, if it has one, then those of the rotation. `weight` and
+        `forces` (4, 3) are h^2 / 2 times the natural forces, the latter with their `torque`."""
+        rotation = self.rotation(weight[1:].T, forces[1:].T, torque)
+        if self.o.nt == 0:
+            return rotation
+        return np.concatenate([(self.dx - self.dx0) * self.o.mass - weight[0] - forces[0], rotation])
+
+    def rotation(self, weight: Array, forces: Array, torque: Array) -> Array:
+        """The rows of the rotation; columns of the matrices are forces on directors."""
+        y, z = self.o.inertia @ self.b * 2.0 - self.c, self.c + self.moment(weight, torque)
+        return (y - z) * self.e0 + cross(self.b, y + z) * self.g
+
+    def moment(self, weight: Array, torque: Array) -> Array:
+        """L^T F in the frame of the start. That of the weight, which is constant, in b: a fifth of the operations."""
+        b, N, (l0, l1, l2) = self.b, self.R0.T @ weight, self.arms()
+        own = vect(N) * l0 + (N.T @ b - b * np.trace(N)) * l1 + cross(b, N @ b) * l2
+        return own + self.R0.T @ torque
+
+    def torque(self, forces: Array) -> Array:
+        """The moment of natural forces on the directors, in space."""
+        return np.sum([cross(*pair) for pair in zip(self.levers(), forces[1:], strict=True)], axis=0)
+
+    def levers(self) -> Array:
+        """R0 L e_k by rows: the mean directors."""
+        return self.z0[1:] + self.d[1:]
+
+    def lacking(self, rows: Array) -> Any:
+        """The lack of the balances, r . M^-1 r of their residuals r: the square of an increment, with the masses of
+        `weights`.
+
+        Rows see the rotational balance by a matrix, E-. Its least singular value is e0, which in the maps other than
+        `Rodrigues` vanishes at half a turn: there a row is zero and its balance is not. So the rows are divided by it.
+        """
+        turning = (rows[-3:] * rows[-3:]) @ (1.0 / np.diag(self.o.inertia))
+        if self.widest is not None:
+            small = self.b @ self.b < self.widest
+            turning = select(small, turning / self.least(select(small, self.e0, 1.0)), HALF_A_TURN)
+        return turning + rows[:-3] @ rows[:-3] / self.o.mass if self.o.nt == 3 else turning
+
+    def least(self, e0: Any) -> Any:
+        """The square of the least singular value of the matrix by which rows see the balance."""
+        return e0 * e0
+
+    @property
+    def weights(self) -> Array:
+        """Masses of the squares of the unknowns."""
+        J = np.diag(self.o.inertia) * 4.0
+        return np.concatenate([[self.o.mass] * 3, J]) if self.o.nt == 3 else J
+
+    # ------------------------------------------------------------ the end
+
+    def position(self, r: Any) -> tuple[Array, Array]:
+        """x, and the velocity or momentum of the translation, at the part r of the step: between the ends v is linear
+        in time, and dx its integral."""
+        f = self.dx - self.dx0
+        v = quotient(self.dx0 + f * (r * 2.0), self.h)
+        return self.z0[0] + (self.dx0 + f * r) * r, v * self.o.mass if self.momenta else v
+
+    def end(self, r: Any) -> tuple[Array, Array]:
+        """The quaternion, and the angular velocity or p, at the part r of the step."""
+        b = (self.om + (self.b - self.om) * r) * r
+        e0, g, _ = self.increment(b)
+        q = product(self.a, np.array([e0, *(b * g)]))
+        q = q / sqrt(q @ q)
+        if not self.momenta:
+            return q, quotient(self.om + (self.mean() - self.om) * (r * 2.0), self.h) * 2.0
+        return q, product(q, np.array([0.0, *self.angular_momentum(r)])) * 2.0
+
+    def mean(self) -> Array:
+        """h (Om0 + Om1) / 4."""
+        return self.b
+
+    def angular_momentum(self, r: Any) -> Array:
+        """J Om at the part r of the step, without the inverse of J, whose error would be the same in each step."""
+        return quotient(self.c + (self.o.inertia @ self.mean() - self.c) * (r * 2.0), self.h) * 2.0
 
 
-def take(m: Memory, u: Array, scheme: int, force_scale: float) -> None:
-    """The unknowns (dx, b) of all bodies and the multipliers of the joints from u, and what follows from them: mean
-    natural coordinates in x and d, half of their increments in xd and dd, and the weight times `force_scale`."""
-    B = bodies(m)
-    N = newton_bodies(m)
-    h = head(m)
-    la = multipliers(m)
-    for b in range(h.n_bodies):
-        s = states(m)[b]
-        i = N[b].unknown
-        for k in range(3):
-            s.gx[k] = 0.0 * s.x[k]
-        if B[b].nt == 3:
-            for k in range(3):
-                s.gx[k] = u[i + k]
-            i += 3
-        for k in range(3):
-            s.wd[k] = u[i + k]
-            s.fx[k] = force_scale * B[b].weight[k]
-        for k in range(9):
-            s.fd[k] = force_scale * B[b].weight_d[k]
-        set_increment(m, b, scheme)
-        _set_mean(m, b)
-    for i in range(h.n_rows):
-        la[h.n_internal + i] = u[h.n_body_unknowns + i]
+class Paper(Rodrigues):
+    """QUAT.EM, [BS09] (51)."""
+
+    widest = (2.0 * _SHORT) ** 2
+
+    def increment(self, b: Array) -> tuple[Any, Any, Any]:
+        """(1 - b . b / 4, b)."""
+        s = b @ b * 0.25
+        return 1.0 - s, 1.0, (s + 1.0) * (s + 1.0)
+
+    def arms(self) -> tuple[Any, Any, Any]:
+        """The directors at the mean quaternion."""
+        t = 1.0 / self.n2
+        return t * self.e0, t, t * 0.5
+
+    def levers(self) -> Array:
+        """Those directors."""
+        return (self.R0 @ combination(*self.arms(), self.b)).T
 
 
-def _set_mean(m: Memory, b: int) -> None:
-    s = states(m)[b]
-    C = tangent_memory(m).block
-    rotation_less_identity(m, b, C)
-    d0 = s.ddd
-    for k in range(3):
-        s.xd[k] = 0.5 * s.gx[k]
-        s.x[k] = s.pxd[k] + s.xd[k]
-        for j in range(3):
-            n = 3 * j + k
-            s.dd[n] = 0.5 * (d0[k] * C[0, j] + d0[3 + k] * C[1, j] + d0[6 + k] * C[2, j])
-            s.d[n] = d0[n] + s.dd[n]
+class Exponential(Rodrigues):
+    """ALGO.C1, [SW91]."""
+
+    widest = (0.5 * pi * _SHORT) ** 2
+
+    def take(self, u: Array) -> None:
+        """The slopes of the series are there: a third of the operations of an iteration."""
+        super().take(u)
+        slope = _series(_SLOPE, _within(self.b)) * 2.0
+        self.slopes = (self.e0, -self.b * self.g), (self.g, self.b * slope)
+
+    def increment(self, b: Array) -> tuple[Any, Any, Any]:
+        """(cos |b|, sin |b| / |b| b) of unit length."""
+        s = _within(b)
+        g = _series(_SINE, s)
+        return g + s * _series(_SLOPE, s) * 2.0, g, 1.0
+
+    def arms(self) -> tuple[Any, Any, Any]:
+        """The mean directors."""
+        return self.e0 * self.e0, self.e0 * self.g, self.g * self.g
 
 
-def body_rows(m: Memory, scheme: int) -> None:
-    """Residual and tangent of the balances of all bodies at fixed forces fx, fd; the matrix is cleared before. The
-    rotational ones of VARIATIONAL, MOMENTA and VELOCITIES are in files of their own."""
-    A = newton_matrix(m)
-    N = newton_bodies(m)
-    for i in range(head(m).n_newton):
-        A[i] = 0.0
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        row = N[b].row
-        at = N[b].block
-        n = o.nt + 3
-        if o.nt == 3:
-            for k in range(3):
-                A[row + k] = -(o.mass * (s.gx[k] - s.xdd[k]) - s.fx[k])
-                A[at + 7 * k] = o.mass
-            row += 3
-            at += 21
-        if head(m).kind == DIRECTOR_RATE:
-            director_rows(m, b, row, at, n)
-        elif scheme < VARIATIONAL:
-            _rotation_rows(m, b, row, at, n)
+class Energy(Exponential):
+    """ALGO.C1 with arms for which work is exact: times 2 tan(theta / 2) / theta = g / e0."""
 
+    def arms(self) -> tuple[Any, Any, Any]:
+        """Those of the exponential map, scaled."""
+        g2 = self.g * self.g
+        return self.e0 * self.g, g2, self.g * g2 / self.e0
 
-def add_cross(a: Array, scale: float, B: Array, out: Array) -> None:
-    """out += scale a^ B, 3 x 3."""
-    for j in range(3):
-        out[0, j] += scale * (a[1] * B[2, j] - a[2] * B[1, j])
-        out[1, j] += scale * (a[2] * B[0, j] - a[0] * B[2, j])
-        out[2, j] += scale * (a[0] * B[1, j] - a[1] * B[0, j])
-
-
-def cross(a: Array, b: Array, out: Array) -> None:
-    """Writes a x b."""
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
-
-
-def _rotation_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
-    """The rows of the rotation: three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    c = tangent_memory(m)
-    A = newton_matrix(m)
-    v = half_increment(m, b)
-    e = increment(m, b)
-    y = c.left[0]
-    z = c.left[1]
-    x = c.left[2]
-    moment(m, b)  # c.left[3], and its tangent in c.chained
-    moved(o.inertia, v, x)
-    for k in range(3):
-        y[k] = 2.0 * x[k] - s.tx[k]
-        z[k] = s.tx[k] + c.left[3, k]
-        x[k] = y[k] + z[k]
-    # E+ y - E- z = e0 (y - z) + g b x (y + z)
-    w = c.left[4]
-    cross(v, x, w)
-    for k in range(3):
-        A[row + k] = -(e[0] * (y[k] - z[k]) + e[1] * w[k])
-    # 2 E+ J - E- dz, and the derivatives of e0 and g b: (2 e0' (y - z) + 2 g' b x (y + z)) b^T - g (y + z)^
-    D = c.right
-    combination(0.0, -e[1], 0.0, x, D)
-    for i in range(3):
-        f = 2.0 * (e[2] * (y[i] - z[i]) + e[3] * w[i])
-        for j in range(3):
-            D[i, j] += f * v[j] + e[0] * (2.0 * o.inertia[i, j] - c.chained[i, j])
-            c.product[i, j] = 2.0 * o.inertia[i, j] + c.chained[i, j]
-    add_cross(v, e[1], c.product, D)
-    for i in range(3):
-        for j in range(3):
-            A[at + n * i + j] = D[i, j]
-
-
-def moment(m: Memory, b: int) -> None:
-    """The moment of fd in the frame of the start, L^T F, and its tangent with respect to b at fixed forces: to
-    ``left[3]`` and ``chained`` of `tangent_memory`."""
-    s = states(m)[b]
-    c = tangent_memory(m)
-    v = half_increment(m, b)
-    a = arms(m, b)
-    N = c.A
-    frame_of_start(m, b, s.fd, N)
-    trace = N[0, 0] + N[1, 1] + N[2, 2]
-    one = c.left[5]
-    two = c.left[6]
-    three = c.left[7]
-    vector_of(N, one)
-    for k in range(3):
-        two[k] = N[0, k] * v[0] + N[1, k] * v[1] + N[2, k] * v[2] - trace * v[k]
-    moved(N, v, c.left[8])
-    cross(v, c.left[8], three)
-    D = c.chained
-    for i in range(3):
-        c.left[3, i] = a[0] * one[i] + a[1] * two[i] + a[2] * three[i]
-        f = 2.0 * (a[3] * one[i] + a[4] * two[i] + a[5] * three[i])
-        for j in range(3):
-            D[i, j] = f * v[j] + a[1] * N[j, i]
-        D[i, i] -= a[1] * trace
-    add_cross(v, a[2], N, D)
-    combination(0.0, -a[2], 0.0, c.left[8], c.product)
-    for i in range(3):
-        for j in range(3):
-            D[i, j] += c.product[i, j]
+    def levers(self) -> Array:
+        """The mean directors, scaled."""
+        return super().levers() * (self.g / self.e0)

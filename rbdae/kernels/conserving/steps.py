@@ -1,232 +1,243 @@
-"""One Newton iteration of a step, and the end of a step from its unknowns."""
+"""A step of size h from (t, y), with the unknowns u: dx and b of each body, then mu = h^2 la / 2 of the joints.
+
+The equations are those of the bodies and joints; Newton's matrix is their derivative, by the calculus of the graph,
+and is eliminated on the graph in an order that was found once (`rbdae.multibody.newton`). Rows are not exchanged: a
+body's diagonal block is positive (`rbdae.kernels.conserving.bodies`), and what becomes of a joint's, after one of its
+bodies, is minus G A^-1 G^T.
+"""
 
 from __future__ import annotations
 
-from rbdae.graph.functions import Array, Memory, maximum, select, sqrt
-from rbdae.kernels.conserving.angles import advance_windings
-from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
-from rbdae.kernels.conserving.directors import end_directors
-from rbdae.kernels.conserving.drives import add_moving_increments, set_drives
-from rbdae.kernels.conserving.elimination import eliminate
-from rbdae.kernels.conserving.forces import applied, applied_tangents
-from rbdae.kernels.conserving.increments import (
-    MOMENTA,
-    PAPER,
-    VARIATIONAL,
-    half_increment,
-    increment,
-    quotient,
-    set_increment,
-    widest,
-)
-from rbdae.kernels.conserving.joints import joint_rows, set_bases
-from rbdae.kernels.conserving.midpoint import midpoint_rows, midpoint_velocity
-from rbdae.kernels.conserving.variational import to_the_start, variational_end, variational_rows
-from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
-from rbdae.kernels.memory import bodies, head, newton_bodies, newton_joints, newton_matrix, primitives, states
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from rbdae.graph.derivatives import tangents
+from rbdae.graph.elimination import eliminate, substitute
+from rbdae.graph.functions import Array, Memory, maximum, sqrt
+from rbdae.graph.pivots import with_pivots
+from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
+from rbdae.kernels.bodies.natural import place
+from rbdae.kernels.conserving import forces
+from rbdae.kernels.conserving.bodies import Rodrigues
+from rbdae.kernels.conserving.directors import Directors
+from rbdae.kernels.conserving.joints import driven, primitives_of
+from rbdae.kernels.memory import elements, head, newton_order, states
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.rotations.quaternion_algebra import add_product
 
 NOISE = 1e-10
 """Increments below this, squared and relative to the size of the system, count as that: what positions lose to
 round-off is no reason to iterate."""
 
 
-def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, scheme: int) -> None:
-    """The unknowns u in `yd` after one more iteration of the step of size h from (t, y), and, after them, the size of
-    the correction relative to that of the increments, or what the balances lacked before it (`_lacking`) if it is
-    more: small corrections alone are no solution where the matrix is singular."""
-    begin(m, t, y, h)
-    set_drives(m, t + h)
-    take(m, yd, scheme, 0.5 * h * h)
-    if scheme == VARIATIONAL:
-        to_the_start(m)
-    primitive_vectors(m, 1)
-    add_moving_increments(m)
-    applied(m, t, y, h)
-    primitive_forces(m)
-    body_rows(m, scheme)
-    if scheme == VARIATIONAL:
-        variational_rows(m)
-    elif scheme >= MOMENTA:
-        midpoint_rows(m)
-    if head(m).n_primitives + head(m).n_elements + head(m).n_bushings > 0:
-        set_bases(m)
-    joint_rows(m)
-    applied_tangents(m, h)
-    _lacking(m, scheme)
-    eliminate(m)
-    _corrected(m, yd, out)
+Slopes: TypeAlias = "list[tuple[Any, dict[int, Any]]]"
 
 
-HALF_A_TURN = 1e200
-"""What a balance lacks, squared, where an increment is half a turn or more: its rows say nothing."""
+def place_at(m: Memory, y: Array) -> list[Array]:
+    """Natural coordinates (x, d1, d2, d3) of the bodies at y, and of the ground."""
+    gather_positions(m, y)
+    place(m)
+    return [np.vstack([s.x, s.d.reshape(3, 3)]) for s in states(m)]
 
 
-def _lacking(m: Memory, scheme: int) -> None:
-    """The lack of the balances of each body, r . M^-1 r of their residuals r: the square of an increment, with the
-    masses of `_corrected`.
+def bodies_of(m: Memory, y: Array, h: Any, kind: type[Rodrigues]) -> list[Rodrigues]:
+    """The bodies at the start of a step."""
+    place_at(m, y)
+    gather_velocities(m, y, head(m).n_q)
+    kind = Directors if head(m).kind == DIRECTOR_RATE else kind
+    return [kind(m, b, h) for b in range(head(m).n_bodies)]
 
-    Rows see the rotational balance by a matrix, E- of `rbdae.kernels.conserving.bodies`. Its least singular value is
-    e0, which in the maps other than RODRIGUES vanishes at half a turn: there a row is zero and its balance is not. So
-    the rows are divided by it. The matrices of the other schemes have no singular value below 1.
+
+def correction(m: Memory, rows: Array, slopes: Slopes, right: Array, through: Array = ()) -> Array:
+    """The solution c of A c = right with A = d rows / d unknowns; 0 for unknowns of dropped rows.
+
+    Parameters
+    ----------
+    slopes : numbers with their derivatives by some unknowns: the unknowns themselves, and others
+    through : numbers on which many rows depend, and that depend on many unknowns: the chain rule goes through them
     """
-    A = newton_matrix(m)
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        v = half_increment(m, b)
-        row = newton_bodies(m)[b].row
-        lacking = 0.0 * s.x[0]
-        if o.nt == 3:
-            for k in range(3):
-                lacking += A[row + k] * A[row + k]
-            lacking = lacking / o.mass
-            row += 3
-        turning = 0.0 * s.x[0]
-        for k in range(3):
-            turning += A[row + k] * A[row + k] / o.inertia[k, k]
-        if scheme != VARIATIONAL and scheme >= PAPER and head(m).kind != DIRECTOR_RATE:
-            small = v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < widest(scheme)
-            e0 = select(small, increment(m, b)[0], 1.0)
-            turning = select(small, turning / (e0 * e0) if scheme < MOMENTA else turning, HALF_A_TURN)
-        s.t[0] = lacking + turning
+    recorder, graph = m.recorder, m.recorder.graph
+    one, n, number = graph.const(1.0), len(rows), recorder.number
+    seeds = {number(x): {j: number(slope) for j, slope in by.items()} for x, by in slopes}
+    between = [k for k in map(number, through) if graph.value(k) is None]
+    entries: dict[tuple[int, int], int] = {}
+
+    def add(i: int, row: Mapping[int, int], factor: int) -> None:
+        for j, node in row.items():
+            if j >= n:
+                add(i, of_between[j - n], node)
+                continue
+            x = graph.mul(factor, node)
+            entries[i, j] = graph.add(entries[i, j], x) if (i, j) in entries else x
+
+    of_between = tangents(graph, between, seeds)
+    seeds |= {k: {n + j: one} for j, k in enumerate(between)}
+    for i, row in enumerate(tangents(graph, [number(x) for x in rows], seeds)):
+        add(i, row, one)
+    order = newton_order(m).tolist()
+    plan = with_pivots(n, [(k, k) for k in order], entries)
+    factors = eliminate(graph, plan, entries)
+    x = substitute(graph, plan, factors, [number(x) for x in right])
+    out = np.zeros(n, dtype=object)
+    out[order] = [recorder.result(x[k]) for k in order]
+    return out
 
 
-def _corrected(m: Memory, u: Array, out: Array) -> None:
-    h = head(m)
-    A = newton_matrix(m)
-    change = 0.0
+def places(bodies: list[Rodrigues]) -> list[slice]:
+    """The places of the unknowns of bodies."""
+    ends = np.cumsum([0, *(body.o.nt + 3 for body in bodies)]).tolist()
+    return [slice(*pair) for pair in pairwise(ends)]
+
+
+def units(unknowns: Array) -> Slopes:
+    """The unknowns with their derivatives."""
+    return [(x, {j: 1.0}) for j, x in enumerate(unknowns)]
+
+
+@final
+class Step:
+    """A step with its unknowns.
+
+    Attributes
+    ----------
+    z, d : mean natural coordinates of the bodies and the ground, and half of their increments
+    """
+
+    def __init__(self, m: Memory, t: Any, y: Array, h: Any, u: Array, kind: type[Rodrigues]) -> None:
+        self.m, self.t, self.h = m, t + h * 0.5, h
+        self.bodies = bodies_of(m, y, h, kind)
+        self.states = y[head(m).states_at : head(m).states_at + head(m).n_states]
+        self.primitives = primitives_of(m, t, h)
+        self.own = places(self.bodies)
+        for body, own in zip(self.bodies, self.own, strict=True):
+            body.take(u[own])
+        n = head(m).n_body_unknowns
+        self.mu = u[n : n + head(m).n_rows]
+        ground = states(m)[head(m).n_bodies]
+        self.start = [*(body.z0 for body in self.bodies), np.vstack([ground.x, ground.d.reshape(3, 3)])]
+        self.d = [*(body.d for body in self.bodies), np.zeros((4, 3), dtype=object)]
+        self.z = [z + d for z, d in zip(self.start, self.d, strict=True)]
+        self.at_joints = self.start if kind.at_start else self.z
+
+    def forces(self) -> list[tuple[Array, Array]]:
+        """h^2 / 2 times the natural forces (4, 3) on each body: its weight, and those of joints and applied forces."""
+        half = self.h * self.h * 0.5
+        acting = [np.zeros((4, 3), dtype=object) for _ in self.z]
+        forces.add_applied(self.m, self.t, self.h, self.z, self.d, self.states, acting)
+        for p in self.primitives:
+            p.pull_back(self.at_joints, self.mu, acting)
+        weights = [np.vstack([b.o.weight, b.o.weight_d.reshape(3, 3)]) * half for b in self.bodies]
+        return [*zip(weights, acting, strict=False)]
+
+    def joint_rows(self) -> Array:
+        """g(z1, t1), 0 in dropped rows."""
+        out = np.zeros(len(self.mu), dtype=object)
+        for p in self.primitives:
+            out[p.rows] = p.at_end(self.z, self.d)
+        return out
+
+
+def newton(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[Rodrigues]) -> None:
+    """The unknowns u after one more iteration of the step of size h from (t, y), and, after them, the size of
+    the correction relative to that of the increments, or what the balances lacked before it (`Rodrigues.lacking`) if it
+    is more: small corrections alone are no solution where the matrix is singular."""
+    step = Step(m, t, y, h, u, kind)
+    acting = step.forces()
+    torques = [body.torque(forces) for body, (_, forces) in zip(step.bodies, acting, strict=True)]
+    balances = [body.balance(*both, torque) for body, both, torque in zip(step.bodies, acting, torques, strict=True)]
+    rows = np.concatenate([*balances, step.joint_rows()])
+    n = len(rows)
+    known = units(u[:n])
+    for body, own in zip(step.bodies, step.own, strict=True):
+        known += [(x, {own.stop - 3 + k: slope[k] for k in range(3)}) for x, slope in body.slopes]
+    c = correction(m, rows, known, -rows, np.ravel(torques))
+    lacking: Any = sum(body.lacking(each) for body, each in zip(step.bodies, balances, strict=True))
+    weights = np.concatenate([body.weights for body in step.bodies])
+    change = weights @ (c[: len(weights)] * c[: len(weights)])
+    kept = newton_order(m)
+    out[kept] = u[kept] + c[kept]
     size = 1e-300
-    lacking = 0.0
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        lacking += s.t[0]
-        i = newton_bodies(m)[b].unknown
-        r = newton_bodies(m)[b].row
-        if o.nt == 3:
-            for k in range(3):
-                out[i + k] = u[i + k] + A[r + k]
-                change += o.mass * A[r + k] * A[r + k]
-                size += o.mass * (s.gx[k] * s.gx[k] + NOISE * s.x[k] * s.x[k])
-            i += 3
-            r += 3
-        for k in range(3):
-            out[i + k] = u[i + k] + A[r + k]
-            w = 4.0 * o.inertia[k, k]
-            change += w * A[r + k] * A[r + k]
-            size += w * (s.wd[k] * s.wd[k] + NOISE)
-    for i in range(h.n_primitives):
-        p = primitives(m)[i]
-        at = newton_joints(m)[i].row
-        for k in range(p.n):
-            n = h.n_body_unknowns + p.row - h.n_internal + k
-            if p.keep[k] == 1:
-                out[n] = u[n] + A[at[k]]
-            else:
-                out[n] = 0.0
-    n = h.n_body_unknowns + h.n_rows
+    for body, z in zip(step.bodies, step.at_joints, strict=False):
+        if body.o.nt == 3:
+            size += (body.dx @ body.dx + z[0] @ z[0] * NOISE) * body.o.mass
+        size += np.diag(body.o.inertia) @ (body.b * body.b + NOISE) * 4.0
     out[n] = sqrt(maximum(change, lacking) / size)
 
 
-def predict(m: Memory, t: float, y: Array, h: float, out: Array) -> None:
+def predict(m: Memory, t: Any, y: Array, h: Any, out: Array) -> None:
     """The unknowns of a motion with constant velocities and without forces in the joints."""
-    begin(m, t, y, h)
-    n = head(m).n_body_unknowns
-    for b in range(head(m).n_bodies):
-        s = states(m)[b]
-        i = newton_bodies(m)[b].unknown
-        if bodies(m)[b].nt == 3:
-            for k in range(3):
-                out[i + k] = s.xdd[k]
-            i += 3
-        for k in range(3):
-            out[i + k] = s.om[k]
-    for k in range(head(m).n_rows):
-        out[n + k] = 0.0
+    found = bodies_of(m, y, h, Rodrigues)
+    for body, own in zip(found, places(found), strict=True):
+        out[own] = [*body.dx0[: body.o.nt], *body.om]
 
 
-def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, scheme: int) -> None:
-    """The state y at t + r h, from the unknowns of the step in `yd`, after which r stands.
+def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[Rodrigues]) -> None:
+    """The state y at t + r h, from the unknowns of the step in `u`, after which r stands.
 
     Between the ends the velocities v and Om are linear in time, and dx and b their integrals.
     """
-    begin(m, t, y, h)
-    if scheme == VARIATIONAL:
-        variational_end(m, yd, h)
-    _end(m, yd, h, out, scheme)
-    advance_windings(m, y, out)
-
-
-def _end(m: Memory, u: Array, h: float, out: Array, scheme: int) -> None:
-    n_q = head(m).n_q
+    step = Step(m, t, y, h, u, kind)
     r = u[head(m).n_body_unknowns + head(m).n_rows]
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        i = newton_bodies(m)[b].unknown
-        q = o.iq
-        v = n_q + o.iv
-        if o.nt == 3:
-            for k in range(3):
-                f = u[i + k] - s.xdd[k]
-                out[q + k] = s.pxd[k] + r * (s.xdd[k] + r * f)
-                w = quotient(s.xdd[k] + 2.0 * r * f, h)
-                out[v + k] = o.mass * w if head(m).momenta == 1 else w
-                if scheme == VARIATIONAL:
-                    out[v + k] = s.px[k] + r * (s.fx[k] - s.px[k])
-            i += 3
-            q += 3
-            v += 3
-        for k in range(3):
-            s.wd[k] = u[i + k]
-            s.gx[k] = u[i + k]
-        if head(m).kind == DIRECTOR_RATE:
-            end_directors(m, b, scheme, r, h, q, v, out)
-            continue
-        if scheme == VARIATIONAL:
-            for k in range(3):
-                s.tx[k] = 2.0 * (1.0 - r) * quotient(s.tx[k], h) + r * s.fd[k]
-        elif scheme >= MOMENTA:
-            midpoint_velocity(m, b, scheme)
-        if head(m).momenta == 1 and scheme != VARIATIONAL:
-            # without the inverse of J, whose error would be the same in each step
-            moved(o.inertia, s.gx, s.gd)
-            for k in range(3):
-                s.tx[k] = 2.0 * quotient(s.tx[k] + 2.0 * r * (s.gd[k] - s.tx[k]), h)
-        for k in range(3):
-            f = s.gx[k] - s.om[k]
-            s.wd[k] = r * (s.om[k] + r * (u[i + k] - s.om[k]))
-            s.om[k] = 2.0 * quotient(s.om[k] + 2.0 * r * f, h)
-        _turn(m, b, q, v, out, scheme)
+    if kind.at_start:
+        finish(step)
+    for body in step.bodies:
+        q, v = body.o.iq, head(m).n_q + body.o.iv
+        parts = zip(body.position(r), body.end(r), strict=True)
+        for at, (translation, rotation) in zip((q, v), parts, strict=True):
+            both = np.concatenate([translation[: body.o.nt], rotation])
+            out[at : at + len(both)] = both
+    _advance_windings(step, out)
 
 
-def _turn(m: Memory, b: int, q: int, v: int, out: Array, scheme: int) -> None:
-    """q1 = q0 o e, of unit length again, and Om1 or p1 = 2 q1 o (0, J Om1)."""
-    s = states(m)[b]
-    set_increment(m, b, scheme)
-    e = increment(m, b)
-    x = half_increment(m, b)
-    s.s[0] = e[0]
-    for k in range(3):
-        s.s[k + 1] = e[1] * x[k]
-    for k in range(4):
-        s.t[k] = 0.0
-    add_product(s.a, s.s, 1.0, s.t)
-    length = sqrt(s.t[0] * s.t[0] + s.t[1] * s.t[1] + s.t[2] * s.t[2] + s.t[3] * s.t[3])
-    for k in range(4):
-        s.t[k] = s.t[k] / length
-        out[q + k] = s.t[k]
-    if head(m).momenta == 0:
-        for k in range(3):
-            out[v + k] = s.om[k]
+def finish(step: Any) -> None:
+    """The momenta at the end of a step of QUAT.VI, on the constraints: M dv + G^T nu = 0, G (v + dv) = 0 at z1."""
+    for body, both in zip(step.bodies, step.forces(), strict=True):
+        body.finish(*both)
+    if not len(step.mu):
         return
-    s.s[0] = 0.0
-    for k in range(3):
-        s.s[k + 1] = s.tx[k]
-    for k in range(4):
-        s.gd[k] = 0.0
-    add_product(s.t, s.s, 2.0, s.gd)
-    for k in range(4):
-        out[v + k] = s.gd[k]
+
+    end = [z + d for z, d in zip(step.z, step.d, strict=True)]
+
+    def rows(x: Array) -> Array:
+        """With x = (dv, nu)."""
+        nu, pulled = x[head(step.m).n_body_unknowns :], [np.zeros((4, 3), dtype=object) for _ in end]
+        g, rates = np.zeros(len(nu), dtype=object), [np.zeros((4, 3), dtype=object) for _ in end]
+        for k, (body, own) in enumerate(zip(step.bodies, step.own, strict=True)):
+            rates[k] = body.moved(body.rates + x[own])
+        for p in step.primitives:
+            p.pull_back(end, nu, pulled)
+            g[p.rows] = p.along(end, rates)
+        changes = [body.momenta_of(x[own], f) for body, own, f in zip(step.bodies, step.own, pulled, strict=False)]
+        return np.concatenate([*changes, g])
+
+    n = step.m.head.n_body_unknowns + step.m.head.n_rows
+    x = step.m.recorder.with_inputs("change", np.zeros(n))
+    c = correction(step.m, rows(x), units(x), -rows(np.zeros(n, dtype=object)))
+    for body, own in zip(step.bodies, step.own, strict=True):
+        body.change(c[own])
+
+
+def _advance_windings(step: Step, out: Array) -> None:
+    """The windings at the positions of out, within or at the end of the step: phi0 and the increment from there."""
+    m = step.m
+    turning = [e for e in elements(m)[: head(m).n_elements] if e.winding == 1]
+    if not turning:
+        return
+    d = [(now - before) * 0.5 for now, before in zip(place_at(m, out), step.start, strict=True)]
+    z = [before + half for before, half in zip(step.start, d, strict=True)]
+    for e in turning:
+        of = forces.displacements(m, e, forces.pair(z, e.body), forces.pair(d, e.body), step.states)
+        out[head(m).states_at + e.state] = (of.mean + of.increments * 0.5)[0]
+
+
+def work(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: type[Rodrigues]) -> None:
+    """out[0] = the work in the step of what has no potential: what the energy changes by, exactly, in a scheme that
+    keeps it. Drives do -la dg, with dg = G(z_mean) (z1 - z0), in which a prescribed angle has the direction half way.
+    """
+    step = Step(m, t, y, h, u, kind)
+    done = forces.work(m, step.t, h, step.z, step.d, step.states)
+    for p in driven(m, step.primitives):
+        done -= step.mu[p.rows] @ p.along(step.z, step.d) * (4.0 / (h * h))
+    out[0] = done

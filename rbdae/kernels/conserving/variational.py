@@ -17,264 +17,86 @@ known. The steps are a symplectic map, and reversible; energy errs by O(h^2), wi
 
 Without forces a spin has h Om = 2 e0 |e| = sin(theta): there is no step if h Om > 1.
 
-The unknown is b = e / e0 (`RODRIGUES`), with w = 1 / (1 + b . b) = e0^2. Times h / 2 the first line is
+The unknown is b = e / e0 (`Rodrigues`), with w = 1 / (1 + b . b) = e0^2. Times h / 2 the first line is
 
     w (J b + b x J b) - s(e0 b, h^2 N0 / 2) / 4 - h J Om0 / 2 = 0,
 
-and twice that are the rows. Joints are further constraints of (E1): p0 = -D1 L_d + h G(q0)^T la, g(q1) = 0, and
-p1 = D2 L_d - G(q1)^T nu with G(q1) M^-1 p1 = 0. The next step's multipliers take up nu, so that positions are those
-of (E1), and momenta are on the constraints.
+and twice that are the rows. Joints are further constraints of (E1):
+p0 = -D1 L_d + h G(q0)^T la, g(q1) = 0, and p1 = D2 L_d - G(q1)^T nu with G(q1) M^-1 p1 = 0. The next step's multipliers
+take up nu, so that positions are those of (E1), and momenta are on the constraints.
 """
 
 from __future__ import annotations
 
-from rbdae.graph.functions import Array, Memory, sqrt
-from rbdae.kernels.conserving.bodies import add_cross, cross, moved, take
-from rbdae.kernels.conserving.elimination import eliminate
-from rbdae.kernels.conserving.increments import (
-    VARIATIONAL,
-    combination,
-    frame_of_start,
-    half_increment,
-    increment,
-    quotient,
-    rotation_less_identity,
-    vector_of,
-)
-from rbdae.kernels.conserving.joints import MOVED, PULLED, bases, joint_rows
-from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
-from rbdae.kernels.memory import (
-    bodies,
-    head,
-    newton_bodies,
-    newton_joints,
-    newton_matrix,
-    primitives,
-    rows,
-    states,
-    tangent_memory,
-)
-from rbdae.rotations.algebra import director_tangents, spin
+from typing import Any
+
+import numpy as np
+
+from rbdae.graph.functions import Array, sqrt
+from rbdae.kernels.conserving.bodies import Rodrigues, cross, quotient, skew, vect
 
 
-def to_the_start(m: Memory) -> None:
-    """Natural coordinates of the start in x and d, all of their increments in xd and dd, and the forces of the weight
-    in gd, too. After `take`."""
-    for b in range(head(m).n_bodies):
-        s = states(m)[b]
-        for k in range(3):
-            s.x[k] = s.pxd[k]
-            s.xd[k] = s.gx[k]
-        for k in range(9):
-            s.d[k] = s.ddd[k]
-            s.dd[k] = 2.0 * s.dd[k]
-            s.gd[k] = s.fd[k]
+def mean_moment(N: Array, e0: Any, e: Array) -> Array:
+    """s(e, N)."""
+    return (N + N.T) @ e - e * np.trace(N) + vect(N) * (e0 + 1.0)
 
 
-def joint_moment(m: Memory, b: int, N: Array, out: Array) -> None:
-    """vect R0^T (fd - gd), the moment of the joints in the frame of the start; N is overwritten."""
-    s = states(m)[b]
-    for k in range(9):
-        s.t[k] = s.fd[k] - s.gd[k]
-    frame_of_start(m, b, s.t, N)
-    vector_of(N, out)
+class Variational(Rodrigues):
+    """QUAT.VI of one body."""
 
+    at_start = True
 
-def mean_moment(N: Array, e0: float, e: Array, K: Array, out: Array) -> None:
-    """out = s(e, N), and K = N + N^T - tr(N) I."""
-    trace = N[0, 0] + N[1, 1] + N[2, 2]
-    for i in range(3):
-        for j in range(3):
-            K[i, j] = N[i, j] + N[j, i]
-        K[i, i] -= trace
-    moved(K, e, out)
-    out[0] += (1.0 + e0) * (N[2, 1] - N[1, 2])
-    out[1] += (1.0 + e0) * (N[0, 2] - N[2, 0])
-    out[2] += (1.0 + e0) * (N[1, 0] - N[0, 1])
+    def rotation(self, weight: Array, forces: Array, torque: Array) -> Array:
+        """The first line; the forces are those of joints, at the start."""
+        w = 1.0 / self.n2
+        e0 = sqrt(w)
+        Jb = self.o.inertia @ self.b
+        turned = ((Jb + cross(self.b, Jb)) * w - self.c) * 2.0 - self.R0.T @ torque
+        return turned - mean_moment(self.R0.T @ weight, e0, self.b * e0) * 0.5
 
+    def levers(self) -> Array:
+        """Forces of joints belong to the start."""
+        return self.z0[1:]
 
-def variational_rows(m: Memory) -> None:
-    """Residual and tangent of the balances of the rotations of all bodies. The joints' forces do not depend on the
-    increments."""
-    N = newton_bodies(m)
-    for b in range(head(m).n_bodies):
-        nt = bodies(m)[b].nt
-        _rows(m, b, N[b].row + nt, N[b].block + nt * (nt + 4), nt + 3)
-    _clear_multipliers(m)
+    def lacking(self, rows: Array) -> Any:
+        """What the balance lacks from the frame of the other schemes, times I - b^."""
+        return super().lacking(np.concatenate([rows[:-3], rows[-3:] - cross(self.b, rows[-3:])]))
 
+    def finish(self, weight: Array, joints: Array) -> None:
+        """P1 = P0 + h w + j / h and y1 at the end, from the forces of the step: R1 (y1 - ..) = R0 (y0 + ..)."""
+        self.P1 = self.P0 + self.o.weight * self.h + quotient(joints[0], self.h)
+        e0, dR = 1.0 / sqrt(self.n2), self.C * 2.0 + np.eye(3)
+        e, N = self.b * e0, self.R0.T @ weight[1:].T
+        y = self.R0.T @ self.torque(joints) * 0.5 + self.c + mean_moment(N, e0, e) * 0.25
+        self.y1 = quotient(dR.T @ y + mean_moment(dR.T @ N, e0, -e) * 0.25, self.h) * 2.0
 
-def _clear_multipliers(m: Memory) -> None:
-    for i in range(head(m).n_primitives):
-        for k in range(3):
-            rows(m)[i].la[k] = 0.0
+    @property
+    def rates(self) -> Array:
+        """(v, Om) that belong to P1 and y1, or Om of a body with a pivot."""
+        Om = self.o.inertia_inverse @ self.y1
+        return np.concatenate([self.P1 / self.o.mass, Om]) if self.o.nt == 3 else Om
 
+    def moved(self, rates: Array) -> Array:
+        """The rates of the natural coordinates at the end that belong to (v, Om)."""
+        v = rates[:-3] if self.o.nt == 3 else np.zeros(3, dtype=object)
+        return np.vstack([v, ((self.R0 + self.R0 @ self.C * 2.0) @ skew(rates[-3:])).T])
 
-def _rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
-    """Three entries of the right-hand side from `row`, a block of rows n apart from `at`, from the frame of the other
-    rows: times I - b^, whose own derivative counts for nothing where the rows are zero."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    c = tangent_memory(m)
-    A = newton_matrix(m)
-    v = half_increment(m, b)
-    w = 1.0 / increment(m, b)[4]
-    e0 = sqrt(w)
-    y = c.left[0]
-    z = c.left[1]
-    e = c.left[2]
-    f = c.left[3]
-    moved(o.inertia, v, y)
-    cross(v, y, z)
-    for k in range(3):
-        z[k] += y[k]
-        e[k] = e0 * v[k]
-    N = c.A
-    K = c.K
-    t = c.left[5]
-    joint_moment(m, b, N, t)
-    frame_of_start(m, b, s.gd, N)
-    mean_moment(N, e0, e, K, f)
-    for k in range(3):
-        t[k] += 2.0 * (s.tx[k] - w * z[k]) + 0.5 * f[k]
-    cross(v, t, f)
-    for k in range(3):
-        A[row + k] = t[k] - f[k]
-    # de0 = -e0^3 b . db, d(e0 b) = e0 db + b de0, dw = -2 w^2 b . db
-    D = c.right
-    combination(0.0, -w, 0.0, y, D)
-    add_cross(v, w, o.inertia, D)
-    g = c.left[4]
-    moved(K, v, g)
-    g[0] += N[2, 1] - N[1, 2]
-    g[1] += N[0, 2] - N[2, 0]
-    g[2] += N[1, 0] - N[0, 1]
-    for i in range(3):
-        x = -2.0 * w * w * z[i] + 0.25 * e0 * w * g[i]
-        for j in range(3):
-            D[i, j] += w * o.inertia[i, j] - 0.25 * e0 * K[i, j] + x * v[j]
-            c.product[i, j] = D[i, j]
-    add_cross(v, -1.0, D, c.product)
-    for i in range(3):
-        for j in range(3):
-            A[at + n * i + j] = 2.0 * c.product[i, j]
+    def momenta_of(self, rates: Array, forces: Array) -> Array:
+        """M (v, Om) less natural forces (4, 3) at the end."""
+        R1 = self.R0 + self.R0 @ self.C * 2.0
+        turning = self.o.inertia @ rates[-3:] - vect(R1.T @ forces[1:].T)
+        return np.concatenate([rates[:-3] * self.o.mass - forces[0], turning]) if self.o.nt == 3 else turning
 
+    def change(self, rates: Array) -> None:
+        """The momenta of a change of (v, Om) are added."""
+        if self.o.nt == 3:
+            self.P1 = self.P1 + rates[:-3] * self.o.mass
+        self.y1 = self.y1 + self.o.inertia @ rates[-3:]
 
-def variational_end(m: Memory, u: Array, h: float) -> None:
-    """The momenta at the end of the step, on the constraints of the joints: P1 to fx, y1 = J Om1 to the first of fd."""
-    take(m, u, VARIATIONAL, 0.5 * h * h)
-    to_the_start(m)
-    primitive_vectors(m, 1)
-    primitive_forces(m)
-    for b in range(head(m).n_bodies):
-        _end_of_body(m, b, h)
-    if head(m).n_primitives > 0:
-        _project(m)
+    def position(self, r: Any) -> tuple[Array, Array]:
+        """x, and P, which is linear in time."""
+        return super().position(r)[0], self.P0 + (self.P1 - self.P0) * r
 
-
-def _end_of_body(m: Memory, b: int, h: float) -> None:
-    """P1 = P0 + h w + j / h and R1 (y1 - ..) = R0 (y0 + ..) with all forces; moves x and d to the end."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    c = tangent_memory(m)
-    for k in range(3):
-        s.fx[k] = s.px[k] + h * o.weight[k] + quotient(s.fx[k] - 0.5 * h * h * o.weight[k], h)
-    C = c.block
-    rotation_less_identity(m, b, C)
-    for k in range(3):
-        C[k, k] += 1.0
-    e0 = 1.0 / sqrt(increment(m, b)[4])
-    e = c.left[0]
-    f = c.left[1]
-    y = c.left[2]
-    v = half_increment(m, b)
-    for k in range(3):
-        e[k] = e0 * v[k]
-    N = c.A
-    joint_moment(m, b, N, y)
-    frame_of_start(m, b, s.gd, N)
-    mean_moment(N, e0, e, c.K, f)
-    for k in range(3):
-        y[k] = 0.5 * y[k] + s.tx[k] + 0.25 * f[k]
-        e[k] = -e[k]
-    P = c.product
-    for i in range(3):
-        for j in range(3):
-            P[i, j] = C[0, i] * N[0, j] + C[1, i] * N[1, j] + C[2, i] * N[2, j]
-    mean_moment(P, e0, e, c.K, f)
-    for k in range(3):
-        x = C[0, k] * y[0] + C[1, k] * y[1] + C[2, k] * y[2] + 0.25 * f[k]
-        s.fd[k] = 2.0 * quotient(x, h)
-        s.x[k] += s.xd[k]
-    for k in range(9):
-        s.d[k] += s.dd[k]
-
-
-def _project(m: Memory) -> None:
-    """M dv + G^T nu = 0, G (v + dv) = 0 at the end of the step, by the memory and the elimination of the steps."""
-    A = newton_matrix(m)
-    B = bodies(m)
-    N = newton_bodies(m)
-    h = head(m)
-    for i in range(h.n_newton):
-        A[i] = 0.0
-    for b in range(h.n_bodies):
-        n = B[b].nt + 3
-        at = N[b].block
-        T = bases(m, b)
-        director_tangents(states(m)[b].d, T)
-        for k in range(3):
-            if B[b].nt == 3:
-                A[at + n * k + k] = B[b].mass
-            for j in range(3):
-                A[at + n * (B[b].nt + k) + B[b].nt + j] = B[b].inertia[k, j]
-            for i in range(9):
-                T[i, MOVED + k] = T[i, PULLED + k]
-    primitive_vectors(m, 0)
-    _clear_rates(m)
-    joint_rows(m)
-    _end_rates(m)
-    primitive_vectors(m, 1)
-    for i in range(h.n_primitives):
-        p = primitives(m)[i]
-        r = rows(m)[i]
-        to = newton_joints(m)[i].row
-        if p.linear == 1:
-            for k in range(3):
-                if p.keep[k] == 1:
-                    A[to[k]] = -r.Pd[k]
-        elif p.keep[0] == 1:
-            x = 0.0 * r.P[0]
-            for k in range(3):
-                x += r.Pd[k] * r.Q[k] + r.P[k] * r.Qd[k]
-            A[to[0]] = -p.scale * x
-    eliminate(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = states(m)[b]
-        i = N[b].row + o.nt
-        for k in range(3):
-            if o.nt == 3:
-                s.fx[k] += o.mass * A[N[b].row + k]
-            s.fd[k] += o.inertia[k, 0] * A[i] + o.inertia[k, 1] * A[i + 1] + o.inertia[k, 2] * A[i + 2]
-
-
-def _clear_rates(m: Memory) -> None:
-    """No rates, no multipliers of the primitives."""
-    for i in range(head(m).n_primitives):
-        r = rows(m)[i]
-        for k in range(3):
-            r.Pd[k] = 0.0
-            r.Qd[k] = 0.0
-            r.la[k] = 0.0
-
-
-def _end_rates(m: Memory) -> None:
-    """The rates of x and d that belong to P1 and y1."""
-    om = tangent_memory(m).left[0]
-    for b in range(head(m).n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        for k in range(3):
-            s.xd[k] = s.fx[k] / o.mass if o.nt == 3 else 0.0
-        moved(o.inertia_inverse, s.fd, om)
-        spin(s.d, om, s.dd)
+    def angular_momentum(self, r: Any) -> Array:
+        """J Om, which is linear in time."""
+        return quotient(self.c, self.h) * (2.0 * (1.0 - r)) + self.y1 * r

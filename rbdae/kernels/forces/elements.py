@@ -36,7 +36,6 @@ from rbdae.kernels.memory import (
     element_bodies,
     element_constants,
     element_inputs,
-    element_memory,
     elements,
     entries,
     force_state_rates,
@@ -179,14 +178,17 @@ class Along(Force):
         return np.array(q), np.array(r)
 
     def natural(self) -> Array:
-        f = conserved(self.e, self.s)[1] + unconserved(self.m, self.e, self.s, self.sd)
+        f = conserved(self.e, self.s)[1] + self._lost()
         return -pulled(self.m, self.e, self.z, self.J.T @ f)
 
     def potential(self) -> Any:
         return conserved(self.e, self.s)[0]
 
     def unconserved(self) -> Any:
-        return -(unconserved(self.m, self.e, self.s, self.sd) @ self.sd)
+        return -(self._lost() @ self.sd)
+
+    def _lost(self) -> Array:
+        return unconserved(self.m, self.e, head(self.m).time, self.s, self.sd)
 
     def rates(self) -> Array:
         return self.sd if self.e.winding == 1 else ()
@@ -227,16 +229,16 @@ def conserved(e: Array, s: Array) -> tuple[Any, Array]:
     return V, f
 
 
-def unconserved(m: Memory, e: Array, s: Array, sd: Array) -> Array:
-    """D sdot - u of one law at s and sdot, with the load u(t, s, sdot) where it has no potential."""
+def unconserved(m: Memory, e: Array, t: Any, s: Array, sd: Array) -> Array:
+    """D sdot - u of one law at t, s and sdot, with the load u(t, s, sdot) where it has no potential."""
     n = len(s)
     f = e.damping[:n, :n] @ sd
-    return f if has_potential(e) else f - _load(m, e, s, sd) * e.sign
+    return f if has_potential(e) else f - _load(m, e, t, s, sd) * e.sign
 
 
-def _load(m: Memory, e: Array, s: Array, sd: Array) -> Array:
+def _load(m: Memory, e: Array, t: Any, s: Array, sd: Array) -> Array:
     """u: a constant, inputs, a law of time, or one of the motion with constants and inputs, times a reaction's size."""
-    n, t, read = len(s), head(m).time, _read(m, e)
+    n, read = len(s), _read(m, e)
     if e.force != 0:
         u = called(e.force, t, [*s, *sd, *_constants(m, e), *read], n)
         return u * normals(m)[e.reaction - 1] if e.reaction > 0 else u
@@ -325,65 +327,3 @@ def all_forces(m: Memory) -> Iterator[Force]:
         yield Spring(m, i)
     for i in range(head(m).n_elements):
         yield element(m, i)
-
-
-# ---------------------------------------------------------------- for the steps of conserving schemes
-
-
-def gather(m: Memory, i: int) -> None:
-    """Z and Zdot of one element, in Z."""
-    of = Force(m, elements(m)[i].body)
-    element_memory(m).Z[:] = np.concatenate([of.z.ravel(), of.zd.ravel()])
-
-
-def forms(m: Memory, i: int) -> None:
-    """The forms q, their gradients g and rates r of one element. Writes Z, too."""
-    gather(m, i)
-    c, of = element_memory(m), Along(m, i)
-    n = len(of.q)
-    c.q[:n], c.r[:n], c.g[:n] = of.q, of.r, gradients(m, of.e, of.z)
-
-
-def slopes(m: Memory, i: int, w: Array) -> Array:
-    """sum_a w_a dg_a/dZ of one element, (24, 24)."""
-    e = elements(m)[i]
-    if e.shaping == TURN:
-        half = np.kron(np.diag([0.0, -0.5, -0.5, -0.5, 0.0, 0.5, 0.5, 0.5]), np.ones((3, 3)))
-        return half * np.tile(cross(np.array(w)[None], np.eye(3)).T, (8, 8))
-    out: Any = 0.0
-    for k in entries(m)[e.first : e.last]:
-        both = np.outer(k.A, k.B)
-        out = out + np.kron(both + both.T if e.holonomic else both, np.eye(3)) * w[k.form]
-    return out
-
-
-def n_displacements(e: Array) -> int:
-    """How many quantities an element has."""
-    return 1 if e.shaping == ANGLE else int(e.forms)
-
-
-def n_load_arguments(e: Array) -> int:
-    """How many numbers the law of one element takes: quantities, rates, its constants, its inputs."""
-    return int(2 * n_displacements(e) + e.n_parameters + e.n_inputs)
-
-
-def constant_load(m: Memory, i: int) -> None:
-    """u of one element without a law of time: its constant, or its inputs, if no law of the motion reads them."""
-    e = elements(m)[i]
-    u = element_memory(m).u
-    u[:] = e.constant
-    if e.force == 0 and e.n_inputs:
-        u[: e.n_inputs] = _read(m, e)
-
-
-def add_load(m: Memory, i: int) -> None:
-    """Add the load of one element that depends on its motion to u. Reads (s, sdot) in x; writes the rest of x."""
-    e, c = elements(m)[i], element_memory(m)
-    n = n_displacements(e)
-    c.x[2 * n : n_load_arguments(e)] = [*_constants(m, e), *_read(m, e)]
-    c.u[:n] += _load(m, e, c.x[:n], c.x[n : 2 * n])
-
-
-def add_to_bodies(m: Memory, i: int, F: Array) -> None:
-    """Add F (24,) to the natural forces of both bodies of one element."""
-    _add(m, elements(m)[i].body, F)
