@@ -24,7 +24,8 @@ def _of_a_number(name: str) -> Callable[..., Any]:
 
 def _numbers(values: Any) -> list[Any]:
     """Python's floats, which are quicker than NumPy's; complex numbers of NumPy, which have an order."""
-    return values.tolist() if values.dtype.kind == "f" else list(values)
+    out: list[Any] = values.tolist() if values.dtype.kind == "f" else list(values)
+    return out
 
 
 def _inverse_of_a_number(x: Any) -> Any:
@@ -44,7 +45,7 @@ def _called(function: Callable[..., None], n_in: int, n_out: int, *numbers: Any)
     values = np.array(numbers)
     x, out = values[1 : 1 + n_in], values[1 + n_in : 1 + n_in + n_out]
     function(values[0], x, out)
-    return out.tolist()
+    return [*out.tolist()]
 
 
 TEXTS = {

@@ -3,9 +3,10 @@
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Of those that
   a file has for a pairing one mechanism is taken. Files differ in the pairings.
 - Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
-  before has, a formulation, a chart, a velocity, a mechanism, a solver. Jacobians are derivatives of recordings, by one
-  piece of code: their functions take a kind of formulation and a velocity in place of every formulation and chart. Each function has an order of its own, so that
+  before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
   functions differ in the combinations, and some functions have all pairings, so that each is met by two at least.
+- Jacobians are derivatives of recordings, by one piece of code. Their functions take a kind of formulation and a
+  velocity in place of every formulation and chart.
 
 At night (`pytest -m nightly`) all mechanisms and combinations are taken. Files agree on the mechanism, so that they
 share code on disk. LLVM takes its quickest way, and operations stay as they are recorded, but in files about code.
