@@ -1,8 +1,8 @@
-"""`Number` replaces floats when a law runs; `Truth` is the result of a comparison.
+"""`Number` replaces floats when a law runs; `Truth` is the result of a comparison of symbols.
 
-A number without a value is a symbol, and refuses everything but arithmetic and its truth. A number with a value (the
-tape is `live`) behaves like a float: it branches, raises and is rounded by its value, and records its operations. So
-both have the exact derivatives of the graph.
+A number records its operations in a graph. Without a point on its tape it is a symbol, and refuses everything but
+arithmetic and its truth. With one it has a value: it branches, is rounded and is printed by that, as a float is. Both
+have the exact derivatives of the graph.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
 
 from rbdae.graph.graph import FUNCTIONS, Graph
+from rbdae.graph.on_stacks import OPERATIONS
 
 MOST_NODES = 4000
 """Most operations of a recorded law."""
@@ -24,16 +25,11 @@ _MOST_LIVE = 1_000_000
 _POWERS = 8
 """Largest integer exponent for which a power is a product."""
 
-
 _WITH_COMPARISONS = "it computes with comparisons, which Python and NumPy do in different ways"
 
 
-class NotRecorded(Exception):
-    """A law cannot be recorded; the message is why."""
-
-
-class Refusal(BaseException):
-    """An operation that a number does not have. No ``except Exception`` of a law may catch it."""
+class NotRecorded(BaseException):
+    """A law cannot be run on numbers; the message is why. No ``except Exception`` of a law catches it."""
 
 
 @final
@@ -44,50 +40,65 @@ class Tape:
     ----------
     graph : receives the operations
     answers : truth of the first conditions; True for the others
-    live : whether numbers have values
+    point : the values of the inputs by name, for numbers with values
 
     Attributes
     ----------
+    asked : the conditions asked for, and their truth
     regular : a condition, as a node: 0 where a function of `math` raises an exception
     refused : why an operation was refused, even if the law caught the exception
     """
 
-    def __init__(self, graph: Graph, answers: tuple[bool, ...] = (), *, live: bool = False) -> None:
-        self.graph, self.live, self.regular, self.refused = graph, live, graph.const(1.0), ""
-        self.asked: list[tuple[int, bool]] = []
-        self._answers = answers
-        self._known: dict[int, bool] = {}
+    def __init__(
+        self, graph: Graph, answers: tuple[bool, ...] = (), point: Mapping[str, Sequence[float]] | None = None
+    ) -> None:
+        self.graph, self.live, self.regular, self.refused = graph, point is not None, graph.const(1.0), ""
+        self.asked: dict[int, bool] = {}
+        self._answers, self._point = answers, point or {}
+        self._values: list[Any] = []
 
     def refuse(self, why: str) -> NoReturn:
-        """End the run. Raises `Refusal`."""
+        """End the run. Raises `NotRecorded`."""
         self.refused = self.refused or why
-        raise Refusal(why)
+        raise NotRecorded(why)
+
+    def value(self, node: int) -> Any:
+        """The value of a node at the point, as NumPy computes it."""
+        values, nodes = self._values, self.graph.nodes
+        for kind, *of in nodes[len(values) : node + 1]:
+            if kind == "const":
+                values.append(np.float64(of[0]))
+            elif kind == "input":
+                values.append(np.float64(self._point[of[0]][of[1]]))
+            else:
+                values.append(OPERATIONS[kind](*(values[k] for k in of)))
+        return values[node]
 
     def truth(self, condition: int) -> bool:
-        """The answer for a condition, the same each time."""
-        value = self.graph.value(condition)
+        """The truth of a condition at the point; without one, the answer for it, the same each time."""
+        value = self.value(condition) if self.live else self.graph.value(condition)
         if value is not None:
             return bool(value)
         node = self.graph.nodes[condition]
         if node[0] == "not":
             return not self.truth(node[1])
-        if condition not in self._known:
+        if condition not in self.asked:
             k = len(self.asked)
-            answer = self._answers[k] if k < len(self._answers) else True
-            self._known[condition] = answer
-            self.asked.append((condition, answer))
-        return self._known[condition]
+            self.asked[condition] = self._answers[k] if k < len(self._answers) else True
+        return self.asked[condition]
 
-    def result(self, node: int, value: Any = None) -> Any:
+    def result(self, node: int) -> Any:
         """A `Number`, or the number of a constant."""
         if node > (_MOST_LIVE if self.live else MOST_NODES):
             self.refuse(f"it has more than {MOST_NODES} operations")
         constant = self.graph.value(node)
-        if not self.live:
-            return Number(self, node) if constant is None else constant
-        if isinstance(value, complex):
-            self.refuse("it computes with complex numbers")
-        return Number(self, node, value) if constant is None else value
+        return Number(self, node) if constant is None else constant
+
+    def of_two(self, make: Callable[[Graph, int, int], int], x: Any, y: Any) -> Any:
+        """An operation on two numbers."""
+        if type(x) in _TRUTHS and type(y) in _TRUTHS:
+            self.refuse(_WITH_COMPARISONS)
+        return self.result(make(self.graph, self.node(x), self.node(y)))
 
     def require(self, condition: int) -> None:
         """Require a condition; where it fails, the law itself is called."""
@@ -99,8 +110,8 @@ class Tape:
         self.require(self.graph.condition("<=", size, self.graph.const(sys.float_info.max)))
 
     def truth_of(self, condition: int) -> Any:
-        """A `Truth`, or the truth of a constant condition."""
-        value = self.graph.value(condition)
+        """A `Truth`, or the truth of a condition that is constant or has a value."""
+        value = self.value(condition) if self.live else self.graph.value(condition)
         return Truth(self, condition) if value is None else bool(value)
 
     def node(self, value: Any) -> int:
@@ -121,24 +132,19 @@ def _asked(what: str, by_value: Callable[..., Any] | None = None) -> Callable[..
 
     def ask(self: Number, *arguments: Any) -> Any:
         if self.tape.live and by_value is not None:
-            return by_value(self.value, *arguments)
+            return by_value(self.tape.value(self.node), *arguments)
         self.tape.refuse(what)
 
     return ask
 
 
 class Number:
-    """An unknown float, or one that carries its derivatives.
+    """An unknown float, or one that carries its derivatives."""
 
-    Attributes
-    ----------
-    value : None for a symbol
-    """
+    __slots__ = ("node", "tape")
 
-    __slots__ = ("node", "tape", "value")
-
-    def __init__(self, tape: Tape, node: int, value: Any = None) -> None:
-        self.tape, self.node, self.value = tape, node, value
+    def __init__(self, tape: Tape, node: int) -> None:
+        self.tape, self.node = tape, node
 
     __float__ = _asked("it makes a float of a number, by float() or in a compiled function")
     __complex__ = _asked("it computes with complex numbers")
@@ -148,7 +154,7 @@ class Number:
     __floor__, __ceil__ = _asked("it rounds a number", math.floor), _asked("it rounds a number", math.ceil)
 
     def __format__(self, form: str) -> str:
-        return f"{format(self.value, form) if self.tape.live else 'x'}~"  # "~" marks that it is not a float
+        return f"{format(self.tape.value(self.node), form) if self.tape.live else 'x'}~"  # "~": it is not a float
 
     def __str__(self) -> str:
         return format(self, "")
@@ -160,25 +166,22 @@ class Number:
             raise AttributeError(name)
         if not self.tape.live:
             self.tape.refuse(f"it asks a number for {name}")
-        return getattr(self.value, name)
+        return getattr(self.tape.value(self.node), name)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return float if self.tape.live else Number
 
     def __neg__(self) -> Any:
-        return self.tape.result(self.tape.graph.neg(self.node), -self.value if self.tape.live else None)
+        return self.tape.result(self.tape.graph.neg(self.node))
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        value = abs(self.value) if self.tape.live else None
-        return self.tape.result(self.tape.graph.function("abs", self.node), value)
+        return self.function("abs")
 
     def __bool__(self) -> bool:
-        if self.tape.live:
-            return bool(self.value)
         graph = self.tape.graph
         return not self.tape.truth(graph.condition("==", self.node, graph.const(0.0)))
 
@@ -190,19 +193,12 @@ class Number:
 
     def function(self, name: str) -> Any:
         """One of the graph's functions of one number."""
-        graph, value = self.tape.graph, None
-        if self.tape.live:
-            with np.errstate(all="ignore"):
-                value = getattr(np, name)(self.value)
-        return self.tape.result(root(graph, self.node) if name == "sqrt" else graph.function(name, self.node), value)
+        graph = self.tape.graph
+        return self.tape.result(root(graph, self.node) if name == "sqrt" else graph.function(name, self.node))
 
     @property
     def real(self) -> Any:
         return self
-
-    @property
-    def imag(self) -> float:
-        return 0.0
 
     def conjugate(self) -> Any:
         return self
@@ -240,6 +236,9 @@ class Truth(Number):
     __neg__ = __abs__ = _asked(_WITH_COMPARISONS)
 
 
+_TRUTHS = Truth, bool, np.bool_
+
+
 # ---------------------------------------------------------------- operations of two
 
 
@@ -266,7 +265,7 @@ def root(graph: Graph, a: int) -> int:
     return graph.select(zero, graph.const(0.0), length)
 
 
-def power(graph: Graph, a: int, b: int) -> int:
+def _power(graph: Graph, a: int, b: int) -> int:
     """a^b; products for small integer exponents, exact where NumPy's are."""
     exponent = graph.value(b)
     if exponent == 0.5:
@@ -278,7 +277,7 @@ def power(graph: Graph, a: int, b: int) -> int:
 
 def value_of(value: Any) -> Any:
     """The value of a `Number` with a value, or the number itself."""
-    return value.value if isinstance(value, Number) else value
+    return value.tape.value(value.node) if isinstance(value, Number) else value
 
 
 def _is_plain(value: Any) -> bool:
@@ -288,59 +287,48 @@ def _is_plain(value: Any) -> bool:
 
 
 def _operation(name: str, make: Callable[[Graph, int, int], int]) -> None:
-    plain = getattr(operator, name)
+    divides = name in ("truediv", "mod", "floordiv")
 
     def forward(self: Number, other: Any) -> Any:
         if not _is_plain(other):
             return NotImplemented
-        tape = self.tape
-        node = make(tape.graph, self.node, tape.node(other))
-        return tape.result(node, plain(self.value, value_of(other)) if tape.live else None)
+        if divides and self.tape.live and value_of(other) == 0.0:
+            raise ZeroDivisionError("division by zero")
+        return self.tape.of_two(make, self, other)
 
     def backward(self: Number, other: Any) -> Any:
         if not _is_plain(other):
             return NotImplemented
-        tape = self.tape
-        node = make(tape.graph, tape.node(other), self.node)
-        return tape.result(node, plain(value_of(other), self.value) if tape.live else None)
+        if divides and self.tape.live and value_of(self) == 0.0:
+            raise ZeroDivisionError("division by zero")
+        return self.tape.of_two(make, other, self)
 
-    for method, call in ((f"__{name}__", forward), (f"__r{name}__", backward)):
-        setattr(Number, method, call)
-        setattr(Truth, method, _of_truth(call))
-
-
-def _of_truth(call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A binary operation that refuses comparisons as operands."""
-
-    def of_truth(self: Truth, other: Any) -> Any:
-        if type(other) in (Truth, bool, np.bool_):
-            self.tape.refuse(_WITH_COMPARISONS)
-        return call(self, other)
-
-    return of_truth
+    setattr(Number, f"__{name}__", forward)
+    setattr(Number, f"__r{name}__", backward)
 
 
-for _name, _make in {
+MAKERS: dict[str, Callable[[Graph, int, int], int]] = {
     "add": Graph.add,
-    "sub": Graph.sub,
-    "mul": Graph.mul,
-    "truediv": Graph.div,
-    "mod": _remainder,
-    "floordiv": _quotient,
-    "pow": power,
-}.items():
+    "subtract": Graph.sub,
+    "multiply": Graph.mul,
+    "divide": Graph.div,
+    "remainder": _remainder,
+    "floor_divide": _quotient,
+    "power": _power,
+    "arctan2": Graph.arctan2,
+    "fmod": lambda graph, a, b: graph.of_two("fmod", a, b),
+}
+"""Operations on two nodes, by NumPy's names."""
+
+for _name, _make in zip(("add", "sub", "mul", "truediv", "mod", "floordiv", "pow"), MAKERS.values(), strict=False):
     _operation(_name, _make)
 
 
 def _comparison(name: str, kind: str, *, swapped: bool = False, negated: bool = False) -> None:
-    plain = getattr(operator, name)
-
     def compare(self: Number, other: Any) -> Any:
         if not _is_plain(other):
             return NotImplemented
         tape = self.tape
-        if tape.live:
-            return plain(self.value, value_of(other))
         a, b = self.node, tape.node(other)
         condition = tape.graph.condition(kind, *((b, a) if swapped else (a, b)))
         return tape.truth_of(tape.graph.negation(condition) if negated else condition)

@@ -149,7 +149,7 @@ class Recorded:
         try:
             with np.errstate(all="ignore"):
                 return traced_law(self.users, self._fill, t, x, self.n_out, by_time=by_time)
-        except Exception as error:
+        except (Exception, NotRecorded) as error:
             self._call(t, x.copy(), np.zeros(self.n_out))  # raises the law's own exception, if any
             raise ValueError(
                 f"{self.owner}: its law is called, as {self.why or 'it raises an exception here'}, and cannot be "
