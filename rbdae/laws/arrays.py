@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import cross
-from rbdae.graph.graph import FUNCTIONS, Graph
-from rbdae.laws.numbers import MAKERS, NotRecorded, Number, Truth, choice
+from rbdae.graph.graph import FUNCTIONS
+from rbdae.laws.numbers import OF_TWO, NotRecorded, Number, Truth, choice
 
 
 @final
@@ -69,16 +68,6 @@ def _of_one(name: str) -> Callable[[Any], Any]:
     return lambda x: x.function(name) if isinstance(x, Number) else getattr(np, name)(x)
 
 
-def _of_two(name: str, make: Callable[[Graph, int, int], int]) -> Callable[[Any, Any], Any]:
-    plain = getattr(np, name)
-
-    def apply(x: Any, y: Any) -> Any:
-        symbol = x if isinstance(x, Number) else y
-        return symbol.tape.of_two(make, x, y) if isinstance(symbol, Number) else plain(x, y)
-
-    return apply
-
-
 def _extreme(loses: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A function of (x, y): y where x loses, else x; NaN if either is NaN."""
     return lambda x, y: choice(y != y, y, choice(loses(x, y), y, x))
@@ -118,8 +107,8 @@ ONE: dict[str, Callable[[Any], Any]] = {
 """Functions by NumPy's names."""
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
-    **{name: _of_two(name, make) for name, make in MAKERS.items()},
-    "float_power": _of_two("power", MAKERS["power"]),
+    **OF_TWO,
+    "float_power": OF_TWO["power"],
     "hypot": lambda x, y: ONE["sqrt"](x * x + y * y),
     "maximum": _extreme(operator.lt),
     "minimum": _extreme(operator.gt),

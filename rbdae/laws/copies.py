@@ -202,6 +202,15 @@ def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) ->
     return call
 
 
+def _import(name: str, *arguments: Any) -> Any:
+    """NumPy imports parts of itself when they are first used."""
+    return __import__(name, *arguments) if name.startswith("numpy.") else _refused("__import__")
+
+
+def _refused(name: str, *_: Any, **__: Any) -> Any:
+    raise NotRecorded(f"it uses {name}")
+
+
 _MAKERS = "zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "ascontiguousarray"
 _REPLACED: dict[Any, Any] = {
     **{getattr(math, name): _of_math(name) for name in _MATH},
@@ -212,15 +221,12 @@ _REPLACED: dict[Any, Any] = {
 _OF_SYMBOLS: dict[Any, Any] = {
     **_REPLACED,
     float: _float,
+    __import__: _import,
     min: _extreme(lambda a, b: a < b, min),
     max: _extreme(lambda a, b: a > b, max),
     **{each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip)},
 }
 _OF_NUMPY = frozenset({*ONE, *TWO, *OF_ARRAYS, *ON_OBJECTS, "linspace", "arange"})
-
-
-def _refused(name: str, *_: Any, **__: Any) -> Any:
-    raise NotRecorded(f"it uses {name}")
 
 
 def _is_error(value: Any) -> bool:

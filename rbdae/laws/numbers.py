@@ -8,7 +8,6 @@ have the exact derivatives of the graph.
 from __future__ import annotations
 
 import math
-import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, final
@@ -63,23 +62,22 @@ class Tape:
         raise NotRecorded(why)
 
     def value(self, node: int) -> Any:
-        """The value of a node at the point, as NumPy computes it."""
-        values, nodes = self._values, self.graph.nodes
-        for kind, *of in nodes[len(values) : node + 1]:
-            if kind == "const":
-                values.append(np.float64(of[0]))
-            elif kind == "input":
-                values.append(np.float64(self._point[of[0]][of[1]]))
+        """The value of a node at the point, as NumPy computes it; without a point, that of a constant, or None."""
+        if not self.live:
+            return self.graph.value(node)
+        values = self._values
+        for kind, *of in self.graph.nodes[len(values) : node + 1]:
+            if kind in ("const", "input"):
+                values.append(np.float64(of[0] if kind == "const" else self._point[of[0]][of[1]]))
             else:
                 values.append(OPERATIONS[kind](*(values[k] for k in of)))
         return values[node]
 
     def truth(self, condition: int) -> bool:
         """The truth of a condition at the point; without one, the answer for it, the same each time."""
-        value = self.value(condition) if self.live else self.graph.value(condition)
+        value, node = self.value(condition), self.graph.nodes[condition]
         if value is not None:
             return bool(value)
-        node = self.graph.nodes[condition]
         if node[0] == "not":
             return not self.truth(node[1])
         if condition not in self.asked:
@@ -87,18 +85,17 @@ class Tape:
             self.asked[condition] = self._answers[k] if k < len(self._answers) else True
         return self.asked[condition]
 
+    def truth_of(self, condition: int) -> Any:
+        """A `Truth`, or the truth of a condition that is constant or has a value."""
+        value = self.value(condition)
+        return Truth(self, condition) if value is None else bool(value)
+
     def result(self, node: int) -> Any:
         """A `Number`, or the number of a constant."""
         if node > (_MOST_LIVE if self.live else MOST_NODES):
             self.refuse(f"it has more than {MOST_NODES} operations")
         constant = self.graph.value(node)
         return Number(self, node) if constant is None else constant
-
-    def of_two(self, make: Callable[[Graph, int, int], int], x: Any, y: Any) -> Any:
-        """An operation on two numbers."""
-        if type(x) in _TRUTHS and type(y) in _TRUTHS:
-            self.refuse(_WITH_COMPARISONS)
-        return self.result(make(self.graph, self.node(x), self.node(y)))
 
     def require(self, condition: int) -> None:
         """Require a condition; where it fails, the law itself is called."""
@@ -109,17 +106,9 @@ class Tape:
         size = self.graph.function("abs", node)
         self.require(self.graph.condition("<=", size, self.graph.const(sys.float_info.max)))
 
-    def truth_of(self, condition: int) -> Any:
-        """A `Truth`, or the truth of a condition that is constant or has a value."""
-        value = self.value(condition) if self.live else self.graph.value(condition)
-        return Truth(self, condition) if value is None else bool(value)
-
     def node(self, value: Any) -> int:
         """The node of a `Number` or of a float."""
-        kind = type(value)
-        if kind is float:
-            return self.graph.const(value)
-        if kind is Number or kind is Truth:
+        if type(value) in (Number, Truth):
             node: int = value.node
             return node
         if not isinstance(value, (float, int, np.number, np.bool_)) or isinstance(value, np.complexfloating):
@@ -127,7 +116,7 @@ class Tape:
         return self.graph.const(float(value))
 
 
-def _asked(what: str, by_value: Callable[..., Any] | None = None) -> Callable[..., Any]:
+def _asked(what: str, by_value: Callable[..., Any] | None = None) -> Any:
     """A method that symbols refuse, and numbers with a value have only through `by_value`."""
 
     def ask(self: Number, *arguments: Any) -> Any:
@@ -149,9 +138,10 @@ class Number:
     __float__ = _asked("it makes a float of a number, by float() or in a compiled function")
     __complex__ = _asked("it computes with complex numbers")
     __hash__ = _asked("it looks a number up")
-    __int__, __index__ = _asked("it makes a whole number", int), _asked("it makes a whole number", operator.index)
+    __int__ = __index__ = _asked("it makes a whole number", int)
     __round__, __trunc__ = _asked("it rounds a number", round), _asked("it rounds a number", math.trunc)
     __floor__, __ceil__ = _asked("it rounds a number", math.floor), _asked("it rounds a number", math.ceil)
+    is_integer = _asked("it asks whether a number is whole", float.is_integer)
 
     def __format__(self, form: str) -> str:
         return f"{format(self.tape.value(self.node), form) if self.tape.live else 'x'}~"  # "~": it is not a float
@@ -160,13 +150,6 @@ class Number:
         return format(self, "")
 
     __repr__ = __str__
-
-    def __getattr__(self, name: str) -> Any:
-        if not hasattr(float, name) or name.startswith("__"):
-            raise AttributeError(name)
-        if not self.tape.live:
-            self.tape.refuse(f"it asks a number for {name}")
-        return getattr(self.tape.value(self.node), name)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -182,8 +165,7 @@ class Number:
         return self.function("abs")
 
     def __bool__(self) -> bool:
-        graph = self.tape.graph
-        return not self.tape.truth(graph.condition("==", self.node, graph.const(0.0)))
+        return not self.tape.truth(self.tape.graph.condition("==", self.node, self.tape.graph.const(0.0)))
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -194,13 +176,10 @@ class Number:
     def function(self, name: str) -> Any:
         """One of the graph's functions of one number."""
         graph = self.tape.graph
-        return self.tape.result(root(graph, self.node) if name == "sqrt" else graph.function(name, self.node))
-
-    @property
-    def real(self) -> Any:
-        return self
+        return self.tape.result(_root(graph, self.node) if name == "sqrt" else graph.function(name, self.node))
 
     def conjugate(self) -> Any:
+        """The number itself, for NumPy."""
         return self
 
 
@@ -236,9 +215,6 @@ class Truth(Number):
     __neg__ = __abs__ = _asked(_WITH_COMPARISONS)
 
 
-_TRUTHS = Truth, bool, np.bool_
-
-
 # ---------------------------------------------------------------- operations of two
 
 
@@ -258,7 +234,7 @@ def _quotient(graph: Graph, a: int, b: int) -> int:
     return graph.select(graph.condition("==", b, graph.const(0.0)), graph.div(a, b), whole)
 
 
-def root(graph: Graph, a: int) -> int:
+def _root(graph: Graph, a: int) -> int:
     """The square root, with derivative zero at zero, so that the length of a vector has a derivative there."""
     zero = graph.condition("==", a, graph.const(0.0))
     length = graph.function("sqrt", graph.select(zero, graph.const(1.0), a))
@@ -269,45 +245,13 @@ def _power(graph: Graph, a: int, b: int) -> int:
     """a^b; products for small integer exponents, exact where NumPy's are."""
     exponent = graph.value(b)
     if exponent == 0.5:
-        return root(graph, a)
+        return _root(graph, a)
     if isinstance(exponent, float) and exponent == exponent // 1.0 and abs(exponent) <= _POWERS:
         return graph.power(a, int(exponent))
     return graph.of_two("power", a, b)
 
 
-def value_of(value: Any) -> Any:
-    """The value of a `Number` with a value, or the number itself."""
-    return value.tape.value(value.node) if isinstance(value, Number) else value
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is a number, not an array, for which NumPy does the operation."""
-    kind = type(value)
-    return kind is Number or kind is float or isinstance(value, (Number, float, int, np.number, np.bool_))
-
-
-def _operation(name: str, make: Callable[[Graph, int, int], int]) -> None:
-    divides = name in ("truediv", "mod", "floordiv")
-
-    def forward(self: Number, other: Any) -> Any:
-        if not _is_plain(other):
-            return NotImplemented
-        if divides and self.tape.live and value_of(other) == 0.0:
-            raise ZeroDivisionError("division by zero")
-        return self.tape.of_two(make, self, other)
-
-    def backward(self: Number, other: Any) -> Any:
-        if not _is_plain(other):
-            return NotImplemented
-        if divides and self.tape.live and value_of(self) == 0.0:
-            raise ZeroDivisionError("division by zero")
-        return self.tape.of_two(make, other, self)
-
-    setattr(Number, f"__{name}__", forward)
-    setattr(Number, f"__r{name}__", backward)
-
-
-MAKERS: dict[str, Callable[[Graph, int, int], int]] = {
+_ON_NODES: dict[str, Callable[[Graph, int, int], int]] = {
     "add": Graph.add,
     "subtract": Graph.sub,
     "multiply": Graph.mul,
@@ -318,15 +262,55 @@ MAKERS: dict[str, Callable[[Graph, int, int], int]] = {
     "arctan2": Graph.arctan2,
     "fmod": lambda graph, a, b: graph.of_two("fmod", a, b),
 }
-"""Operations on two nodes, by NumPy's names."""
-
-for _name, _make in zip(("add", "sub", "mul", "truediv", "mod", "floordiv", "pow"), MAKERS.values(), strict=False):
-    _operation(_name, _make)
 
 
-def _comparison(name: str, kind: str, *, swapped: bool = False, negated: bool = False) -> None:
+def _of_two(name: str, on_nodes: Callable[[Graph, int, int], int]) -> Callable[[Any, Any], Any]:
+    plain, truths = getattr(np, name), (Truth, bool, np.bool_)
+
+    def apply(x: Any, y: Any) -> Any:
+        number = x if isinstance(x, Number) else y
+        if not isinstance(number, Number):
+            return plain(x, y)
+        tape = number.tape
+        if type(x) in truths and type(y) in truths:
+            tape.refuse(_WITH_COMPARISONS)
+        return tape.result(on_nodes(tape.graph, tape.node(x), tape.node(y)))
+
+    return apply
+
+
+OF_TWO = {name: _of_two(name, on_nodes) for name, on_nodes in _ON_NODES.items()}
+"""Operations on two numbers, as NumPy does them and by its names."""
+
+_NUMBERS = Number, float, int, np.number, np.bool_  # for others, such as arrays, NumPy does the operation
+
+
+def value_of(value: Any) -> Any:
+    """The value of a `Number` with a value, or the number itself."""
+    return value.tape.value(value.node) if isinstance(value, Number) else value
+
+
+def _operator(name: str, apply: Callable[[Any, Any], Any]) -> None:
+    divides = name in ("truediv", "mod", "floordiv")
+
+    def call(self: Number, x: Any, y: Any) -> Any:
+        if not (isinstance(x, _NUMBERS) and isinstance(y, _NUMBERS)):
+            return NotImplemented
+        if divides and self.tape.live and value_of(y) == 0.0:
+            raise ZeroDivisionError("division by zero")
+        return apply(x, y)
+
+    setattr(Number, f"__{name}__", lambda self, other: call(self, self, other))
+    setattr(Number, f"__r{name}__", lambda self, other: call(self, other, self))
+
+
+for _name, _apply in zip(("add", "sub", "mul", "truediv", "mod", "floordiv", "pow"), OF_TWO.values(), strict=False):
+    _operator(_name, _apply)
+
+
+def _comparison(name: str, kind: str, swapped: bool, negated: bool) -> None:
     def compare(self: Number, other: Any) -> Any:
-        if not _is_plain(other):
+        if not isinstance(other, _NUMBERS):
             return NotImplemented
         tape = self.tape
         a, b = self.node, tape.node(other)
@@ -336,19 +320,13 @@ def _comparison(name: str, kind: str, *, swapped: bool = False, negated: bool = 
     setattr(Number, f"__{name}__", compare)
 
 
-for _name, _kind in {"lt": "<", "le": "<=", "eq": "=="}.items():
-    _comparison(_name, _kind)
-_comparison("gt", "<", swapped=True)
-_comparison("ge", "<=", swapped=True)
-_comparison("ne", "==", negated=True)
+for _name, _kind in {"lt": "<", "le": "<=", "gt": "<", "ge": "<=", "eq": "==", "ne": "=="}.items():
+    _comparison(_name, _kind, swapped=_name[0] == "g", negated=_name == "ne")
 
 
 def choice(condition: Any, one: Any, other: Any) -> Any:
     """`one` where a condition holds, else `other`; all may be known numbers."""
     if not isinstance(condition, Number) or condition.tape.live:
         return one if condition else other
-    tape = condition.tape
-    test = condition.node
-    if not isinstance(condition, Truth):
-        test = tape.graph.negation(tape.graph.condition("==", test, tape.graph.const(0.0)))
-    return tape.result(tape.graph.select(test, tape.node(one), tape.node(other)))
+    tape, test = condition.tape, condition if isinstance(condition, Truth) else condition != 0.0
+    return tape.result(tape.graph.select(tape.node(test), tape.node(one), tape.node(other)))

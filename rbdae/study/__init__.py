@@ -3,7 +3,7 @@
 The other names are for your own references, and for studies whose rows you make or read yourself.
 """
 
-from rbdae.laws.content import content_hash
+from rbdae.study.content import content_hash
 from rbdae.study.case import Case as Case
 from rbdae.study.case import cases as cases
 from rbdae.study.comparing import compare as compare

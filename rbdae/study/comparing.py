@@ -19,7 +19,7 @@ from typing import Any
 from rbdae import _check
 from rbdae.formulations import Formulation
 from rbdae.initial.given import Hold
-from rbdae.laws.content import content_hash
+from rbdae.study.content import content_hash
 from rbdae.problem.projection import Projection
 from rbdae.show.page import versions
 from rbdae.solving.registry import adapter
