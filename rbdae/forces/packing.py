@@ -13,11 +13,11 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, composed, winding_name
+from rbdae.forces.eliminated import Eliminated, Unknowns
 from rbdae.forces.motion_law import MotionLaw
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
-from rbdae.forces.eliminated import Eliminated, Unknowns
 from rbdae.laws.recorded import Derived, Recorded, of_time
 from rbdae.laws.user_functions import UserFunction
 from rbdae.quantities.forms import moved

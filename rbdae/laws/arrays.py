@@ -34,10 +34,6 @@ def bare(value: Any) -> Any:
     """Arrays as NumPy's own, numbers unchanged."""
     if isinstance(value, Numbers):
         return value.view(np.ndarray)
-    if isinstance(value, Number):
-        out = np.empty((), dtype=object)
-        out[()] = value
-        return out
     if isinstance(value, (list, tuple)):
         return type(value)(bare(each) if isinstance(each, (Numbers, list, tuple)) else each for each in value)
     return value
@@ -75,11 +71,11 @@ def _extreme(loses: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _with_sign(x: Any, y: Any) -> Any:
     """|x| with the sign of y; at zero the law is called, because a graph has one zero only."""
-    if not isinstance(y, Number):
-        return math.copysign(1.0, y) * abs(x)
-    graph = y.tape.graph
-    y.tape.require(graph.negation(graph.condition("==", y.node, graph.const(0.0))))
-    return choice(operator.lt(y, 0.0), -abs(x), abs(x))
+    if isinstance(y, Number):
+        graph = y.tape.graph
+        y.tape.require(graph.negation(graph.condition("==", y.node, graph.const(0.0))))
+    below: Any = y if isinstance(y, Number) else math.copysign(1.0, y)
+    return choice(below < 0.0, -abs(x), abs(x))
 
 
 ONE: dict[str, Callable[[Any], Any]] = {
@@ -142,21 +138,15 @@ def refuse(value: Any, why: str) -> Any:
 
 def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """One of NumPy's functions of numbers, element by element."""
-    name = ufunc.__name__
-    if name == "divmod":
-        return np.floor_divide(*inputs), np.remainder(*inputs)
-    out = options.pop("out", None)
-    given = [bare(value) for value in inputs]
-    ours = (ONE if len(given) == 1 else TWO).get(name)
-    options.pop("dtype", None)
-    if options.pop("where", True) is not True:
-        refuse(self, f"it calls numpy.{name} with where=")
-    if method == "__call__" and name in _BY_OPERATORS:
-        result = ufunc(*(_objects(value) for value in given))
-    elif method == "__call__" and ours is not None:
-        result = each(ours, given)
+    name, out = ufunc.__name__, options.pop("out", None)
+    ours = (ONE if len(inputs) == 1 else TWO).get(name)
+    called = method == "__call__" and options.pop("where", True) is True
+    if called and name in _BY_OPERATORS:
+        result = ufunc(*map(_objects, inputs))
+    elif called and ours is not None:
+        result = each(ours, inputs)
     elif method == "reduce" and name in ("add", "multiply", "maximum", "minimum"):
-        result = ufunc.reduce(*given, **options)
+        result = ufunc.reduce(_objects(inputs[0]), *inputs[1:], **options)
     else:
         refuse(self, f"it calls numpy.{name}{'' if method == '__call__' else '.' + method}")
     if out is not None:
@@ -189,7 +179,7 @@ def each(apply: Callable[..., Any], given: Sequence[Any]) -> Any:
 
 def where(condition: Any, one: Any, other: Any) -> Any:
     """`numpy.where` with three arguments."""
-    return again(each(choice, [bare(condition), bare(one), bare(other)]))
+    return again(each(choice, [condition, one, other]))
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
@@ -207,11 +197,11 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
 
 def vector_product(a: Any, b: Any, **options: Any) -> Any:
     """`numpy.cross`; our own for vectors in space, since NumPy 1 converts constants among numbers of laws to floats."""
-    if number_among([a, b]) is None:
-        return np.cross(bare(a), bare(b), **options)
-    factors: list[Any] = [np.asarray(bare(x), dtype=object) for x in (a, b)]
+    factors = _objects(a), _objects(b)
     in_space = not options and all(x.shape[-1:] == (3,) for x in factors)
-    return again(cross(*factors) if in_space else np.cross(*factors, **options))
+    if number_among([a, b]) is None or not in_space:
+        return np.cross(bare(a), bare(b), **options)
+    return again(cross(*factors))
 
 
 ON_OBJECTS = frozenset({
@@ -263,7 +253,7 @@ def interp(x: Any, xp: Any, fp: Any, *others: Any, **options: Any) -> Any:
         out = choice(s < places[0], values[0], choice(s >= places[-1], values[-1], inside))
         return choice(s == s, out, s) if slopes[-1] == 0.0 else out
 
-    return again(each(one, [bare(x)]))
+    return again(each(one, [x]))
 
 
 def piecewise(spline: Any) -> Callable[..., Any]:
@@ -275,9 +265,7 @@ def piecewise(spline: Any) -> Callable[..., Any]:
         from scipy.interpolate import PPoly
 
         polynomial = spline if isinstance(spline, PPoly) else PPoly.from_spline(spline)
-        order = int(others[0] if others else options.get("nu", 0))
-        for _ in range(order):
-            polynomial = polynomial.derivative()
+        polynomial = polynomial.derivative(int(others[0] if others else options.get("nu", 0)))
         if polynomial.extrapolate is not True and polynomial.extrapolate != 1:
             x.tape.refuse(f"it calls a spline with extrapolate={spline.extrapolate!r}")
         places, table = polynomial.x, polynomial.c.reshape(*polynomial.c.shape[:2], -1)

@@ -18,6 +18,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import lru_cache, partial
 from threading import Lock
 from typing import Any, final
@@ -60,7 +61,7 @@ def _sources(code: types.CodeType, text: str) -> list[Any]:
         functions = _functions(text).get(code.co_firstlineno, [])
     except SyntaxError:
         return []
-    names = names_of(code).union(code.co_freevars, code.co_varnames) - {"__class__"}  # used by super()
+    names = names_of(code).union(code.co_freevars, code.co_varnames)
     kinds = "id", "attr", "arg", "name"
     return [
         node
@@ -103,7 +104,6 @@ def _why_not(code: types.CodeType, text: str) -> str:
 # ---------------------------------------------------------------- whose a function is
 
 _STANDARD = sysconfig.get_path("stdlib")
-_LIBRARIES = frozenset({"numpy", "scipy", "builtins", "rbdae", "rbdae_adapters"})
 
 
 def _root(value: Any) -> str:
@@ -111,17 +111,17 @@ def _root(value: Any) -> str:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether a function or a class belongs to rbdae, whose code may be run on symbols."""
-    return _root(value) in ("rbdae", "rbdae_adapters")
+    """Whether a function or a class is one of rbdae, to be run on symbols as it is; models count as users' code."""
+    return _root(value) in ("rbdae", "rbdae_adapters") and not value.__module__.startswith("rbdae.models")
 
 
 def _is_users(value: Any) -> bool:
-    """Whether a value is a function of the user, not of a library; the models count as users' code."""
-    if not isinstance(value, types.FunctionType) or (value.__module__ or "").startswith("rbdae.models"):
-        return isinstance(value, types.FunctionType)
+    """Whether a value is a function of the user, not of a library."""
+    if not isinstance(value, types.FunctionType) or _is_own(value) or _root(value) in ("numpy", "scipy"):
+        return False
     # users have modules with names of the standard library, such as test.py
     standard = value.__code__.co_filename.startswith((_STANDARD, "<frozen"))
-    return not (_root(value) in _LIBRARIES or (standard and _root(value) in sys.stdlib_module_names))
+    return not (standard and _root(value) in sys.stdlib_module_names)
 
 
 # ---------------------------------------------------------------- replacements of functions
@@ -202,6 +202,10 @@ def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) ->
     return call
 
 
+def _replaced(value: Any, replacements: dict[Any, Any]) -> Any:
+    return replacements.get(value) if callable(value) and isinstance(value, Hashable) else None
+
+
 def _import(name: str, *arguments: Any) -> Any:
     """NumPy imports parts of itself when they are first used."""
     return __import__(name, *arguments) if name.startswith("numpy.") else _refused("__import__")
@@ -215,17 +219,13 @@ _MAKERS = "zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray
 _REPLACED: dict[Any, Any] = {
     **{getattr(math, name): _of_math(name) for name in _MATH},
     **{getattr(np, name): _maker(getattr(np, name)) for name in _MAKERS},
-    np.cross: vector_product,
-    np.float64: _float,
-}
-_OF_SYMBOLS: dict[Any, Any] = {
-    **_REPLACED,
-    float: _float,
-    __import__: _import,
+    **{float: _float, np.float64: _float, np.cross: vector_product},
     min: _extreme(lambda a, b: a < b, min),
     max: _extreme(lambda a, b: a > b, max),
-    **{each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip)},
+    type: lambda *given: given[0].__class__ if len(given) == 1 else type(*given),
 }
+_OF_PYTHON = {each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip)}
+_OF_SYMBOLS = {**_REPLACED, **_OF_PYTHON, __import__: _import, type: partial(_refused, "type")}
 _OF_NUMPY = frozenset({*ONE, *TWO, *OF_ARRAYS, *ON_OBJECTS, "linspace", "arange"})
 
 
@@ -233,18 +233,14 @@ def _is_error(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, BaseException)
 
 
+_USUAL = {name: _replaced(value, _REPLACED) or value for name, value in vars(builtins).items()}
+"""Python's own names for numbers with values."""
+
 _SAFE = {
     name: value if not callable(value) or _is_error(value) else _OF_SYMBOLS.get(value, partial(_refused, name))
     for name, value in vars(builtins).items()
 }
 """Python's own names for symbols."""
-
-_USUAL = {
-    **vars(builtins),
-    "float": _float,
-    "type": lambda *given: given[0].__class__ if len(given) == 1 else type(*given),
-}
-"""Python's own names for numbers with values, whose class is ``float``."""
 
 
 # ---------------------------------------------------------------- copies
@@ -254,9 +250,8 @@ def _changing(*_: Any, **__: Any) -> Any:
     raise NotRecorded("it changes objects outside of it")
 
 
-_CHANGES = """tofile dump setflags __setitem__ sort fill put resize partition append clear extend insert pop popitem remove
-    reverse setdefault update __delitem__ __iadd__ __ior__""".split()  # noqa: SIM905
-_List, _Dict, _Array = (type(kind.__name__, (kind,), dict.fromkeys(_CHANGES, _changing)) for kind in (list, dict, np.ndarray))
+_CHANGES = "tofile dump setflags __setitem__ sort fill put resize partition".split()  # noqa: SIM905
+_Array = type("_Array", (np.ndarray,), dict.fromkeys(_CHANGES, _changing))
 _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
 
 
@@ -314,7 +309,7 @@ class Copies:
         if isinstance(value, types.MethodType):
             if self.live and not _is_users(value.__func__):
                 return value
-            instance = _Reader(value.__self__, self) if self.live else self._object(value.__self__, name)
+            instance = _Reader(value.__self__, self) if self.live else self._of_symbols(value.__self__, name)
             return types.MethodType(self.of(value.__func__, name), instance)
         if isinstance(value, partial):
             options = {key: self.of(each, key) for key, each in value.keywords.items()}
@@ -325,39 +320,28 @@ class Copies:
         if self.live:
             call = inspect.getattr_static(type(value), "__call__", None)
             return _Reader(value, self) if _is_users(call) else _replaced(value, _REPLACED) or value
-        kinds = types.BuiltinFunctionType, types.FunctionType, type
-        if callable(value) and (isinstance(value, kinds) or type(value).__module__ == "numpy"):
-            return self._known(value, name)
-        return self._object(value, name)
+        return self._of_symbols(value, name)
 
-    def _known(self, value: Any, name: str) -> Any:
-        """A function or a class for symbols."""
+    def _of_symbols(self, value: Any, name: str) -> Any:
+        """Known mathematics, or read access to an object."""
+        kind = type(value)
         replacement = _replaced(value, _OF_SYMBOLS)
         if replacement is not None:
             return replacement
-        of_numpy = isinstance(value, np.ufunc) or _root(value) == "numpy"
-        if _is_error(value) or _is_own(value) or (of_numpy and getattr(value, "__name__", "") in _OF_NUMPY):
+        if _is_error(value) or _is_own(value) or _is_own(kind) or isinstance(value, _PLAIN):
             return value
-        if isinstance(value, type) and _root(value) not in _LIBRARIES:
-            return _Reader(value, self)
-        return _refused(name)
-
-    def _object(self, value: Any, name: str) -> Any:
-        """Read access to an object for symbols."""
-        kind = type(value)
-        if isinstance(value, _PLAIN) or _is_own(kind):
-            return value
+        if callable(value) and (isinstance(value, np.ufunc) or _root(value) == "numpy"):
+            return value if getattr(value, "__name__", "") in _OF_NUMPY else _refused(name)
         if isinstance(value, np.ndarray):
             return np.array(value).view(_Array)
         if hasattr(kind, "_make"):
             return kind._make(self.of(each, name) for each in value)
         if kind in (list, tuple):
-            items = [each if type(each) is float else self.of(each, name) for each in value]
-            return tuple(items) if kind is tuple else _List(items)
+            return tuple(each if type(each) is float else self.of(each, name) for each in value)
         if kind is dict:
-            return _Dict({key: self.of(each, str(key)) for key, each in value.items()})
+            return types.MappingProxyType({key: self.of(each, str(key)) for key, each in value.items()})
         reads = getattr(kind, "__getattr__", None), getattr(kind, "__getattribute__", None)
-        if any(map(_is_users, reads)) or _root(kind) == "builtins":
+        if any(map(_is_users, reads)) or (_root(kind) == "builtins" and kind is not type):
             return _refused(name)
         return _Reader(value, self)
 
@@ -379,13 +363,6 @@ class Copies:
         for name in names_of(function.__code__) & function.__globals__.keys():
             names[name] = self.of(function.__globals__[name], name)
         for name, cell, own in zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True):
-            try:
-                inside = own.cell_contents
-                cell.cell_contents = inside if name == "__class__" else self.of(inside, name)  # of super()
-            except ValueError:  # an empty cell
-                continue
+            with suppress(ValueError):  # an empty cell
+                cell.cell_contents = self.of(own.cell_contents, name)
         return out
-
-
-def _replaced(value: Any, replacements: dict[Any, Any]) -> Any:
-    return replacements.get(value) if callable(value) and isinstance(value, Hashable) else None

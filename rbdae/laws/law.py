@@ -28,8 +28,6 @@ Maker = Callable[[Users], Filling]
 MOST_WAYS = 64
 """Most branches of a recorded law; one with more is called."""
 
-_DEEPEST = 40
-
 
 @final
 class Law:
@@ -174,7 +172,7 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
         """The results and the condition of a branch, joined with branches that leave it after its answers."""
         nonlocal count
         count += 1
-        if count > MOST_WAYS or len(answers) > _DEEPEST:
+        if count > MOST_WAYS:
             raise NotRecorded(f"it has more than {MOST_WAYS} ways")
         tape = Tape(graph, answers)
         results: list[int] | None = None
@@ -182,7 +180,8 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
             results = _run(tape, function, Number(tape, graph.node("input", "t", 0)), n_in, n_out)
             results.append(tape.regular)
         except (TypeError, AttributeError) as error:  # possibly caused by symbols only
-            raise NotRecorded(f"{type(error).__name__}: {error}") from error
+            why = f"on symbols, with objects that it cannot change, it raises {type(error).__name__}: {error}"
+            raise NotRecorded(why) from error
         except (Exception, SystemExit) as error:  # the user's own exception on this branch
             errors.append(error)
         if tape.refused:  # and swallowed

@@ -8,8 +8,9 @@ have the exact derivatives of the graph.
 from __future__ import annotations
 
 import math
+import operator
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -48,9 +49,7 @@ class Tape:
     refused : why an operation was refused, even if the law caught the exception
     """
 
-    def __init__(
-        self, graph: Graph, answers: tuple[bool, ...] = (), point: Mapping[str, Sequence[float]] | None = None
-    ) -> None:
+    def __init__(self, graph: Graph, answers: tuple[bool, ...] = (), point: Mapping[str, Any] | None = None) -> None:
         self.graph, self.live, self.regular, self.refused = graph, point is not None, graph.const(1.0), ""
         self.asked: dict[int, bool] = {}
         self._answers, self._point = answers, point or {}
@@ -328,5 +327,5 @@ def choice(condition: Any, one: Any, other: Any) -> Any:
     """`one` where a condition holds, else `other`; all may be known numbers."""
     if not isinstance(condition, Number) or condition.tape.live:
         return one if condition else other
-    tape, test = condition.tape, condition if isinstance(condition, Truth) else condition != 0.0
+    tape, test = condition.tape, condition if isinstance(condition, Truth) else operator.ne(condition, 0.0)
     return tape.result(tape.graph.select(tape.node(test), tape.node(one), tape.node(other)))

@@ -74,28 +74,6 @@ class CalledBack:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
-    def slopes(self, n_inputs: int, others: Callable[[Vec], tuple[Any, ...]]) -> Filling | None:
-        """f(t, x, out) for the derivatives of a law of the motion by x = (s, sdot, u); None if not given. `others`
-        makes the arguments after s and sdot from u. Raises TypeError for derivatives with other arguments."""
-        law, derivatives, h = self.function, self.derivatives, self.difference_step
-
-        def differences(t: float, x: Vec, out: Vec) -> None:
-            assert h is not None
-            for k, step in enumerate(h * np.eye(len(x))):
-                after, before = x + step, x - step
-                rise = law(t, *after[:2], *others(after[2:])) - law(t, *before[:2], *others(before[2:]))
-                out[k] = rise / (2.0 * h)
-
-        def exact(t: float, x: Vec, out: Vec) -> None:
-            assert derivatives is not None
-            values, remedy = derivatives(t, x[0], x[1], *others(x[2:])), f"return {len(x)} numbers"
-            out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", values, (len(x),), remedy=remedy)
-
-        if derivatives is None:
-            return None if h is None else differences
-        _check.takes("CalledBack", "derivatives", derivatives, "t", "s", "rate", *(("u",) if n_inputs else ()))
-        return exact
-
 
 @final
 class Recorded:
