@@ -31,20 +31,16 @@ def numbers(values: Any) -> Numbers:
 
 
 def bare(value: Any) -> Any:
-    """Arrays as NumPy's own, numbers unchanged."""
-    if isinstance(value, Numbers):
-        return value.view(np.ndarray)
+    """Arrays, and single numbers, as NumPy's own arrays."""
     if isinstance(value, (list, tuple)):
         return type(value)(bare(each) if isinstance(each, (Numbers, list, tuple)) else each for each in value)
-    return value
+    return np.asarray(value, dtype=object) if type(value) in (Numbers, Number, Truth) else value
 
 
 def again(value: Any) -> Any:
     """Arrays of objects as `Numbers`; a single object unchanged."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         return value.view(Numbers) if value.shape else value[()]
-    if isinstance(value, tuple):
-        return tuple(map(again, value))
     return value
 
 
@@ -112,16 +108,8 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "fmin": lambda x, y: choice(x <= y, x, choice(y != y, x, y)),
     "heaviside": lambda x, y: choice(x > 0.0, 1.0, choice(x < 0.0, 0.0, choice(x == 0.0, y, x))),
     "copysign": _with_sign,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
     "logical_and": lambda x, y: x & y if isinstance(x, Truth) else (y if x else x),
     "logical_or": lambda x, y: x | y if isinstance(x, Truth) else (x if x else y),
-    "bitwise_and": operator.and_,
-    "bitwise_or": operator.or_,
 }
 
 _BY_OPERATORS = frozenset({"add", "subtract", "multiply", "negative", "matmul", "vecdot", "matvec", "vecmat"})

@@ -14,12 +14,13 @@ import builtins
 import inspect
 import linecache
 import math
+import operator
 import sys
 import sysconfig
 import types
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from threading import Lock
 from typing import Any, final
 
@@ -191,13 +192,10 @@ def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) ->
     """``min`` and ``max`` of numbers, without branches."""
 
     def call(*arguments: Any, **options: Any) -> Any:
-        values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+        values = [*arguments[0]] if len(arguments) == 1 else arguments
         if options or number_among(values) is None:
             return usual(*arguments, **options)
-        out = values[0]
-        for value in values[1:]:
-            out = choice(condition(value, out), value, out)
-        return out
+        return reduce(lambda best, value: choice(condition(value, best), value, best), values)
 
     return call
 
@@ -220,8 +218,7 @@ _REPLACED: dict[Any, Any] = {
     **{getattr(math, name): _of_math(name) for name in _MATH},
     **{getattr(np, name): _maker(getattr(np, name)) for name in _MAKERS},
     **{float: _float, np.float64: _float, np.cross: vector_product},
-    min: _extreme(lambda a, b: a < b, min),
-    max: _extreme(lambda a, b: a > b, max),
+    **{min: _extreme(operator.lt, min), max: _extreme(operator.gt, max)},
     type: lambda *given: given[0].__class__ if len(given) == 1 else type(*given),
 }
 _OF_PYTHON = {each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip)}

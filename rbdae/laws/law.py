@@ -179,7 +179,7 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
         try:
             results = _run(tape, function, Number(tape, graph.node("input", "t", 0)), n_in, n_out)
             results.append(tape.regular)
-        except (TypeError, AttributeError) as error:  # possibly caused by symbols only
+        except (TypeError, AttributeError, RecursionError) as error:  # possibly caused by symbols only
             why = f"on symbols, with objects that it cannot change, it raises {type(error).__name__}: {error}"
             raise NotRecorded(why) from error
         except (Exception, SystemExit) as error:  # the user's own exception on this branch

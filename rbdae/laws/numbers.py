@@ -11,7 +11,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
 
@@ -196,21 +196,9 @@ class Truth(Number):
     def __bool__(self) -> bool:
         return self.tape.truth(self.node)
 
-    def __and__(self, other: Any) -> Any:
-        graph = self.tape.graph
-        return self.tape.truth_of(graph.select(self.node, self.tape.node(other), graph.const(0.0)))
-
-    def __or__(self, other: Any) -> Any:
-        graph = self.tape.graph
-        return self.tape.truth_of(graph.select(self.node, graph.const(1.0), self.tape.node(other)))
-
-    def __xor__(self, other: Any) -> Any:
-        return self != other
-
     def __invert__(self) -> Any:
         return self.tape.truth_of(self.tape.graph.negation(self.node))
 
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
     __neg__ = __abs__ = _asked(_WITH_COMPARISONS)
 
 
@@ -250,7 +238,9 @@ def _power(graph: Graph, a: int, b: int) -> int:
     return graph.of_two("power", a, b)
 
 
-_ON_NODES: dict[str, Callable[[Graph, int, int], int]] = {
+_OnNodes: TypeAlias = Callable[[Graph, int, int], int]
+
+_ARITHMETIC: dict[str, _OnNodes] = {
     "add": Graph.add,
     "subtract": Graph.sub,
     "multiply": Graph.mul,
@@ -261,24 +251,40 @@ _ON_NODES: dict[str, Callable[[Graph, int, int], int]] = {
     "arctan2": Graph.arctan2,
     "fmod": lambda graph, a, b: graph.of_two("fmod", a, b),
 }
+_COMPARISONS: dict[str, _OnNodes] = {
+    "less": lambda graph, a, b: graph.condition("<", a, b),
+    "less_equal": lambda graph, a, b: graph.condition("<=", a, b),
+    "greater": lambda graph, a, b: graph.condition("<", b, a),
+    "greater_equal": lambda graph, a, b: graph.condition("<=", b, a),
+    "equal": lambda graph, a, b: graph.condition("==", a, b),
+    "not_equal": lambda graph, a, b: graph.negation(graph.condition("==", a, b)),
+}
+_OF_TRUTHS: dict[str, _OnNodes] = {
+    "bitwise_and": lambda graph, a, b: graph.select(a, b, graph.const(0.0)),
+    "bitwise_or": lambda graph, a, b: graph.select(a, graph.const(1.0), b),
+    "bitwise_xor": _COMPARISONS["not_equal"],
+}
 
 
-def _of_two(name: str, on_nodes: Callable[[Graph, int, int], int]) -> Callable[[Any, Any], Any]:
+def _of_two(name: str, on_nodes: _OnNodes) -> Callable[[Any, Any], Any]:
     plain, truths = getattr(np, name), (Truth, bool, np.bool_)
 
     def apply(x: Any, y: Any) -> Any:
         number = x if isinstance(x, Number) else y
         if not isinstance(number, Number):
             return plain(x, y)
-        tape = number.tape
-        if type(x) in truths and type(y) in truths:
+        tape, of_truths = number.tape, type(x) in truths and type(y) in truths
+        if name in _OF_TRUTHS and not of_truths:
+            raise TypeError(f"{name} of numbers")
+        if name in _ARITHMETIC and of_truths:
             tape.refuse(_WITH_COMPARISONS)
-        return tape.result(on_nodes(tape.graph, tape.node(x), tape.node(y)))
+        node = on_nodes(tape.graph, tape.node(x), tape.node(y))
+        return tape.result(node) if name in _ARITHMETIC else tape.truth_of(node)
 
     return apply
 
 
-OF_TWO = {name: _of_two(name, on_nodes) for name, on_nodes in _ON_NODES.items()}
+OF_TWO = {name: _of_two(name, on_nodes) for name, on_nodes in (_ARITHMETIC | _COMPARISONS | _OF_TRUTHS).items()}
 """Operations on two numbers, as NumPy does them and by its names."""
 
 _NUMBERS = Number, float, int, np.number, np.bool_  # for others, such as arrays, NumPy does the operation
@@ -290,6 +296,7 @@ def value_of(value: Any) -> Any:
 
 
 def _operator(name: str, apply: Callable[[Any, Any], Any]) -> None:
+    """Python's operator of this name, which divides by zero as that of floats."""
     divides = name in ("truediv", "mod", "floordiv")
 
     def call(self: Number, x: Any, y: Any) -> Any:
@@ -303,24 +310,13 @@ def _operator(name: str, apply: Callable[[Any, Any], Any]) -> None:
     setattr(Number, f"__r{name}__", lambda self, other: call(self, other, self))
 
 
-for _name, _apply in zip(("add", "sub", "mul", "truediv", "mod", "floordiv", "pow"), OF_TWO.values(), strict=False):
-    _operator(_name, _apply)
-
-
-def _comparison(name: str, kind: str, swapped: bool, negated: bool) -> None:
-    def compare(self: Number, other: Any) -> Any:
-        if not isinstance(other, _NUMBERS):
-            return NotImplemented
-        tape = self.tape
-        a, b = self.node, tape.node(other)
-        condition = tape.graph.condition(kind, *((b, a) if swapped else (a, b)))
-        return tape.truth_of(tape.graph.negation(condition) if negated else condition)
-
-    setattr(Number, f"__{name}__", compare)
-
-
-for _name, _kind in {"lt": "<", "le": "<=", "gt": "<", "ge": "<=", "eq": "==", "ne": "=="}.items():
-    _comparison(_name, _kind, swapped=_name[0] == "g", negated=_name == "ne")
+for _name, _of in {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "mod": "remainder",
+    "floordiv": "floor_divide", "pow": "power", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal", "eq": "equal", "ne": "not_equal", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor",
+}.items():  # fmt: skip
+    _operator(_name, OF_TWO[_of])
 
 
 def choice(condition: Any, one: Any, other: Any) -> Any:
