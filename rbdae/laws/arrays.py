@@ -84,7 +84,7 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "trunc": lambda x: choice(x < 0.0, -ONE["floor"](-x), ONE["floor"](x)),
     "negative": operator.neg,
     "square": lambda x: x * x,
-    "reciprocal": lambda x: 1.0 / x,
+    "reciprocal": lambda x: TWO["divide"](1.0, x),
     "sign": lambda x: choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x))),
     "exp2": lambda x: TWO["power"](2.0, x),
     "log2": lambda x: ONE["log"](x) / math.log(2.0),

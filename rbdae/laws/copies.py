@@ -18,7 +18,7 @@ import operator
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache, partial, reduce
 from threading import Lock
@@ -201,7 +201,9 @@ def _extreme(condition: Callable[[Any, Any], Any], usual: Callable[..., Any]) ->
 
 
 def _replaced(value: Any, replacements: dict[Any, Any]) -> Any:
-    return replacements.get(value) if callable(value) and isinstance(value, Hashable) else None
+    kinds = types.BuiltinFunctionType, types.FunctionType, type
+    known = isinstance(value, kinds) or (callable(value) and type(value).__module__ == "numpy")
+    return replacements.get(value) if known else None
 
 
 def _import(name: str, *arguments: Any) -> Any:
@@ -219,10 +221,9 @@ _REPLACED: dict[Any, Any] = {
     **{getattr(np, name): _maker(getattr(np, name)) for name in _MAKERS},
     **{float: _float, np.float64: _float, np.cross: vector_product},
     **{min: _extreme(operator.lt, min), max: _extreme(operator.gt, max)},
-    type: lambda *given: given[0].__class__ if len(given) == 1 else type(*given),
 }
 _OF_PYTHON = {each: each for each in (abs, divmod, enumerate, len, list, pow, range, reversed, sum, tuple, zip)}
-_OF_SYMBOLS = {**_REPLACED, **_OF_PYTHON, __import__: _import, type: partial(_refused, "type")}
+_OF_SYMBOLS = {**_REPLACED, **_OF_PYTHON, __import__: _import}
 _OF_NUMPY = frozenset({*ONE, *TWO, *OF_ARRAYS, *ON_OBJECTS, "linspace", "arange"})
 
 
@@ -230,8 +231,8 @@ def _is_error(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, BaseException)
 
 
-_USUAL = {name: _replaced(value, _REPLACED) or value for name, value in vars(builtins).items()}
-"""Python's own names for numbers with values."""
+_USUAL = {**vars(builtins), "type": lambda *given: given[0].__class__ if len(given) == 1 else type(*given)}
+"""Python's own names for numbers with values, whose class is ``float``."""
 
 _SAFE = {
     name: value if not callable(value) or _is_error(value) else _OF_SYMBOLS.get(value, partial(_refused, name))
