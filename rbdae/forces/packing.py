@@ -18,8 +18,8 @@ from rbdae.forces.motion_law import MotionLaw
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
+from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.recorded import Derived, Recorded, of_time
-from rbdae.laws.user_functions import UserFunction
 from rbdae.quantities.forms import moved
 
 # ---------------------------------------------------------------- what is packed

@@ -37,7 +37,7 @@ from rbdae.kernels.memory import (
     tangent_memory,
 )
 from rbdae.kernels.records import ANGLE, ANGULAR, ROOT, USER
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 
 def applied(m: Memory, t: float, y: Array, h: float) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from rbdae.graph.functions import Memory
 from rbdae.kernels.forces.elements import add_load, forms, n_displacements, n_load_arguments
 from rbdae.kernels.memory import element_memory, elements, entries, head
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 
 def step_forms(m: Memory, i: int) -> None:

@@ -32,7 +32,7 @@ from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.forces.elements import gather
 from rbdae.kernels.linear.small import inverse3
 from rbdae.kernels.memory import element_memory, elements, head
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 FLOOR = 1e-16
 """Of D . D, in units of sum z . z."""

@@ -24,7 +24,7 @@ from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.forces.power import bushing_work, element_work
 from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 
 def work(m: Memory, t: float, y: Array, u: Array, h: float, out: Array, scheme: int) -> None:

@@ -13,7 +13,7 @@ from rbdae.kernels.entry import entry
 from rbdae.kernels.forces.elements import displacements, forms, gather, n_displacements, turns
 from rbdae.kernels.memory import bushings, element_memory, elements, head, states
 from rbdae.kernels.records import ANGLE, USER
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 
 @entry("ityyo")

@@ -32,7 +32,7 @@ from rbdae.kernels.linear.accelerations import eliminated_normals
 from rbdae.kernels.memory import bushings, element_memory, elements, force_states, head, states
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import ANGLE, STATEFUL, USER
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 
 @entry("ityo")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.graph.functions import Array
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 
 def call_force(force: int, t: float, x: Array, n_in: int, out: Array, n_out: int) -> None:
