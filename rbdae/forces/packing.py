@@ -192,7 +192,7 @@ def _pack_states(
         raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")
     names = element.names[len(element.names) - element.algebraic :]
     at = 2 * n + len(begin) - len(names)
-    unknowns = Unknowns(owner, law, n_in, n_out, names, at, begin[len(begin) - len(names) :], p.real)
+    unknowns = Unknowns(owner, law, names, at, begin[len(begin) - len(names) :], p.real)
     if not explicit:
         return _by_law(row, law, Derived(law), n_in, n_out), unknowns
     left = Eliminated(unknowns)
