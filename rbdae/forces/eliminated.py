@@ -37,7 +37,7 @@ class Unknowns:
     Parameters
     ----------
     owner : the owner of the law, for messages
-    base : the law; the equations are the last of its results
+    base : the law, which is recorded; the equations are the last of its results
     names : names of the unknowns
     at : the place in x where they begin
     start : the initial guess of Newton's method
@@ -62,19 +62,17 @@ class Unknowns:
         return len(self.names)
 
     @cached_property
-    def laws(self) -> tuple[Law, Law] | None:
-        """g, and dg/dz by rows; None if the law cannot be recorded."""
+    def laws(self) -> tuple[Law, Law]:
+        """g, and dg/dz by rows."""
         law = self.base.law
-        if law is None:
-            return None
+        assert law is not None
         g = Law(law.graph, law.outputs[self.base.n_out - self.n :], law.regular, law.n_in)
         return g, g.by([("x", self.at + k) for k in range(self.n)])
 
     @property
     def affine(self) -> bool:
         """Whether g is affine in z."""
-        laws = self.laws
-        return laws is not None and not laws[1].reads(range(self.at, self.at + self.n))
+        return not self.laws[1].reads(range(self.at, self.at + self.n))
 
     def solved(self, t: Vec, x: Mat, begin: Mat | None = None) -> Mat:
         """z (m, n) at times (m,) and rows x (m, n_in), in which values of the unknowns are ignored and the constants
@@ -83,13 +81,9 @@ class Unknowns:
         Raises
         ------
         ValueError
-            if the law cannot be recorded, dg/dz is singular or Newton's method does not converge
+            if dg/dz is singular or Newton's method does not converge
         """
         laws = self.laws
-        if laws is None:
-            raise ValueError(
-                f"{self.owner}: its equations cannot be differentiated: {self.base.why}; write them plainly"
-            )
         m, places = len(t), slice(self.at, self.at + self.n)
         constants = _NONE if x.shape[1] == self.base.n_in else self.constants
         out, x = np.empty((m, self.n)), np.concatenate([x, np.broadcast_to(constants, (m, len(constants)))], axis=1)
@@ -135,16 +129,17 @@ class Unknowns:
 class Eliminated:
     """A law of x without the unknowns and of out without the equations, made on first use."""
 
+    why = ""
+
     def __init__(self, unknowns: Unknowns) -> None:
         self._unknowns = unknowns
 
     @cached_property
-    def law(self) -> Law | None:
-        """The law; None if it cannot be recorded."""
+    def law(self) -> Law:
+        """The law."""
         unknowns = self._unknowns
         law, laws = unknowns.base.law, unknowns.laws
-        if law is None or laws is None:
-            return None
+        assert law is not None
         graph = Graph()
         t = graph.node("input", "t", 0)
         x = [graph.node("input", "x", i) for i in range(unknowns.base.n_in - unknowns.n)]
@@ -167,10 +162,6 @@ class Eliminated:
     @property
     def owner(self) -> str:
         return self._unknowns.owner
-
-    @property
-    def why(self) -> str:
-        return self._unknowns.base.why
 
     def at(self, t: float, x: Vec) -> Law:
         """Refuse derivatives at a point where it raises an exception."""

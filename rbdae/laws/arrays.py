@@ -155,11 +155,7 @@ def _objects(value: Any) -> Any:
 
 def each(apply: Callable[..., Any], given: Sequence[Any]) -> Any:
     """Apply a function element by element."""
-    arrays = np.broadcast_arrays(*map(_objects, given))
-    out = np.empty(arrays[0].shape, dtype=object)
-    for place in np.ndindex(out.shape):
-        out[place] = apply(*(array[place] for array in arrays))
-    return out
+    return np.frompyfunc(apply, len(given), 1)(*map(_objects, given))
 
 
 # ---------------------------------------------------------------- functions of arrays
