@@ -89,7 +89,7 @@ def _why_not(code: types.CodeType, text: str) -> str:
     """Why a function is not arithmetic, or ""."""
     sources = _sources(code, text)
     if not sources:
-        return f"{code.co_name} has no source"
+        return f"{code.co_name} has no source, or uses super() or names with two underscores"
     nodes = [each for source in sources for each in _body(source)]
     said = {id(each) for each in _body([node for node in nodes if isinstance(node, (ast.Raise, ast.Assert))])}
     for node in nodes:
