@@ -23,10 +23,10 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.inputs import Input, Sources, Table, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
+from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
 from rbdae.laws.recorded import Recorded, as_it_is, of_time
-from rbdae.laws.user_functions import UserFunction
 
 
 @runtime_checkable

@@ -158,9 +158,32 @@ def law_of(
         raise TypeError(f"{owner}: {what} must be a number or a function {wanted}, got {_check.show(value)}")
     read = tuple((inputs or {}).values())
     others = _nothing if inputs is None else partial(_by_name, tuple(inputs))
-    slopes = value.slopes(len(read), others) if isinstance(value, CalledBack) else None
+    slopes = _slopes_of(value, len(read), others) if isinstance(value, CalledBack) else None
     fill = partial(of_one_displacement, f"{owner}: {what}", others)
     return MotionLaw(what, (value,), fill, near, slopes=slopes, inputs=read)
+
+
+def _slopes_of(law: CalledBack, n_inputs: int, others: Callable[[Vec], tuple[Any, ...]]) -> Filling | None:
+    """f(t, x, out) for the given derivatives of a law by x = (s, sdot, u); `others` makes the arguments after s and
+    sdot from u. Raises TypeError for derivatives with other arguments."""
+    function, derivatives, h = law.function, law.derivatives, law.difference_step
+
+    def differences(t: float, x: Vec, out: Vec) -> None:
+        assert h is not None
+        for k, step in enumerate(h * np.eye(len(x))):
+            after, before = x + step, x - step
+            rise = function(t, *after[:2], *others(after[2:])) - function(t, *before[:2], *others(before[2:]))
+            out[k] = rise / (2.0 * h)
+
+    def exact(t: float, x: Vec, out: Vec) -> None:
+        assert derivatives is not None
+        values, remedy = derivatives(t, x[0], x[1], *others(x[2:])), f"return {len(x)} numbers"
+        out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", values, (len(x),), remedy=remedy)
+
+    if derivatives is None:
+        return None if h is None else differences
+    _check.takes("CalledBack", "derivatives", derivatives, "t", "s", "rate", *(("u",) if n_inputs else ()))
+    return exact
 
 
 def inputs_of_law(owner: str, what: str, value: object, inputs: object) -> dict[str, Input] | None:

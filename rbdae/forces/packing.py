@@ -20,12 +20,12 @@ from rbdae.forces.element import (
     values_of_forms,
     winding_name,
 )
+from rbdae.forces.eliminated import Eliminated, Unknowns
 from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
-from rbdae.laws.eliminated import Eliminated, Unknowns
+from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.recorded import Derived, Recorded, of_time
-from rbdae.laws.user_functions import UserFunction
 from rbdae.quantities.forms import referred
 
 # ---------------------------------------------------------------- what is packed

@@ -33,7 +33,7 @@ def _choice(condition: Any, one: Any, other: Any) -> Any:
     return one if condition else other
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
@@ -75,7 +75,7 @@ class _OnArrays:
             else:
                 last = tuple({*operands} - needed_later)
                 needed_later.update(operands)
-                self._steps.append((k, _OPERATIONS[kind], tuple(operands), last))
+                self._steps.append((k, OPERATIONS[kind], tuple(operands), last))
         self._steps.reverse()
 
     def __call__(self, x: Any) -> list[Any]:

@@ -10,8 +10,8 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import cross
-from rbdae.graph.graph import FUNCTIONS, OF_TWO
-from rbdae.laws.numbers import NotRecorded, Number, Truth, choice, value_of
+from rbdae.graph.graph import FUNCTIONS
+from rbdae.laws.numbers import OF_TWO, NotRecorded, Number, Truth, choice
 
 
 @final
@@ -31,24 +31,16 @@ def numbers(values: Any) -> Numbers:
 
 
 def bare(value: Any) -> Any:
-    """Arrays as NumPy's own, numbers unchanged."""
-    if isinstance(value, Numbers):
-        return value.view(np.ndarray)
-    if isinstance(value, Number):
-        out = np.empty((), dtype=object)
-        out[()] = value
-        return out
+    """Arrays, and single numbers, as NumPy's own arrays."""
     if isinstance(value, (list, tuple)):
         return type(value)(bare(each) if isinstance(each, (Numbers, list, tuple)) else each for each in value)
-    return value
+    return np.asarray(value, dtype=object) if type(value) in (Numbers, Number, Truth) else value
 
 
 def again(value: Any) -> Any:
     """Arrays of objects as `Numbers`; a single object unchanged."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         return value.view(Numbers) if value.shape else value[()]
-    if isinstance(value, tuple):
-        return tuple(map(again, value))
     return value
 
 
@@ -68,113 +60,60 @@ def _of_one(name: str) -> Callable[[Any], Any]:
     return lambda x: x.function(name) if isinstance(x, Number) else getattr(np, name)(x)
 
 
-def _of_two(name: str) -> Callable[[Any, Any], Any]:
-    plain = getattr(np, name)
-
-    def apply(x: Any, y: Any) -> Any:
-        symbol = x if isinstance(x, Number) else y
-        if not isinstance(symbol, Number):
-            return plain(x, y)
-        tape = symbol.tape
-        value = plain(value_of(x), value_of(y)) if tape.live else None
-        return tape.result(tape.graph.of_two(name, tape.node(x), tape.node(y)), value)
-
-    return apply
-
-
-def sign(x: Any) -> Any:
-    """-1, 0, 1, or NaN."""
-    return choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x)))
-
-
-def _third(x: Any) -> Any:
-    return _of_two("power")(x, 1.0 / 3.0)
-
-
-def _extreme(wins: Callable[[Any, Any], Any], loses: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A function of (x, y) that returns the winner, or NaN if either is NaN."""
-
-    def call(x: Any, y: Any) -> Any:
-        if not isinstance(y, Number):
-            return choice(loses(x, y), y, x) if y == y else y
-        if not isinstance(x, Number):
-            return choice(wins(x, y), x, y) if x == x else x
-        return choice(wins(x, y), x, choice(loses(x, y), y, operator.add(x, y)))
-
-    return call
+def _extreme(loses: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A function of (x, y): y where x loses, else x; NaN if either is NaN."""
+    return lambda x, y: choice(y != y, y, choice(loses(x, y), y, x))
 
 
 def _with_sign(x: Any, y: Any) -> Any:
     """|x| with the sign of y; at zero the law is called, because a graph has one zero only."""
-    below: Any = y
-    if not isinstance(y, Number):
-        return math.copysign(1.0, y) * abs(x)
-    if not y.tape.live:
+    if isinstance(y, Number):
         graph = y.tape.graph
         y.tape.require(graph.negation(graph.condition("==", y.node, graph.const(0.0))))
+    below: Any = y if isinstance(y, Number) else math.copysign(1.0, y)
     return choice(below < 0.0, -abs(x), abs(x))
 
 
 ONE: dict[str, Callable[[Any], Any]] = {
     **{name: _of_one(name) for name in FUNCTIONS if name != "abs"},
-    "absolute": abs,
-    "fabs": abs,
+    **dict.fromkeys(("absolute", "fabs"), abs),
+    **dict.fromkeys(("positive", "conjugate"), lambda x: x),
+    **dict.fromkeys(("deg2rad", "radians"), lambda x: x * (math.pi / 180.0)),
+    **dict.fromkeys(("rad2deg", "degrees"), lambda x: x * (180.0 / math.pi)),
     "ceil": lambda x: -ONE["floor"](-x),
     "trunc": lambda x: choice(x < 0.0, -ONE["floor"](-x), ONE["floor"](x)),
-    "negative": lambda x: -x,
-    "positive": lambda x: x,
+    "negative": operator.neg,
     "square": lambda x: x * x,
-    "reciprocal": lambda x: 1.0 / x,
-    "sign": sign,
+    "reciprocal": lambda x: TWO["divide"](1.0, x),
+    "sign": lambda x: choice(x > 0.0, 1.0, choice(x < 0.0, -1.0, choice(x == 0.0, 0.0, x))),
     "exp2": lambda x: TWO["power"](2.0, x),
     "log2": lambda x: ONE["log"](x) / math.log(2.0),
     "log10": lambda x: ONE["log"](x) / math.log(10.0),
-    "cbrt": lambda x: choice(x < 0.0, -_third(-x), _third(x)),
-    "deg2rad": lambda x: x * (math.pi / 180.0),
-    "radians": lambda x: x * (math.pi / 180.0),
-    "rad2deg": lambda x: x * (180.0 / math.pi),
-    "degrees": lambda x: x * (180.0 / math.pi),
-    "conjugate": lambda x: x,
+    "cbrt": lambda x: choice(x < 0.0, -TWO["power"](-x, 1.0 / 3.0), TWO["power"](x, 1.0 / 3.0)),
     "isnan": lambda x: x != x,
     "isfinite": lambda x: abs(x) < math.inf,
     "isinf": lambda x: abs(x) == math.inf,
     "logical_not": lambda x: ~x if isinstance(x, Truth) else not x,
-    "invert": lambda x: ~x,
+    "invert": operator.invert,
 }
 """Functions by NumPy's names."""
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
-    **{name: _of_two(name) for name in OF_TWO},
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-    "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y,
-    "floor_divide": lambda x, y: x // y,
-    "remainder": lambda x, y: x % y,
-    "power": lambda x, y: x**y,
-    "float_power": lambda x, y: x**y,
+    **OF_TWO,
+    "float_power": OF_TWO["power"],
     "hypot": lambda x, y: ONE["sqrt"](x * x + y * y),
-    "maximum": _extreme(operator.ge, operator.lt),
-    "minimum": _extreme(operator.le, operator.gt),
+    "maximum": _extreme(operator.lt),
+    "minimum": _extreme(operator.gt),
     "fmax": lambda x, y: choice(x >= y, x, choice(y != y, x, y)),
     "fmin": lambda x, y: choice(x <= y, x, choice(y != y, x, y)),
     "heaviside": lambda x, y: choice(x > 0.0, 1.0, choice(x < 0.0, 0.0, choice(x == 0.0, y, x))),
     "copysign": _with_sign,
-    "less": lambda x, y: x < y,
-    "less_equal": lambda x, y: x <= y,
-    "greater": lambda x, y: x > y,
-    "greater_equal": lambda x, y: x >= y,
-    "equal": lambda x, y: x == y,
-    "not_equal": lambda x, y: x != y,
     "logical_and": lambda x, y: x & y if isinstance(x, Truth) else (y if x else x),
     "logical_or": lambda x, y: x | y if isinstance(x, Truth) else (x if x else y),
-    "bitwise_and": lambda x, y: x & y,
-    "bitwise_or": lambda x, y: x | y,
 }
 
-_LINEAR = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
-_PLAIN = frozenset({"add", "subtract", "multiply", "negative"})
-"""Functions that equal Python's operators for symbols."""
+_BY_OPERATORS = frozenset({"add", "subtract", "multiply", "negative", "matmul", "vecdot", "matvec", "vecmat"})
+"""Functions that NumPy has for arrays of objects, by Python's operators."""
 
 
 def refuse(value: Any, why: str) -> Any:
@@ -187,20 +126,15 @@ def refuse(value: Any, why: str) -> Any:
 
 def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """One of NumPy's functions of numbers, element by element."""
-    name = ufunc.__name__
-    if name == "divmod":
-        return np.floor_divide(*inputs), np.remainder(*inputs)
-    out = options.pop("out", None)
-    operands = [bare(value) for value in inputs]
-    options.pop("dtype", None)
-    if options.pop("where", True) is not True:
-        refuse(self, f"it calls numpy.{name} with where=")
-    if method == "__call__" and (name in _LINEAR or (name in _PLAIN and _are_symbols(operands))):
-        result = ufunc(*(np.asarray(value, dtype=object) for value in operands))
-    elif method == "__call__" and name in (ONE if len(operands) == 1 else TWO):
-        result = each((ONE if len(operands) == 1 else TWO)[name], operands, ufunc)
+    name, out = ufunc.__name__, options.pop("out", None)
+    ours = (ONE if len(inputs) == 1 else TWO).get(name)
+    called = method == "__call__" and options.pop("where", True) is True
+    if called and name in _BY_OPERATORS:
+        result = ufunc(*map(_objects, inputs))
+    elif called and ours is not None:
+        result = each(ours, inputs)
     elif method == "reduce" and name in ("add", "multiply", "maximum", "minimum"):
-        result = ufunc.reduce(*operands, **options)
+        result = ufunc.reduce(_objects(inputs[0]), *inputs[1:], **options)
     else:
         refuse(self, f"it calls numpy.{name}{'' if method == '__call__' else '.' + method}")
     if out is not None:
@@ -210,31 +144,18 @@ def _of_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) 
     return again(result)
 
 
-def _are_symbols(given: Sequence[Any]) -> bool:
-    """Whether all are symbols or Python's numbers; NumPy's would call this function again."""
-    values = [x for value in given for x in np.ravel(np.asarray(value, dtype=object)).tolist()]
-    return all(type(x) is float or (type(x) is Number and not x.tape.live) or type(x) is int for x in values)
-
-
-def each(apply: Callable[..., Any], given: Sequence[Any], exact: Callable[..., Any] | None = None) -> Any:
-    """Apply a function element by element; `exact` computes the values of numbers with values."""
-    arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in given))
-    out = np.empty(arrays[0].shape, dtype=object)
-    for place in np.ndindex(out.shape):
-        elements = [_one(array[place]) for array in arrays]
-        live = exact is not None and any(isinstance(x, Number) and x.tape.live for x in elements)
-        if live:  # NumPy's functions raise no exceptions
-            elements = [Number(x.tape, x.node, np.float64(x.value)) if isinstance(x, Number) else x for x in elements]
-        result = apply(*elements)
-        if live and exact is not None:
-            value = exact(*map(value_of, elements))
-            result = Number(result.tape, result.node, value) if isinstance(result, Number) else value
-        out[place] = result
+def _objects(value: Any) -> Any:
+    """An array of numbers of laws and Python's numbers; NumPy's would call these functions again."""
+    out = np.array(value, dtype=object)
+    for place, element in enumerate(out.flat):
+        if isinstance(element, np.generic):
+            out.flat[place] = element.item()
     return out
 
 
-def _one(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value  # NumPy's floats would call this function again
+def each(apply: Callable[..., Any], given: Sequence[Any]) -> Any:
+    """Apply a function element by element."""
+    return np.frompyfunc(apply, len(given), 1)(*map(_objects, given))
 
 
 # ---------------------------------------------------------------- functions of arrays
@@ -242,7 +163,7 @@ def _one(value: Any) -> Any:
 
 def where(condition: Any, one: Any, other: Any) -> Any:
     """`numpy.where` with three arguments."""
-    return again(each(choice, [bare(condition), bare(one), bare(other)]))
+    return again(each(choice, [condition, one, other]))
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
@@ -260,11 +181,11 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
 
 def vector_product(a: Any, b: Any, **options: Any) -> Any:
     """`numpy.cross`; our own for vectors in space, since NumPy 1 converts constants among numbers of laws to floats."""
-    if number_among([a, b]) is None:
-        return np.cross(bare(a), bare(b), **options)
-    factors: list[Any] = [np.asarray(bare(x), dtype=object) for x in (a, b)]
+    factors = _objects(a), _objects(b)
     in_space = not options and all(x.shape[-1:] == (3,) for x in factors)
-    return again(cross(*factors) if in_space else np.cross(*factors, **options))
+    if number_among([a, b]) is None or not in_space:
+        return np.cross(bare(a), bare(b), **options)
+    return again(cross(*factors))
 
 
 ON_OBJECTS = frozenset({
@@ -302,26 +223,21 @@ def _of_segment(x: Any, places: Any, of: Callable[[int], Any]) -> Any:
     return among(0, len(places) - 1)
 
 
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """`numpy.interp` in a table of known numbers."""
-    if period is not None:
-        refuse(x, "it calls numpy.interp with period=")
+def interp(x: Any, xp: Any, fp: Any, *others: Any, **options: Any) -> Any:
+    """`numpy.interp` in a table of known numbers, constant beyond its ends."""
     places, values = np.asarray(xp, dtype=float), np.asarray(fp, dtype=float)
+    if others or options or len(places) < 2:
+        refuse(x, "it calls numpy.interp with one place, left=, right= or period=")
     slopes = np.diff(values) / np.diff(places)
-
-    def segment(s: Any) -> Any:
-        return _of_segment(s, places, lambda k: slopes[k] * (s - places[k]) + values[k])
 
     def one(s: Any) -> Any:
         if not isinstance(s, Number):
-            return float(np.interp(s, places, values, left, right))
-        inside = segment(s) if len(places) > 1 else values[0]
-        beyond = values[-1] if right is None else right
-        above = choice(s >= places[-1], choice(s > places[-1], beyond, values[-1]), inside)
-        out = choice(s < places[0], values[0] if left is None else left, above)
-        return choice(s == s, out, s) if len(places) < 2 or slopes[-1] == 0.0 else out
+            return float(np.interp(s, places, values))
+        inside = _of_segment(s, places, lambda k: slopes[k] * (s - places[k]) + values[k])
+        out = choice(s < places[0], values[0], choice(s >= places[-1], values[-1], inside))
+        return choice(s == s, out, s) if slopes[-1] == 0.0 else out
 
-    return again(each(one, [bare(x)]))
+    return again(each(one, [x]))
 
 
 def piecewise(spline: Any) -> Callable[..., Any]:
@@ -333,9 +249,7 @@ def piecewise(spline: Any) -> Callable[..., Any]:
         from scipy.interpolate import PPoly
 
         polynomial = spline if isinstance(spline, PPoly) else PPoly.from_spline(spline)
-        order = int(others[0] if others else options.get("nu", 0))
-        for _ in range(order):
-            polynomial = polynomial.derivative()
+        polynomial = polynomial.derivative(int(others[0] if others else options.get("nu", 0)))
         if polynomial.extrapolate is not True and polynomial.extrapolate != 1:
             x.tape.refuse(f"it calls a spline with extrapolate={spline.extrapolate!r}")
         places, table = polynomial.x, polynomial.c.reshape(*polynomial.c.shape[:2], -1)

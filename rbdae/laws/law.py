@@ -17,7 +17,7 @@ from rbdae.graph.on_stacks import stacked
 from rbdae.graph.replacing import made
 from rbdae.laws.arrays import numbers
 from rbdae.laws.copies import Copies
-from rbdae.laws.numbers import NotRecorded, Number, Refusal, Tape
+from rbdae.laws.numbers import NotRecorded, Number, Tape
 
 Filling = Callable[[float, Vec, Vec], Any]
 """f(t, x, out), which fills out and returns None."""
@@ -28,8 +28,6 @@ Maker = Callable[[Users], Filling]
 
 MOST_WAYS = 64
 """Most branches of a recorded law; one with more is called."""
-
-_DEEPEST = 40
 
 
 @final
@@ -137,30 +135,32 @@ def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
     return law
 
 
-def traced_law(users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False) -> Law:
+def traced_law(
+    users: Users, fill: Maker, t: float, x: Vec, n_out: int, *, by_time: bool = False, as_numpy: bool = False
+) -> Law:
     """Run a law on numbers with values: its computation near this point, on the same branch, as a function of x, and of
-    t with `by_time`.
+    t with `by_time`. They divide by zero as Python's floats do, or `as_numpy`.
 
     Raises
     ------
     NotRecorded
         if it converts them to floats
     """
-    tape = Tape(Graph(), live=True)
+    tape = Tape(Graph(), point={"t": (t,), "x": x}, as_numpy=as_numpy)
     copies = Copies(live=True)
     function = fill([copies.of(user) for user in users])
-    at = [Number(tape, tape.graph.node("input", "x", i), value) for i, value in enumerate(x.tolist())]
-    time = Number(tape, tape.graph.node("input", "t", 0), float(t)) if by_time else float(t)
+    time = Number(tape, tape.graph.node("input", "t", 0)) if by_time else float(t)
     try:
-        outputs = _run(tape, function, time, numbers(at), n_out)
-    except Refusal:
-        outputs = []
+        outputs = _run(tape, function, time, len(x), n_out)
+    except NotRecorded as error:
+        tape.refused = str(error)
     if tape.refused:
         raise NotRecorded(tape.refused)
     return Law(tape.graph, outputs, tape.graph.const(1.0), len(x))
 
 
-def _run(tape: Tape, function: Filling, t: Any, x: Any, n_out: int) -> list[int]:
+def _run(tape: Tape, function: Filling, t: Any, n_in: int, n_out: int) -> list[int]:
+    x = numbers([Number(tape, tape.graph.node("input", "x", i)) for i in range(n_in)])
     out = numbers([0.0] * n_out)
     function(t, x, out)
     return [tape.node(value) for value in out]
@@ -175,31 +175,30 @@ def _recorded(function: Filling, n_in: int, n_out: int) -> Law:
         """The results and the condition of a branch, joined with branches that leave it after its answers."""
         nonlocal count
         count += 1
-        if count > MOST_WAYS or len(answers) > _DEEPEST:
+        if count > MOST_WAYS:
             raise NotRecorded(f"it has more than {MOST_WAYS} ways")
         tape = Tape(graph, answers)
         results: list[int] | None = None
         try:
-            x = numbers([Number(tape, graph.node("input", "x", i)) for i in range(n_in)])
-            results = [*_run(tape, function, Number(tape, graph.node("input", "t", 0)), x, n_out), tape.regular]
-        except NotRecorded:
-            raise
-        except (TypeError, AttributeError) as error:  # possibly caused by symbols only
-            raise NotRecorded(f"{type(error).__name__}: {error}") from error
-        except (Exception, SystemExit, Refusal) as error:  # the user's own exception on this branch
+            results = _run(tape, function, Number(tape, graph.node("input", "t", 0)), n_in, n_out)
+            results.append(tape.regular)
+        except (TypeError, AttributeError, RecursionError) as error:  # possibly caused by symbols only
+            why = f"on symbols, with objects that it cannot change, it raises {type(error).__name__}: {error}"
+            raise NotRecorded(why) from error
+        except (Exception, SystemExit) as error:  # the user's own exception on this branch
             errors.append(error)
-        if tape.refused:
+        if tape.refused:  # and swallowed
             raise NotRecorded(tape.refused)
-        for k in reversed(range(len(answers), len(tape.asked))):
-            condition, answer = tape.asked[k]
-            branch = way((*(fell for _, fell in tape.asked[:k]), not answer))
+        asked = [*tape.asked.items()]
+        for k in reversed(range(len(answers), len(asked))):
+            condition, answer = asked[k]
+            branch = way((*(fell for _, fell in asked[:k]), not answer))
             some = results or branch
             if some is not None:  # the results of a branch that raises an exception are arbitrary
-                ways = [
-                    each or [*some[:-1], graph.const(0.0)]
-                    for each in ((results, branch) if answer else (branch, results))
-                ]
-                results = [graph.select(condition, a, b) for a, b in zip(*ways, strict=True)]
+                raised = [*some[:-1], graph.const(0.0)]
+                one, other = (results, branch) if answer else (branch, results)
+                pairs = zip(one or raised, other or raised, strict=True)
+                results = [graph.select(condition, a, b) for a, b in pairs]
         return results
 
     results = way(())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -74,28 +74,6 @@ class CalledBack:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
-    def slopes(self, n_inputs: int, others: Callable[[Vec], tuple[Any, ...]]) -> Filling | None:
-        """f(t, x, out) for the derivatives of a law of the motion by x = (s, sdot, u); None if not given. `others`
-        makes the arguments after s and sdot from u. Raises TypeError for derivatives with other arguments."""
-        law, derivatives, h = self.function, self.derivatives, self.difference_step
-
-        def differences(t: float, x: Vec, out: Vec) -> None:
-            assert h is not None
-            for k, step in enumerate(h * np.eye(len(x))):
-                after, before = x + step, x - step
-                rise = law(t, *after[:2], *others(after[2:])) - law(t, *before[:2], *others(before[2:]))
-                out[k] = rise / (2.0 * h)
-
-        def exact(t: float, x: Vec, out: Vec) -> None:
-            assert derivatives is not None
-            values, remedy = derivatives(t, x[0], x[1], *others(x[2:])), f"return {len(x)} numbers"
-            out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", values, (len(x),), remedy=remedy)
-
-        if derivatives is None:
-            return None if h is None else differences
-        _check.takes("CalledBack", "derivatives", derivatives, "t", "s", "rate", *(("u",) if n_inputs else ()))
-        return exact
-
 
 @final
 class Recorded:
@@ -146,10 +124,15 @@ class Recorded:
 
     def at(self, t: float, x: Vec, *, by_time: bool = False) -> Law:
         """The law near a point (`traced_law`). Raises ValueError if it cannot be differentiated there."""
+        trace = partial(traced_law, self.users, self._fill, t, x, self.n_out, by_time=by_time)
         try:
             with np.errstate(all="ignore"):
-                return traced_law(self.users, self._fill, t, x, self.n_out, by_time=by_time)
-        except Exception as error:
+                try:
+                    return trace()
+                except ZeroDivisionError:
+                    self._call(t, x.copy(), np.zeros(self.n_out))  # raises it, too, unless its floats are NumPy's
+                    return trace(as_numpy=True)
+        except (Exception, NotRecorded) as error:
             self._call(t, x.copy(), np.zeros(self.n_out))  # raises the law's own exception, if any
             raise ValueError(
                 f"{self.owner}: its law is called, as {self.why or 'it raises an exception here'}, and cannot be "

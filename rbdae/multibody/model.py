@@ -24,7 +24,7 @@ from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, FRICTION, PRIMITIVE
-from rbdae.laws.user_functions import UserFunction
+from rbdae.kernels.user_functions import UserFunction
 from rbdae.multibody.bodies import BodyMotion, body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured

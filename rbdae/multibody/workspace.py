@@ -20,7 +20,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import ARRAYS
 from rbdae.kernels.plain_memory import PlainMemory
-from rbdae.laws.user_functions import raising
+from rbdae.kernels.user_functions import raising
 from rbdae.multibody.arrays import loop_records
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory

@@ -3,13 +3,13 @@
 The other names are for your own references, and for studies whose rows you make or read yourself.
 """
 
-from rbdae.laws.content import content_hash
 from rbdae.study.case import Case as Case
 from rbdae.study.case import cases as cases
 from rbdae.study.comparing import compare as compare
 from rbdae.study.comparing import compare_cases as compare_cases
 from rbdae.study.comparison import COLUMNS as COLUMNS
 from rbdae.study.comparison import Comparison as Comparison
+from rbdae.study.content import content_hash
 from rbdae.study.one_run import Row as Row
 from rbdae.study.one_run import run as run
 from rbdae.study.ranking import Place as Place

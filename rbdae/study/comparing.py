@@ -19,13 +19,13 @@ from typing import Any
 from rbdae import _check
 from rbdae.formulations import Formulation
 from rbdae.initial.given import Hold
-from rbdae.laws.content import content_hash
 from rbdae.problem.projection import Projection
 from rbdae.show.page import versions
 from rbdae.solving.registry import adapter
 from rbdae.solving.solution import Solution
 from rbdae.study.case import TOLERANCES, Case, OnSingularity, Options, Redundant, cases
 from rbdae.study.comparison import Comparison
+from rbdae.study.content import content_hash
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.references import Reference, checked_end, refuse_disagreement
 from rbdae.study.references import reference as reference_of

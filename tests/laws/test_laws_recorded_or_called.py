@@ -121,6 +121,7 @@ def test_derivatives_are_those_of_the_branch_where_the_law_is_called():
         "divmod": (lambda t, a, r: -(divmod(a, 5.0)[1] ** 2) * 40.0 if a > 0.2 else -a, -40.0),
         "whole": (lambda t, a, r: -60.0 * a * int(a > 0.0) if a > 0.2 else -a, -60.0),
         "half": (lambda t, a, r: -90.0 * a * ((a > 0.0) / 2) if a > 0.2 else -a, -45.0),
+        "kind": (lambda t, a, r: -70.0 * a if isinstance(a, float) and not a.is_integer() else -a, -70.0),
         "table": (lambda t, a, r: -table[bool(a > 0)] * a * a if a > 0.2 else -a, -3.0),
     }
     for name, (law, slope) in laws.items():

@@ -319,7 +319,7 @@ RNG = np.random.default_rng(5)
 DRAW = np.random.RandomState(5).rand
 
 UNRECORDED = {
-    "a counter": (counting, "changes objects outside"),
+    "a counter": (counting, "cannot change.*item assignment"),
     "a variable of its class": (Calls(), "changes Calls.n"),
     "an attribute of its own": (own_calls, "changes own_calls.n"),
     "random numbers": (lambda s: s * DRAW(), "it uses (DRAW|__call__)"),

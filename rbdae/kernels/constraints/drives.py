@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rbdae.graph.functions import Memory, cos, sin
 from rbdae.kernels.memory import drives, head, inputs, primitives
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 OFFSET = 0
 LENGTH = 1

@@ -46,7 +46,7 @@ from rbdae.kernels.memory import (
     states,
 )
 from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, TURN, USER
-from rbdae.laws.user_functions import call_user_function
+from rbdae.kernels.user_functions import call_user_function
 
 _TURN = 2.0 * pi
 

@@ -37,8 +37,7 @@ class Unknowns:
     Parameters
     ----------
     owner : the owner of the law, for messages
-    base : the law
-    n_in, n_out : the lengths of its x and out; the equations are the last of out
+    base : the law, which is recorded; the equations are the last of its results
     names : names of the unknowns
     at : the place in x where they begin
     start : the initial guess of Newton's method
@@ -47,8 +46,6 @@ class Unknowns:
 
     owner: str
     base: Recorded
-    n_in: int
-    n_out: int
     names: tuple[str, ...]
     at: int
     start: Vec
@@ -65,21 +62,17 @@ class Unknowns:
         return len(self.names)
 
     @cached_property
-    def laws(self) -> tuple[Law, Law] | None:
-        """g, and dg/dz by rows; None if the law cannot be recorded."""
+    def laws(self) -> tuple[Law, Law]:
+        """g, and dg/dz by rows."""
         law = self.base.law
-        if law is None:
-            return None
-        g = Law(law.graph, law.outputs[self.n_out - self.n :], law.regular, law.n_in)
+        assert law is not None
+        g = Law(law.graph, law.outputs[self.base.n_out - self.n :], law.regular, law.n_in)
         return g, g.by([("x", self.at + k) for k in range(self.n)])
 
     @property
     def affine(self) -> bool:
         """Whether g is affine in z."""
-        laws = self.laws
-        assert laws is not None
-        nodes = (laws[1].graph.nodes[k] for k in laws[1].graph.needed(laws[1].outputs))
-        return not any(node[0] == "input" and node[1] == "x" and 0 <= node[2] - self.at < self.n for node in nodes)
+        return not self.laws[1].reads(range(self.at, self.at + self.n))
 
     def solved(self, t: Vec, x: Mat, begin: Mat | None = None) -> Mat:
         """z (m, n) at times (m,) and rows x (m, n_in), in which values of the unknowns are ignored and the constants
@@ -88,15 +81,11 @@ class Unknowns:
         Raises
         ------
         ValueError
-            if the law cannot be recorded, dg/dz is singular or Newton's method does not converge
+            if dg/dz is singular or Newton's method does not converge
         """
         laws = self.laws
-        if laws is None:
-            raise ValueError(
-                f"{self.owner}: its equations cannot be differentiated: {self.base.why}; write them plainly"
-            )
         m, places = len(t), slice(self.at, self.at + self.n)
-        constants = _NONE if x.shape[1] == self.n_in else self.constants
+        constants = _NONE if x.shape[1] == self.base.n_in else self.constants
         out, x = np.empty((m, self.n)), np.concatenate([x, np.broadcast_to(constants, (m, len(constants)))], axis=1)
         x[:, places] = first = np.broadcast_to(self.start, (m, self.n)) if begin is None else begin
         left, last = np.arange(m), np.zeros(m, dtype=bool)  # unsolved rows, and whether their next step is the last
@@ -140,19 +129,20 @@ class Unknowns:
 class Eliminated:
     """A law of x without the unknowns and of out without the equations, made on first use."""
 
+    why = ""
+
     def __init__(self, unknowns: Unknowns) -> None:
         self._unknowns = unknowns
 
     @cached_property
-    def law(self) -> Law | None:
-        """The law; None if it cannot be recorded."""
+    def law(self) -> Law:
+        """The law."""
         unknowns = self._unknowns
         law, laws = unknowns.base.law, unknowns.laws
-        if law is None or laws is None:
-            return None
+        assert law is not None
         graph = Graph()
         t = graph.node("input", "t", 0)
-        x = [graph.node("input", "x", i) for i in range(unknowns.n_in - unknowns.n)]
+        x = [graph.node("input", "x", i) for i in range(unknowns.base.n_in - unknowns.n)]
         z = first = [graph.const(float(value)) for value in unknowns.start]
         step = list[int]()
         regular = graph.const(1.0)
@@ -167,15 +157,11 @@ class Eliminated:
                 regular = graph.select(regular, _small(graph, a, b, graph.sub(b, c)), graph.const(0.0))
         outputs, defined = law.inlined(graph, t, [*x[: unknowns.at], *z, *x[unknowns.at :]])
         regular = graph.select(regular, defined, graph.const(0.0))
-        return Law(graph, outputs[: unknowns.n_out - unknowns.n], regular, unknowns.n_in - unknowns.n)
+        return Law(graph, outputs[: unknowns.base.n_out - unknowns.n], regular, unknowns.base.n_in - unknowns.n)
 
     @property
     def owner(self) -> str:
         return self._unknowns.owner
-
-    @property
-    def why(self) -> str:
-        return self._unknowns.base.why
 
     def at(self, t: float, x: Vec) -> Law:
         """Refuse derivatives at a point where it raises an exception."""
@@ -188,9 +174,9 @@ class Eliminated:
         unknowns = self._unknowns
         whole = np.concatenate([x[: unknowns.at], np.zeros(unknowns.n), x[unknowns.at :]])
         whole[unknowns.at : unknowns.at + unknowns.n] = unknowns.solved(np.array([t]), whole[None])[0]
-        results = np.empty(unknowns.n_out)
+        results = np.empty(unknowns.base.n_out)
         unknowns.base(t, whole, results)
-        out[:] = results[: unknowns.n_out - unknowns.n]
+        out[:] = results[: unknowns.base.n_out - unknowns.n]
 
 
 def _singular(M: Mat) -> Bools:
