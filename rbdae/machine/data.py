@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import graph
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Ints, Vec, address_of
 from rbdae.graph.graph import Constant
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
 from rbdae.machine import language, loops
@@ -44,7 +44,8 @@ class Table:
 class Data:
     """Tables of places and of numbers, and how many numbers of memory machine code needs.
 
-    `tape` has what follows from the numbers of a model, which goes to the places `loaded` of the numbers.
+    `tape` has what follows from the numbers of a model, which goes to the places `loaded` of the numbers. `sound` says
+    whether that is finite: a sum of numbers by which others are divided may vanish in one model alone.
     """
 
     indices: Ints
@@ -52,6 +53,7 @@ class Data:
     scratch: int
     tape: Tape
     loaded: Ints
+    sound: bool = True
 
     @classmethod
     def of(cls, indices: Table, numbers: Table, scratch: int, loaded: LoadedNumbers | None) -> Data:
@@ -77,7 +79,7 @@ class Data:
         """The data that `to_bytes` has written."""
         scratch, n_inputs, *arrays = marshal.loads(contents)
         indices, numbers, constants, rows, results, loaded = (
-            np.frombuffer(array, dtype=kind) for array, kind in zip(arrays, _KINDS, strict=True)
+            np.frombuffer(bytearray(array), dtype=kind) for array, kind in zip(arrays, _KINDS, strict=True)
         )
         return cls(indices, numbers, scratch, Tape(constants, n_inputs, rows.reshape(-1, 3), results), loaded)
 
@@ -87,13 +89,6 @@ class Data:
         arrays = (self.indices, self.numbers, tape.constants, tape.rows, tape.results, self.loaded)
         return marshal.dumps((self.scratch, tape.n_inputs, *(array.tobytes() for array in arrays)))
 
-    @property
-    def sound(self) -> bool:
-        """Whether what follows from the numbers of a model is finite: a sum of them by which others are divided may
-        vanish in one model alone."""
-        computed = self.tape.results >= len(self.tape.constants) + self.tape.n_inputs
-        return bool(np.isfinite(self.numbers[self.loaded[computed]]).all())
-
     def filled(self, inputs: Vec) -> Data:
         """The data for the numbers of a model."""
         if not len(self.loaded):
@@ -102,9 +97,11 @@ class Data:
         first = len(tape.constants) + tape.n_inputs
         values = np.empty(first + len(tape.rows))
         values[: len(tape.constants)], values[len(tape.constants) : first] = tape.constants, inputs
-        _follow()(len(tape.rows), first, tape.rows.ctypes.data, values.ctypes.data)
-        numbers[self.loaded] = values[tape.results]
-        return Data(self.indices, numbers, self.scratch, tape, self.loaded)
+        sound = _follow()(
+            len(tape.rows), first, address_of(tape.rows), address_of(values),
+            len(self.loaded), address_of(tape.results), address_of(self.loaded), address_of(numbers),
+        )  # fmt: skip
+        return Data(self.indices, numbers, self.scratch, tape, self.loaded, bool(sound))
 
 
 @cache

@@ -31,7 +31,7 @@ from rbdae.multibody.code import Code, code_of_elements
 from rbdae.multibody.element_groups import Group, groups_of
 from rbdae.multibody.element_kinds import ElementNumbers
 from rbdae.multibody.elimination_elements import elimination
-from rbdae.multibody.recording import constants, opened_numbers, own_constants, selected
+from rbdae.multibody.recording import constants, opened_numbers, structure_of
 from rbdae.multibody.rhs_elements import Assembling, add_all, few_kinds
 from rbdae.multibody.rhs_recording import DIRECTORS, Joint, Motion, Recorded, keeps_directors, kept_directors
 from rbdae.multibody.stored_joints import StoredJoints
@@ -78,13 +78,10 @@ def code_of_closing(workspace: Workspace) -> Code | None:
         "out": (Places.of(workspace).rate.stop,),
     }
 
-    dropped, chosen = workspace.selection.rows.dropped, tuple(selected(workspace))
-    key = (__name__, dropped, chosen, own_constants(workspace))
-
     def made() -> Code | None:
         return code_of_elements(workspace, f"{__name__}:closing", lambda: _elements(workspace), "tyyo", shapes)
 
-    return shared(workspace, key, made)
+    return shared(workspace, (__name__, structure_of(workspace)), made)
 
 
 def _apply_to(workspace: Workspace) -> bool:

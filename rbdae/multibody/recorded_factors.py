@@ -38,9 +38,8 @@ from rbdae.multibody.recording import (
     Recording,
     first_numbers,
     opened_numbers,
-    own_constants,
     recording_point,
-    selected,
+    structure_of,
 )
 from rbdae.multibody.traced import own_point, shared
 from rbdae.multibody.workspace import Workspace
@@ -97,8 +96,7 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | No
     if workspace.code_calls_python or wanted.code.functions:
         return None
     known = workspace.memory.recorded
-    structure = (workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
-    key = ("factors", wanted.kernel, structure, wanted.code.variant)
+    key = ("factors", wanted.kernel, structure_of(workspace), wanted.code.variant)
     if key not in known:
         order = shared(workspace, (*key, _point(workspace)), lambda: _order(workspace, wanted))
         known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
@@ -128,15 +126,15 @@ def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
     return np.copysign(np.exp2(exponents), numbers), y, selection
 
 
-def _point(workspace: Workspace) -> bytes:
-    return hashlib.sha256(b"".join(array.tobytes() for array in _rounded(workspace))).digest()
+def _point(workspace: Workspace) -> tuple[bytes, ...]:
+    return tuple(array.tobytes() for array in _rounded(workspace))
 
 
 def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
     """The plan at a point, with the pivots that are on disk for it."""
     n, places = workspace.layout.n, wanted.pattern.places
     known = _on_disk(workspace, wanted, "pivots")
-    point = _point(workspace)
+    point = hashlib.sha256(b"".join(_point(workspace))).digest()
     found: dict[bytes, Any] = {} if known is None else marshal.loads(noted(known) or marshal.dumps({}))
     if point in found:
         return with_pivots(n, found[point], places)

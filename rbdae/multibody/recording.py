@@ -110,6 +110,15 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     return _constants(workspace, Content.NUMBERS, Content.STRUCTURE, Content.PATTERN)
 
 
+def structure_of(workspace: Workspace) -> tuple[Any, ...]:
+    """What code depends on, beside its kernel and its memory: dropped joint rows, the arrays of the selection, and own
+    constants."""
+    if workspace.structure is None:
+        rows = workspace.selection.rows
+        workspace.structure = (rows.dropped, tuple(selected(workspace)), own_constants(workspace))
+    return workspace.structure
+
+
 def _constants(workspace: Workspace, *contents: Content) -> tuple[tuple[str, bytes], ...]:
     own = sorted(workspace.owned.keys() & {*named(*contents)})
     return tuple((name, _lasting(workspace, name).tobytes()) for name in own)

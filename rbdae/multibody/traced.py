@@ -17,6 +17,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from rbdae import _process
+from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback
 from rbdae.formulations.implicit_step import ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
@@ -27,10 +28,9 @@ from rbdae.multibody.contents import all_recorded, contents
 from rbdae.multibody.recording import (
     first_numbers,
     opened_numbers,
-    own_constants,
     recording_point,
-    selected,
     selection_numbers,
+    structure_of,
 )
 from rbdae.multibody.workspace import Workspace
 
@@ -93,10 +93,13 @@ class TracedKernel:
         if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
         context = self.code.context(self._workspace)
-        other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
-        context[OTHERWISE] = other.address
-        context.alive.append(other)
-        return MachineFunction(self.code.module.address("machine"), context.ctypes.data, context, other.errors)
+        errors: list[BaseException] = []
+        if self.code.guarded:
+            other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
+            context[OTHERWISE] = other.address
+            context.alive.append(other)
+            errors = other.errors
+        return MachineFunction(self.code.module.address("machine"), address_of(context), context, errors)
 
 
 def traced(
@@ -119,8 +122,7 @@ def traced(
     sparse : whether `out` is that data
     tally : where these states are counted
     """
-    dropped = workspace.selection.rows.dropped
-    key = (kernel, tuple(shapes.items()), sparse, dropped, tuple(selected(workspace)), own_constants(workspace))
+    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace))
     known = workspace.memory.recorded
     if key not in known:
         with workspace.memory.preparation:
