@@ -36,6 +36,9 @@ from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")
 
+_OF_ALL = ("algebraic", "differential", "variable_index")
+"""What a problem says of its unknowns whatever the numbers."""
+
 _MOVING = {"velocity", "angular_velocity"}
 
 Search: TypeAlias = Callable[[Model], tuple[ConsistentState, Settings, Selection]]
@@ -81,7 +84,9 @@ def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) ->
         selection = selection.with_rows(rows)
     if selection is not old.selection:
         workspace = _selecting(workspace, selection)
-    return Problem.of(workspace, start, problem.velocity, problem.again)
+    out = Problem.of(workspace, start, problem.velocity, problem.again)
+    vars(out).update({name: vars(problem)[name].copy() for name in _OF_ALL if name in vars(problem)})
+    return out
 
 
 def _selecting(workspace: Workspace, selection: Selection) -> Workspace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
@@ -93,15 +93,22 @@ class Data:
         """The data for the numbers of a model."""
         if not len(self.loaded):
             return self
-        tape, numbers = self.tape, self.numbers.copy()
-        first = len(tape.constants) + tape.n_inputs
-        values = np.empty(first + len(tape.rows))
-        values[: len(tape.constants)], values[len(tape.constants) : first] = tape.constants, inputs
+        first, n_rows, rows, results, loaded = self._tape
+        constants, numbers = self.tape.constants, self.numbers.copy()
+        values = np.empty(first + n_rows)
+        values[: len(constants)], values[len(constants) : first] = constants, inputs
         sound = _follow()(
-            len(tape.rows), first, address_of(tape.rows), address_of(values),
-            len(self.loaded), address_of(tape.results), address_of(self.loaded), address_of(numbers),
-        )  # fmt: skip
-        return Data(self.indices, numbers, self.scratch, tape, self.loaded, bool(sound))
+            n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, address_of(numbers)
+        )
+        return Data(self.indices, numbers, self.scratch, self.tape, self.loaded, sound)
+
+    @cached_property
+    def _tape(self) -> tuple[int, int, int, int, int]:
+        """Where the numbers of the tape's rows begin, how many there are, and addresses: of the rows, of the places of
+        results among all numbers, and of those to which they go."""
+        tape = self.tape
+        first = len(tape.constants) + tape.n_inputs
+        return first, len(tape.rows), *map(address_of, (tape.rows, tape.results, self.loaded))
 
 
 @cache

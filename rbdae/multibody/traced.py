@@ -145,7 +145,7 @@ def _found(workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: W
         if code is None or _holds(workspace, code, shapes):
             return code
     mine = own_point(workspace)
-    return shared(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
+    return recent(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
 
 
 def own_point(workspace: Workspace) -> bytes:
@@ -182,8 +182,17 @@ Made = TypeVar("Made")
 
 
 def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """The result of `make`, such as the code of a kernel; that of another problem with the same contents and key, if
-    there was one recently."""
+    """The result of `make`, such as the code of a kernel, found once for a memory and those with other numbers, by a
+    key that says nothing of numbers; or `recent`."""
+    known = workspace.memory.known
+    if key not in known:
+        known[key] = recent(workspace, key, make)
+    found: Made = known[key]
+    return found
+
+
+def recent(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+    """The result of `make`; that of another problem with the same contents and key, if there was one recently."""
     whole = (contents(workspace.memory), key)
     found: Made
     with _LOCK:
@@ -200,4 +209,4 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
     return found
 
 
-__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "shared", "traced"]
+__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "recent", "shared", "traced"]
