@@ -108,7 +108,7 @@ class Data:
         results among all numbers, and of those to which they go."""
         tape = self.tape
         first = len(tape.constants) + tape.n_inputs
-        return first, len(tape.rows), *map(address_of, (tape.rows, tape.results, self.loaded))
+        return first, len(tape.rows), address_of(tape.rows), address_of(tape.results), address_of(self.loaded)
 
 
 @cache
