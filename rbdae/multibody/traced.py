@@ -184,11 +184,8 @@ Made = TypeVar("Made")
 def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
     """The result of `make`, such as the code of a kernel, found once for a memory and those with other numbers, by a
     key that says nothing of numbers; or `recent`."""
-    known = workspace.memory.known
-    if key not in known:
-        known[key] = recent(workspace, key, make)
-    found: Made = known[key]
-    return found
+    known: dict[Any, Made] = workspace.memory.known
+    return known[key] if key in known else known.setdefault(key, recent(workspace, key, make))
 
 
 def recent(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
