@@ -1,8 +1,9 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where bodies stay at their places.
 
-They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or are
-all given and agree; others are weighed again (`rbdae.initial.weighed`). Nothing is laid out or recorded: the memory has
-other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that is there.
+They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
+the joints and the given ones determine; others are weighed again (`rbdae.initial.weighed`). Nothing is laid out or
+recorded: the memory has other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that
+is there.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
+from rbdae.initial.given import Known
+from rbdae.initial.joints import Joints
 from rbdae.initial.start import ConsistentState
-from rbdae.initial.weighed import Plane, weighed
+from rbdae.initial.weighed import RANK, Plane, weighed
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.model import Model
@@ -140,18 +143,13 @@ def _constants(system: System) -> dict[str, float]:
 
 
 def _assembled(problem: Problem, filled: Filled, held: bool) -> Assembly | None:
-    """The start with other masses where given positions agree; None if it takes a search. Nothing may move, or
-    velocities be those where the search began: then masses have no say."""
+    """The start with other masses where given positions agree; None if it takes a search."""
     memory, before = problem.workspace.memory, problem.assembly
     if before.steps or before.moved.any() or before.turned.any():
         return None
-    moves = before.velocity.any() or before.angular_velocity.any()
-    found = before.velocity_change.any() or before.spin_change.any()
-    told = all(
-        body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
-        for body in memory.filled.like.system.bodies
-    )
-    if not moves or (told and not found):
+    if "stays" not in memory.known:
+        memory.known["stays"] = not before.changes and _stays(problem)
+    if memory.known["stays"]:
         return before
     if held or _length(filled) != memory.filled.like.scales.length:
         return None
@@ -159,6 +157,26 @@ def _assembled(problem: Problem, filled: Filled, held: bool) -> Assembly | None:
         memory.known["plane"] = Plane.of(memory.filled.like, problem.t0, before)
     plane: Plane | None = memory.known["plane"]
     return None if plane is None else weighed(plane, _bodies(problem, filled), before)
+
+
+def _stays(problem: Problem) -> bool:
+    """Whether masses had no say in velocities: nothing moves, or they are those where the search began, or there are no
+    others. Unknown ones have the least kinetic energy beside given ones."""
+    a = problem.assembly
+    if not (a.velocity.any() or a.angular_velocity.any()):
+        return True
+    told = all(
+        body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
+        for body in problem.system.bodies
+    )
+    if told and not (a.velocity_change.any() or a.spin_change.any()):
+        return True
+    # whether no unknown velocity is in the null space of G
+    known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
+    motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity).at(-known.arms)
+    G = joints.of_origins(known.arms).matrix(motion)
+    unknown = problem.model.scales.columns(G)[:, (known.free & ~known.moving).ravel()]
+    return bool(np.linalg.matrix_rank(unknown, tol=RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
 
 
 def _bodies(problem: Problem, filled: Filled) -> Any:

@@ -21,7 +21,7 @@ from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.model import Model
 from rbdae.problem.start import Assembly
 
-_RANK, _ROUNDING = 1e-6, 1e-11
+RANK, _ROUNDING = 1e-6, 1e-11
 """Singular values over the largest: a velocity with one between them may be free, and is left to the search."""
 
 _STEADY = 1e-8
@@ -53,7 +53,7 @@ class Plane(NamedTuple):
         G = origins.matrix(here)[:, free] * units / joints.sizes[:, None]
         pull = origins.rates(here) / joints.sizes
         U, s, Vt = np.linalg.svd(G)
-        rank = int(np.count_nonzero(s > _RANK * s[:1]))
+        rank = int(np.count_nonzero(s > RANK * s[:1]))
         v = -(U[:, :rank].T @ pull / s[:rank]) @ Vt[:rank]
         if largest(s[rank:]) > _ROUNDING * largest(s) or largest(G @ v + pull) > _STEADY * model.scales.rate:
             return None
@@ -102,7 +102,7 @@ def _nearest(plane: Plane, known: Known) -> BodyMotion | None:
         A = (Lt @ np.where(which[..., None], N.reshape(n, 6, -1), 0.0)).reshape(6 * n, -1)
         b = (Lt @ np.where(which, to - v.reshape(n, 6), 0.0)[..., None]).ravel()
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
-        rank = int(np.count_nonzero(s > _RANK * scale))
+        rank = int(np.count_nonzero(s > RANK * scale))
         return v + N @ ((U[:, :rank].T @ b / s[:rank]) @ Vt[:rank]), N @ Vt[rank:].T
 
     scale = float(np.sqrt(np.einsum("nii->ni", M).max())) * float(np.abs(plane.N).max(initial=0.0))
