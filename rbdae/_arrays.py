@@ -14,6 +14,7 @@ letter   meaning
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,15 @@ Vec = NDArray[np.float64]
 Mat = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+def address_of(array: Any) -> int:
+    """The address of an array's numbers; where it can be written three times as quick as by its `ctypes.data`."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError):  # it is read only, or empty
+        at: int = array.ctypes.data
+        return at
 
 
 def sense(*times: Vec) -> int:

@@ -130,6 +130,8 @@ class Method:
 
     def can_solve(self, problem: Solvable) -> bool:
         """Whether it can integrate a problem, see `accepts`; problems of the user's own have no rotations."""
+        if not self.pairings:
+            return self.accepts(problem.kind, problem.index)
         rotation, velocity = (getattr(problem, name, "") for name in ("rotation", "velocity"))
         return self.accepts(problem.kind, problem.index, (problem.formulation, rotation, velocity))
 

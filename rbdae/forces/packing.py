@@ -239,7 +239,7 @@ class _Packing:
         elif law.law is None:
             raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")
         else:
-            of = Unknowns(owner, law, n_in, n_out, element.names[m:], 2 * n + m, begin[m:], p.real)
+            of = Unknowns(owner, law, element.names[m:], 2 * n + m, begin[m:], p.real)
             self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine, places))
             whole: Any = Eliminated(of) if explicit else law
             gone = len(element.names) - len(left)

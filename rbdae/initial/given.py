@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Known:
     Parameters
     ----------
     model : Model
+    bodies : records of the bodies in the order of addition, of which masses are those of the metric
     arms : (n, 3); the points to which the equations refer, from the origins of the body frames
     free : what can move at all: not the position of a body with a pivot
     placed, moving : what the user gave of positions, and of velocities
@@ -39,6 +40,7 @@ class Known:
     """
 
     model: Model
+    bodies: Any
     arms: Mat
     free: Bools
     placed: Bools
@@ -54,6 +56,7 @@ class Known:
         arms = np.array([body.reference for body in bodies])
         return cls(
             model,
+            model.bodies[: model.n],
             arms,
             free,
             np.repeat(given[:, :2], 3, axis=1),
@@ -83,9 +86,7 @@ class Known:
         The energy of unknown velocities v_u + d is that of v_u and d^T M_uu d / 2: of all velocities on the constraints
         those have the least energy that have the least mass-weighted distance from here.
         """
-        jointed = np.zeros(self.model.n + 1, dtype=bool)  # the ground, too, which is left out again
-        jointed[[b for joint in self.model.joints for b in joint.bodies]] = True
-        unknown = self.free & ~self.moving & ~self.held & jointed[:-1, None]
+        unknown = self.free & ~self.moving & ~self.held & self.jointed
         if not unknown.any():
             return motion
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
@@ -98,14 +99,20 @@ class Known:
         ]
         return replace(motion, xd=v[:, :3], om=v[:, 3:])
 
+    @property
+    def jointed(self) -> Bools:
+        """(n, 1), which bodies have joints."""
+        out = np.zeros((self.model.n + 1, 1), dtype=bool)  # the ground, too, which is left out again
+        out[[b for joint in self.model.joints for b in joint.bodies]] = True
+        return out[:-1]
+
     def masses(self, R: Mat) -> Mat:
         """(n, 6, 6) mass matrices in the velocities of the origins, at rotations R (n, 3, 3)."""
         T = np.tile(np.eye(6), (self.model.n, 1, 1))  # velocities of the reference points are T times those
         T[:, :3, 3:] = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)
         M = np.zeros((self.model.n, 6, 6))
-        bodies = self.model.bodies[: self.model.n]
-        M[:, :3, :3] = bodies["mass"][:, None, None] * np.eye(3)
-        M[:, 3:, 3:] = bodies["inertia"]
+        M[:, :3, :3] = self.bodies["mass"][:, None, None] * np.eye(3)
+        M[:, 3:, 3:] = self.bodies["inertia"]
         return np.asarray(np.swapaxes(T, 1, 2) @ M @ T)
 
     def position_moves(self) -> list[Bools]:

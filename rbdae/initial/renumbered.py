@@ -1,15 +1,16 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where bodies stay at their places.
 
-They do not move bodies whose given values agree with each other, nor do they change velocities that the joints and
-the given ones determine; others are searched again. Nothing is laid out or recorded: the memory has other numbers in it
-(`rbdae.multibody.filled`), and rates and multipliers come of the code that is there.
+They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
+the joints and the given ones determine; others are weighed again (`rbdae.initial.weighed`). Nothing is laid out or
+recorded: the memory has other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that
+is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,12 +19,13 @@ from rbdae.actuators.block import Block
 from rbdae.initial.given import Known
 from rbdae.initial.joints import Joints
 from rbdae.initial.start import ConsistentState
+from rbdae.initial.weighed import RANK, Plane, weighed
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers, selection_numbers
-from rbdae.multibody.row_selection import SUSPENDED_FROM
+from rbdae.multibody.row_selection import SUSPENDED_FROM, strength
 from rbdae.multibody.scales import length_of, points_of
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
@@ -31,22 +33,21 @@ from rbdae.multibody.states import write
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.problem.start import consistent_start
+from rbdae.problem.start import Assembly, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System
 
 _OF_BODIES = ("mass", "inertia")
 
+_OF_ALL = ("algebraic", "differential", "variable_index")
+"""What a problem says of its unknowns whatever the numbers."""
+
 _MOVING = {"velocity", "angular_velocity"}
-
-_RANK = 1e-6
-"""Singular values below this fraction of the largest count as zero: a velocity that is nearly free may be any."""
-
 
 Search: TypeAlias = Callable[[Model], tuple[ConsistentState, Settings, Selection]]
 
 
-def renumbered(problem: Problem, new: Changed, search: Search) -> Problem | None:
+def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) -> Problem | None:
     """The problem with other numbers; None if the places of bodies, its layout or its code can be others, too."""
     old, kinds = problem.workspace, _kinds(problem.system, new.names)
     if kinds is None or not old.memory.opened:
@@ -67,8 +68,9 @@ def renumbered(problem: Problem, new: Changed, search: Search) -> Problem | None
     assembly, selection = problem.assembly, old.selection
     if constants:
         y0, regular = problem.y0, old.memory.regular
-    elif _stays(problem) and _selects_alike(problem, filled):
-        y0 = regular = _written(problem, filled)
+    elif (again := _assembled(problem, filled, held)) is not None and _selects_alike(problem, filled):
+        assembly, selection = again, _as_strong(problem, filled, again)
+        y0 = regular = _written(problem, filled, assembly)
     else:
         state, settings, selection = search(filled.store.model)
         if not _stands(problem, state, settings):
@@ -85,7 +87,9 @@ def renumbered(problem: Problem, new: Changed, search: Search) -> Problem | None
         selection = selection.with_rows(rows)
     if selection is not old.selection:
         workspace = _selecting(workspace, selection)
-    return Problem.of(workspace, start, problem.velocity, problem.again)
+    out = Problem.of(workspace, start, problem.velocity, problem.again)
+    vars(out).update({name: vars(problem)[name].copy() for name in _OF_ALL if name in vars(problem)})
+    return out
 
 
 def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
@@ -111,10 +115,14 @@ def _stands(problem: Problem, state: ConsistentState, settings: Settings) -> boo
 
 def _selects_alike(problem: Problem, filled: Filled) -> bool:
     """Whether rows and velocities are selected as they were: for that masses count in the model's length alone."""
-    rows, model = problem.selection.rows, filled.like
-    if not rows.dropped and problem.selection.velocities is None:
+    if not problem.selection.rows.dropped and problem.selection.velocities is None:
         return True
-    return length_of(filled.bodies, model.n, *points_of(model.joints)) == problem.model.scales.length
+    return _length(filled) == problem.model.scales.length
+
+
+def _length(filled: Filled) -> float:
+    """The model's length with other masses."""
+    return length_of(filled.bodies, filled.like.n, *points_of(filled.like.joints))
 
 
 def _with_constants(problem: Problem, new: Changed) -> Filled | None:
@@ -134,32 +142,56 @@ def _constants(system: System) -> dict[str, float]:
     return {f"{block.name}.{name}": value for block in blocks for name, value in block.constants.items()}
 
 
+def _assembled(problem: Problem, filled: Filled, held: bool) -> Assembly | None:
+    """The start with other masses where given positions agree; None if it takes a search."""
+    memory, before = problem.workspace.memory, problem.assembly
+    if before.steps or before.moved.any() or before.turned.any():
+        return None
+    if "stays" not in memory.known:
+        memory.known["stays"] = not before.changes and _stays(problem)
+    if memory.known["stays"]:
+        return before
+    if held or _length(filled) != memory.filled.like.scales.length:
+        return None
+    if "plane" not in memory.known:
+        memory.known["plane"] = Plane.of(memory.filled.like, problem.t0, before)
+    plane: Plane | None = memory.known["plane"]
+    return None if plane is None else weighed(plane, _bodies(problem, filled), before)
+
+
 def _stays(problem: Problem) -> bool:
-    """Whether masses had no say in the start: given positions agree, and either nothing moves, or velocities are those
-    where the search began, or there are no others. Unknown ones have the least kinetic energy beside given ones."""
-    known = problem.workspace.memory.known
-    if "stays" not in known:
-        assembly = problem.assembly
-        moves = assembly.velocity.any() or assembly.angular_velocity.any()
-        found = assembly.velocity_change.any() or assembly.spin_change.any()
-        told = all(
-            body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
-            for body in problem.system.bodies
-        )
-        known["stays"] = not (assembly.steps or assembly.moved.any() or assembly.turned.any() or assembly.changes) and (
-            not moves or (told and not found) or _determined(problem)
-        )
-    return bool(known["stays"])
-
-
-def _determined(problem: Problem) -> bool:
-    """Whether given velocities and joints leave no choice: no unknown velocity is in the null space of G."""
-    known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
+    """Whether masses had no say in velocities: nothing moves, or they are those where the search began, or there are no
+    others. Unknown ones have the least kinetic energy beside given ones."""
     a = problem.assembly
+    if not (a.velocity.any() or a.angular_velocity.any()):
+        return True
+    told = all(
+        body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
+        for body in problem.system.bodies
+    )
+    if told and not (a.velocity_change.any() or a.spin_change.any()):
+        return True
+    # whether no unknown velocity is in the null space of G
+    known, joints = Known.of(problem.model, ()), Joints(problem.model, problem.t0)
     motion = BodyMotion(a.position, a.orientation, a.velocity, a.angular_velocity).at(-known.arms)
     G = joints.of_origins(known.arms).matrix(motion)
     unknown = problem.model.scales.columns(G)[:, (known.free & ~known.moving).ravel()]
-    return bool(np.linalg.matrix_rank(unknown, tol=_RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
+    return bool(np.linalg.matrix_rank(unknown, tol=RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
+
+
+def _bodies(problem: Problem, filled: Filled) -> Any:
+    """The records of the bodies in the order of addition."""
+    return filled.bodies[problem.layout.rank[: filled.like.n]]
+
+
+def _as_strong(problem: Problem, filled: Filled, assembly: Assembly) -> Selection:
+    """The selection, with the strength of its kept rows by the radius of gyration of other masses."""
+    selection, rows = problem.selection, problem.selection.rows
+    if assembly is problem.assembly or not rows.dropped:
+        return selection
+    plane: Plane = problem.workspace.memory.known["plane"]
+    strong = strength(filled.like, plane.G, rows.dropped, _bodies(problem, filled))
+    return selection.with_rows(replace(rows, strength=strong))
 
 
 def _records(model: Model) -> tuple[int, ...]:
@@ -189,12 +221,13 @@ def _kinds(system: System, names: Sequence[str]) -> set[str] | None:
     return found
 
 
-def _written(problem: Problem, filled: Filled) -> Vec:
+def _written(problem: Problem, filled: Filled, assembly: Assembly) -> Vec:
     """y0: momenta depend on masses."""
-    assembly, settings, layout = problem.assembly, problem.workspace.settings, problem.layout
-    if not settings.momenta:
+    settings, layout = problem.workspace.settings, problem.layout
+    if assembly is problem.assembly and not settings.momenta:
         out = problem.y0.copy()
         out[layout.n_differential :] = 0.0
         return out
     motion = BodyMotion(assembly.position, assembly.orientation, assembly.velocity, assembly.angular_velocity)
-    return write(filled.store.model, settings, layout, motion, problem.selection)
+    model = filled.store.model if settings.momenta else filled.like
+    return write(model, settings, layout, motion, problem.selection, problem.t0)

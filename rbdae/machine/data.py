@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
 
 from rbdae import graph
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Ints, Vec, address_of
 from rbdae.graph.graph import Constant
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
 from rbdae.machine import language, loops
@@ -44,7 +44,8 @@ class Table:
 class Data:
     """Tables of places and of numbers, and how many numbers of memory machine code needs.
 
-    `tape` has what follows from the numbers of a model, which goes to the places `loaded` of the numbers.
+    `tape` has what follows from the numbers of a model, which goes to the places `loaded` of the numbers. `sound` says
+    whether that is finite: a sum of numbers by which others are divided may vanish in one model alone.
     """
 
     indices: Ints
@@ -52,6 +53,7 @@ class Data:
     scratch: int
     tape: Tape
     loaded: Ints
+    sound: bool = True
 
     @classmethod
     def of(cls, indices: Table, numbers: Table, scratch: int, loaded: LoadedNumbers | None) -> Data:
@@ -77,7 +79,7 @@ class Data:
         """The data that `to_bytes` has written."""
         scratch, n_inputs, *arrays = marshal.loads(contents)
         indices, numbers, constants, rows, results, loaded = (
-            np.frombuffer(array, dtype=kind) for array, kind in zip(arrays, _KINDS, strict=True)
+            np.frombuffer(bytearray(array), dtype=kind) for array, kind in zip(arrays, _KINDS, strict=True)
         )
         return cls(indices, numbers, scratch, Tape(constants, n_inputs, rows.reshape(-1, 3), results), loaded)
 
@@ -87,24 +89,26 @@ class Data:
         arrays = (self.indices, self.numbers, tape.constants, tape.rows, tape.results, self.loaded)
         return marshal.dumps((self.scratch, tape.n_inputs, *(array.tobytes() for array in arrays)))
 
-    @property
-    def sound(self) -> bool:
-        """Whether what follows from the numbers of a model is finite: a sum of them by which others are divided may
-        vanish in one model alone."""
-        computed = self.tape.results >= len(self.tape.constants) + self.tape.n_inputs
-        return bool(np.isfinite(self.numbers[self.loaded[computed]]).all())
-
     def filled(self, inputs: Vec) -> Data:
         """The data for the numbers of a model."""
         if not len(self.loaded):
             return self
-        tape, numbers = self.tape, self.numbers.copy()
+        first, n_rows, rows, results, loaded = self._tape
+        constants, numbers = self.tape.constants, self.numbers.copy()
+        values = np.empty(first + n_rows)
+        values[: len(constants)], values[len(constants) : first] = constants, inputs
+        sound = _follow()(
+            n_rows, first, rows, address_of(values), len(self.loaded), results, loaded, address_of(numbers)
+        )
+        return Data(self.indices, numbers, self.scratch, self.tape, self.loaded, sound)
+
+    @cached_property
+    def _tape(self) -> tuple[int, int, int, int, int]:
+        """Where the numbers of the tape's rows begin, how many there are, and addresses: of the rows, of the places of
+        results among all numbers, and of those to which they go."""
+        tape = self.tape
         first = len(tape.constants) + tape.n_inputs
-        values = np.empty(first + len(tape.rows))
-        values[: len(tape.constants)], values[len(tape.constants) : first] = tape.constants, inputs
-        _follow()(len(tape.rows), first, tape.rows.ctypes.data, values.ctypes.data)
-        numbers[self.loaded] = values[tape.results]
-        return Data(self.indices, numbers, self.scratch, tape, self.loaded)
+        return first, len(tape.rows), address_of(tape.rows), address_of(tape.results), address_of(self.loaded)
 
 
 @cache

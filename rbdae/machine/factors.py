@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Ints, Vec, address_of
 from rbdae.graph.elimination import LARGEST
 from rbdae.graph.pivots import Place, Plan, plan
 from rbdae.machine import language, loops
@@ -171,7 +171,7 @@ class Factors:
         factors, self.solve = found.functions
         code = _code()
         context = np.array([factors.address, factors.context], dtype=np.int64)
-        self.factors = MachineFunction(code.address("guarded"), context.ctypes.data, (code, factors, context), [])
+        self.factors = MachineFunction(code.address("guarded"), address_of(context), (code, factors, context), [])
         self.recorded = True
 
     def _sample(self, t: float, y: Vec, yd: Vec, c: float) -> Vec:
@@ -201,12 +201,13 @@ class Factors:
         self.size = int(found.head[at.FREE]) + self.n
         code = _code()
         context = np.array(
-            [self._jacobian.address, self._jacobian.context, *(a.ctypes.data for a in found[1:])], dtype=np.int64
+            [self._jacobian.address, self._jacobian.context, *map(address_of, found[1:])], dtype=np.int64
         )
         owner = (code, found, self._jacobian, context)
         errors: list[BaseException] = getattr(self._jacobian, "errors", [])
-        self.factors = MachineFunction(code.address("factors"), context.ctypes.data, owner, errors)
-        self.solve = MachineFunction(code.address("solve"), context.ctypes.data, owner, [])
+        place = address_of(context)
+        self.factors = MachineFunction(code.address("factors"), place, owner, errors)
+        self.solve = MachineFunction(code.address("solve"), place, owner, [])
 
 
 def _planned(n: int, places: Places, samples: Sequence[Vec]) -> Tables:

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, Protocol, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, address_of
 from rbdae._frozen import refuse_copies
 from rbdae.machine.data import NO_DATA, Data
 
@@ -169,11 +169,11 @@ class Context(np.ndarray):
         graph. It has memory of its own, so that calls with one context must not overlap."""
         scratch = np.empty(data.scratch)
         places = [*_of_python(), *functions]
-        places[SELECTION], places[SCRATCH] = selection.ctypes.data, scratch.ctypes.data
-        places[INDICES] = data.indices.ctypes.data
+        places[SELECTION], places[SCRATCH] = address_of(selection), address_of(scratch)
+        places[INDICES] = address_of(data.indices)
         first = len(places)
         out = np.empty(first + len(data.numbers), dtype=np.int64).view(cls)
-        places[NUMBERS] = out.ctypes.data + first * out.itemsize
+        places[NUMBERS] = address_of(out) + first * out.itemsize
         out[:first], out[first:] = places, data.numbers.view(np.int64)
         out.alive = [selection, data, scratch]
         return out

@@ -25,7 +25,7 @@ from rbdae.multibody.code import Code, code_of_elements
 from rbdae.multibody.element_groups import Group, groups_of
 from rbdae.multibody.element_kinds import ElementNumbers
 from rbdae.multibody.elimination_elements import elimination
-from rbdae.multibody.recording import constants, opened_numbers, own_constants, selected
+from rbdae.multibody.recording import constants, opened_numbers, structure_of
 from rbdae.multibody.rhs_elements import Assembling, add_all, few_kinds
 from rbdae.multibody.rhs_recording import DIRECTORS, Joint, Motion, Recorded, keeps_directors, kept_directors
 from rbdae.multibody.stored_joints import StoredJoints
@@ -40,14 +40,12 @@ def code_of_closing(workspace: Workspace, kernel: Entry, shapes: Shapes) -> Code
     """The code of a kernel of the projection; None for models that are short, or have what elements do not."""
     if not _apply_to(workspace):
         return None
-    dropped, chosen = workspace.selection.rows.dropped, tuple(selected(workspace))
-    key = (__name__, kernel, dropped, chosen, own_constants(workspace))
     name = f"{__name__}:{kernel.name}"
 
     def made() -> Code | None:
         return code_of_elements(workspace, name, lambda: _elements(workspace, kernel), "tyyo", shapes)
 
-    return shared(workspace, key, made)
+    return shared(workspace, (__name__, kernel, structure_of(workspace)), made)
 
 
 def _apply_to(workspace: Workspace) -> bool:

@@ -67,8 +67,10 @@ def _of_library(workspace: Workspace, kernel: str, digest: bytes) -> tuple[objec
 
 def all_recorded(memory: Memory) -> bool:
     """Whether code of the model calls no function of the user."""
-    laws = [function.law for function in memory.filled.like.functions]
-    return all(law is not None and law.always_regular for law in laws)
+    if "all recorded" not in memory.known:
+        laws = [function.law for function in memory.filled.like.functions]
+        memory.known["all recorded"] = all(law is not None and law.always_regular for law in laws)
+    return bool(memory.known["all recorded"])
 
 
 def _structure(memory: Memory) -> bytes:

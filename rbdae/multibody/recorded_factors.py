@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, address_of
 from rbdae.formulations.base import Callback
 from rbdae.graph.elimination import LARGEST, Factors, eliminate, substitute
 from rbdae.graph.graph import Graph
@@ -38,11 +38,10 @@ from rbdae.multibody.recording import (
     Recording,
     first_numbers,
     opened_numbers,
-    own_constants,
     recording_point,
-    selected,
+    structure_of,
 )
-from rbdae.multibody.traced import own_point, shared
+from rbdae.multibody.traced import own_point, recent, shared
 from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8
@@ -80,7 +79,7 @@ class FactorCode:
         found = []
         for code in (self.factors, self.solve):
             context = code.context(workspace)
-            found.append(MachineFunction(code.module.address("machine"), context.ctypes.data, context, []))
+            found.append(MachineFunction(code.module.address("machine"), address_of(context), context, []))
         return BoundFactors((found[0], found[1]), self.size, self.order)
 
 
@@ -97,10 +96,12 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | No
     if workspace.code_calls_python or wanted.code.functions:
         return None
     known = workspace.memory.recorded
-    structure = (workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
-    key = ("factors", wanted.kernel, structure, wanted.code.variant)
+    key = ("factors", wanted.kernel, structure_of(workspace), wanted.code.variant)
     if key not in known:
-        order = shared(workspace, (*key, _point(workspace)), lambda: _order(workspace, wanted))
+        point, family = _point(workspace), workspace.memory.known
+        if key not in family or family[key][0] != point:  # the pivots of the last one of this structure
+            family[key] = point, recent(workspace, (*key, point), lambda: _order(workspace, wanted))
+        order = family[key][1]
         known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
     found: FactorCode | Tables | None = known[key]
     return found
@@ -112,7 +113,7 @@ def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any
     if isinstance(out, Tables) or all(code.data_of(workspace).sound for code in (out.factors, out.solve)):
         return out
     mine = (*key, own_point(workspace))  # sums by which others divide vanish in this model
-    return shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
+    return recent(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
 
 
 def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
@@ -128,15 +129,15 @@ def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
     return np.copysign(np.exp2(exponents), numbers), y, selection
 
 
-def _point(workspace: Workspace) -> bytes:
-    return hashlib.sha256(b"".join(array.tobytes() for array in _rounded(workspace))).digest()
+def _point(workspace: Workspace) -> tuple[bytes, ...]:
+    return tuple(array.tobytes() for array in _rounded(workspace))
 
 
 def _order(workspace: Workspace, wanted: Wanted) -> Plan | None:
     """The plan at a point, with the pivots that are on disk for it."""
     n, places = workspace.layout.n, wanted.pattern.places
     known = _on_disk(workspace, wanted, "pivots")
-    point = _point(workspace)
+    point = hashlib.sha256(b"".join(_point(workspace))).digest()
     found: dict[bytes, Any] = {} if known is None else marshal.loads(noted(known) or marshal.dumps({}))
     if point in found:
         return with_pivots(n, found[point], places)

@@ -28,6 +28,9 @@ from rbdae.multibody.workspace import Workspace
 MOST_NODES = 2_000_000
 """What a recording may have where it is asked for: some hundred bytes, and ten microseconds, a node."""
 
+_SELECTED, _PATTERNS = named(Content.SELECTION), frozenset(named(Content.PATTERN))
+_ALL_CONSTANT = frozenset(named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN))
+
 _OF_FORCES = ("bushings", "elements", "entries", "element_constants", "frictions")
 
 _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
@@ -52,7 +55,7 @@ class Recording:
 def selected(workspace: Workspace) -> dict[str, Any]:
     """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
     owned = workspace.owned
-    out = {name: owned[name] for name in named(Content.SELECTION) if name in owned}
+    out = {name: owned[name] for name in _SELECTED if name in owned}
     if workspace.settings.chart.centre and "references" not in out:
         out["references"] = np.tile(np.eye(3), (workspace.model.n, 1, 1))
     return out
@@ -106,12 +109,21 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
     if workspace.memory.opened:
-        return (("open", opened_numbers(workspace).digest), *_constants(workspace, Content.PATTERN))
-    return _constants(workspace, Content.NUMBERS, Content.STRUCTURE, Content.PATTERN)
+        return (("open", opened_numbers(workspace).digest), *_constants(workspace, _PATTERNS))
+    return _constants(workspace, _ALL_CONSTANT)
 
 
-def _constants(workspace: Workspace, *contents: Content) -> tuple[tuple[str, bytes], ...]:
-    own = sorted(workspace.owned.keys() & {*named(*contents)})
+def structure_of(workspace: Workspace) -> tuple[Any, ...]:
+    """What code depends on, beside its kernel and its memory: dropped joint rows, the arrays of the selection, and own
+    constants."""
+    if workspace.structure is None:
+        rows = workspace.selection.rows
+        workspace.structure = (rows.dropped, tuple(selected(workspace)), own_constants(workspace))
+    return workspace.structure
+
+
+def _constants(workspace: Workspace, names: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
+    own = sorted(workspace.owned.keys() & names)
     return tuple((name, _lasting(workspace, name).tobytes()) for name in own)
 
 

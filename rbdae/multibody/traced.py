@@ -17,6 +17,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from rbdae import _process
+from rbdae._arrays import address_of
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
@@ -26,10 +27,9 @@ from rbdae.multibody.contents import all_recorded, contents
 from rbdae.multibody.recording import (
     first_numbers,
     opened_numbers,
-    own_constants,
     recording_point,
-    selected,
     selection_numbers,
+    structure_of,
 )
 from rbdae.multibody.workspace import Workspace
 
@@ -92,10 +92,13 @@ class TracedKernel:
         if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
         context = self.code.context(self._workspace)
-        other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
-        context[OTHERWISE] = other.address
-        context.alive.append(other)
-        return MachineFunction(self.code.module.address("machine"), context.ctypes.data, context, other.errors)
+        errors: list[BaseException] = []
+        if self.code.guarded:
+            other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
+            context[OTHERWISE] = other.address
+            context.alive.append(other)
+            errors = other.errors
+        return MachineFunction(self.code.module.address("machine"), address_of(context), context, errors)
 
 
 def traced(
@@ -118,8 +121,7 @@ def traced(
     sparse : whether `out` is that data
     tally : where these states are counted
     """
-    dropped = workspace.selection.rows.dropped
-    key = (kernel, tuple(shapes.items()), sparse, dropped, tuple(selected(workspace)), own_constants(workspace))
+    key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace))
     known = workspace.memory.recorded
     if key not in known:
         with workspace.memory.preparation:
@@ -142,7 +144,7 @@ def _found(workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: W
         if code is None or _holds(workspace, code, shapes):
             return code
     mine = own_point(workspace)
-    return shared(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
+    return recent(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
 
 
 def own_point(workspace: Workspace) -> bytes:
@@ -179,8 +181,14 @@ Made = TypeVar("Made")
 
 
 def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """The result of `make`, such as the code of a kernel; that of another problem with the same contents and key, if
-    there was one recently."""
+    """The result of `make`, such as the code of a kernel, found once for a memory and those with other numbers, by a
+    key that says nothing of numbers; or `recent`."""
+    known: dict[Any, Made] = workspace.memory.known
+    return known[key] if key in known else known.setdefault(key, recent(workspace, key, make))
+
+
+def recent(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+    """The result of `make`; that of another problem with the same contents and key, if there was one recently."""
     whole = (contents(workspace.memory), key)
     found: Made
     with _LOCK:
@@ -197,4 +205,4 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
     return found
 
 
-__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "shared", "traced"]
+__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "recent", "shared", "traced"]

@@ -65,6 +65,7 @@ class Workspace:
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.element_recording`
+        self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
         if selection.rows.pivot_floor is not None:
@@ -91,7 +92,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = None
+        self.numbers = self.open_numbers = self.elements = self.structure = None
         self.contexts.clear()
         if self._plain is not None:
             self._plain.own(name, array)

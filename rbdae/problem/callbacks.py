@@ -131,7 +131,7 @@ class Callbacks:
         if of == "rates" and (self._workspace.settings.reduced or not isinstance(self._kernels, Explicit)):
             name = self._workspace.settings.formulation.name
             raise ValueError(f"the residual of {name} is not yd - f, so that there are no factors of c I - df/dy")
-        if self._workspace.n_equations != self._workspace.layout.n:
+        if self._problem.n_equations != self._workspace.layout.n:
             name = self._workspace.settings.formulation.name
             raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
         if self._factors is not None:
@@ -252,7 +252,7 @@ class Callbacks:
         return self._entries() if name.startswith("jacobian") else None
 
     def _shapes(self, name: str) -> Shapes:
-        n, rows = self._workspace.layout.n, self._workspace.n_equations
+        n, rows = self._workspace.layout.n, self._problem.n_equations
         if name in ("rhs", "rhs_jacobian"):
             return {"y": (n,), "out": (n,) if name == "rhs" else (n, n)}
         out = {"residual": (rows,), "jacobian": (rows, n)}.get(name)

@@ -116,8 +116,9 @@ def refuse_held(workspace: Workspace, values: Vec) -> None:
 def refuse_run(workspace: Workspace, t0: float, t_end: float) -> None:
     """Refuse a run in which a drive would contradict itself: under inputs that are the derivatives of a number, and
     with a table that ends on the way while the drive moves, where its rate would jump to zero. Raises ValueError."""
-    values = present(workspace)
-    refuse_held(workspace, values)
+    if not follows_inputs(workspace):
+        return
+    refuse_held(workspace, present(workspace))
     system = workspace.memory.filled.system
     for joint in system.joints if system.sources else ():
         law = joint.rheonomic()

@@ -336,7 +336,8 @@ class Problem(Equations):
         Its code is that of this problem, unless ``code="folded"`` was chosen. A number that becomes 0,
         1 or -1, or equal to another in the same vector or matrix, or is so no longer, is another structure, which has
         code of its own. Masses, inertias, gravity and numbers of forces take no search for a start if given
-        positions agreed, and velocities are zero, given, or determined by the joints and given ones.
+        positions agreed, and velocities are zero or determined by the joints and given ones, or the joints leave
+        few of them free.
 
         Raises
         ------

@@ -15,6 +15,10 @@ import pytest
 from random_systems import random_system
 
 import rbdae
+from rbdae.initial.start import consistent_state
+from rbdae.initial.weighed import Plane, weighed
+from rbdae.multibody import parameters
+from rbdae.multibody.model import compile_system
 
 GIVEN = ("velocity", "angular_velocity")
 
@@ -77,15 +81,18 @@ def _velocities(problem: rbdae.Problem) -> Any:
     )
 
 
-def _partial(seed: int, monkeypatch: pytest.MonkeyPatch) -> rbdae.System:
-    """The random mechanism of a seed, of which some velocities are left out."""
+def _partial(seed: int, monkeypatch: pytest.MonkeyPatch, *, spoilt: bool = False) -> rbdae.System:
+    """The random mechanism of a seed, of which some velocities are left out, and the others spoilt."""
     rng = np.random.default_rng((seed, 77))
     add = rbdae.System.add_body
     share = rng.uniform(0.2, 0.9)
 
     def partly(self: rbdae.System, name: str, **values: Any) -> Any:
         left_out = [what for what in GIVEN if rng.random() < share]
-        return add(self, name, **{what: value for what, value in values.items() if what not in left_out})
+        kept = {what: value for what, value in values.items() if what not in left_out}
+        if spoilt:
+            kept |= {what: kept[what] + 0.3 * rng.standard_normal(3) for what in GIVEN if what in kept}
+        return add(self, name, **kept)
 
     with monkeypatch.context() as patch:
         patch.setattr(rbdae.System, "add_body", partly)
@@ -104,6 +111,27 @@ def test_random_partial_starts_have_the_least_energy(block, monkeypatch):
         assert abs(problem.energy(0.0, problem.y0).kinetic - energy) < 1e-9 * (1.0 + energy), seed
         fitting += fits
     assert fitting > 3
+
+
+def test_other_masses_weigh_the_velocities_that_a_search_finds(monkeypatch):
+    """On the plane of velocities that the joints allow, where given ones agree with them and where they do not."""
+    changed = same = 0
+    for seed in range(30):
+        system = _partial(seed, monkeypatch, spoilt=seed % 2 == 1)
+        masses = {f"{body.name}.mass": (1.1 + 0.1 * k) * body.mass for k, body in enumerate(system.bodies)}
+        model, other = compile_system(system), compile_system(parameters.changed(system, masses).system())
+        before, alone = (consistent_state(each, 0.0).assembly for each in (model, other))
+        plane = Plane.of(model, 0.0, before)
+        if plane is None or model.scales.length != other.scales.length or before.steps:
+            continue
+        found = weighed(plane, other.bodies[: other.n], before)
+        assert found is not None and found.disagreement == alone.disagreement, seed
+        for name in ("velocity", "angular_velocity", "velocity_change", "spin_change"):
+            one, two = getattr(found, name), getattr(alone, name)
+            assert np.abs(one - two).max() < 1e-12 * (1.0 + np.abs(two).max()), (seed, name)
+        assert [str(each) for each in found.changes] == [str(each) for each in alone.changes], seed
+        changed, same = changed + bool(found.changes), same + (not found.changes)
+    assert changed > 5 and same > 2
 
 
 def _body(system: rbdae.System, name: str, **values: Any) -> Any:

@@ -8,8 +8,9 @@ from rbdae.graph.loaded import ADD, DIVIDE, MULTIPLY
 from rbdae.machine.language.words import Ints, Vec
 
 
-def follow(n: int, first: int, rows: Ints, values: Vec) -> None:
-    """values[first + k] = the number of row k, for n rows (operation, i, j) of `rows`."""
+def follow(n: int, first: int, rows: Ints, values: Vec, m: int, results: Ints, places: Ints, out: Vec) -> bool:
+    """values[first + k] = the number of row k, for n rows (operation, i, j) of `rows`; then the m `results` among the
+    values to their places in `out`. Whether those that rows have made are finite."""
     for k in range(n):
         row = rows[3 * k :]
         x = values[row[1]]
@@ -22,3 +23,10 @@ def follow(n: int, first: int, rows: Ints, values: Vec) -> None:
             values[first + k] = x / y
         else:
             values[first + k] = sqrt(x)
+    zero = 0.0
+    for k in range(m):
+        x = values[results[k]]
+        out[places[k]] = x
+        if results[k] >= first:
+            zero += 0.0 * x
+    return zero == 0.0

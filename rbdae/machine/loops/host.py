@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import struct
 import time
@@ -12,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, address_of
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.memory import StepMemory
@@ -91,12 +90,6 @@ def _start(method: Stepper, n: int) -> Vec:
     return _template(method, n) if n <= _SMALL else _template.__wrapped__(method, n)
 
 
-def _address(array: Vec | Mat) -> int:
-    """The address of an array that can be written; quicker than its `ctypes.data`."""
-    memory: Any = array
-    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
-
-
 @final
 class _Memory:
     """The memory of a run of n unknowns with its first rows, and their addresses."""
@@ -108,8 +101,8 @@ class _Memory:
         self.s = StepMemory.of(memory)
         steps = np.empty(room * (n + 1))
         self.steps_t, self.steps_y = steps[:room], steps[room:].reshape(room, n)
-        base = _address(memory)
-        written = _address(steps)
+        base = address_of(memory)
+        written = address_of(steps)
         self.addresses = (base, base, base, written, written + 8 * room)
 
 
