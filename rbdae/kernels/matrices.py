@@ -119,13 +119,9 @@ def _joint_blocks(m: Memory, out: Array, at: int) -> None:
                 out[at + k] = 0.0
             b = primitives(m)[i].body[side]
             if bodies(m)[b].fixed == 0:
+                blocks = [(at, r.Gx[side, : primitives(m)[i].n]), (at + 9, r.Gw[side, : primitives(m)[i].n, :n])]
                 if h.forms == 1:
-                    force_directions(m, i, side, n)
-                for k in range(primitives(m)[i].n):
-                    for j in range(3):
-                        out[at + 3 * k + j] = r.Gx[side, k, j]
-                    for j in range(n):
-                        out[at + 9 + n * k + j] = r.Gw[side, k, j]
-                        if h.forms == 1:
-                            out[at + 9 + n * (3 + k) + j] = tangent_memory(m).work[side, k, j]
+                    blocks.append((at + 9 + 3 * n, force_directions(m, i, side, n)))
+                for begin, block in blocks:
+                    out[begin : begin + block.size] = block.ravel()
             at += size

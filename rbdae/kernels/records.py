@@ -72,7 +72,6 @@ PRIMITIVE = np.dtype(
         ("body", "i8", (2,)),
         ("moving", "i8"),
         ("keep", "i8", (3,)),
-        ("whole", "i8"),
         ("A", "f8", (8,)),
         ("B", "f8", (8,)),
         ("Ad", "f8", (8,)),
@@ -248,7 +247,7 @@ STATE = np.dtype(
 
 # working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)
 ROW = np.dtype(
-    [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
+    [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "value")]
     + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
     + [(n, "f8", (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
     align=True,

@@ -108,7 +108,6 @@ class Workspace:
         for name, array in pattern.arrays.items():
             self.own(name, array)
         self._sizes.update(pattern.sizes)
-        self._own_room("square_rows", "square_factor")
 
     def _own_loops(self, dropped: tuple[int, ...]) -> None:
         """Own the spanning tree of loops and what closes them, found once for the rows that are dropped, and room."""
@@ -120,7 +119,6 @@ class Workspace:
         self.own("closing_rows", found.closing)
         n = len(found.closing)
         self._sizes.update(n_tree=self.model.n, n_closing=n, n_motions=n + self.memory.settings.n_independent)
-        self._own_room("tree_factors", "loop_side", "loop_matrix", "loop_pivots", "loop_reflections", "loop_solution")
 
     def _own_room(self, *names: str) -> None:
         """Own arrays of the sizes in the head."""
@@ -238,11 +236,6 @@ class Workspace:
             out.of_same_records = self.of_same_records or self
         return out
 
-    def make_null_space(self) -> None:
-        """Have room for T of the null-space forms."""
-        if "null_space" not in self._arrays:
-            self.own("null_space", self.memory.null_space())
-
     def make_newton(self) -> None:
         """Have room for the Newton equations of steps (`rbdae.kernels.conserving`)."""
         if "newton_operations" in self._arrays:
@@ -272,5 +265,4 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
     for row in dropped:
         k = int(np.searchsorted(first, row, side="right")) - 1
         primitives["keep"][k, row - int(first[k])] = 0
-        primitives["whole"][k] = 0
     return primitives

@@ -166,7 +166,6 @@ def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) ->
         return problem.callbacks._plain("jacobian_data")
     if is_derivative(entry):
         return problem.callbacks._plain("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
-    problem.workspace.make_null_space()
     return problem.workspace.plain(entry)
 
 
@@ -351,7 +350,6 @@ def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
 def along(problem: rbdae.Problem, name: str, t: float, y: Vec, yd: Vec, c: float, D: Mat) -> Mat:
     """The product of a Jacobian, by its name, with the columns of D (n, k), by complex steps of the plain kernel."""
     of, kernels, h = workspace(problem, complex), problem.workspace.settings.kernels, 1e-30
-    of.make_null_space()
     of_residual = name.startswith("jacobian")
     kernel = of.plain(kernels.residual if of_residual else kernels.rates)
     out = np.zeros((D.shape[1], problem.n_equations if of_residual else problem.n), dtype=complex)
