@@ -25,7 +25,6 @@ def plain_kernel(problem: rbdae.Problem, callback: str) -> Callable[..., None]:
     entry = getattr(FORMULATIONS[problem.formulation].kernels, _KERNELS.get(callback, callback))
     mine = problem.workspace
     workspace = Workspace(Memory.of(mine.model, mine.settings, object), mine.selection)
-    workspace.make_null_space()
     return workspace.plain(entry)
 
 

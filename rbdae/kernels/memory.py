@@ -103,7 +103,6 @@ _NUMBERS = (
     "n_pairs",
     "n_tree",
     "n_closing",
-    "n_motions",
     "n_q",
     "n_v",
     "n_la",

@@ -254,10 +254,9 @@ ROW = np.dtype(
 )
 
 # working memory of one primitive or body at a time, which stays in the cache. `K`: K(a); `left`, `right`: matrices of
-# quaternion products; `basis`: T_d(d); the others are for the kernel that asks for them
+# quaternion products; the others are for the kernel that asks for them
 TANGENT_MEMORY = np.dtype(
-    [("work", "f8", (2, 3, 9))]
-    + [(n, "f8", (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
+    [(n, "f8", (9, 9)) for n in ("K", "A", "left", "right", "chained", "block", "product")],
     align=True,
 )
 

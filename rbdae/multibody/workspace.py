@@ -103,14 +103,14 @@ class Workspace:
             place[:] = values
 
     def _own_square(self, S: Mat) -> None:
-        """Own the pattern of [G; S], and room for it."""
+        """Own the pattern of [G; S]."""
         pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
         for name, array in pattern.arrays.items():
             self.own(name, array)
         self._sizes.update(pattern.sizes)
 
     def _own_loops(self, dropped: tuple[int, ...]) -> None:
-        """Own the spanning tree of loops and what closes them, found once for the rows that are dropped, and room."""
+        """Own the spanning tree of loops and what closes them, found once for the rows that are dropped."""
         known, key = self.memory.known, ("loops", dropped)
         if key not in known:
             known[key] = loop_records(self.model, self.layout, dropped)
@@ -118,7 +118,7 @@ class Workspace:
         self.own("tree_velocities", found.tree)
         self.own("closing_rows", found.closing)
         n = len(found.closing)
-        self._sizes.update(n_tree=self.model.n, n_closing=n, n_motions=n + self.memory.settings.n_independent)
+        self._sizes.update(n_tree=self.model.n, n_closing=n)
 
     def _own_room(self, *names: str) -> None:
         """Own arrays of the sizes in the head."""

@@ -43,7 +43,7 @@ class Loops:
 
     def __init__(self, m: Memory) -> None:
         self._m, h = m, head(m)
-        self._first, self._n_motions, self._n_v = h.n_v - h.n_nu, h.n_motions, h.n_v
+        self._first, self._n_motions, self._n_v = h.n_v - h.n_nu, h.n_closing + h.n_nu, h.n_v
         self._tree = Tree(m)
         self._places = [*(int(row[2]) for row in closing_rows(m)), *range(self._first, h.n_v)]
 

@@ -70,7 +70,6 @@ class Tree:
     def __init__(self, m: Memory) -> None:
         self._m, h = m, head(m)
         self._n_v, self._n_known = h.n_v, h.n_v + h.n_closing
-        self._first = h.n_v - h.n_nu
         self._order = [tree_velocities(m)[k].visit for k in range(h.n_bodies)]
         self._blocks: dict[int, _Block] = {}
 
