@@ -38,27 +38,20 @@ from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.memory import bodies, head
 
 
-def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
-    """Natural coordinates and forces at (t, y, yd)."""
+def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
+    """F(t, y, yd) to out."""
     h = head(m)
     set_state(m, t, y)
     gather_accelerations(m, yd, h.n_q)
     gather_multipliers(m, y, h.multipliers_at)
-    if level == 2:
+    if h.level == 2:
         accelerate(m)
-    add_forces(m, level)
-
-
-def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    h = head(m)
-    level = h.level
-    _evaluate(m, t, y, yd, level)
+    add_forces(m, h.level)
     kinematics_residual(m, yd, out)
     dynamics_residual(m, out, h.n_q)
     states_residual(m, yd, out)
-    constraints = h.multipliers_at
-    constraint_rows(m, out, constraints, level)
-    dropped_residual(m, out, constraints, y, constraints)
+    constraint_rows(m, out, h.multipliers_at, h.level)
+    dropped_residual(m, out, h.multipliers_at, y, h.multipliers_at)
 
 
 @entry("ityyo")
@@ -92,8 +85,7 @@ def unit_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     h = head(m)
     fill_residual(m, t, y, yd, out)
     unit_quaternions.balance(m, out, h.n_q)
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
+    for o in bodies(m)[:-1]:
         out[h.n_q + o.iv + o.nt + 3] = y[h.multipliers_at + o.il]
 
 

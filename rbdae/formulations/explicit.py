@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rbdae.formulations.base import AbsoluteFormulation, Explicit, Norm, Solved
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
-from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
+from rbdae.kernels.bodies.kinematics import kinematics_rate
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
 from rbdae.kernels.bodies.spatial import to_spatial_rates
 from rbdae.kernels.constraints.gradients import gradients
@@ -28,7 +30,7 @@ from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
+from rbdae.kernels.forces.internal_states import collect_state_rates
 from rbdae.kernels.linear import unit_quaternions
 from rbdae.kernels.linear.accelerations import accelerations
 from rbdae.kernels.linear.columns import solve_columns
@@ -41,18 +43,17 @@ from rbdae.kernels.records import SPATIAL_VELOCITIES
 def free_rates(m: Memory, t: float, y: Array, out: Array) -> None:
     """qdot at (t, y), and the unknowns of the saddle-point system: vdot, M^-1 pdot, or for spatial velocities the rates
     of the material ones."""
+    n_q, n_v = head(m).n_q, head(m).n_v
     set_state(m, t, y)
     accelerations(m)
     kinematics_rate(m, out)
-    vd = solution(m)
-    for i in range(head(m).n_v):
-        out[head(m).n_q + i] = vd[i]
+    out[n_q : n_q + n_v] = solution(m)[:n_v]
 
 
 def change_rates(m: Memory) -> None:
     """Change `solution` from the unknowns of the saddle-point system to the rates of the unknowns y."""
     if head(m).momenta == 1:
-        _to_momentum_rates(m)
+        apply_mass_matrix(m, solution(m), solution(m), 1.0)
     elif head(m).spatial == SPATIAL_VELOCITIES:
         to_spatial_rates(m)
 
@@ -79,36 +80,22 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
     partial_rates(m, square_side(m), 0, 1.0)
 
 
-def _to_momentum_rates(m: Memory) -> None:
-    """Change `solution` from M^-1 pdot to pdot."""
-    apply_mass_matrix(m, solution(m), solution(m), 1.0)
-
-
 def add_multipliers(m: Memory, out: Array) -> None:
     """Append the multipliers to the rates if out has room for them."""
     h = head(m)
-    if out.shape[0] > h.multipliers_at:
-        la = multipliers(m)
-        for i in range(h.n_la):
-            out[h.multipliers_at + i] = la[i]
-
-
-def _set_rates(m: Memory, t: float, y: Array) -> None:
-    """vdot, or pdot, at (t, y) to `solution`."""
-    set_state(m, t, y)
-    accelerations(m)
-    change_rates(m)
+    if len(out) > h.multipliers_at:
+        out[h.multipliers_at : h.multipliers_at + h.n_la] = multipliers(m)[: h.n_la]
 
 
 @entry("ityo")
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
-    h = head(m)
-    _set_rates(m, t, y)
+    n_q, n_v = head(m).n_q, head(m).n_v
+    set_state(m, t, y)
+    accelerations(m)
+    change_rates(m)
     kinematics_rate(m, out)
-    vd = solution(m)
-    for i in range(h.n_v):
-        out[h.n_q + i] = vd[i]
+    out[n_q : n_q + n_v] = solution(m)[:n_v]
     collect_state_rates(m, out)
     add_multipliers(m, out)
 
@@ -116,20 +103,14 @@ def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """yd - rhs(t, y) to out."""
-    h = head(m)
-    _set_rates(m, t, y)
-    kinematics_residual(m, yd, out)
-    vd = solution(m)
-    for i in range(h.n_v):
-        out[h.n_q + i] = yd[h.n_q + i] - vd[i]
-    states_residual(m, yd, out)
+    rates = np.zeros(head(m).multipliers_at, dtype=out.dtype)
+    rhs(m, t, y, rates)
+    out[:] = yd - rates
 
 
 def _fill_balance(m: Memory, x: Array, out: Array) -> None:
     h = head(m)
-    la = multipliers(m)
-    for i in range(h.n_la):
-        la[i] = x[h.n_v + i]
+    multipliers(m)[: h.n_la] = x[h.n_v : h.n_v + h.n_la]
     place(m)  # natural forces begin with the weight, and now include the joints' forces
     gather_accelerations(m, x, 0)
     accelerate(m)
@@ -160,13 +141,7 @@ def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
     accelerations(m)
     place(m)
     add_forces(m, 0)
-    S = states(m)
-    for b in range(head(m).n_bodies):
-        s = S[b]
-        for k in range(3):
-            out[12 * b + k] = s.fx[k]
-        for k in range(9):
-            out[12 * b + 3 + k] = s.fd[k]
+    out[:] = np.concatenate([f for s in states(m)[:-1] for f in (s.fx, s.fd)])
 
 
 SADDLE = Solved(balance, solve_columns)

@@ -7,14 +7,15 @@ w = (xdot, Omega) of all bodies satisfies the velocity constraints G w + g_I = 0
 rounding for any solver. T depends on the structure of the system, see
 `rbdae.kernels.null_space.quasi_velocities`. Internal states s of forces follow: sdot - f(q, w, s, t) = 0, and psi
 also depends on s. The ODE takes nudot from the angular saddle-point system, whose solution wdot satisfies the same
-equations because G T = 0: the same numbers in O(n) for trees. For spatial velocities nu differs, see
-`rbdae.kernels.null_space.spatial`.
+equations because G T = 0: the same numbers in O(n) for trees.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
 
 from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
 from rbdae.formulations.explicit import SADDLE, add_multipliers
@@ -33,40 +34,33 @@ from rbdae.kernels.forces.internal_states import (
 )
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import accelerations, eliminated_normals
-from rbdae.kernels.memory import head, null_space, quasi_forces, solution, velocity_metric
-from rbdae.kernels.null_space.quasi_velocities import (
-    accelerations_from_nu,
-    null_space_matrix,
-    reduce_forces,
-    select_rates,
-    velocities_from_nu,
-)
-from rbdae.kernels.null_space.spatial import turn_motion
+from rbdae.kernels.linear.small import inverse
+from rbdae.kernels.memory import bodies, head, solution, states, velocity_metric
+from rbdae.kernels.null_space.quasi_velocities import QuasiVelocities, velocities_from_nu
 from rbdae.kernels.outputs import position_rows
 
 
-def _set_state(m: Memory, t: float, y: Array) -> None:
+def _set_state(m: Memory, t: float, y: Array) -> QuasiVelocities:
     """Natural positions and velocities, and internal states of forces, at (q, nu, s)."""
     set_time(m, t)
     gather_positions(m, y)
     place(m)
-    velocities_from_nu(m, y, head(m).n_q)
     gather_force_states(m, y)
+    return velocities_from_nu(m, y, head(m).n_q)
 
 
 @entry("ityo")
 def motion(m: Memory, t: float, y: Array, out: Array) -> None:
     """(w, T by rows) to out, which determine r = T nu - w; with spatial velocities w = (xdot, omega)."""
     h = head(m)
-    _set_state(m, t, y)
-    null_space_matrix(m)
-    T = null_space(m)
-    collect_velocities(m, out)
+    T = _set_state(m, t, y).matrix()
+    w = out[: h.n_v]
+    collect_velocities(m, w)
     if h.spatial != 0:
-        turn_motion(m, out)
-    for i in range(h.n_v):
-        for j in range(h.n_nu):
-            out[h.n_v + i * h.n_nu + j] = T[i, j]
+        for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
+            turning, C = slice(o.iv + o.nt, o.iv + o.nt + 3), inverse(s.d.reshape(3, 3))  # R^-T
+            w[turning], T[turning] = C @ w[turning], C @ T[turning]
+    out[h.n_v :] = T.ravel()
 
 
 @entry("ityyo")
@@ -78,23 +72,17 @@ def selected_rates(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None
     place(m)
     gather_velocities(m, y, head(m).n_q)
     move(m)
-    select_rates(m, yd[head(m).n_q :], out, 0)
+    out[:] = QuasiVelocities(m).rates(yd[head(m).n_q :])
 
 
 @entry("ityo")
 def growth(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = the largest growth of a column of T since the independent velocities were selected; for loops."""
-    h = head(m)
-    _set_state(m, t, y)
-    null_space_matrix(m)
-    T = null_space(m)
-    weight = velocity_metric(m)
+    T = _set_state(m, t, y).matrix()
+    of_rows, of_columns = np.split(velocity_metric(m)[: sum(T.shape)], [len(T)])
     most = 0.0
-    for j in range(h.n_nu):
-        size = 0.0
-        for i in range(h.n_v):
-            size += (weight[i] * T[i, j]) ** 2
-        most = maximum(most, sqrt(size) * weight[h.n_v + j])
+    for column, size in zip(T.T, of_columns, strict=True):
+        most = maximum(most, sqrt((of_rows * column) @ (of_rows * column)) * size)
     out[0] = most
 
 
@@ -102,29 +90,26 @@ def growth(m: Memory, t: float, y: Array, out: Array) -> None:
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, nudot, sdot) to out; the joints' multipliers follow if out has room for them."""
     h = head(m)
-    _set_state(m, t, y)
+    velocities = _set_state(m, t, y)
     accelerations(m)
     kinematics_rate(m, out)
-    select_rates(m, solution(m), out, h.n_q)
+    out[h.n_q : h.n_q + h.n_nu] = velocities.rates(solution(m))
     collect_state_rates(m, out)
     add_multipliers(m, out)
 
 
-def _set_dynamics(m: Memory, t: float, y: Array, yd: Array) -> None:
-    """Natural coordinates and applied forces at (t, y, yd). Writes `quasi_forces`: h = M wdot - psi."""
-    _set_state(m, t, y)
-    eliminated_normals(m)
-    accelerations_from_nu(m, yd, head(m).n_q)
-    applied_forces(m)
-    add_friction(m)
-    dynamics_residual(m, quasi_forces(m), 0)
-
-
 def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form to out."""
-    _set_dynamics(m, t, y, yd)
+    h = head(m)
+    velocities = _set_state(m, t, y)
+    eliminated_normals(m)
+    velocities.accelerations(yd[h.n_q : h.n_q + h.n_nu])
+    applied_forces(m)
+    add_friction(m)
+    balance = np.zeros(h.n_v, dtype=out.dtype)  # M wdot - psi
+    dynamics_residual(m, balance, 0)
     kinematics_residual(m, yd, out)
-    reduce_forces(m, out, head(m).n_q)
+    out[h.n_q : h.n_q + h.n_nu] = velocities.reduced(balance)
     states_residual(m, yd, out)
 
 

@@ -17,42 +17,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from rbdae.formulations import null_space
 from rbdae.formulations.base import AbstractKernels, Implicit
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.internal_constraints import add_internal_corrections
-from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections
+from rbdae.kernels.constraints.correction import add_corrections
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
 from rbdae.kernels.entry import entry
-from rbdae.kernels.memory import constraint_values, head
+from rbdae.kernels.memory import head
 from rbdae.kernels.outputs import violations
 
 Correction = Literal["integral", "value"]
 
 
-def _position_rows(m: Memory, out: Array, row: int, mu: Array) -> None:
-    """out[row:] = g: internal constraints, then the joints; mu = 0 for dropped rows."""
-    h = head(m)
-    first = h.chart_internal * h.n_bodies
-    g = constraint_values(m)
-    violations(m, g)
-    for i in range(first + h.n_rows):
-        out[row + i] = g[i]
-    dropped_residual(m, out, row + first, mu, row + first)
-
-
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """F(t, y, yd) to out."""
+    """F(t, y, yd) to out; g has internal constraints, then the joints, and mu = 0 for dropped rows."""
     h = head(m)
     mu = h.corrections_at
+    joints = mu + h.chart_internal * h.n_bodies
     mu_at = yd if h.integral == 1 else y
     null_space.fill_residual(m, t, y, yd, out)
-    gather_corrections(m, mu_at, mu + h.chart_internal * h.n_bodies)
-    place_corrections(m)
-    add_corrections(m, out)
+    add_corrections(m, mu_at[joints:], out)
     add_internal_corrections(m, mu_at, mu, out)
-    _position_rows(m, out, mu, mu_at)
+    g = np.zeros(2 * (joints - mu + h.n_rows), dtype=out.dtype)
+    violations(m, g)
+    out[mu : joints + h.n_rows] = g[: joints - mu + h.n_rows]
+    dropped_residual(m, out, joints, mu_at, joints)
 
 
 @dataclass(frozen=True, kw_only=True)

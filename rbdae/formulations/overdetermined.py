@@ -29,12 +29,10 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out, n + level nla rows."""
     h = head(m)
     fill_residual(m, t, y, yd, out)
-    n = h.multipliers_at
-    row = n + h.n_la
     for level in range(h.level):
+        row = h.multipliers_at + (level + 1) * h.n_la
         constraint_rows(m, out, row, level)
-        dropped_residual(m, out, row, y, n)
-        row += h.n_la
+        dropped_residual(m, out, row, y, h.multipliers_at)
 
 
 class Overdetermined(WithMultipliers, name="overdetermined", kind="overdetermined", index=2, levels=(1, 0)):

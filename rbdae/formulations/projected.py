@@ -36,58 +36,27 @@ from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.memory import bodies, head, multipliers, states
 
 
-def _joints_at(m: Memory) -> int:
-    """The place at which rows and multipliers of the joints would begin after those of the unit norms."""
-    h = head(m)
-    n: int = h.multipliers_at - h.n_internal
-    return n
-
-
-def _gather_joint_multipliers(m: Memory, y: Array) -> None:
-    """Gather the joints' multipliers from y; the unit norms' are zero, as in (23)."""
-    h = head(m)
-    la = multipliers(m)
-    for i in range(h.n_internal):
-        la[i] = 0.0
-    for i in range(h.n_internal, h.n_la):
-        la[i] = y[h.multipliers_at - h.n_internal + i]
-
-
-def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
-    """Natural coordinates and forces at (t, y, yd)."""
-    set_state(m, t, y)
-    gather_accelerations(m, yd, head(m).n_q)
-    _gather_joint_multipliers(m, y)
-    if level == 2:
-        accelerate(m)
-    add_forces(m, level)
-
-
-def _dynamics_residual(m: Memory, out: Array, row: int) -> None:
-    """out[row:row + nv]: the dynamics, and the unit norms."""
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        r = row + o.iv
-        for k in range(o.nt):
-            out[r + k] = o.mass * s.xdd[k] - s.fx[k]
-        projected_residual(m, b, out, r + o.nt, h.level)
-
-
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
-    _evaluate(m, t, y, yd, h.level)
+    first = h.multipliers_at - h.n_internal  # rows and multipliers of unit norms would begin there
+    set_state(m, t, y)
+    gather_accelerations(m, yd, h.n_q)
+    la = multipliers(m)
+    la[: h.n_internal] = 0.0  # as in (23)
+    la[h.n_internal : h.n_la] = y[h.multipliers_at : first + h.n_la]
+    if h.level == 2:
+        accelerate(m)
+    add_forces(m, h.level)
     kinematics_residual(m, yd, out)
-    _dynamics_residual(m, out, h.n_q)
+    for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
+        row = h.n_q + o.iv
+        out[row : row + o.nt] = (s.xdd * o.mass - s.fx)[: o.nt]
+        projected_residual(m, b, out, row + o.nt, h.level)
     states_residual(m, yd, out)
-    joints = _joints_at(m)
-    primitive_residual(m, out, joints, h.level)
-    dropped_residual(m, out, joints, y, joints)
+    primitive_residual(m, out, first, h.level)
+    dropped_residual(m, out, first, y, first)
 
 
 class Projected(Formulation, velocities=("coordinate",), charts=("quaternion",), projected=True):

@@ -21,11 +21,7 @@ from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual
-from rbdae.kernels.constraints.correction import (
-    add_corrections,
-    gather_corrections,
-    place_corrections,
-)
+from rbdae.kernels.constraints.correction import add_corrections
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
 from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.entry import entry
@@ -34,35 +30,26 @@ from rbdae.kernels.equations import (
     set_state,
 )
 from rbdae.kernels.forces.internal_states import states_residual
-from rbdae.kernels.memory import corrections, head, multipliers
-
-
-def _evaluate(m: Memory, t: float, y: Array, yd: Array) -> None:
-    h = head(m)
-    set_state(m, t, y)
-    gather_accelerations(m, yd, h.n_q)
-    at = yd if h.integral == 1 else y
-    gather_multipliers(m, at, h.multipliers_at)
-    gather_corrections(m, at, h.corrections_at)
-    add_forces(m, 1)
-    place_corrections(m)
+from rbdae.kernels.memory import head
 
 
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
-    _evaluate(m, t, y, yd)
+    la, mu = h.multipliers_at, h.corrections_at
+    given = yd if h.integral == 1 else y
+    set_state(m, t, y)
+    gather_accelerations(m, yd, h.n_q)
+    gather_multipliers(m, given, la)
+    add_forces(m, 1)
     kinematics_residual(m, yd, out)
-    add_corrections(m, out)
+    add_corrections(m, given[mu : mu + h.n_la], out)
     dynamics_residual(m, out, h.n_q)
     states_residual(m, yd, out)
-    la = h.multipliers_at
-    mu = h.corrections_at
-    constraint_rows(m, out, la, 0)
-    constraint_rows(m, out, mu, 1)
-    dropped_residual(m, out, la, multipliers(m), 0)
-    dropped_residual(m, out, mu, corrections(m), 0)
+    for level, row in enumerate((la, mu)):
+        constraint_rows(m, out, row, level)
+        dropped_residual(m, out, row, given, row)
 
 
 class GGL(WithMultipliers, name="ggl", index=2, levels=(0, 1), source="[GGL85]"):

@@ -6,16 +6,14 @@ Z holds (x, d, xdot, ddot) of every body in the order of the bodies in memory, 2
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import twist_gradients
-from rbdae.kernels.constraints.primitives import add_gradient, primitive_vectors
+from rbdae.kernels.constraints.gradients import moving_sides, twist_gradients
+from rbdae.kernels.constraints.primitives import gradient_times, primitive_vectors
 from rbdae.kernels.entry import entry
-from rbdae.kernels.memory import bodies, head, primitives, rows, states
+from rbdae.kernels.memory import head, primitives, rows, states
 
 
 def _set_primitives(m: Memory, t: float, Z: Array) -> None:
@@ -32,14 +30,13 @@ def joint_matrix(m: Memory, t: float, Z: Array, out: Array) -> None:
     h = head(m)
     _set_primitives(m, t, Z)
     twist_gradients(m)
-    G = np.zeros((h.n_rows, h.n_bodies + 1, 6), dtype=object)
+    out[:] = 0.0
+    G = out.reshape(h.n_rows, h.n_bodies, 6)
     for p, r in zip(primitives(m), rows(m), strict=True):
-        at = slice(p.row - h.n_internal, p.row - h.n_internal + p.n)
-        for side, b in enumerate(p.body):
-            if bodies(m)[b].nt == 3:
-                G[at, b, :3] = r.Gx[side, : p.n]
-            G[at, b, 3:] = r.Gw[side, : p.n, :3]
-    out[:] = G[:, : h.n_bodies].ravel()
+        mine = slice(p.row - h.n_internal, p.row - h.n_internal + p.n)
+        for side, b, o in moving_sides(m, p):
+            G[mine, b, : o.nt] = r.Gx[side, : p.n, : o.nt]
+            G[mine, b, 3:] = r.Gw[side, : p.n, :3]
 
 
 @entry("ityyo")
@@ -47,11 +44,8 @@ def joint_forces(m: Memory, t: float, Z: Array, la: Array, out: Array) -> None:
     """out[i, side, :] = force of primitive i on its body of that side, and its torque about the reference point of the
     body, spatial components: -G^T la. la are the multipliers of all joint equations, dropped rows included."""
     _set_primitives(m, t, Z)
-    S = states(m)
     for i, (p, r) in enumerate(zip(primitives(m), rows(m), strict=True)):
         first = p.row - head(m).n_internal
-        F = np.zeros((2, 12), dtype=object)
-        add_gradient(p, r, la[first : first + p.n], -1.0, F[0, :3], F[0, 3:], F[1, :3], F[1, 3:])
-        for side, b in enumerate(p.body):
-            moment = cross(S[b].d.reshape(3, 3), F[side, 3:].reshape(3, 3)).sum(axis=0)
-            out[12 * i + 6 * side : 12 * i + 6 * side + 6] = [*F[side, :3], *moment]
+        for side, f in enumerate(gradient_times(p, r, -la[first : first + p.n])):
+            moment = cross(states(m)[p.body[side]].d.reshape(3, 3), f[3:].reshape(3, 3)).sum(axis=0)
+            out[12 * i + 6 * side :][:6] = [*f[:3], *moment]

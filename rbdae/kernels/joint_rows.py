@@ -11,12 +11,11 @@ from rbdae.graph.functions import Array, Memory, log, select, sqrt
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import gradient, gradients
+from rbdae.kernels.constraints.gradients import gradients, moving_sides, whole_gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.entry import entry
 from rbdae.kernels.linear.saddle import factorise, internal_multipliers, reduce_bodies
-from rbdae.kernels.linear.schur import SUSPENDED, factorise_schur, of_pair, reduce_gradients, solve_schur
-from rbdae.kernels.linear.small import dot
+from rbdae.kernels.linear.schur import SUSPENDED, block_of_pair, factorise_schur, reduce_gradients, solve_schur
 from rbdae.kernels.memory import (
     bodies,
     factor,
@@ -29,7 +28,6 @@ from rbdae.kernels.memory import (
     rows,
     solution,
     states,
-    work,
 )
 from rbdae.kernels.records import ANGULAR
 
@@ -49,66 +47,32 @@ def _factorise(m: Memory, t: float, y: Array) -> None:
     sines. Then the gradients of the dropped rows, too, which do not count in the factors."""
     _set_gradients(m, t, y)
     reduce_bodies(m, 0)
-    h = head(m)
-    for b in range(h.n_bodies):
-        J = bodies(m)[b].inertia
-        s = states(m)[b]
-        for i in range(3):
-            for j in range(3):
-                s.Ji[i, j] = 0.0
-            s.Ji[i, i] = 3.0 / (J[0, 0] + J[1, 1] + J[2, 2])
-    h.singular = 0
-    if h.n_rows > 0:
+    for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
+        s.Ji[:] = np.eye(3) * (3.0 / np.trace(o.inertia))
+    head(m).singular = 0
+    if head(m).n_rows > 0:
         factorise_schur(m, 0)
-    C = primitives(m)
-    for i in range(h.n_primitives):
-        for side in range(2):
-            b = C[i].body[side]
-            if C[i].whole == 0 and bodies(m)[b].fixed == 0:
-                gradient(m, i, side, h.kind, states(m)[b].B, bodies(m)[b].nr)
+    whole_gradients(m)
     reduce_gradients(m, 0)
 
 
-def _square(m: Memory, i: int) -> Any:
-    """The square of a row's size, of the row with place i in the order of elimination."""
-    L = factor(m)[0]
-    D = factor(m)[1]
-    start = factor_start(m)
-    col = factor_column(m)
-    t = D[i]
-    for e in range(start[i], start[i + 1] - 1):
-        t += L[e] * L[e] * D[col[e]]
-    return t
+def _equations(m: Memory, *, kept: bool) -> list[tuple[int, int]]:
+    """(primitive, row of it) of the kept joint equations, or of the dropped ones."""
+    P = primitives(m)
+    return [(n, k) for n, p in enumerate(P) for k in range(p.n) if (p.keep[k] == 1) == kept]
 
 
-def _product(m: Memory, n: int, k: int, i: int, j: int) -> float:
-    """Row k of primitive n times M^-1 times row j of primitive i."""
-    B = bodies(m)
-    C = primitives(m)
-    r = rows(m)[n]
-    s = rows(m)[i]
-    t = 0.0
-    for a in range(2):
-        o = B[C[n].body[a]]
-        if o.fixed == 1:
-            continue
-        for b in range(2):
-            if C[i].body[b] == C[n].body[a]:
-                t += of_pair(o, r, a, k, s, b, j)
-    return t
-
-
-def _follow(m: Memory, n: int, k: int) -> None:
-    """c in g = c G of the kept rows, for row k of primitive n, to `work` in the order of elimination."""
-    C = primitives(m)
-    x = work(m)
-    for i in range(head(m).n_primitives):
-        q = C[i]
-        for j in range(q.n):
-            x[q.slot[j]] = 0.0
-            if q.keep[j] == 1:
-                x[q.slot[j]] = _product(m, n, k, i, j)
+def _follow(m: Memory, n: int, k: int) -> Array:
+    """c in g = c G of the kept rows, for row k of primitive n, in the order of elimination: c S = g M^-1 G^T."""
+    x = np.zeros(head(m).n_rows, dtype=rows(m)[n].P.dtype)
+    mine = primitives(m)[n]
+    for i, j in _equations(m, kept=True):
+        p = primitives(m)[i]
+        for side, b, o in moving_sides(m, mine):
+            for other in (other for other in range(2) if p.body[other] == b):
+                x[p.slot[j]] += block_of_pair(o, rows(m)[n], side, rows(m)[i], other)[k, j]
     solve_schur(m, x)
+    return x
 
 
 @entry("ityo")
@@ -117,14 +81,12 @@ def log_determinant(m: Memory, t: float, y: Array, out: Array) -> None:
     singular values of G M^(-1/2). -inf if a pivot is not positive, or if its equation is suspended."""
     _set_gradients(m, t, y)
     factorise(m, 0)
-    D = factor(m)[1]
     total = 0.0
-    for i in range(head(m).n_rows):
-        if 0.0 < D[i] < SUSPENDED:
-            total += 0.5 * log(D[i])
-        else:
+    for d in factor(m)[1][: head(m).n_rows]:
+        if not 0.0 < d < SUSPENDED:
             total = -np.inf
             break
+        total += 0.5 * log(d)
     out[0] = total
 
 
@@ -134,56 +96,40 @@ def pivots(m: Memory, t: float, y: Array, out: Array) -> None:
     dropped and suspended ones."""
     _set_gradients(m, t, y)
     factorise(m, 1)
-    C = primitives(m)
-    for n in range(head(m).n_primitives):
-        p = C[n]
-        for k in range(p.n):
-            i = p.slot[k]
-            d = abs(factor(m)[1][i])
-            out[i] = 0.0
-            if p.keep[k] == 1:
-                out[i] = select(d < SUSPENDED, d, 0.0)
-
-
-def _size(m: Memory, n: int, k: int, reach: float) -> float:
-    """The square of a row with respect to velocities over a length, whose square is `reach`."""
-    r = rows(m)[n]
-    t = 0.0
-    for a in range(2):
-        o = bodies(m)[primitives(m)[n].body[a]]
-        if o.fixed == 1:
-            continue
-        t += dot(r.H[a, k], r.H[a, k], 3)
-        if o.nt == 3:
-            t += reach * dot(r.Gx[a, k], r.Gx[a, k], 3)
-    return t
-
-
-def _need(m: Memory, n: int, k: int) -> float:
-    """|c|^2 of the row in `work`, for rows of size one with respect to velocities over the bodies' radius of
-    gyration."""
-    C = primitives(m)
-    B = bodies(m)
-    x = work(m)
-    mass = 0.0
-    inertia = 0.0
-    for b in range(head(m).n_bodies):
-        mass += B[b].mass
-        inertia += B[b].inertia[0, 0] + B[b].inertia[1, 1] + B[b].inertia[2, 2]
-    t = 0.0
-    for i in range(head(m).n_primitives):
-        q = C[i]
-        for j in range(q.n):
-            if q.keep[j] == 1:
-                c = x[q.slot[j]]
-                t += c * c * _size(m, i, j, inertia / mass)
-    return t / _size(m, n, k, inertia / mass)
+    out[:] = 0.0
+    for n, k in _equations(m, kept=True):
+        i = primitives(m)[n].slot[k]
+        d = abs(factor(m)[1][i])
+        out[i] = select(d < SUSPENDED, d, 0.0)
 
 
 def _sine(m: Memory, i: int) -> Any:
     """The square of the sine between the row with place i and those before it."""
-    d = factor(m)[1][i]
-    return select(abs(d) < SUSPENDED, d / _square(m, i), 0.0)
+    (L, D), start = factor(m), factor_start(m)
+    entries = range(start[i], start[i + 1] - 1)
+    size = D[i] + sum(L[e] * L[e] * D[factor_column(m)[e]] for e in entries)
+    return select(abs(D[i]) < SUSPENDED, D[i] / size, 0.0)
+
+
+def _size(m: Memory, n: int, k: int) -> Any:
+    """The square of a row with respect to velocities over the bodies' radius of gyration."""
+    B, r = bodies(m)[:-1], rows(m)[n]
+    reach = sum(np.trace(o.inertia) for o in B) / sum(o.mass for o in B)
+    size = 0.0
+    for side, _, o in moving_sides(m, primitives(m)[n]):
+        size = size + r.H[side, k] @ r.H[side, k]
+        if o.nt == 3:
+            size = size + (r.Gx[side, k] @ r.Gx[side, k]) * reach
+    return size
+
+
+def _need(m: Memory, n: int, k: int, c: Array) -> Any:
+    """|c|^2 of row k of primitive n, for rows of size one."""
+    total = 0.0
+    for i, j in _equations(m, kept=True):
+        of_row = c[primitives(m)[i].slot[j]]
+        total = total + of_row * of_row * _size(m, i, j)
+    return total / _size(m, n, k)
 
 
 @entry("ityo")
@@ -192,18 +138,13 @@ def independence(m: Memory, t: float, y: Array, out: Array) -> None:
     for dropped ones. After them the largest |c|^2 of a dropped row g = c G by the kept ones, all of size one; 0 if
     there are none."""
     _factorise(m, t, y)
-    C = primitives(m)
-    h = head(m)
-    for i in range(h.n_rows):
+    n_rows, most = head(m).n_rows, 0.0
+    for i in range(n_rows):
         out[i] = _sine(m, i)
-    most = 0.0
-    for n in range(h.n_primitives):
-        for k in range(C[n].n):
-            if C[n].keep[k] == 0:
-                _follow(m, n, k)
-                need = _need(m, n, k)
-                most = select(need > most, need, most)
-    out[h.n_rows] = most
+    for n, k in _equations(m, kept=False):
+        need = _need(m, n, k, _follow(m, n, k))
+        most = select(need > most, need, most)
+    out[n_rows] = most
 
 
 @entry("ityyo")
@@ -216,60 +157,33 @@ def least_norm(m: Memory, t: float, y: Array, given: Array, out: Array) -> None:
     of the kept ones give no force."""
     h = head(m)
     _factorise(m, t, y)
-    C = primitives(m)
-    x = work(m)
-    first = h.n_internal
-    size = first + h.n_rows
-    least = 1.0
-    for i in range(h.n_rows):
-        s = _sine(m, i)
-        least = select(s < least, s, least)
-    most = 0.0
-    for i in range(size):
-        out[i] = given[i]
-    at = size
-    count = 0
-    for n in range(h.n_primitives):
-        for k in range(C[n].n):
-            if C[n].keep[k] == 1:
-                continue
-            _follow(m, n, k)
-            s = _need(m, n, k)
-            most = select(s > most, s, most)
-            for i in range(h.n_primitives):
-                q = C[i]
-                for j in range(q.n):
-                    l = q.row - first + j
-                    out[at + l] = -given[size + l] * x[q.slot[j]]
-            own = C[n].row - first + k
-            out[at + own] = given[size + own]
-            for before in range(count):
-                to = size + before * h.n_rows
-                s = dot(out[to:], out[at:], h.n_rows)
-                for l in range(h.n_rows):
-                    out[at + l] -= s * out[to + l]
-            s = 1.0 / sqrt(dot(out[at:], out[at:], h.n_rows))
-            for l in range(h.n_rows):
-                out[at + l] *= s
-            s = 0.0
-            for l in range(h.n_rows):
-                s += out[at + l] * given[size + l] * out[first + l]
-            for l in range(h.n_rows):
-                out[first + l] -= s * out[at + l] / given[size + l]
-            at += h.n_rows
-            count += 1
-    out[at] = least
-    out[at + 1] = most
+    P, first = primitives(m), h.n_internal
+    n = h.n_rows
+    la, sizes = given[first : first + n].copy(), given[first + n : first + 2 * n]
+    least, most = 1.0, 0.0
+    for i in range(n):
+        sine = _sine(m, i)
+        least = select(sine < least, sine, least)
+    basis: list[Array] = []
+    for i, k in _equations(m, kept=False):
+        c = _follow(m, i, k)
+        need = _need(m, i, k, c)
+        most = select(need > most, need, most)
+        v = np.concatenate([-c[p.slot[: p.n]] for p in P])
+        v[P[i].row - first + k] = 1.0
+        v = v * sizes
+        for before in basis:
+            v = v - before * (before @ v)
+        basis.append(v * (1.0 / sqrt(v @ v)))
+        la = la - basis[-1] * ((basis[-1] * sizes) @ la) / sizes
+    out[:first] = given[:first]
+    out[first : first + n] = la
+    for i, v in enumerate([*basis, np.array([least, most])]):
+        out[first + n + i * n :][: len(v)] = v
     if h.kind != ANGULAR and h.projected == 0:
         # the internal ones balance what the others have changed
-        la = multipliers(m)
-        f = right_hand_side(m)
-        vd = solution(m)
-        for i in range(h.n_v):
-            f[i] = 0.0
-            vd[i] = 0.0
-        for i in range(h.n_rows):
-            la[first + i] = out[first + i] - given[first + i]
+        right_hand_side(m)[:] = 0.0
+        solution(m)[:] = 0.0
+        multipliers(m)[first : first + n] = la - given[first : first + n]
         internal_multipliers(m)
-        for i in range(first):
-            out[i] += la[i]
+        out[:first] += multipliers(m)[:first]

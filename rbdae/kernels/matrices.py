@@ -26,7 +26,7 @@ from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.forces.reaction_friction import add_friction
 from rbdae.kernels.linear.accelerations import eliminated_normals
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
+from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.rotations.chart import numbered
@@ -101,8 +101,7 @@ def _joint_blocks(m: Memory, out: Array, at: int) -> None:
             if bodies(m)[p.body[side]].fixed == 0:
                 Gx[: p.n], Gw[: p.n] = r.Gx[side, : p.n], r.Gw[side, : p.n, :n]
                 if h.forms == 1:
-                    force_directions(m, i, side, n)
-                    W[: p.n] = tangent_memory(m).work[side][: p.n, :n]
+                    W[: p.n] = force_directions(m, i, side, n)
             blocks = np.concatenate([Gx.ravel(), Gw.ravel(), W.ravel()])
             out[at : at + len(blocks)] = blocks
             at += len(blocks)

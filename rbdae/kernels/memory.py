@@ -102,7 +102,6 @@ _NUMBERS = (
     "n_pairs",
     "n_tree",
     "n_closing",
-    "n_motions",
     "n_q",
     "n_v",
     "n_la",
@@ -208,8 +207,6 @@ square_product_slot = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_squar
 """and their places."""
 rows = MemoryArray(Content.SCRATCH, kb.ROW, lambda h: h.n_primitives)
 """P, Q, multipliers and gradients of each primitive."""
-tangent_memory = MemoryArray(Content.SCRATCH, kb.TANGENT_MEMORY)
-"""Of one primitive, bushing or body."""
 normals = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
 """N of each friction under a reaction."""
 friction_columns = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, h.n_vector))
@@ -218,28 +215,8 @@ friction_loads = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictio
 """Of each joint (f, c) by these, without friction, and the derivatives of N by (f, c)."""
 friction_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frictions, h.n_frictions))
 """L U of 1 - K."""
-friction_solution = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_frictions)
-"""What they are solved for."""
 factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: (2, h.n_factor))
 """L and D of the joint Schur complement."""
-tree_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (12 * h.n_tree, 3))
-"""Four 3 x 3 blocks per body of a tree, one below the other, see `rbdae.kernels.null_space.trees`."""
-loop_side = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_v + h.n_closing)
-"""Right-hand side and solution of the tree in dense loops,"""
-loop_matrix = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_motions, h.n_motions))
-"""K, what closes them in the quasi-velocities of the tree,"""
-loop_pivots = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_motions)
-"""of its L Q the reciprocals of the diagonal of L,"""
-loop_reflections = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_motions)
-"""the factors of the reflections,"""
-loop_solution = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_motions)
-"""and a right-hand side and solution."""
-square_rows = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_entries)
-"""Sparse [G; S]."""
-square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_factor + h.n_v)
-"""L, then D, of its normal equations."""
-null_space = MemoryArray(Content.DEMAND, np.float64, lambda h: (h.n_v, h.n_nu))
-"""T of the null-space forms."""
 newton_order = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_newton)
 """Unknowns of a step in the order in which their equations are eliminated."""
 
@@ -259,8 +236,6 @@ def _vector() -> MemoryArray:
 
 multipliers = _vector()
 """la: those of the internal constraints body by body, then those of the joints."""
-corrections = _vector()
-"""mu: the multipliers of the kinematic correction, in the same order."""
 right_hand_side = _vector()
 """f of the saddle-point system: forces in the rows of the dynamics."""
 constraint_side = _vector()
@@ -269,10 +244,6 @@ solution = _vector()
 """vdot of the saddle-point system, or a displacement of the projection."""
 constraint_values = _vector()
 """g, or (g, gdot): what the constraints are at the present state."""
-unbalanced = _vector()
-"""The loads that the internal constraints have to balance: forces in the rows of the dynamics."""
-quasi_forces = _vector()
-"""h = M wdot - psi of the null-space form, or (zeta, T^T h) = [G; S]^-T h."""
 square_side = _vector()
 """Right-hand side and solution of the square system: (-g_I, nu), then w."""
 work = _vector()
@@ -281,13 +252,6 @@ force_states = _vector()
 """s: the internal states of the forces."""
 force_state_rates = _vector()
 """sdot = f(t, q, v, s)."""
-turned_row = _vector()
-"""A row of S P of the null-space form of loops with spatial velocities."""
-square_known = _vector()
-"""The right-hand side of the sparse square system, or the solution of the transposed one, in the order of
-elimination."""
-square_rest = _vector()
-"""What the factors of the sparse square system are solved for, in the order of elimination."""
 
 # ---------------------------------------------------------------- what follows
 

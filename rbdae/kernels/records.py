@@ -70,7 +70,6 @@ PRIMITIVE = np.dtype(
         ("body", "i8", (2,)),
         ("moving", "i8"),
         ("keep", "i8", (3,)),
-        ("whole", "i8"),
         ("A", "f8", (8,)),
         ("B", "f8", (8,)),
         ("Ad", "f8", (8,)),
@@ -213,14 +212,8 @@ STATE = np.dtype(
 
 # working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)
 ROW = np.dtype(
-    [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
+    [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "value")]
     + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
     + [("Gw", "f8", (2, 3, 9))],
-    align=True,
-)
-
-# working memory of one primitive or body at a time. `basis`: T_d(d); the others are for the kernel that asks for them
-TANGENT_MEMORY = np.dtype(
-    [("work", "f8", (2, 3, 9))] + [(n, "f8", (9, 9)) for n in ("basis", "block", "product")],
     align=True,
 )

@@ -225,7 +225,6 @@ def joint_pattern(model: Model, layout: Layout) -> JointPattern:
     sizes = primitives["n"]
     primitives["row"] = layout.n_internal + np.cumsum(sizes) - sizes
     primitives["keep"] = 1
-    primitives["whole"] = 1
     incident = _incident(model.n, primitives["body"])
     edges = {(p, r) if p <= r else (r, p) for at in incident for i, (p, _) in enumerate(at) for r, _ in at[i:]}
     elimination = eliminate([int(s) for s in sizes], sorted(edges))

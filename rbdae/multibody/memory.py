@@ -8,8 +8,7 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.kernels.memory import ARRAYS
+from rbdae._arrays import Vec
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
@@ -134,10 +133,3 @@ class Memory:
         """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
         code is that of the structure."""
         return replace(self, filled=filled, regular=regular, recorded={}, preparation=Preparation())
-
-    def null_space(self) -> Mat:
-        """Room for T of the null-space forms; made once, on demand (it is dense)."""
-        if self.arrays["null_space"].size == 1:
-            self.arrays["null_space"] = ARRAYS["null_space"].room(self.head, self.scalar)
-        out: Mat = self.arrays["null_space"]
-        return out

@@ -104,15 +104,14 @@ class Workspace:
             place[:] = values
 
     def _own_square(self, S: Mat) -> None:
-        """Own the pattern of [G; S], and room for it."""
+        """Own the pattern of [G; S]."""
         pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
         for name, array in pattern.arrays.items():
             self.own(name, array)
         self._sizes.update(pattern.sizes)
-        self._own_room("square_rows", "square_factor")
 
     def _own_loops(self, dropped: tuple[int, ...]) -> None:
-        """Own the spanning tree of loops and what closes them, found once for the rows that are dropped, and room."""
+        """Own the spanning tree of loops and what closes them, found once for the rows that are dropped."""
         known, key = self.memory.known, ("loops", dropped)
         if key not in known:
             known[key] = loop_records(self.model, self.layout, dropped)
@@ -120,8 +119,7 @@ class Workspace:
         self.own("tree_velocities", found.tree)
         self.own("closing_rows", found.closing)
         n = len(found.closing)
-        self._sizes.update(n_tree=self.model.n, n_closing=n, n_motions=n + self.memory.settings.n_independent)
-        self._own_room("tree_factors", "loop_side", "loop_matrix", "loop_pivots", "loop_reflections", "loop_solution")
+        self._sizes.update(n_tree=self.model.n, n_closing=n)
 
     def _own_room(self, *names: str) -> None:
         """Own arrays of the sizes in the head."""
@@ -238,11 +236,6 @@ class Workspace:
             out.of_same_records = self.of_same_records or self
         return out
 
-    def make_null_space(self) -> None:
-        """Have room for T of the null-space forms."""
-        if "null_space" not in self._arrays:
-            self.own("null_space", self.memory.null_space())
-
     def make_newton(self) -> None:
         """Have the order of elimination of steps (`rbdae.kernels.conserving.steps`)."""
         if "newton_order" not in self._arrays:
@@ -269,5 +262,4 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
     for row in dropped:
         k = int(np.searchsorted(first, row, side="right")) - 1
         primitives["keep"][k, row - int(first[k])] = 0
-        primitives["whole"][k] = 0
     return primitives

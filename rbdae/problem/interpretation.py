@@ -288,14 +288,12 @@ class Interpretation:
         layout = self.workspace.layout
         n_v, n_nu = layout.n_velocities, layout.v.stop - layout.v.start
         out = np.empty(n_v + n_v * n_nu)
-        self.workspace.make_null_space()
         self._kernel(null_space.motion)(t, y, out)
         return out[:n_v], out[n_v:].reshape(n_v, n_nu)
 
     def growth(self, t: float, y: Vec) -> float:
         """The largest growth of a column of T since the independent velocities were selected."""
         out = np.empty(1)
-        self.workspace.make_null_space()
         self._kernel(null_space.growth)(t, y, out)
         return float(out[0])
 

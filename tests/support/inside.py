@@ -162,7 +162,6 @@ def plain_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) ->
         return problem.callbacks._plain("jacobian_data")
     if is_derivative(entry):
         return problem.callbacks._plain("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
-    problem.workspace.make_null_space()
     return in_python(problem.workspace, entry)
 
 
@@ -300,7 +299,6 @@ def workspace(problem: rbdae.Problem) -> Workspace:
 def along(problem: rbdae.Problem, name: str, t: float, y: Vec, yd: Vec, c: float, D: Mat) -> Mat:
     """The product of a Jacobian, by its name, with the columns of D (n, k), by complex steps of the plain kernel."""
     of, kernels, h = workspace(problem), problem.workspace.settings.kernels, 1e-30
-    of.make_null_space()
     of_residual = name.startswith("jacobian")
     kernel = in_python(of, kernels.residual if of_residual else kernels.rates)
     out = np.zeros((D.shape[1], problem.n_equations if of_residual else problem.n), dtype=complex)

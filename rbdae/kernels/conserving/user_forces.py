@@ -32,7 +32,7 @@ import numpy as np
 from rbdae.graph.functions import Array
 from rbdae.kernels.conserving.bodies import cross
 from rbdae.kernels.forces.elements import called
-from rbdae.kernels.linear.small import inverse3
+from rbdae.kernels.linear.small import inverse
 
 FLOOR = 1e-16
 """Of D . D, in units of sum z . z."""
@@ -59,9 +59,7 @@ def _correction(e: Any, t: Any, Z: Array, dZ: Array) -> Array:
     """lambda D."""
     z, dz = _centred(Z), _centred(dZ)
     size = z.ravel() @ z.ravel()
-    inverse = np.zeros((3, 3), dtype=object)
-    inverse3(np.eye(3) * size - z.T @ z, inverse)
-    om = inverse @ sum(cross(*pair) for pair in zip(z, dz, strict=True))
+    om = inverse(np.eye(3) * size - z.T @ z) @ sum(cross(*pair) for pair in zip(z, dz, strict=True))
     D = (dz - np.array([cross(om, each) for each in z])).ravel()
     lost = _potential(e, t, Z - dZ * 0.5) - _potential(e, t, Z + dZ * 0.5) - _force(e, t, Z) @ dZ
     return D * (lost / (D @ D + FLOOR * size))

@@ -8,58 +8,33 @@ rotations on their manifold:
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.internal_constraints import add_internal_forces
 from rbdae.kernels.bodies.natural import to_velocities
-from rbdae.kernels.constraints.primitives import add_gradient
-from rbdae.kernels.memory import bodies, corrections, head, primitives, rows, states
+from rbdae.kernels.constraints.primitives import gradient_times
+from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.chart import rate
 
 
-def gather_corrections(m: Memory, y: Array, offset: int) -> None:
-    """mu from y[offset:offset + nla]."""
-    mu = corrections(m)
-    for i in range(head(m).n_la):
-        mu[i] = y[offset + i]
-
-
-def place_corrections(m: Memory) -> None:
-    """gx, gd = G^T mu of the joints in natural coordinates. Reads mu, P and Q."""
+def add_corrections(m: Memory, mu: Array, out: Array) -> None:
+    """out[:nq] += G^T mu, or K times it; mu (n_la,) of the internal constraints body by body, then of the joints. Reads
+    P and Q."""
     h = head(m)
-    S = states(m)
-    mu = corrections(m)
-    for b in range(h.n_bodies + 1):
-        s = S[b]
-        for k in range(3):
-            s.gx[k] = 0.0
-        for k in range(9):
-            s.gd[k] = 0.0
-    C = primitives(m)
-    R = rows(m)
-    for i in range(h.n_primitives):
-        p = C[i]
-        r = R[i]
-        s1 = S[p.body[0]]
-        s2 = S[p.body[1]]
-        for k in range(p.n):
-            r.mu[k] = mu[p.row + k] * p.keep[k]
-        add_gradient(p, r, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
-
-
-def add_corrections(m: Memory, out: Array) -> None:
-    """out[:nq] += G^T mu, or K times it. Reads mu, gx and gd."""
-    h = head(m)
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
+    f = np.zeros((h.n_bodies + 1, 12), dtype=out.dtype)
+    for p, r in zip(primitives(m), rows(m), strict=True):
+        of_joint = gradient_times(p, r, mu[p.row : p.row + p.n] * np.array(p.keep[: p.n]))
+        for b, share in zip(p.body, of_joint, strict=True):
+            f[b] += share
+    for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
         i = o.iq + o.nt
-        for k in range(o.nt):
-            out[o.iq + k] += s.gx[k]
-        to_velocities(m, b, s.gd, s.t)
+        out[o.iq : i] += f[b, : o.nt]
+        to_velocities(m, b, f[b, 3:], s.t)
         if h.kind == ANGULAR:
             rate(h.chart, s.a, s.t, s.ad)
-        for k in range(o.na):
-            out[i + k] += s.ad[k] if h.kind == ANGULAR else s.t[k]
-        if h.kind != ANGULAR:
-            add_internal_forces(m, b, corrections(m), out, i)
+            out[i : i + o.na] += s.ad[: o.na]
+        else:
+            out[i : i + o.na] += s.t[: o.na]
+            add_internal_forces(m, b, mu, out, i)

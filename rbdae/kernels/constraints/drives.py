@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Memory, cos, sin
 from rbdae.kernels.memory import drives, head, inputs, primitives
 from rbdae.kernels.user_functions import call_user_function
@@ -17,49 +19,29 @@ ANGLE = 2
 
 
 def set_time(m: Memory, t: float) -> None:
-    """The time, and the values of all drives at it."""
-    h = head(m)
-    h.time = t
-    if h.n_drives > 0:
-        _clock(m)
+    """The time, and the values of all drives at it: coefficients and right-hand sides of their primitives, with two
+    rates."""
+    head(m).time = t
+    for i, e in enumerate(drives(m)):
+        drive_values(m, i, t)
+        p = primitives(m)[e.primitive]
+        if e.kind == ANGLE:
+            s, sd, sdd = e.value[:3]
+            a = e.e1 * cos(s) + e.e2 * sin(s)
+            b = e.e2 * cos(s) - e.e1 * sin(s)  # da/ds
+            p.A[1:4], p.Ad[1:4], p.Add[1:4] = a, b * sd, b * sdd - a * (sd * sd)
+        elif e.kind == LENGTH:
+            s, sd, sdd = e.value[:3]
+            p.offset[0], p.offset_rate[0], p.offset_acceleration[0] = 0.5 * s * s, s * sd, sd * sd + s * sdd
+        else:
+            n = p.n
+            p.offset[:n], p.offset_rate[:n], p.offset_acceleration[:n] = np.split(e.value[: 3 * n], 3)
 
 
 def drive_values(m: Memory, i: int, t: float) -> None:
     """s, s', s'' of one drive at a time, under the inputs that its law takes."""
     e = drives(m)[i]
-    for k in range(9):
-        e.value[k] = 0.0  # what a law leaves out is not what it has written before
-    for k in range(e.n_inputs):
-        e.read[k] = inputs(m)[e.input[k]]
+    e.value[:] = 0.0  # what a law leaves out is not what it has written before
+    n = e.n_inputs
+    e.read[:n] = inputs(m)[e.input[:n]]
     call_user_function(e.law, t, e.read, e.value)
-
-
-def _clock(m: Memory) -> None:
-    """Coefficients and right-hand sides of the rheonomic primitives, with two rates."""
-    h = head(m)
-    C = primitives(m)
-    D = drives(m)
-    for i in range(h.n_drives):
-        drive_values(m, i, h.time)
-        e = D[i]
-        v = e.value
-        p = C[e.primitive]
-        if e.kind == ANGLE:
-            c = cos(v[0])
-            s = sin(v[0])
-            for k in range(3):
-                a = c * e.e1[k] + s * e.e2[k]
-                b = c * e.e2[k] - s * e.e1[k]
-                p.A[1 + k] = a
-                p.Ad[1 + k] = v[1] * b
-                p.Add[1 + k] = v[2] * b - v[1] * v[1] * a
-        elif e.kind == LENGTH:
-            p.offset[0] = 0.5 * v[0] * v[0]
-            p.offset_rate[0] = v[0] * v[1]
-            p.offset_acceleration[0] = v[1] * v[1] + v[0] * v[2]
-        else:
-            n = p.n
-            for k in range(n):
-                p.offset[k] = v[k]
-                p.offset_rate[k] = v[n + k]
-                p.offset_acceleration[k] = v[2 * n + k]

@@ -24,7 +24,6 @@ from rbdae.kernels.outputs import locate
 def accelerations(m: Memory) -> None:
     """vdot, or M^-1 pdot, and la of the saddle-point system. Reads the placed and moved bodies; writes `solution` and
     `multipliers`; leaves the gradients and factors of the joints."""
-    h = head(m)
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)
@@ -34,12 +33,11 @@ def accelerations(m: Memory) -> None:
     make_columns(m)
     applied_forces(m)
     collect_forces(m, right_hand_side(m))
-    s = constraint_side(m)
-    constraint_rows(m, s, 0, 2)
-    clear_dropped(m, s, 0)
-    for i in range(h.n_la):
-        s[i] = -s[i]
-    if h.unit_norm == 1:
+    side = constraint_side(m)
+    constraint_rows(m, side, 0, 2)
+    clear_dropped(m, side, 0)
+    side[:] = -side
+    if head(m).unit_norm == 1:
         unit_quaternions.free_accelerations(m)
         add_joints(m)
     else:
@@ -48,9 +46,10 @@ def accelerations(m: Memory) -> None:
 
 
 def eliminated_normals(m: Memory) -> None:
-    """`normals` by elimination. Reads the placed and moved bodies and the internal states; the natural forces become
-    the weight."""
-    accelerations(m)
+    """`normals` by elimination, if there are any. Reads the placed and moved bodies and the internal states; the
+    natural forces become the weight."""
+    if head(m).n_frictions > 0:
+        accelerations(m)
     place(m)
 
 

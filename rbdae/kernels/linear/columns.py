@@ -2,10 +2,10 @@
 
 `solve_columns` has the factors that `rbdae.kernels.linear.saddle` has left, with w = N beta + Pi s of each body,
 
-    beta = Ri f - Zi s,    Ri = Ji N^T,    Zi = Ri M Pi,
+    beta = R f - Z s,    R = Ji N^T,    Z = R M Pi.
 
-where Pi s is the particular part. These matrices belong to no column, so they are made once: the solution for one
-vector in every column would have up to 1.8 times the operations. Arrays are NumPy's, since only symbols come here.
+These matrices belong to no column, so they are made once: the solution for one vector in every column would have up to
+1.8 times the operations.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbdae.graph.functions import Memory
-from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
+from rbdae.kernels.bodies.dynamics import apply_mass_matrix
 from rbdae.kernels.bodies.spatial import inverse_transposed
+from rbdae.kernels.constraints.gradients import moving_sides
 from rbdae.kernels.forces.reaction_friction import reaction_load
 from rbdae.kernels.linear.friction_columns import solve_friction
-from rbdae.kernels.linear.saddle import particular
+from rbdae.kernels.linear.reductions import mass_times, particular
 from rbdae.kernels.linear.schur import solve_schur
 from rbdae.kernels.memory import (
     bodies,
     factor_column,
     friction_columns,
     friction_loads,
-    friction_solution,
     head,
     primitives,
     rows,
@@ -52,94 +52,63 @@ def solve_columns(m: Memory, W: Any) -> None:
     h = head(m)
     parts = [_body(m, W, b) for b in range(h.n_bodies)]
     _solve_joints(m, W, parts)
-    for b in range(h.n_bodies):
-        x, beta, w, s, N, P = parts[b]
+    for b, (x, beta, w, s, N, P) in enumerate(parts):
         if h.momenta == 1:
             W[x] = W[x] * bodies(m)[b].mass
-            N, P = _times_mass(m, b, N), _times_mass(m, b, P)
-        if h.kind != ANGULAR:
-            W[w] = N @ W[beta] + P @ W[s]
+            N, P = mass_times(m, b, N), mass_times(m, b, P)
+        W[w] = N @ W[beta] + P @ W[s]
     _add_friction(m, W)
     if h.spatial == SPATIAL_VELOCITIES:
-        for b in range(h.n_bodies):
-            C = states(m)[b].C
-            inverse_transposed(states(m)[b].d, C)
-            W[parts[b].w] = C @ W[parts[b].w]
+        for part, state in zip(parts, states(m), strict=False):
+            inverse_transposed(state.d, state.C)
+            W[part.w] = state.C @ W[part.w]
 
 
 def _body(m: Memory, W: Any, b: int) -> _Body:
     """Solve for one body without joints, up to beta."""
-    h = head(m)
-    o = bodies(m)[b]
-    turning = o.iv + o.nt
-    x = slice(o.iv, turning)
-    beta = slice(turning, turning + 3)
-    w = slice(turning, turning + o.nr)
-    s = slice(h.n_v + o.il, h.n_v + o.il + o.ni)
-    W[x] = W[x] * (1.0 / o.mass)
-    N, R, P, Z = _maps(m, b)
-    W[beta] = R @ W[w] - Z @ W[s]
-    return _Body(x, beta, w, s, N, P)
-
-
-def _maps(m: Memory, b: int) -> Any:
-    """N, Ri, Pi and Zi of one body."""
-    h = head(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    P = np.zeros((o.nr, o.ni), dtype=object)
-    Z = np.zeros((3, o.ni), dtype=object)
-    if h.kind == ANGULAR:
-        return None, s.Ji, P, Z
-    N = s.N[: o.nr]
+    h, o, s = head(m), bodies(m)[b], states(m)[b]
+    i, at = o.iv + o.nt, h.n_v + o.il
+    part = _Body(
+        slice(o.iv, i),
+        slice(i, i + 3),
+        slice(i, i + o.nr),
+        slice(at, at + o.ni),
+        s.N[: o.nr],
+        np.zeros((o.nr, o.ni), dtype=object),
+    )
+    W[part.x] = W[part.x] * (1.0 / o.mass)
     if h.unit_norm == 1:
-        P[:, 0] = s.a[:4]
-        return N, np.c_[s.Ji, np.zeros(3)], P, Z
-    for c in range(o.ni):
-        unit = np.zeros(o.ni)
-        unit[c] = 1.0
-        particular(m, b, unit, 0, P[:, c])
-    R = s.Ji @ N.T
-    if h.kind != QUATERNION_RATE:  # there M p is a multiple of p
-        Z = _times_mass(m, b, R.T).T @ P
-    return N, R, P, Z
+        part.P[:, 0] = s.a[:4]
+        W[part.beta] = s.Ji @ W[part.beta]
+        return part
+    for c, unit in enumerate(np.eye(o.ni)):
+        part.P[:, c] = particular(m, b, unit)
+    R = s.Ji @ part.N.T
+    of_w = R @ W[part.w]
+    if h.kind not in (ANGULAR, QUATERNION_RATE):  # for a quaternion M p is a multiple of p
+        of_w = of_w - (mass_times(m, b, R.T).T @ part.P) @ W[part.s]
+    W[part.beta] = of_w
+    return part
 
 
-def _times_mass(m: Memory, b: int, A: Any) -> Any:
-    """M A for the rotational velocities of one body."""
-    out = np.zeros(A.shape, dtype=object)
-    for c in range(A.shape[1]):
-        apply_mass(m, b, A[:, c], out[:, c])
-    return out
-
-
-def _solve_joints(m: Memory, W: Any, parts: Any) -> None:
+def _solve_joints(m: Memory, W: Any, parts: list[_Body]) -> None:
     """Multipliers of the joints in their rows, and what they do to xdot and beta."""
-    h = head(m)
-    sides = []
-    for n in range(h.n_primitives):
-        p = primitives(m)[n]
-        r = rows(m)[n]
+    h, changes = head(m), []
+    for p, r in zip(primitives(m), rows(m), strict=True):
         la = slice(h.n_v + p.row, h.n_v + p.row + p.n)
         W[la] = -W[la]
-        for side in range(2):
-            b = p.body[side]
-            o = bodies(m)[b]
-            if o.fixed == 1:
-                continue
+        for side, b, o in moving_sides(m, p):
             part = parts[b]
-            G = r.Gx[side, : p.n, : o.nt]
-            W[la] = W[la] + G @ W[part.x] + r.H[side, : p.n] @ W[part.beta]
-            W[la] = W[la] + r.Gw[side, : p.n, : o.nr] @ part.P @ W[part.s]
-            sides.append((la, part, G.T * (1.0 / o.mass), r.HJ[side, : p.n].T))
+            Gx, Gw, H, HJ = r.Gx[side, : p.n, : o.nt], r.Gw[side, : p.n, : o.nr], r.H[side, : p.n], r.HJ[side, : p.n]
+            W[la] = W[la] + Gx @ W[part.x] + H @ W[part.beta] + Gw @ part.P @ W[part.s]
+            changes.append((part.x, Gx.T * (1.0 / o.mass), la))
+            changes.append((part.beta, HJ.T, la))
     in_order = h.n_v + h.n_internal + factor_column(m)[h.n_factor :]
     x = W[in_order]
-    for c in range(W.shape[1]):
-        solve_schur(m, x[:, c])
+    solve_schur(m, x)
     W[in_order] = x
-    for la, part, of_x, of_beta in sides:
-        W[part.x] = W[part.x] - of_x @ W[la]
-        W[part.beta] = W[part.beta] - of_beta @ W[la]
+    for rows_of, change, la in changes:
+        W[rows_of] = W[rows_of] - change @ W[la]
 
 
 def _add_friction(m: Memory, W: Any) -> None:
@@ -148,16 +117,15 @@ def _add_friction(m: Memory, W: Any) -> None:
     n = h.n_frictions
     if n == 0:
         return
-    F = friction_columns(m)
+    F = friction_columns(m)[:, : h.n_v + h.n_la]
     if h.momenta == 1:
         for k in range(n):
             apply_mass_matrix(m, F[k], F[k], 1.0)
-    of_joints = h.n_v + h.n_internal
-    z = friction_solution(m)
+    of_loads = friction_loads(m)[:, 6 * n + 6 :]
     for c in range(W.shape[1]):
+        z = np.zeros(n, dtype=object)
         for k in range(n):
-            z[k] = friction_loads(m)[k, 6 * n + 6 :] @ reaction_load(m, k, W[h.n_v :, c])
-        solve_friction(m)
-        for k in range(n):
-            W[: h.n_v, c] += F[k, : h.n_v] * z[k]
-            W[of_joints:, c] += F[k, of_joints : h.n_v + h.n_la] * z[k]
+            z[k] = of_loads[k] @ reaction_load(m, k, W[h.n_v :, c])
+        change = solve_friction(m, z) @ F
+        change[h.n_v : h.n_v + h.n_internal] = 0.0  # internal multipliers are of no use here
+        W[:, c] += change

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory, maximum, select
 from rbdae.kernels.bodies.dynamics import collect_pulled_back
 from rbdae.kernels.bodies.gather import clear_forces
@@ -33,7 +35,6 @@ from rbdae.kernels.memory import (
     friction_columns,
     friction_factors,
     friction_loads,
-    friction_solution,
     frictions,
     head,
     multipliers,
@@ -59,106 +60,77 @@ def _if_above(x: Any, y: Any) -> Any:
 def make_columns(m: Memory) -> None:
     """`friction_columns`: (vdot_k, la_k) of a unit of each friction. Reads P, Q and the factors; changes the right-hand
     sides, `solution` and `multipliers`; the natural forces become the weight."""
-    for k in range(head(m).n_frictions):
-        _make_column(m, k)
-    weigh(m)
-
-
-def _make_column(m: Memory, k: int) -> None:
     h = head(m)
-    clear_forces(m)
-    normals(m)[k] = 1.0
-    element_force(m, frictions(m)[k].element)
-    collect_pulled_back(m, right_hand_side(m))
-    side = constraint_side(m)
-    for i in range(h.n_la):
-        side[i] = 0.0
-    if h.unit_norm == 1:
-        unit_quaternions.pushed(m)
-        add_joints(m)
-    else:
-        solve_saddle(m)
-    column = friction_columns(m)[k]
-    for i in range(h.n_v):
-        column[i] = solution(m)[i]
-    for i in range(h.n_la):
-        column[h.n_v + i] = multipliers(m)[i]
+    for k, friction in enumerate(frictions(m)):
+        clear_forces(m)
+        normals(m)[k] = 1.0
+        element_force(m, friction.element)
+        collect_pulled_back(m, right_hand_side(m))
+        constraint_side(m)[:] = 0.0
+        if h.unit_norm == 1:
+            unit_quaternions.pushed(m)
+            add_joints(m)
+        else:
+            solve_saddle(m)
+        friction_columns(m)[k, : h.n_v + h.n_la] = np.concatenate([solution(m)[: h.n_v], multipliers(m)[: h.n_la]])
+    weigh(m)
 
 
 def superpose_friction(m: Memory) -> None:
     """The normal forces, and what friction does to `solution` and `multipliers`, which are those without it. Reads
-    `friction_columns`; leaves the factors of 1 - K."""
+    `friction_columns`; leaves R_k(la_l), R_k(la_0) and dN/dR in `friction_loads`, and the factors of 1 - K."""
     h = head(m)
-    vd = solution(m)
-    la = multipliers(m)
     n = h.n_frictions
-    N = normals(m)
-    loads = friction_loads(m)
+    if n == 0:
+        return
+    vd, la, columns = solution(m), multipliers(m), friction_columns(m)
+    loads, F = friction_loads(m).reshape(n, n + 2, 6), friction_factors(m)
     for k in range(n):
-        for l in range(n + 1):
-            of = la if l == n else friction_columns(m)[l, h.n_v :]
-            loads[k, 6 * l : 6 * l + 6] = reaction_load(m, k, of)
-        N[k], _ = normal_force(m, k, loads[k, 6 * n : 6 * n + 6])
+        loads[k, : n + 1] = [reaction_load(m, k, x) for x in (*columns[:, h.n_v :], la)]
+    N = np.array([normal_force(m, k, loads[k, n])[0] for k in range(n)])
     for _ in range(STEPS):
-        _newton_step(m)
-    z = friction_solution(m)
-    valid = 1.0 + 0.0 * vd[0]
+        found = [normal_force(m, k, loads[k, n] + N @ loads[k, :n]) for k in range(n)]
+        for k, (_, g) in enumerate(found):
+            loads[k, n + 1] = g
+            F[k] = np.eye(n)[k] - loads[k, :n] @ g
+        _factorise(F)
+        z = solve_friction(m, N - np.array([size for size, _ in found]))
+        N = N - z
+    valid = 1.0
     for k in range(n):
-        valid *= _if_above(friction_factors(m)[k, k], 0.0)
-        valid *= _if_above(_SMALL * N[k], abs(z[k]))
-    for k in range(n):
-        N[k] *= valid * valid
-        column = friction_columns(m)[k]
-        for i in range(h.n_v):
-            vd[i] += N[k] * column[i]
-        for i in range(h.n_la):
-            la[i] += N[k] * column[h.n_v + i]
+        valid = valid * _if_above(F[k, k], 0.0) * _if_above(_SMALL * N[k], abs(z[k]))
+    N = N * (valid * valid)
+    normals(m)[:] = N
+    vd[: h.n_v] += N @ columns[:, : h.n_v]
+    la[: h.n_la] += N @ columns[:, h.n_v : h.n_v + h.n_la]
 
 
-def _newton_step(m: Memory) -> None:
-    """One step of Newton's method for `normals`, which is left in `friction_solution`."""
-    n = head(m).n_frictions
-    N = normals(m)
-    z = friction_solution(m)
-    F = friction_factors(m)
-    for k in range(n):
-        of = friction_loads(m)[k, : 6 * (n + 1)].reshape(n + 1, 6)
-        normal, g = normal_force(m, k, of[n] + N[:n] @ of[:n])
-        z[k] = N[k] - normal
-        F[k, :n] = -(of[:n] @ g)
-        F[k, k] += 1.0
-        friction_loads(m)[k, 6 * (n + 1) :] = g
+def _factorise(F: Array) -> None:
+    """F becomes its L U."""
+    n = len(F)
     for k in range(n):
         for i in range(k + 1, n):
-            t = F[i, k] / F[k, k]
-            F[i, k] = t
-            for j in range(k + 1, n):
-                F[i, j] -= t * F[k, j]
-    solve_friction(m)
-    for k in range(n):
-        N[k] -= z[k]
+            F[i, k] = F[i, k] / F[k, k]
+            F[i, k + 1 :] -= F[k, k + 1 :] * F[i, k]
 
 
-def solve_friction(m: Memory) -> None:
-    """`friction_solution` = (1 - K)^-1 times itself, by the factors."""
-    n = head(m).n_frictions
-    F = friction_factors(m)
-    z = friction_solution(m)
-    for i in range(1, n):
-        for k in range(i):
-            z[i] -= F[i, k] * z[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            z[k] -= F[k, j] * z[j]
-        z[k] = z[k] / F[k, k]
+def solve_friction(m: Memory, z: Array) -> Array:
+    """(1 - K)^-1 z, by the factors."""
+    F, z = friction_factors(m), z.copy()
+    for k in range(len(z)):
+        z[k] -= F[k, :k] @ z[:k] if k else 0.0
+    for k in reversed(range(len(z))):
+        z[k] = (z[k] - (F[k, k + 1 :] @ z[k + 1 :] if k + 1 < len(z) else 0.0)) / F[k, k]
+    return z
 
 
 def margins(m: Memory, out: Array) -> None:
     """out[k] = the smaller one of the pivot of friction k in 1 - K and of 1 - |R_k(la_k)|; out[n + k] = N. Follows
     `superpose_friction`."""
     n = head(m).n_frictions
-    for k in range(n):
-        out[n + k] = normals(m)[k]
+    N = normals(m).copy()
+    out[n : 2 * n] = N
     for k in range(n):
         alone, _ = normal_force(m, k, friction_loads(m)[k, 6 * k : 6 * k + 6])
         out[k] = -maximum(-friction_factors(m)[k, k], alone - 1.0)
+    normals(m)[:] = N

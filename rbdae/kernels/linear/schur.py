@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from rbdae.graph.functions import Array, Memory, select
-from rbdae.kernels.linear.small import dot
-from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
+from rbdae.kernels.constraints.gradients import moving_sides
+from rbdae.kernels.linear.static_factors import factorise_rows, solve_factors
 from rbdae.kernels.memory import (
     bodies,
     factor,
@@ -21,138 +21,62 @@ from rbdae.kernels.memory import (
     primitives,
     rows,
     states,
-    work,
 )
-from rbdae.kernels.records import ANGULAR, MOMENT
+from rbdae.kernels.records import MOMENT
 
 # the pivot of a suspended equation: infinite, but with finite products
 SUSPENDED = 1e200
 
 
-def factorise_schur(m: Memory, pulled: int) -> None:
-    """L and D of S. Reads the gradients, N and Ji; writes `factor` and head.singular."""
-    assemble_schur(m, pulled)
-    eliminate_schur(m)
-
-
-def assemble_schur(m: Memory, pulled: int) -> None:
-    """S in place of L. Reads the gradients, N and Ji."""
-    reduce_gradients(m, pulled)
-    _add_pairs(m)
-
-
 def reduce_gradients(m: Memory, pulled: int) -> None:
-    """H = Gw N of both sides of each primitive, and HJ = H Ji, as the formulation takes it where `pulled` is 1."""
-    _multiply_gradients(m)
-    if pulled == 1 and head(m).forms == 1:
-        _scale_reduced_gradients(m)
-
-
-def _multiply_gradients(m: Memory) -> None:
-    """H = Gw N and HJ = H Ji of both sides of each primitive."""
+    """H = Gw N of both sides of each primitive, and HJ = H Ji. Where `pulled` is 1, as the formulation takes it: for
+    the generalised forces 2 L^T n of [SNS15] N^T W = |p|^2 N^T G^T, so that HJ has this factor."""
     h = head(m)
-    B = bodies(m)
-    S = states(m)
-    C = primitives(m)
-    R = rows(m)
-    for i in range(h.n_primitives):
-        p = C[i]
-        r = R[i]
-        for side in range(2):
-            b = p.body[side]
-            if B[b].fixed == 1:
-                continue
-            s = S[b]
-            for k in range(p.n):
-                for j in range(3):
-                    if h.kind == ANGULAR:
-                        r.H[side, k, j] = r.Gw[side, k, j]
-                    else:
-                        t = r.Gw[side, k, 0] * s.N[0, j]
-                        for l in range(1, B[b].nr):
-                            t += r.Gw[side, k, l] * s.N[l, j]
-                        r.H[side, k, j] = t
-                for j in range(3):
-                    r.HJ[side, k, j] = (
-                        r.H[side, k, 0] * s.Ji[0, j] + r.H[side, k, 1] * s.Ji[1, j] + r.H[side, k, 2] * s.Ji[2, j]
-                    )
+    moment = pulled == 1 and h.forms == 1 and h.pull_back == MOMENT and h.unit_norm == 0
+    for p, r in zip(primitives(m), rows(m), strict=True):
+        for side, b, o in moving_sides(m, p):
+            s = states(m)[b]
+            H = r.Gw[side, : p.n, : o.nr] @ s.N[: o.nr]
+            r.H[side, : p.n] = H
+            r.HJ[side, : p.n] = (H @ s.Ji) * (s.a[:4] @ s.a[:4]) if moment else H @ s.Ji
 
 
-def _scale_reduced_gradients(m: Memory) -> None:
-    """HJ = |p|^2 H Ji for the generalised forces 2 L^T n: N^T W = |p|^2 N^T G^T there, and N^T G^T for the others."""
-    if head(m).pull_back != MOMENT or head(m).unit_norm == 1:
-        return
-    C = primitives(m)
-    for i in range(head(m).n_primitives):
-        for side in range(2):
-            b = C[i].body[side]
-            if bodies(m)[b].fixed == 1:
-                continue
-            a = states(m)[b].a
-            t = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3]
-            HJ = rows(m)[i].HJ[side]
-            for k in range(3):
-                for j in range(3):
-                    HJ[k, j] *= t
+def block_of_pair(o: Any, r1: Array, side1: int, r2: Array, side2: int) -> Array:
+    """The rows of a primitive times M^-1 times the rows of another one, (3, 3), on the body that is on these sides."""
+    S = r1.HJ[side1] @ r2.H[side2].T
+    return S + (r1.Gx[side1] @ r2.Gx[side2].T) / o.mass if o.nt == 3 else S
 
 
-def of_pair(o: Array, r1: Array, i1: int, i: int, r2: Array, i2: int, j: int) -> Any:
-    """Row i of a primitive times M^-1 times row j of another one, on the body that is on their sides i1 and i2."""
-    t = dot(r1.HJ[i1, i], r2.H[i2, j], 3)
-    if o.nt == 3:
-        t += dot(r1.Gx[i1, i], r2.Gx[i2, j], 3) / o.mass
-    return t
-
-
-def _add_pairs(m: Memory) -> None:
-    """S in place of L: a pair of primitives for each body that they share. Dropped rows become rows of the identity."""
+def factorise_schur(m: Memory, pulled: int) -> None:
+    """L and D of S. Reads the gradients, N and Ji; writes `factor` and head.singular. Dropped rows are rows of the
+    identity; pivots below their floor become those of suspended equations."""
     h = head(m)
-    B = bodies(m)
-    C = primitives(m)
+    reduce_gradients(m, pulled)
+    start, column, least = factor_start(m), factor_column(m), pivot_floor(m)
+    L, D = factor(m)
+    L[:] = 0.0
     R = rows(m)
-    start = factor_start(m)
-    L = factor(m)[0]
-    for i in range(h.n_factor):
-        L[i] = 0.0
-    P = pairs(m)
-    for n in range(h.n_pairs):
-        e = P[n]
-        r1 = R[e.first]
-        r2 = R[e.second]
-        i1 = e.first_side
-        i2 = e.second_side
-        o = B[e.body]
-        for i in range(C[e.first].n):
-            for j in range(C[e.second].n):
-                k = e.slot[i, j]
-                if k >= 0:
-                    L[k] += of_pair(o, r1, i1, i, r2, i2, j)
-    for i in range(h.n_primitives):
-        p = C[i]
+    for e in pairs(m):
+        block = block_of_pair(bodies(m)[e.body], R[e.first], e.first_side, R[e.second], e.second_side)
+        for i in range(primitives(m)[e.first].n):
+            for j in range(primitives(m)[e.second].n):
+                if e.slot[i, j] >= 0:
+                    L[e.slot[i, j]] += block[i, j]
+    for p in primitives(m):
         for k in range(p.n):
             if p.keep[k] == 0:
                 L[start[p.slot[k] + 1] - 1] = 1.0
 
-
-def eliminate_schur(m: Memory) -> None:
-    """S = L D L^T, row by row. Pivots below their floor become those of suspended equations."""
-    h = head(m)
-    L = factor(m)[0]
-    D = factor(m)[1]
-    least = pivot_floor(m)
-    start = factor_start(m)
-    col = factor_column(m)
-    w = work(m)
-    for i in range(h.n_rows):
-        w[i] = 0.0
-    for i in range(h.n_rows):
-        original = abs(L[start[i + 1] - 1])
-        d = eliminate_row(L, D, start, col, w, i)
+    def pivot(i: int, d: Any, first: Any) -> Any:
         d = select(abs(d) < least[i], SUSPENDED, d)
-        D[i] = d
-        h.singular = select(abs(d) > 1e-13 * original, h.singular, select(h.singular == 0, i + 1, h.singular))
+        vanishes = select(h.singular == 0, i + 1, h.singular)
+        h.singular = select(abs(d) > 1e-13 * abs(first), h.singular, vanishes)
+        return d
+
+    factorise_rows(L, D, start, column, pivot)
 
 
 def solve_schur(m: Memory, x: Array) -> None:
-    """x = S^-1 x, in the order of elimination."""
-    solve_factors(factor(m)[0], factor(m)[1], factor_start(m), factor_column(m), x, head(m).n_rows)
+    """x = S^-1 x, in the order of elimination; x (n_rows,), or (n_rows, columns)."""
+    L, D = factor(m)
+    solve_factors(L, D, factor_start(m), factor_column(m), x)

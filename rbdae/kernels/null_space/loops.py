@@ -9,229 +9,120 @@ joint equations that close loops, and S, are then
 square and as large as the tree has freedoms. K = L Q by Householder's reflections, which is stable without a choice of
 pivots, whatever the position and S are.
 
-With spatial velocities S P stands in the place of S, P = R^-T: it turns with the bodies (`spatial`).
+With spatial velocities S P stands in the place of S, P = R^-T: it turns with the bodies.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
+
+import numpy as np
 
 from rbdae.graph.functions import Array, Memory, is_zero, select, sqrt
-from rbdae.kernels.bodies.spatial import inverse_transposed
-from rbdae.kernels.constraints.gradients import plus_side
-from rbdae.kernels.memory import (
-    bodies,
-    closing_rows,
-    head,
-    loop_matrix,
-    loop_pivots,
-    loop_reflections,
-    loop_side,
-    loop_solution,
-    primitives,
-    states,
-    turned_row,
-    velocity_selection,
-)
-from rbdae.kernels.null_space.trees import add_side, factorise_tree, solve_tree, solve_tree_transposed
+from rbdae.kernels.constraints.gradients import moving_sides
+from rbdae.kernels.linear.small import inverse
+from rbdae.kernels.memory import bodies, closing_rows, head, primitives, states, velocity_selection
+from rbdae.kernels.null_space.trees import Tree, row_of
 
 
-def _turned_selection(m: Memory, i: int, out: Array) -> None:
-    """out[:nv] = row i of S P. Reads C, see `_place_selection`."""
-    h = head(m)
+def selection(m: Memory) -> Array:
+    """S (nnu, nv), or S P where velocities are spatial."""
     S = velocity_selection(m)
-    for j in range(h.n_v):
-        out[j] = S[i, j]
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        C = states(m)[b].C
-        j = o.iv + o.nt
-        x = S[i, j]
-        y = S[i, j + 1]
-        z = S[i, j + 2]
-        for k in range(3):
-            out[j + k] = x * C[0, k] + y * C[1, k] + z * C[2, k]
+    if head(m).spatial == 0:
+        return S
+    S = S.astype(states(m)[0].d.dtype)
+    for o, s in zip(bodies(m)[:-1], states(m)[:-1], strict=True):
+        turning = slice(o.iv + o.nt, o.iv + o.nt + 3)
+        S[:, turning] = S[:, turning] @ inverse(s.d.reshape(3, 3))  # d has the rows of R^T
+    return S
 
 
-def _place_selection(m: Memory) -> None:
-    """C = R^-T of all bodies."""
-    for b in range(head(m).n_bodies):
-        s = states(m)[b]
-        inverse_transposed(s.d, s.C)
+@final
+class Loops:
+    """[G; S] at the placed bodies. Reads the gradients and S."""
+
+    def __init__(self, m: Memory) -> None:
+        self._m, h = m, head(m)
+        self._first, self._n_motions, self._n_v = h.n_v - h.n_nu, h.n_closing + h.n_nu, h.n_v
+        self._tree = Tree(m)
+        self._places = [*(int(row[2]) for row in closing_rows(m)), *range(self._first, h.n_v)]
+
+    def factorise(self) -> None:
+        """The factors of the tree, and of K."""
+        self._tree.factorise()
+        S = selection(self._m)
+        closing = np.zeros((len(closing_rows(self._m)), self._n_v), dtype=states(self._m)[0].d.dtype)
+        for out, (i, k, _) in zip(closing, closing_rows(self._m), strict=True):
+            for side, *_ in moving_sides(self._m, primitives(self._m)[i]):
+                at, row = row_of(self._m, i, side, k)
+                out[at] += row
+        self._rows = np.vstack([closing, S])
+        self._K = _LQ(np.array([self._tree.solve_transposed(row)[self._first :] for row in self._rows]))
+
+    def solve(self, x: Array) -> Array:
+        """[G; S]^-1 x."""
+        known = x[: self._first]
+        w = self._tree.solve(np.concatenate([known, np.zeros(self._n_motions, dtype=x.dtype)]))
+        mu = self._K.solved(x[self._places] - self._rows @ w)
+        return self._tree.solve(np.concatenate([known, mu]))
+
+    def solve_transposed(self, x: Array) -> Array:
+        """[G; S]^-T x: the multipliers of the joints, then T^T x."""
+        z = self._K.solved_transposed(self._tree.solve_transposed(x)[self._first :])
+        out = self._tree.solve_transposed(x - self._rows.T @ z)[: self._n_v]
+        out[self._places] = z
+        return out
+
+    def frame_rates(self) -> Array:
+        """Sdot w: nothing."""
+        return np.zeros(head(self._m).n_nu)
+
+    def select(self, vd: Array) -> Array:
+        """S vdot."""
+        return selection(self._m) @ vd[: self._n_v]
 
 
-def _selected(m: Memory, i: int) -> Any:
-    """Row i of S, or of S P where velocities are spatial, which is written to `turned_row`."""
-    row = velocity_selection(m)[i]
-    if head(m).spatial != 0:
-        row = turned_row(m)
-        _turned_selection(m, i, row)
-    return row
+@final
+class _LQ:
+    """K = L Q: L below the diagonal of `_K`, the vectors v of the reflections above it; the reciprocals of the diagonal
+    of L, and 2 / |v|^2 of each reflection, 0 where a row needs none."""
 
+    def __init__(self, K: Array) -> None:
+        self._K, self._pivots, self._factors = K, list[Any](), list[Any]()
+        for k, row in enumerate(K):
+            d, rest = row[k], sum(x * x for x in row[k + 1 :])
+            if is_zero(rest):
+                self._pivots.append(1.0 / d)
+                self._factors.append(0.0)
+                continue
+            size = sqrt(d * d + rest)
+            pivot = select(d > 0.0, -size, size)
+            row[k] = d - pivot
+            self._pivots.append(1.0 / pivot)
+            self._factors.append(1.0 / (size * size - pivot * d))
+            for other in K[k + 1 :]:
+                self._reflect(k, other)
 
-def factorise_loops(m: Memory) -> None:
-    """Factors of the tree and of K. Reads the gradients and S."""
-    h = head(m)
-    if h.spatial != 0:
-        _place_selection(m)
-    factorise_tree(m)
-    K = loop_matrix(m)
-    x = loop_side(m)
-    first = h.n_v - h.n_nu
-    for i in range(h.n_motions):
-        for j in range(h.n_v):
-            x[j] = 0.0
-        _add_row(m, i, 1.0, x)
-        solve_tree_transposed(m, x)
-        for j in range(h.n_motions):
-            K[i, j] = x[first + j]
-    _factorise(m)
+    def _reflect(self, k: int, x: Array) -> None:
+        """x becomes its image in reflection k."""
+        if not is_zero(self._factors[k]):
+            v = self._K[k, k:]
+            x[k:] -= v * ((v @ x[k:]) * self._factors[k])
 
+    def solved(self, x: Array) -> Array:
+        """K^-1 x."""
+        x = x.copy()
+        for i, pivot in enumerate(self._pivots):
+            x[i] = (x[i] - sum(self._K[i, :i] * x[:i])) * pivot
+        for k in reversed(range(len(x))):
+            self._reflect(k, x)
+        return x
 
-def _add_row(m: Memory, i: int, t: Any, x: Array) -> None:
-    """x += t times row i of [G_c; S]."""
-    h = head(m)
-    if i >= h.n_closing:
-        s = _selected(m, i - h.n_closing)
-        for j in range(h.n_v):
-            x[j] += t * s[j]
-        return
-    c = closing_rows(m)[i]
-    for side in range(2):
-        if bodies(m)[primitives(m)[c[0]].body[side]].fixed == 0:
-            add_side(m, c[0], side, c[1], t, x)
-
-
-def _row_times(m: Memory, i: int, w: Array) -> Any:
-    """Row i of [G_c; S] times w."""
-    h = head(m)
-    t = 0.0 * w[0]
-    if i >= h.n_closing:
-        s = _selected(m, i - h.n_closing)
-        for j in range(h.n_v):
-            t += s[j] * w[j]
-        return t
-    c = closing_rows(m)[i]
-    for side in range(2):
-        if bodies(m)[primitives(m)[c[0]].body[side]].fixed == 0:
-            t = plus_side(t, m, c[0], side, c[1], w)
-    return t
-
-
-def _factorise(m: Memory) -> None:
-    """L below the diagonal of K, the vectors of the reflections above it; the reciprocals of the diagonal of L, and
-    2 / |v|^2 of each reflection, 0 where a row needs none."""
-    K = loop_matrix(m)
-    n = head(m).n_motions
-    for k in range(n):
-        d = K[k, k]
-        s = 0.0 * d
-        for j in range(k + 1, n):
-            s += K[k, j] * K[k, j]
-        if is_zero(s):
-            loop_pivots(m)[k] = 1.0 / d
-            loop_reflections(m)[k] = 0.0
-            continue
-        size = sqrt(d * d + s)
-        pivot = select(d > 0.0, -size, size)
-        K[k, k] = d - pivot
-        loop_pivots(m)[k] = 1.0 / pivot
-        loop_reflections(m)[k] = 1.0 / (size * size - pivot * d)
-        for i in range(k + 1, n):
-            _reflect(m, k, K[i])
-
-
-def _reflect(m: Memory, k: int, x: Array) -> None:
-    """x becomes its image in reflection k."""
-    factor = loop_reflections(m)[k]
-    if is_zero(factor):
-        return
-    v = loop_matrix(m)[k]
-    n = head(m).n_motions
-    t = v[k] * x[k]
-    for j in range(k + 1, n):
-        t += v[j] * x[j]
-    t *= factor
-    for j in range(k, n):
-        x[j] -= t * v[j]
-
-
-def _solve_closing(m: Memory, x: Array) -> None:
-    """x = K^-1 x."""
-    K = loop_matrix(m)
-    n = head(m).n_motions
-    for i in range(n):
-        t = x[i]
-        for k in range(i):
-            t -= K[i, k] * x[k]
-        x[i] = t * loop_pivots(m)[i]
-    for k in range(n - 1, -1, -1):
-        _reflect(m, k, x)
-
-
-def _solve_closing_transposed(m: Memory, x: Array) -> None:
-    """x = K^-T x."""
-    K = loop_matrix(m)
-    n = head(m).n_motions
-    for k in range(n):
-        _reflect(m, k, x)
-    for i in range(n - 1, -1, -1):
-        t = x[i]
-        for k in range(i + 1, n):
-            t -= K[k, i] * x[k]
-        x[i] = t * loop_pivots(m)[i]
-
-
-def solve_loops(m: Memory, x: Array) -> None:
-    """x = [G; S]^-1 x."""
-    h = head(m)
-    u = loop_side(m)
-    z = loop_solution(m)
-    first = h.n_v - h.n_nu
-    for i in range(first):
-        u[i] = x[i]
-    for i in range(h.n_motions):
-        u[first + i] = 0.0
-    solve_tree(m, u)
-    for i in range(h.n_motions):
-        n = closing_rows(m)[i, 2] if i < h.n_closing else first + i - h.n_closing
-        z[i] = x[n] - _row_times(m, i, u)
-    _solve_closing(m, z)
-    for i in range(first):
-        u[i] = x[i]
-    for i in range(h.n_motions):
-        u[first + i] = z[i]
-    solve_tree(m, u)
-    for i in range(h.n_v):
-        x[i] = u[i]
-
-
-def solve_loops_transposed(m: Memory, x: Array) -> None:
-    """x = [G; S]^-T x: the multipliers of the joints, then T^T x."""
-    h = head(m)
-    u = loop_side(m)
-    z = loop_solution(m)
-    first = h.n_v - h.n_nu
-    for i in range(h.n_v):
-        u[i] = x[i]
-    solve_tree_transposed(m, u)
-    for i in range(h.n_motions):
-        z[i] = u[first + i]
-    _solve_closing_transposed(m, z)
-    for i in range(h.n_v):
-        u[i] = x[i]
-    for i in range(h.n_motions):
-        _add_row(m, i, -z[i], u)
-    solve_tree_transposed(m, u)
-    for i in range(first):
-        x[i] = u[i]
-    for i in range(h.n_motions):
-        n = closing_rows(m)[i, 2] if i < h.n_closing else first + i - h.n_closing
-        x[n] = z[i]
-
-
-def select_loop_rates(m: Memory, w: Array, out: Array, row: int) -> None:
-    """out[row:row + nnu] = S w."""
-    h = head(m)
-    for i in range(h.n_nu):
-        out[row + i] = _row_times(m, h.n_closing + i, w)
+    def solved_transposed(self, x: Array) -> Array:
+        """K^-T x."""
+        x = x.copy()
+        for k in range(len(x)):
+            self._reflect(k, x)
+        for i in reversed(range(len(x))):
+            x[i] = (x[i] - sum(self._K[i + 1 :, i] * x[i + 1 :])) * self._pivots[i]
+        return x

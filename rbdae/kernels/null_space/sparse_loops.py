@@ -12,226 +12,119 @@ has the condition of A squared. Corrections by the residual of A x = b give the 
 
 from __future__ import annotations
 
+from typing import final
+
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies.spatial import inverse_transposed
-from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
+from rbdae.kernels.constraints.gradients import moving_sides, side_rows
+from rbdae.kernels.linear.small import inverse
+from rbdae.kernels.linear.static_factors import factorise_rows, solve_factors
 from rbdae.kernels.memory import (
-    bodies,
     head,
     primitives,
     rows,
     square_column,
-    square_factor,
     square_factor_column,
     square_factor_start,
-    square_known,
     square_place,
     square_product_slot,
     square_product_start,
-    square_rest,
-    square_rows,
     square_start,
     square_turning,
     states,
     velocity_metric,
     velocity_selection,
-    work,
 )
 
 CORRECTIONS = 2
 
 
-def factorise_sparse_loops(m: Memory) -> None:
-    """`square_rows` = [G; S] and `square_factor` = (L, D). Reads the gradients and S."""
-    _set_gradients(m)
-    _set_selection(m)
-    _multiply(m)
-    _eliminate(m)
+@final
+class SparseLoops:
+    """[G; S] at the placed bodies. Reads the gradients and S."""
 
+    def __init__(self, m: Memory) -> None:
+        self._m, h = m, head(m)
+        self._n, self._first = h.n_v, h.n_v - h.n_nu
+        start, column = square_start(m), square_column(m)
+        self._columns = [column[start[i] : start[i + 1]] for i in range(self._n)]
+        self._places = square_place(m)
+        self._W = velocity_metric(m)[h.n_v + h.n_nu :]
+        self._pattern = square_factor_start(m), square_factor_column(m)
 
-def _set_gradients(m: Memory) -> None:
-    B = bodies(m)
-    C = primitives(m)
-    R = rows(m)
-    A = square_rows(m)
-    place = square_place(m)
-    start = square_start(m)
-    n = 0
-    for i in range(head(m).n_primitives):
-        p = C[i]
-        r = R[i]
-        for k in range(p.n):
-            if p.keep[k] == 0:
-                continue
-            e = start[place[n]]
-            n += 1
-            for side in range(2):
-                o = B[p.body[side]]
-                if o.fixed == 1:
-                    continue
-                if o.nt == 3:
-                    for l in range(3):
-                        A[e + l] = r.Gx[side, k, l]
-                    e += 3
-                for l in range(3):
-                    A[e + l] = r.Gw[side, k, l]
-                e += 3
+    def factorise(self) -> None:
+        """L and D of A W A^T, the products of rows that share a body."""
+        m = self._m
+        joints = [
+            (np.hstack([side_rows(r, side, p.n, o) for side, _, o in moving_sides(m, p)]), p)
+            for p, r in zip(primitives(m), rows(m), strict=True)
+        ]
+        equations = [*(G[k] for G, p in joints for k in range(p.n) if p.keep[k] == 1), *self._selection()]
+        self._A = [equations[i] for i in np.argsort(self._places)]
+        start, column = self._pattern
+        first, slots = square_product_start(m), square_product_slot(m)
+        self._L = np.zeros(start[-1], dtype=self._A[0].dtype)
+        self._D = np.zeros(self._n, dtype=self._A[0].dtype)
+        for i, (at, a) in enumerate(zip(self._columns, self._A, strict=True)):
+            weighted = dict(zip(at.tolist(), a * self._W[at], strict=True))
+            for slot in slots[first[i] : first[i + 1]]:
+                j = column[slot]
+                both = zip(self._columns[j].tolist(), self._A[j], strict=True)
+                self._L[slot] = sum(weighted[c] * x for c, x in both if c in weighted)
+        factorise_rows(self._L, self._D, start, column)
 
+    def _selection(self) -> list[Array]:
+        """The rows of S, or of S P where velocities are spatial, P = R^-T: three numbers of a body at a time."""
+        m, out = self._m, []
+        for i in range(head(m).n_nu):
+            columns = self._columns[self._places[self._first + i]]
+            parts = velocity_selection(m)[i][columns].reshape(-1, 3)
+            if head(m).spatial != 0:
+                turning = square_turning(m)[columns[::3]]
+                inverses = [inverse(states(m)[b].d.reshape(3, 3)) if b >= 0 else np.eye(3) for b in turning]
+                parts = np.array([part @ C for part, C in zip(parts, inverses, strict=True)])
+            out.append(parts.ravel())
+        return out
 
-def _set_selection(m: Memory) -> None:
-    """The rows of S, or of S P where velocities are spatial, P = R^-T: three numbers of a body at a time."""
-    h = head(m)
-    S = velocity_selection(m)
-    A = square_rows(m)
-    place = square_place(m)
-    start = square_start(m)
-    column = square_column(m)
-    if h.spatial != 0:
-        for b in range(h.n_bodies):
-            s = states(m)[b]
-            inverse_transposed(s.d, s.C)
-    first = h.n_v - h.n_nu
-    for i in range(h.n_nu):
-        q = place[first + i]
-        for e in range(start[q], start[q + 1], 3):
-            j = column[e]
-            x = S[i, j]
-            y = S[i, j + 1]
-            z = S[i, j + 2]
-            b = square_turning(m)[j]
-            if h.spatial != 0 and b >= 0:
-                C = states(m)[b].C
-                for k in range(3):
-                    A[e + k] = x * C[0, k] + y * C[1, k] + z * C[2, k]
-            else:
-                A[e] = x
-                A[e + 1] = y
-                A[e + 2] = z
+    def _solved(self, b: Array) -> Array:
+        """(A W A^T)^-1 b."""
+        z = b.copy()
+        solve_factors(self._L, self._D, *self._pattern, z)
+        return z
 
+    def _times(self, x: Array) -> Array:
+        """A x."""
+        return np.array([a @ x[at] for at, a in zip(self._columns, self._A, strict=True)], dtype=x.dtype)
 
-def _weight(m: Memory) -> Array:
-    """The diagonal of W."""
-    h = head(m)
-    return velocity_metric(m)[h.n_v + h.n_nu :]
+    def _transposed_times(self, z: Array) -> Array:
+        """A^T z."""
+        out = np.zeros(self._n, dtype=z.dtype)
+        for at, a, t in zip(self._columns, self._A, z, strict=True):
+            out[at] += a * t
+        return out
 
+    def solve(self, x: Array) -> Array:
+        """[G; S]^-1 x."""
+        b = x[np.argsort(self._places)]
+        out = self._transposed_times(self._solved(b)) * self._W
+        for _ in range(CORRECTIONS):
+            out = out + self._transposed_times(self._solved(b - self._times(out))) * self._W
+        return out
 
-def _multiply(m: Memory) -> None:
-    """A W A^T in place of L: the products of rows that share a body."""
-    n = head(m).n_v
-    A = square_rows(m)
-    start = square_start(m)
-    column = square_column(m)
-    L = square_factor(m)
-    factor_start = square_factor_start(m)
-    factor_column = square_factor_column(m)
-    first = square_product_start(m)
-    slot = square_product_slot(m)
-    W = _weight(m)
-    w = work(m)
-    for i in range(n):
-        w[i] = 0.0
-    for e in range(factor_start[n]):
-        L[e] = 0.0
-    for i in range(n):
-        for e in range(start[i], start[i + 1]):
-            w[column[e]] = W[column[e]] * A[e]
-        for k in range(first[i], first[i + 1]):
-            j = factor_column[slot[k]]
-            t = 0.0 * W[0]
-            for e in range(start[j], start[j + 1]):
-                t += w[column[e]] * A[e]
-            L[slot[k]] = t
-        for e in range(start[i], start[i + 1]):
-            w[column[e]] = 0.0
+    def solve_transposed(self, x: Array) -> Array:
+        """[G; S]^-T x."""
+        x = x[: self._n]
+        z = self._solved(self._times(x * self._W))
+        for _ in range(CORRECTIONS):
+            z = z + self._solved(self._times((x - self._transposed_times(z)) * self._W))
+        return z[self._places]
 
+    def frame_rates(self) -> Array:
+        """Sdot w: nothing."""
+        return np.zeros(head(self._m).n_nu)
 
-def _eliminate(m: Memory) -> None:
-    """A W A^T = L D L^T, row by row."""
-    n = head(m).n_v
-    start = square_factor_start(m)
-    column = square_factor_column(m)
-    L = square_factor(m)
-    D = L[start[n] :]
-    w = work(m)
-    for i in range(n):
-        w[i] = 0.0
-    for i in range(n):
-        D[i] = eliminate_row(L, D, start, column, w, i)
-
-
-def _solve_normal(m: Memory, z: Array) -> None:
-    """z = (A W A^T)^-1 z."""
-    n = head(m).n_v
-    start = square_factor_start(m)
-    L = square_factor(m)
-    solve_factors(L, L[start[n] :], start, square_factor_column(m), z, n)
-
-
-def solve_sparse_loops(m: Memory, x: Array) -> None:
-    """x = [G; S]^-1 x."""
-    n = head(m).n_v
-    A = square_rows(m)
-    start = square_start(m)
-    column = square_column(m)
-    place = square_place(m)
-    W = _weight(m)
-    b = square_known(m)
-    z = square_rest(m)
-    for i in range(n):
-        b[place[i]] = x[i]
-    for i in range(n):
-        z[i] = b[i]
-        x[i] = 0.0
-    for correction in range(CORRECTIONS + 1):
-        if correction > 0:
-            for i in range(n):
-                t = b[i]
-                for e in range(start[i], start[i + 1]):
-                    t -= A[e] * x[column[e]]
-                z[i] = t
-        _solve_normal(m, z)
-        for i in range(n):
-            for e in range(start[i], start[i + 1]):
-                x[column[e]] += W[column[e]] * (A[e] * z[i])
-
-
-def solve_sparse_loops_transposed(m: Memory, x: Array) -> None:
-    """x = [G; S]^-T x."""
-    n = head(m).n_v
-    A = square_rows(m)
-    start = square_start(m)
-    column = square_column(m)
-    place = square_place(m)
-    W = _weight(m)
-    z = square_known(m)
-    r = square_rest(m)
-    for i in range(n):
-        z[i] = 0.0
-    for _ in range(CORRECTIONS + 1):
-        for i in range(n):
-            t = 0.0 * x[0]
-            for e in range(start[i], start[i + 1]):
-                t += A[e] * (W[column[e]] * x[column[e]])
-            r[i] = t
-        _solve_normal(m, r)
-        for i in range(n):
-            z[i] += r[i]
-            for e in range(start[i], start[i + 1]):
-                x[column[e]] -= A[e] * r[i]
-    for i in range(n):
-        x[i] = z[place[i]]
-
-
-def select_sparse_loop_rates(m: Memory, w: Array, out: Array, row: int) -> None:
-    """out[row:row + nnu] = S w. Reads the rows of the square system."""
-    h = head(m)
-    A = square_rows(m)
-    start = square_start(m)
-    column = square_column(m)
-    first = h.n_v - h.n_nu
-    for i in range(h.n_nu):
-        q = square_place(m)[first + i]
-        t = 0.0 * w[0]
-        for e in range(start[q], start[q + 1]):
-            t += A[e] * w[column[e]]
-        out[row + i] = t
+    def select(self, vd: Array) -> Array:
+        """S vdot."""
+        columns = [self._columns[place] for place in self._places[self._first :]]
+        return np.array([s @ vd[at] for at, s in zip(columns, self._selection(), strict=True)], dtype=vd.dtype)

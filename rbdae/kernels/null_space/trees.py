@@ -19,190 +19,140 @@ for drives of distances. So the blocks are 3 x 3, their inverses cofactors, and 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, final
 
-from rbdae.graph.functions import Array, Memory, is_zero
-from rbdae.kernels.bodies.spatial import times_three
-from rbdae.kernels.constraints.gradients import plus_side
-from rbdae.kernels.linear.small import inverse3
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tree_factors, tree_velocities, work
+import numpy as np
+
+from rbdae.graph.functions import Array, Memory
+from rbdae.kernels.constraints.gradients import side_rows, velocities_at
+from rbdae.kernels.linear.small import inverse
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
 
 
-def in_block(place: int) -> int:
-    """The number of an equation among the six of its body, by the place of its row in the factors."""
-    return place if place < 3 else place - 3
-
-
-def factorise_tree(m: Memory) -> None:
-    """X^-1, Y, Z X^-1 and V^-1 of each body, one below the other. Reads the gradients; writes `tree_factors`."""
-    S = states(m)
-    E = tree_velocities(m)
-    R = rows(m)
-    factors = tree_factors(m)
-    for b in range(head(m).n_bodies):
-        e = E[b]
-        if e.parent == ROOT:
-            continue
-        d = S[b].d
-        F = factors[12 * b : 12 * b + 12]
-        for i in range(e.n_rows):
-            r = R[e.primitive[i]]
-            side = e.side[i]
-            k = e.equation[i]
-            n = e.place[i]
-            for j in range(3):
-                F[n, j] = r.Gx[side, k, j]
-                F[n + 3, j] = r.Gw[side, k, j]
-        for i in range(e.n_free):
-            n = e.place[e.n_rows + i]
-            for j in range(3):
-                F[n, j] = e.S[i, 0] * d[j] + e.S[i, 1] * d[3 + j] + e.S[i, 2] * d[6 + j]
-                F[n + 3, j] = e.S[i, 3 + j]
-        inverse3(F, F)
-        for i in range(6, 9):
-            times_three_transposed(F, F[i], 0)
-            for k in range(3):
-                for j in range(3):
-                    F[i + 3, j] -= F[i, k] * F[3 + k, j]
-        inverse3(F[9:12], F[9:12])
-
-
-def times_three_transposed(C: Array, x: Array, i: int) -> None:
-    """x[i:i + 3] = C^T x[i:i + 3]."""
-    a = x[i]
-    b = x[i + 1]
-    e = x[i + 2]
-    for k in range(3):
-        x[i + k] = C[0, k] * a + C[1, k] * b + C[2, k] * e
-
-
-def _solve_block(F: Array, x: Array) -> None:
-    """x becomes the solution for the factors F of a body."""
-    for k in range(3):
-        x[3 + k] -= F[6 + k, 0] * x[0] + F[6 + k, 1] * x[1] + F[6 + k, 2] * x[2]
-    times_three(F[9:12], x, 3, x, 3)
-    for k in range(3):
-        x[k] -= F[3 + k, 0] * x[3] + F[3 + k, 1] * x[4] + F[3 + k, 2] * x[5]
-    times_three(F, x, 0, x, 0)
-
-
-def _solve_block_transposed(F: Array, x: Array) -> None:
-    """The same with the transposed matrix."""
-    times_three_transposed(F, x, 0)
-    for k in range(3):
-        x[3 + k] -= F[3, k] * x[0] + F[4, k] * x[1] + F[5, k] * x[2]
-    times_three_transposed(F[9:12], x, 3)
-    for k in range(3):
-        x[k] -= F[6, k] * x[3] + F[7, k] * x[4] + F[8, k] * x[5]
-
-
-def solve_tree(m: Memory, x: Array) -> None:
-    """x, the right-hand sides of the joints, then nu, becomes the velocities w."""
-    h = head(m)
-    B = bodies(m)
-    E = tree_velocities(m)
-    factors = tree_factors(m)
-    w = work(m)
-    for k in range(h.n_bodies):
-        b = E[k].visit
-        o = B[b]
-        n = o.iv
-        e = E[b]
-        if e.parent == ROOT:
-            for j in range(o.nt + 3):
-                w[n + j] = x[e.nu + j]
-            continue
-        for i in range(e.n_rows):
-            t = x[e.row[i]]
-            if B[e.parent].fixed == 0:
-                t -= plus_side(0.0 * x[0], m, e.primitive[i], 1 - e.side[i], e.equation[i], w)
-            w[n + in_block(e.place[i])] = t
-        for i in range(e.n_free):
-            w[n + in_block(e.place[e.n_rows + i])] = x[e.nu + i]
-        _solve_block(factors[12 * b : 12 * b + 12], w[n : n + 6])
-    for i in range(h.n_v):
-        x[i] = w[i]
-
-
-def solve_tree_transposed(m: Memory, x: Array) -> None:
-    """x, forces on the velocities w, becomes the multipliers of the joints, then T^T x; children first."""
-    h = head(m)
-    B = bodies(m)
-    E = tree_velocities(m)
-    factors = tree_factors(m)
-    z = work(m)
-    for v in range(h.n_bodies - 1, -1, -1):
-        b = E[v].visit
-        o = B[b]
-        n = o.iv
-        e = E[b]
-        if e.parent == ROOT:
-            for j in range(o.nt + 3):
-                z[e.nu + j] = x[n + j]
-            continue
-        _solve_block_transposed(factors[12 * b : 12 * b + 12], x[n : n + 6])
-        for i in range(e.n_free):
-            z[e.nu + i] = x[n + in_block(e.place[e.n_rows + i])]
-        for i in range(e.n_rows):
-            t = x[n + in_block(e.place[i])]
-            z[e.row[i]] = t
-            if B[e.parent].fixed == 0:
-                add_side(m, e.primitive[i], 1 - e.side[i], e.equation[i], -t, x)
-    for i in range(h.n_v + h.n_closing):
-        x[i] = z[i]
-
-
-def add_side(m: Memory, i: int, side: int, k: int, t: Any, x: Array) -> None:
-    """x += row k of one side of a primitive, which is not fixed, times t."""
-    r = rows(m)[i]
+def row_of(m: Memory, i: int, side: int, k: int) -> tuple[slice, Array]:
+    """Row k of one side of a primitive, which is not fixed: its places among the velocities, and its entries."""
     o = bodies(m)[primitives(m)[i].body[side]]
-    n = o.iv
-    if o.nt == 3:
-        for j in range(3):
-            x[n + j] += r.Gx[side, k, j] * t
-        n += 3
-    for j in range(3):
-        x[n + j] += r.Gw[side, k, j] * t
+    return velocities_at(o), side_rows(rows(m)[i], side, k + 1, o)[k]
 
 
-def _along(S: Array, k: int, d: Array, x: Array) -> Any:
-    """sum_j S[k, j] d_j . x over the directors, or their rates."""
-    t = 0.0 * x[0]
-    for j in range(3):
-        if not is_zero(S[k, j]):
-            t += S[k, j] * (d[3 * j] * x[0] + d[3 * j + 1] * x[1] + d[3 * j + 2] * x[2])
-    return t
+class _Block(NamedTuple):
+    """X^-1, Y, Z X^-1 and V^-1 of a body."""
+
+    X: Array
+    Y: Array
+    Z: Array
+    V: Array
+
+    @classmethod
+    def of(cls, A: Array) -> _Block:
+        """The factors of A (6, 6)."""
+        X, Y = inverse(A[:3, :3]), A[:3, 3:]
+        Z = A[3:, :3] @ X
+        return cls(X, Y, Z, inverse(A[3:, 3:] - Z @ Y))
+
+    def solved(self, x: Array) -> Array:
+        """A^-1 x."""
+        turning = self.V @ (x[3:] - self.Z @ x[:3])
+        return np.concatenate([self.X @ (x[:3] - self.Y @ turning), turning])
+
+    def solved_transposed(self, x: Array) -> Array:
+        """A^-T x."""
+        moving = self.X.T @ x[:3]
+        turning = self.V.T @ (x[3:] - self.Y.T @ moving)
+        return np.concatenate([moving - self.Z.T @ turning, turning])
 
 
-def subtract_frame_rates(m: Memory, x: Array) -> None:
-    """x[nu] -= Sdot w."""
-    h = head(m)
-    S = states(m)
-    first = h.n_v - h.n_nu
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        e = tree_velocities(m)[b]
-        if o.parent != ROOT:
-            for k in range(e.n_free):
-                x[first + o.inu + k] -= _along(e.S, k, S[b].dd, S[b].xd)
+@final
+class Tree:
+    """[G; S] at the placed bodies. Reads the gradients."""
+
+    def __init__(self, m: Memory) -> None:
+        self._m, h = m, head(m)
+        self._n_v, self._n_known = h.n_v, h.n_v + h.n_closing
+        self._order = [tree_velocities(m)[k].visit for k in range(h.n_bodies)]
+        self._blocks: dict[int, _Block] = {}
+
+    def factorise(self) -> None:
+        """The factors of each body."""
+        m = self._m
+        for b, (o, e) in enumerate(zip(bodies(m)[:-1], tree_velocities(m), strict=True)):
+            if e.parent != ROOT:
+                A = np.zeros((6, 6), dtype=states(m)[b].d.dtype)
+                for i in range(e.n_rows):
+                    A[_in_block(e, i)] = side_rows(rows(m)[e.primitive[i]], e.side[i], 3, o)[e.equation[i]]
+                for i, row in enumerate(self._turned(b)):
+                    A[_in_block(e, e.n_rows + i)] = row
+                self._blocks[b] = _Block.of(A)
+
+    def _turned(self, b: int) -> Array:
+        """The rows S_b along (xdot, Omega)."""
+        e = tree_velocities(self._m)[b]
+        S = e.S[: e.n_free]
+        return np.hstack([S[:, :3] @ states(self._m)[b].d.reshape(3, 3), S[:, 3:]])
+
+    def solve(self, x: Array) -> Array:
+        """The velocities w for x: right-hand sides of the joints, then nu."""
+        m, B, w = self._m, bodies(self._m), np.zeros(self._n_v, dtype=x.dtype)
+        for b in self._order:
+            e, at = tree_velocities(m)[b], velocities_at(B[b])
+            if e.parent == ROOT:
+                w[at] = x[e.nu : e.nu + at.stop - at.start]
+                continue
+            known = np.zeros(6, dtype=x.dtype)
+            for i in range(e.n_rows):
+                t = x[e.row[i]]
+                if B[e.parent].fixed == 0:
+                    above, row = row_of(m, e.primitive[i], 1 - e.side[i], e.equation[i])
+                    t = t - row @ w[above]
+                known[_in_block(e, i)] = t
+            for i in range(e.n_free):
+                known[_in_block(e, e.n_rows + i)] = x[e.nu + i]
+            w[at] = self._blocks[b].solved(known)
+        return w
+
+    def solve_transposed(self, x: Array) -> Array:
+        """The multipliers of the joints, then T^T x, for forces x on the velocities w; children first."""
+        m, B, x = self._m, bodies(self._m), x.copy()
+        z = np.zeros(self._n_known, dtype=x.dtype)
+        for b in reversed(self._order):
+            e, at = tree_velocities(m)[b], velocities_at(B[b])
+            if e.parent == ROOT:
+                z[e.nu : e.nu + at.stop - at.start] = x[at]
+                continue
+            found = self._blocks[b].solved_transposed(x[at])
+            for i in range(e.n_free):
+                z[e.nu + i] = found[_in_block(e, e.n_rows + i)]
+            for i in range(e.n_rows):
+                t = z[e.row[i]] = found[_in_block(e, i)]
+                if B[e.parent].fixed == 0:
+                    above, row = row_of(m, e.primitive[i], 1 - e.side[i], e.equation[i])
+                    x[above] -= row * t
+        return z
+
+    def frame_rates(self) -> Array:
+        """Sdot w."""
+        out = np.zeros(head(self._m).n_nu, dtype=states(self._m)[0].d.dtype)
+        for o, s, e in self._hanging():
+            out[o.inu : o.inu + e.n_free] = e.S[: e.n_free, :3] @ (s.dd.reshape(3, 3) @ s.xd)
+        return out
+
+    def select(self, vd: Array) -> Array:
+        """S vdot."""
+        out = np.zeros(head(self._m).n_nu, dtype=vd.dtype)
+        for b, (o, e) in enumerate(zip(bodies(self._m)[:-1], tree_velocities(self._m), strict=True)):
+            own = vd[velocities_at(o)]
+            mine = own if e.parent == ROOT else self._turned(b) @ own
+            out[o.inu : o.inu + len(mine)] = mine
+        return out
+
+    def _hanging(self) -> list[tuple[Any, Any, Any]]:
+        m = self._m
+        every = zip(bodies(m)[:-1], states(m)[:-1], tree_velocities(m), strict=True)
+        return [(o, s, e) for o, s, e in every if e.parent != ROOT]
 
 
-def select_tree_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
-    """out[row:row + nnu] = nudot = S vdot + Sdot w."""
-    h = head(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        e = tree_velocities(m)[b]
-        i = row + o.inu
-        n = o.iv
-        if o.parent == ROOT:
-            for j in range(o.nt + 3):
-                out[i + j] = vd[n + j]
-            continue
-        for k in range(e.n_free):
-            t = _along(e.S, k, S[b].dd, S[b].xd) + _along(e.S, k, S[b].d, vd[n : n + 3])
-            for j in range(3):
-                t += e.S[k, 3 + j] * vd[n + 3 + j]
-            out[i + k] = t
+def _in_block(e: Any, i: int) -> int:
+    """The number of an equation among the six of its body, by the place of its row in the factors."""
+    place: int = e.place[i]
+    return place if place < 3 else place - 3

@@ -48,7 +48,6 @@ class VelocitySwitch(AbstractSwitch):
 
     def quiet(self) -> Quiet | None:
         """Growths below the limit."""
-        self.view.workspace.make_null_space()
         return measured(self.view.workspace, growth, 1, high=self.limit * (1.0 - ROUNDING))
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:

@@ -1,0 +1,93 @@
+"""A body's rotational velocities w without the internal constraints, and the way back: w = N beta + Pi s.
+
+N beta (three numbers) respects the internal constraints, Pi s has the rates s of them; both are closed forms, exact for
+any parameters, which no elimination of the graph finds:
+
+* angular: nothing to split, N = I;
+* quaternion: N = T_p(p), reduced mass |p|^4 J, Pi s = p s / |p|^2; [NS] (39), (40), here for every norm and radial
+  inertia;
+* directors: with Y of `rbdae.kernels.bodies.director_rates` and C = Y^-T, N beta = beta^ C, which respects Y Y^T,
+  reduced mass tr(E') I - E' with E' = C E C^T, and Pi s = H C, H symmetric; no 15 x 15 factorisation, [NS] (23).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae.graph.functions import Array, Memory
+from rbdae.kernels.bodies.dynamics import apply_mass
+from rbdae.kernels.linear.small import inverse
+from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
+from rbdae.rotations.quaternion_algebra import quaternion_tangents
+
+_BELOW = ([1, 2, 2], [0, 0, 1])
+"""The places below the diagonal, in the order of the constraints."""
+
+
+def mass_times(m: Memory, b: int, v: Array) -> Array:
+    """M v for the rotational velocities of one body, v (nr,) or (nr, columns)."""
+    if v.ndim == 2:
+        return np.array([mass_times(m, b, column) for column in v.T]).reshape(v.T.shape).T
+    out = np.zeros(len(v), dtype=states(m)[b].a.dtype)
+    apply_mass(m, b, v, out)
+    return out
+
+
+def reduction(m: Memory, b: int) -> tuple[Array, Array]:
+    """N (nr, 3) and Ji (3, 3), the inverse of the reduced mass N^T M N."""
+    h, o, a = head(m), bodies(m)[b], states(m)[b].a
+    if h.kind == ANGULAR:
+        return np.eye(3), o.inertia_inverse
+    if h.kind == QUATERNION_RATE:
+        N = np.zeros((4, 3), dtype=a.dtype)
+        quaternion_tangents(a, N)
+        return N, o.inertia_inverse if h.momenta == 1 else o.inertia_inverse * (1.0 / (_norm(a) * _norm(a)))
+    C = _reciprocal(m, a)
+    N = np.array([_stacked(m, np.cross(e, np.eye(3)).T @ C) for e in np.eye(3)]).T
+    if h.columns == 1:
+        mass = np.triu(N.T @ (o.euler @ N.reshape(3, 9)).reshape(9, 3))
+        return N, inverse(mass + np.triu(mass, 1).T)
+    E = C @ o.euler @ C.T
+    return N, inverse(np.eye(3) * np.trace(E) - E)
+
+
+def particular(m: Memory, b: int, s: Array) -> Array:
+    """Pi s (nr,), the velocities with G_int w = s (ni,) that the other ones leave; with momenta G_int pdot = s."""
+    h, o, a = head(m), bodies(m)[b], states(m)[b].a
+    if h.kind == QUATERNION_RATE:
+        # of momenta the row is q . pdot = (4 J0 / |q|^2) q . w
+        return a[:4] * (s[0] / (o.radial * 4.0) if h.momenta == 1 else s[0] / _norm(a))
+    H = np.diag(s[:3])
+    for i, j, t in zip(*_BELOW, s[3:] * 0.5, strict=True):
+        H[i, j] = H[j, i] = t
+    return _stacked(m, H @ _reciprocal(m, a))
+
+
+def internal_multipliers(m: Memory, b: int, F: Array) -> Array:
+    """The multipliers (ni,) that balance the loads F (nr,): p . F / |p|^2, or the symmetric part of F Y^-1."""
+    a = states(m)[b].a
+    if head(m).kind == QUATERNION_RATE:
+        return np.array([a[:4] @ F / _norm(a)])
+    La = _matrix(m, F) @ _reciprocal(m, a).T
+    return np.concatenate([np.diag(La), (La[_BELOW] + La.T[_BELOW]) * 0.5])
+
+
+def _norm(p: Array) -> Array:
+    """|p|^2."""
+    return p[:4] @ p[:4]
+
+
+def _matrix(m: Memory, a: Array) -> Array:
+    """Nine numbers of the directors as those of Y: the rows of R, or its columns."""
+    return a.reshape(3, 3) if head(m).columns == 1 else a.reshape(3, 3).T
+
+
+def _stacked(m: Memory, Y: Array) -> Array:
+    """The way back."""
+    return (Y if head(m).columns == 1 else Y.T).ravel()
+
+
+def _reciprocal(m: Memory, a: Array) -> Array:
+    """C = Y^-T."""
+    return inverse(_matrix(m, a).T)
