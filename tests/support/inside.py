@@ -146,10 +146,10 @@ class TracedCall(NamedTuple):
 def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     """All that have been recorded for the selection of the problem."""
     out, workspace = [], problem.workspace
-    mine = (workspace.selection.rows.dropped, tuple(recording.selected(workspace)), recording.own_constants(workspace))
+    mine = recording.structure_of(workspace)
     for key, code in workspace.memory.recorded.items():
-        entry, shapes, sparse, *of = key
-        if code is not None and tuple(of) == mine:
+        entry, shapes, sparse, of = key
+        if code is not None and of == mine:
             otherwise = partial(plain_kernel, problem, entry, sparse=sparse)
             found = traced.traced(workspace, entry, dict(shapes), otherwise=otherwise, sparse=sparse)
             out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, code, found.call))
