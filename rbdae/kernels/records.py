@@ -229,8 +229,7 @@ ROW = np.dtype(
 
 # working memory of one primitive or body at a time. `basis`: T_d(d); the others are for the kernel that asks for them
 TANGENT_MEMORY = np.dtype(
-    [("work", "f8", (2, 3, 9))]
-    + [(n, "f8", (9, 9)) for n in ("basis", "block", "product")],
+    [("work", "f8", (2, 3, 9))] + [(n, "f8", (9, 9)) for n in ("basis", "block", "product")],
     align=True,
 )
 
