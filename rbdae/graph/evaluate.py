@@ -12,7 +12,6 @@ import numpy as np
 from rbdae.graph.graph import CONDITIONS, FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.graph.loaded import value_of
 
-
 _SUMS: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
