@@ -76,9 +76,7 @@ from rbdae.multibody import (
     velocity_selection,
 )
 from rbdae.multibody import filled as filled_memory
-from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
-from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.in_python import in_python
 from rbdae.multibody.memory import Memory
