@@ -248,7 +248,10 @@ def _changing(*_: Any, **__: Any) -> Any:
     raise NotRecorded("it changes objects outside of it")
 
 
-_CHANGES = "tofile dump setflags __setitem__ sort fill put resize partition".split()  # noqa: SIM905
+_CHANGES = (
+    "tofile", "dump", "setflags", "sort", "fill", "put", "resize", "partition", "__setitem__",
+    *(f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")),
+)  # fmt: skip
 _Array = type("_Array", (np.ndarray,), dict.fromkeys(_CHANGES, _changing))
 _PLAIN = (int, float, str, bytes, type(None), np.generic, range, frozenset)
 
