@@ -246,7 +246,7 @@ class _Packing:
             self._add_law(row, whole, Derived(whole), n_in - gone, n_out - gone)
         if element.potential is not None:
             potential = self._added(recorded(owner, "potential", element.potential, n, 1), n, 1)
-            potential.slope = self._added(_Slope(law), n, n)
+            potential.slope = UserFunction(_Slope(law), n, n)
             row["potential"] = potential.address
 
     def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
