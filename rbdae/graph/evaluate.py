@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from rbdae.graph.graph import CONDITIONS, FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.graph.loaded import value_of
+
+_SUMS: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
 def evaluate(
@@ -20,8 +23,14 @@ def evaluate(
 ) -> list[float]:
     """Values of some nodes. Users' functions are ``f(t, x, out)``."""
     values: dict[int, Any] = {}
+    nodes = graph.nodes
     for k in graph.needed(outputs):
-        values[k] = computed(graph.nodes[k], values, inputs, functions)
+        node = nodes[k]
+        of = _SUMS.get(node[0])
+        if of is not None and type(x := values[node[1]]) is not tuple:  # most of them, and no pairs
+            values[k] = of(x, values[node[2]])
+        else:
+            values[k] = computed(node, values, inputs, functions)
     return [values[k] for k in outputs]
 
 

@@ -110,7 +110,8 @@ def evaluated(
     def fill(t: float, y: Vec, *others: Any) -> None:
         *given, out = others
         yd, c = (*given, 0.0)[:2] if given else (y, 0.0)
-        numbers = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)}
+        selected = selection_numbers(workspace)
+        numbers = {"t": [t], "y": y.tolist(), "yd": yd.tolist(), "c": [c], "selection": selected.tolist()}
         holds, values = _values(known[0], numbers) if known else (False, [])
         if not holds:
             known[:] = [recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)]

@@ -45,7 +45,7 @@ class Directors(Rodrigues):
     def rotation(self, weight: Array, forces: Array, torque: Array) -> Array:
         """J b by E, as in p1: the last digit of J would be the same error in each step."""
         b, E, N = self.b, self.o.euler, self.R0.T @ (self.P * self.h + weight + forces)
-        return vect(skew(b) @ E) * 2.0 - vect(N) - N @ b + b * np.trace(N)
+        return vect(skew(b) @ E * 2.0 - N) - N @ b + b * np.trace(N)
 
     def torque(self, forces: Array) -> Array:
         """The balance takes forces on directors as they are."""

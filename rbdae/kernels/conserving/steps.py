@@ -1,38 +1,27 @@
-"""A step of size h from (t, y), with the unknowns u: dx and b of each body, then mu = h^2 la / 2 of the joints.
-
-The equations are those of the bodies and joints; Newton's matrix is their derivative, by the calculus of the graph,
-and is eliminated on the graph in an order that was found once (`rbdae.multibody.newton`). Rows are not exchanged: a
-body's diagonal block is positive (`rbdae.kernels.conserving.bodies`), and what becomes of a joint's, after one of its
-bodies, is minus G A^-1 G^T.
-"""
+"""A step of size h from (t, y), with the unknowns u: dx and b of each body, then mu = h^2 la / 2 of the joints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 
-from rbdae.graph.derivatives import tangents
-from rbdae.graph.elimination import eliminate, substitute
 from rbdae.graph.functions import Array, Memory, maximum, sqrt
-from rbdae.graph.pivots import with_pivots
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving import forces
 from rbdae.kernels.conserving.bodies import Rodrigues
 from rbdae.kernels.conserving.directors import Directors
 from rbdae.kernels.conserving.joints import driven, primitives_of
+from rbdae.kernels.conserving.newton import correction, units
+from rbdae.kernels.conserving.variational import finish
 from rbdae.kernels.memory import elements, head, newton_order, states
 from rbdae.kernels.records import DIRECTOR_RATE
 
 NOISE = 1e-10
 """Increments below this, squared and relative to the size of the system, count as that: what positions lose to
 round-off is no reason to iterate."""
-
-
-Slopes: TypeAlias = "list[tuple[Any, dict[int, Any]]]"
 
 
 def place_at(m: Memory, y: Array) -> list[Array]:
@@ -50,50 +39,10 @@ def bodies_of(m: Memory, y: Array, h: Any, kind: type[Rodrigues]) -> list[Rodrig
     return [kind(m, b, h) for b in range(head(m).n_bodies)]
 
 
-def correction(m: Memory, rows: Array, slopes: Slopes, right: Array, through: Array = ()) -> Array:
-    """The solution c of A c = right with A = d rows / d unknowns; 0 for unknowns of dropped rows.
-
-    Parameters
-    ----------
-    slopes : numbers with their derivatives by some unknowns: the unknowns themselves, and others
-    through : numbers on which many rows depend, and that depend on many unknowns: the chain rule goes through them
-    """
-    recorder, graph = m.recorder, m.recorder.graph
-    one, n, number = graph.const(1.0), len(rows), recorder.number
-    seeds = {number(x): {j: number(slope) for j, slope in by.items()} for x, by in slopes}
-    between = [k for k in map(number, through) if graph.value(k) is None]
-    entries: dict[tuple[int, int], int] = {}
-
-    def add(i: int, row: Mapping[int, int], factor: int) -> None:
-        for j, node in row.items():
-            if j >= n:
-                add(i, of_between[j - n], node)
-                continue
-            x = graph.mul(factor, node)
-            entries[i, j] = graph.add(entries[i, j], x) if (i, j) in entries else x
-
-    of_between = tangents(graph, between, seeds)
-    seeds |= {k: {n + j: one} for j, k in enumerate(between)}
-    for i, row in enumerate(tangents(graph, [number(x) for x in rows], seeds)):
-        add(i, row, one)
-    order = newton_order(m).tolist()
-    plan = with_pivots(n, [(k, k) for k in order], entries)
-    factors = eliminate(graph, plan, entries)
-    x = substitute(graph, plan, factors, [number(x) for x in right])
-    out = np.zeros(n, dtype=object)
-    out[order] = [recorder.result(x[k]) for k in order]
-    return out
-
-
 def places(bodies: list[Rodrigues]) -> list[slice]:
     """The places of the unknowns of bodies."""
     ends = np.cumsum([0, *(body.o.nt + 3 for body in bodies)]).tolist()
     return [slice(*pair) for pair in pairwise(ends)]
-
-
-def units(unknowns: Array) -> Slopes:
-    """The unknowns with their derivatives."""
-    return [(x, {j: 1.0}) for j, x in enumerate(unknowns)]
 
 
 @final
@@ -189,34 +138,6 @@ def advance(m: Memory, t: Any, y: Array, u: Array, h: Any, out: Array, kind: typ
             both = np.concatenate([translation[: body.o.nt], rotation])
             out[at : at + len(both)] = both
     _advance_windings(step, out)
-
-
-def finish(step: Any) -> None:
-    """The momenta at the end of a step of QUAT.VI, on the constraints: M dv + G^T nu = 0, G (v + dv) = 0 at z1."""
-    for body, both in zip(step.bodies, step.forces(), strict=True):
-        body.finish(*both)
-    if not len(step.mu):
-        return
-
-    end = [z + d for z, d in zip(step.z, step.d, strict=True)]
-
-    def rows(x: Array) -> Array:
-        """With x = (dv, nu)."""
-        nu, pulled = x[head(step.m).n_body_unknowns :], [np.zeros((4, 3), dtype=object) for _ in end]
-        g, rates = np.zeros(len(nu), dtype=object), [np.zeros((4, 3), dtype=object) for _ in end]
-        for k, (body, own) in enumerate(zip(step.bodies, step.own, strict=True)):
-            rates[k] = body.moved(body.rates + x[own])
-        for p in step.primitives:
-            p.pull_back(end, nu, pulled)
-            g[p.rows] = p.along(end, rates)
-        changes = [body.momenta_of(x[own], f) for body, own, f in zip(step.bodies, step.own, pulled, strict=False)]
-        return np.concatenate([*changes, g])
-
-    n = step.m.head.n_body_unknowns + step.m.head.n_rows
-    x = step.m.recorder.with_inputs("change", np.zeros(n))
-    c = correction(step.m, rows(x), units(x), -rows(np.zeros(n, dtype=object)))
-    for body, own in zip(step.bodies, step.own, strict=True):
-        body.change(c[own])
 
 
 def _advance_windings(step: Step, out: Array) -> None:
