@@ -246,7 +246,7 @@ class _Packing:
             self._add_law(row, whole, Derived(whole), n_in - gone, n_out - gone)
         if element.potential is not None:
             potential = self._added(recorded(owner, "potential", element.potential, n, 1), n, 1)
-            potential.slope = self._added(_Slope(law), n, n), False
+            potential.slope = UserFunction(_Slope(law), n, n)
             row["potential"] = potential.address
 
     def add_along(self, row: Any, name: str, element: Element, bodies: tuple[int, ...]) -> None:
@@ -294,7 +294,7 @@ class _Packing:
     def _add_law(self, row: Any, law: Any, slopes: Any, n_in: int, n_out: int) -> None:
         """A law and its Jacobian, in the record of their element."""
         force = self._added(law, n_in, n_out)
-        force.slope = self._added(slopes, n_in, n_in * n_out), False
+        force.slope = self._added(slopes, n_in, n_in * n_out)
         row["force"] = force.address
 
     def _add_states(self, row: Any, force: str, names: tuple[str, ...], values: Vec, n_differential: int) -> None:

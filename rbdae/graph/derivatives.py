@@ -163,14 +163,9 @@ def _of_call(graph: Graph, node: Node, moves: Callable[[int], bool]) -> list[tup
         return []
     if function not in graph.slopes:
         raise NoDerivative("a function of the user depends on it")
-    jacobian, by_rates = graph.slopes[function]
     zeros = [graph.const(0.0)] * (n_in * n_out)
-    slope = graph.node("call", jacobian, n_in, n_in * n_out, t, *x, *zeros)
-    partials = []
-    for j, operand in moving:
-        place = n_out * (n_out * (j // n_out) + i) + j % n_out if by_rates else n_in * i + j
-        partials.append((operand, graph.node("result", slope, place)))
-    return partials
+    slope = graph.node("call", graph.slopes[function], n_in, n_in * n_out, t, *x, *zeros)
+    return [(operand, graph.node("result", slope, n_in * i + j)) for j, operand in moving]
 
 
 def _one(moving: list[int], operand: int, factor: int) -> list[tuple[int, int]]:

@@ -99,13 +99,12 @@ class Graph:
 
     Attributes
     ----------
-    slopes : for each user's function, by number: the number of its Jacobian, and whether that gives two matrices
-        (n_out, n_out), with respect to positions and rates, instead of one (n_out, n_in)
+    slopes : for each user's function, by number: the number of its Jacobian, (n_out, n_in) by rows
     """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self.slopes: dict[int, tuple[int, bool]] = {}
+        self.slopes: dict[int, int] = {}
         self._numbers: dict[Node, int] = {}
         self._constants: dict[Constant, int] = {}
 

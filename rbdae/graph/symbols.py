@@ -80,8 +80,8 @@ class Recorder:
         k = self.functions.index(function)
         slope = getattr(function, "slope", None)
         if slope is not None and k not in self.graph.slopes:
-            self.functions.append(slope[0])
-            self.graph.slopes[k] = len(self.functions) - 1, slope[1]
+            self.functions.append(slope)
+            self.graph.slopes[k] = len(self.functions) - 1
         call = self.graph.node("call", k, len(x), len(out), *(self.number(v) for v in (t, *x, *out)))
         return [Symbol(self, self.graph.node("result", call, i)) for i in range(len(out))]
 

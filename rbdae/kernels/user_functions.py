@@ -35,11 +35,11 @@ class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
     `address` is for machine code. If it has a `law`, as `rbdae.laws.recorded.Recorded` has where it is not called, code
-    of a model has that in its place. `slope` is the function with its Jacobian, and whether that is two matrices, with
-    respect to positions and to rates (`rbdae.graph.graph.Graph.slopes`).
+    of a model has that in its place. `slope` is the function with its Jacobian by rows
+    (`rbdae.graph.graph.Graph.slopes`).
     """
 
-    slope: tuple[UserFunction, bool] | None = None
+    slope: UserFunction | None = None
 
     def __init__(self, function: Callable[..., None], n_in: int, n_out: int, owner: str = "") -> None:
         self._owner = owner
