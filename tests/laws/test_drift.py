@@ -116,7 +116,7 @@ KEEPING = [
     ("assimulo:Radau5ODE", "hamiltonian-eliminated", {}),
     ("sundials:ida", "index-2", {}),
     ("scikits.odes:ddaspk", "index-2", {}),
-    ("assimulo:ODASSL", "index-2", {}),
+    ("assimulo:ODASSL", "index-2", {"rtol": 1e-7}),  # at 1e-6 its steps, and so the energy, go by the last bits of rtol
     ("solve_dae:BDF", "index-2", {}),
 ]
 
@@ -129,9 +129,9 @@ def test_projected_runs_keep_the_energy_of_a_fast_top(solver, formulation, optio
     velocity = "momentum" if formulation.startswith("ham") else "coordinate"
     rotation = "directors" if formulation == "index-2" else "quaternion"
     problem = rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity)
-    changes = []
+    changes, options = [], {"rtol": 1e-6, **options}
     for projection in (None, rbdae.Projection(velocities="tangential"), rbdae.Projection()):
-        run = rbdae.solve(problem, (0.0, 0.1), solver=solver, rtol=1e-6, atol=rbdae.scaled_atol(problem, 1e-6),
+        run = rbdae.solve(problem, (0.0, 0.1), solver=solver, atol=rbdae.scaled_atol(problem, options["rtol"]),
                           projection=projection, **options)  # fmt: skip
         assert run.success and run.stats.restarts == 0
         changes.append(abs(float(run.energy.total[-1] / run.energy.total[0]) - 1.0))
