@@ -17,8 +17,6 @@ from random_systems import random_system
 import rbdae
 from rbdae.initial.start import consistent_state
 from rbdae.initial.weighed import Plane, weighed
-from rbdae.multibody import parameters
-from rbdae.multibody.model import compile_system
 
 GIVEN = ("velocity", "angular_velocity")
 
@@ -119,7 +117,8 @@ def test_other_masses_weigh_the_velocities_that_a_search_finds(monkeypatch):
     for seed in range(30):
         system = _partial(seed, monkeypatch, spoilt=seed % 2 == 1)
         masses = {f"{body.name}.mass": (1.1 + 0.1 * k) * body.mass for k, body in enumerate(system.bodies)}
-        model, other = compile_system(system), compile_system(parameters.changed(system, masses).system())
+        heavier = inside.named_numbers.changed(system, masses).system()
+        model, other = map(inside.formulating.compile_system, (system, heavier))
         before, alone = (consistent_state(each, 0.0).assembly for each in (model, other))
         plane = Plane.of(model, 0.0, before)
         if plane is None or model.scales.length != other.scales.length or before.steps:
