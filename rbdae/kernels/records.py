@@ -217,13 +217,3 @@ ROW = np.dtype(
     + [("Gw", "f8", (2, 3, 9))],
     align=True,
 )
-    align=True,
-)
-=======
-
-# working memory of one primitive or body at a time. `basis`: T_d(d); the others are for the kernel that asks for them
-TANGENT_MEMORY = np.dtype(
-    [("work", "f8", (2, 3, 9))] + [(n, "f8", (9, 9)) for n in ("basis", "block", "product")],
-    align=True,
-)
->>>>>>> kf
