@@ -31,10 +31,12 @@ def add_corrections(m: Memory, mu: Array, out: Array) -> None:
     for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
         i = o.iq + o.nt
         out[o.iq : i] += f[b, : o.nt]
-        to_velocities(m, b, f[b, 3:], s.t)
+        turning = np.zeros(o.nr, dtype=out.dtype)
+        to_velocities(m, b, f[b, 3:], turning)
         if h.kind == ANGULAR:
-            rate(h.chart, s.a, s.t, s.ad)
-            out[i : i + o.na] += s.ad[: o.na]
+            change = np.zeros(o.na, dtype=out.dtype)
+            rate(h.chart, s.a, turning, change)
+            out[i : i + o.na] += change
         else:
-            out[i : i + o.na] += s.t[: o.na]
+            out[i : i + o.na] += turning
             add_internal_forces(m, b, mu, out, i)

@@ -79,8 +79,17 @@ def gradient_times(p: Array, r: Array, la: Array) -> Array:
 
 def add_natural(c: Array, f: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
     """Natural forces of both bodies += scale c_k f."""
-    F = np.outer(c, f[:3] * scale).ravel()
-    for out, part in zip((fx1, fd1, fx2, fd2), np.split(F, (3, 12, 15)), strict=True):
+    _add(np.outer(c, f[:3] * scale), fx1, fd1, fx2, fd2)
+
+
+def add_gradient(p: Array, r: Array, la: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
+    """Natural forces of both bodies += scale G^T la of one primitive. Reads P and Q."""
+    _add(gradient_times(p, r, la[: p.n] * scale), fx1, fd1, fx2, fd2)
+
+
+def _add(F: Array, *forces: Array) -> None:
+    """(fx, fd) of both bodies += F, 24 numbers."""
+    for out, part in zip(forces, np.split(F.ravel(), (3, 12, 15)), strict=True):
         out[:] = out + part
 
 
@@ -91,6 +100,5 @@ def primitive_forces(m: Memory) -> None:
     la = multipliers(m)
     for p, r in zip(primitives(m), rows(m), strict=True):
         r.la[: p.n] = la[p.row : p.row + p.n] * np.array(p.keep[: p.n])
-        for b, f in zip(p.body, gradient_times(p, r, -r.la[: p.n]), strict=True):
-            S[b].fx[:] = S[b].fx + f[:3]
-            S[b].fd[:] = S[b].fd + f[3:]
+        one, two = (S[b] for b in p.body)
+        add_gradient(p, r, r.la, -1.0, one.fx, one.fd, two.fx, two.fd)
