@@ -1,33 +1,27 @@
-"""The outputs of joints beside equations, at natural coordinates: their constraint matrix and their forces on the
-bodies.
-
-Z holds (x, d, xdot, ddot) of every body in the order of the bodies in memory, 24 numbers each.
-"""
+"""The outputs of joints beside equations: their constraint matrix and their forces on the bodies."""
 
 from __future__ import annotations
 
+from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import twist_gradients
 from rbdae.kernels.constraints.primitives import add_gradient, primitive_vectors
 from rbdae.kernels.entry import entry
-from rbdae.kernels.memory import bodies, head, primitives, rows, states
-
-
-def _set_primitives(m: Memory, t: float, Z: Array) -> None:
-    """P and Q of all primitives at (t, Z). Writes the natural coordinates of the bodies."""
-    set_time(m, t)
-    gather_natural(m, Z)
-    primitive_vectors(m, 0)
+from rbdae.kernels.memory import bodies, head, joints, primitives, rows, states
+from rbdae.kernels.outputs import locate
 
 
 @entry("ityo")
 def joint_matrix(m: Memory, t: float, Z: Array, out: Array) -> None:
-    """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b, zero for the x of a body with a pivot. All
-    joint equations count, dropped ones as well, in the order of the joints."""
+    """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b, zero for the x of a body with a pivot, at
+    Z = (x, d, xdot, ddot) of the bodies in the order of memory. All joint equations count, dropped ones as well, in the
+    order of the joints."""
     h = head(m)
-    _set_primitives(m, t, Z)
+    set_time(m, t)
+    gather_natural(m, Z)
+    primitive_vectors(m, 0)
     twist_gradients(m)
     n = 6 * h.n_bodies
     for k in range(h.n_rows * n):
@@ -52,36 +46,27 @@ def joint_matrix(m: Memory, t: float, Z: Array, out: Array) -> None:
 
 
 @entry("ityyo")
-def joint_forces(m: Memory, t: float, Z: Array, la: Array, out: Array) -> None:
-    """out[i, side, :] = force of primitive i on its body of that side, and its torque about the reference point of the
-    body, spatial components: -G^T la. la are the multipliers of all joint equations, dropped rows included."""
-    h = head(m)
-    _set_primitives(m, t, Z)
-    C = primitives(m)
-    R = rows(m)
-    S = states(m)
-    for i in range(h.n_primitives):
-        p = C[i]
-        r = R[i]
-        s1 = S[p.body[0]]
-        s2 = S[p.body[1]]
-        for k in range(3):
-            s1.gx[k] = 0.0
-            s2.gx[k] = 0.0
-        for k in range(9):
-            s1.gd[k] = 0.0
-            s2.gd[k] = 0.0
-        for k in range(p.n):
-            r.la[k] = la[p.row - h.n_internal + k]
-        add_gradient(p, r, r.la, -1.0, s1.gx, s1.gd, s2.gx, s2.gd)
-        for side in range(2):
-            s = S[p.body[side]]
-            at = 12 * i + 6 * side
-            for k in range(3):
-                out[at + k] = s.gx[k]
-                out[at + 3 + k] = 0.0
-            for j in range(0, 9, 3):
-                for k in range(3):
-                    k1 = (k + 1) % 3
-                    k2 = (k + 2) % 3
-                    out[at + 3 + k] += s.d[j + k1] * s.gd[j + k2] - s.d[j + k2] * s.gd[j + k1]
+def joint_loads(m: Memory, t: float, y: Array, la: Array, out: Array) -> None:
+    """out = of each joint, 21 numbers: on both bodies the force -G^T la and the torque about the joint's point there,
+    then the joint's frame, in space. la are the multipliers of all joint equations, dropped rows included."""
+    set_time(m, t)
+    locate(m, y)
+    primitive_vectors(m, 0)
+    for j, joint in enumerate(joints(m)):
+        sides = [states(m)[b] for b in joint.body]
+        for s in sides:
+            s.gx[:3] = 0.0
+            s.gd[:9] = 0.0
+        for i in range(joint.first, joint.last):
+            p = primitives(m)[i]
+            r = rows(m)[i]
+            for k in range(p.n):
+                r.la[k] = la[p.row - head(m).n_internal + k]
+            add_gradient(p, r, r.la, -1.0, sides[0].gx, sides[0].gd, sides[1].gx, sides[1].gd)
+        R = [s.d[:9].reshape(3, 3).T for s in sides]
+        for side, s in enumerate(sides):
+            at = 21 * j + 6 * side
+            out[at : at + 3] = s.gx[:3]
+            moment = cross(R[side].T, s.gd[:9].reshape(3, 3)).sum(axis=0)
+            out[at + 3 : at + 6] = moment - cross(R[side] @ joint.points[side], s.gx[:3])
+        out[21 * j + 12 : 21 * j + 21] = (R[0] @ joint.frame).ravel()

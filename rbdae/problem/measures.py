@@ -44,14 +44,14 @@ class Measures:
         self._owners = view.owners
 
     @classmethod
-    def of_symbols(cls, view: Any, Z: Any, applied: Any, primitives: Any, friction: Any) -> Measures:
+    def of_symbols(cls, view: Any, Z: Any, applied: Any, of_joints: Any, friction: Any) -> Measures:
         """Reads one state of numbers of any kind: Z (24 bodies,), what the kernel `by_force` gives, forces and torques
-        of primitives (12 primitives,), margins and normal forces of frictions. Outputs of blocks it does not read."""
+        of joints (21 joints,), margins and normal forces of frictions. Outputs of blocks it does not read."""
         out, n = cls(view, np.zeros(1), np.zeros((1, 0)), True), view.model.n
         out.__dict__ |= {
             "_Z": Z[None],
             "_applied": (applied[None, : 12 * n].reshape(1, n, 12), applied[None, 12 * n :].reshape(1, -1, WIDTH)),
-            "_of_primitives": primitives.reshape(1, -1, 2, 6),
+            "_of_joints": of_joints.reshape(1, -1, 21)[..., :12].reshape(1, -1, 2, 2, 3),
             "_friction": friction[None],
             "_of_symbols": True,
         }
@@ -167,7 +167,7 @@ class Measures:
     @cached_property
     def _second(self) -> Mat:
         """xddot and dddot at the places of x and d in rows."""
-        return accelerations(self._view, self._Z, self._applied[0], self._of_primitives)
+        return accelerations(self._view, self._Z, self._applied[0], self._of_joints)
 
     # ------------------------------------------------------------ forces
 
@@ -200,17 +200,12 @@ class Measures:
 
     def _load(self, j: int, side: int, *, torque: bool = False) -> Mat:
         """The force of a joint on one of its bodies, or its torque about the joint's point."""
-        joint = self._view.model.joints[j]
-        loads = self._of_primitives[:, joint.primitives.start : joint.primitives.stop, side].sum(axis=1)
-        if not torque:
-            return np.asarray(loads[:, :3])
-        arm = on_frame(frames(self._body(joint.bodies[side])), joint.points[side])
-        return np.asarray(loads[:, 3:] - cross(arm, loads[:, :3]))
+        return np.asarray(self._of_joints[:, j, side, int(torque)])
 
     @cached_property
-    def _of_primitives(self) -> Mat:
-        """Forces and torques of primitives about reference points, (m, primitives, 2, 6)."""
-        return np.asarray(self._view.primitive_loads(self._t, self._Z, self._la))
+    def _of_joints(self) -> Mat:
+        """Forces of joints and torques about their points, (m, joints, 2, 2, 3)."""
+        return np.asarray(self._view.joint_loads(self._t, self._y, self._la)[0])
 
     def _on_second(self, owner: Owner) -> tuple[Mat, Mat]:
         """Force on the second body of what belongs to an owner, and torque about its reference point."""
@@ -292,7 +287,7 @@ def torques(Z: Mat, F: Mat) -> Mat:
     return np.asarray(cross(d, f).sum(axis=-2))
 
 
-def accelerations(view: Any, Z: Mat, applied: Any, of_primitives: Any) -> Mat:
+def accelerations(view: Any, Z: Mat, applied: Any, of_joints: Any) -> Mat:
     """xddot and dddot at the places of x and d in rows Z (m, 24 bodies), zero elsewhere.
 
     Parameters
@@ -300,16 +295,19 @@ def accelerations(view: Any, Z: Mat, applied: Any, of_primitives: Any) -> Mat:
     view : `rbdae.problem.interpretation.Interpretation`
     Z : rows of natural coordinates, with the bodies as they are in memory; all three are numbers of any kind
     applied : (m, bodies, 12), applied forces on them as they are in memory
-    of_primitives : (m, primitives, 2, 6), forces and torques of the joints' primitives about the reference points
+    of_joints : (m, joints, 2, 2, 3), forces of the joints and torques about their points
     """
     model, n = view.model, view.model.n
     B, order, m = model.bodies, list(view.workspace.layout.order[:n]), len(Z)
     F = applied + np.concatenate([B["weight"], B["weight_d"]], axis=1)[order]
-    loads = np.zeros((m, n + 1, 6), dtype=of_primitives.dtype)
-    for k, pair in enumerate(model.primitives["body"]):
-        for side, b in enumerate(pair):
-            loads[:, b] += of_primitives[:, k, side]
-    z, loads = Z.reshape(m, n, 24), loads[:, order]
+    z, loads = Z.reshape(m, n, 24), np.zeros((m, n + 1, 6), dtype=of_joints.dtype)
+    for k, joint in enumerate(model.joints):
+        for side, b in enumerate(joint.bodies):
+            if b < n:
+                force, torque = of_joints[:, k, side, 0], of_joints[:, k, side, 1]
+                arm = on_frame(frames(z[:, view.places[b]]), joint.points[side])
+                loads[:, b] += np.concatenate([force, torque + cross(arm, force)], axis=1)
+    loads = loads[:, order]
     free, J = (B["nt"][order] == 3)[:, None], B["inertia"][order]
     R, Om = frames(z), angular_velocities(z)
     moment = on_frame(np.swapaxes(R, -1, -2), torques(z, F) + loads[..., 3:]) - cross(Om, on_frame(J, Om))

@@ -21,7 +21,7 @@ from rbdae.graph.symbols import Recorder
 from rbdae.inputs import values_of
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces.by_force import WIDTH, by_force
-from rbdae.kernels.joint_outputs import joint_forces
+from rbdae.kernels.joint_outputs import joint_loads
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import natural
 from rbdae.machine.data import Table
@@ -139,7 +139,7 @@ class Tangents:
         """The quantities on symbols; rates in place of accelerations."""
         model, view = self._workspace.model, self._interpretation
         Z = [x for state in ran.m.states[: model.n] for x in (*state.x, *state.d, *state.xd, *state.dd)]
-        none = np.zeros(12 * len(model.primitives))
+        none = np.zeros(21 * len(model.joints))
         applied = np.array(ran.out if len(ran.out) != len(Z) else 12 * model.n * [0.0], dtype=object)
         measures = Measures.of_symbols(view, np.array(Z, dtype=object), applied, none, none)
         wanted = [replace(each, aspect="rate") if each.aspect == "acceleration" else each for _, each in self._found]
@@ -149,7 +149,7 @@ class Tangents:
 @final
 class Straight:
     """Numbers of quantities as machine code of what kernels give at a state: natural coordinates, applied forces, loads
-    of primitives, normal forces of frictions.
+    of joints, normal forces of frictions.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Straight:
         self.sizes = [
             24 * model.n,
             12 * model.n + WIDTH * n_forces,
-            12 * len(model.primitives),
+            21 * len(model.joints),
             2 * len(model.frictions),
         ]
         recorder = Recorder({"y": np.ones(sum(self.sizes))}, MOST_NODES)
@@ -195,16 +195,15 @@ class Straight:
         layout, kernels = view.workspace.layout, view.workspace.settings.kernels
         ends = accumulate(self.sizes)
         Z, applied, loads, margins = (x[end - size : end] for size, end in zip(self.sizes, ends, strict=True))
-        la, y = rates[layout.n_differential + layout.n_internal :], np.empty(layout.n)
+        la = rates[layout.n_differential + layout.n_internal :]
 
-        def call(entry: Entry, out: Vec, *given: Vec) -> Any:
-            function = view.function(entry, *map(len, given or (y,)), len(out))
-            return (function, *(*given, None, None)[:2], out)
+        def call(entry: Entry, out: Vec, *yd: Vec) -> Any:
+            return (view.function(entry, layout.n, *map(len, yd), len(out)), None, *(yd or (None,)), out)
 
         calls = [call(natural, Z)]
         calls += [call(kernels.rates, rates)] if rates_too or self.needed[2] else []
         calls += [call(by_force, applied)] if self.needed[1] else []
-        calls += [call(joint_forces, loads, Z, la)] if self.needed[2] else []
+        calls += [call(joint_loads, loads, la)] if self.needed[2] else []
         calls += [call(friction_margins, margins)] if self.needed[3] else []
         return [*calls, (self.function, x, None, out)]
 

@@ -21,8 +21,13 @@ def potentials(m: Memory, t: float, Z: Array, s: Array, out: Array) -> None:
     """Potentials of the bushings, then of the elements, at t, at Z: (x, d, xdot, ddot) of every body in the order of
     the bodies in memory, and at the internal states s, of which windings select the branch of their angles."""
     gather_natural(m, Z)
+    head(m).time = t
+    write_potentials(m, s, out)
+
+
+def write_potentials(m: Memory, s: Array, out: Array) -> None:
+    """out = the potentials at placed bodies, at the time in the head, at the internal states s."""
     h = head(m)
-    h.time = t
     C = bushings(m)
     S = states(m)
     for i in range(h.n_bushings):

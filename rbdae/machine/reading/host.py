@@ -16,20 +16,15 @@ from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
 from rbdae.machine.module import NoMachineCode
-from rbdae.machine.reading import collocation, coordinates, loads, motion, rows, sums
+from rbdae.machine.reading import collocation, coordinates, motion, rows
 from rbdae.machine.sources import sources
 
 _PROGRAM = Program(
     (
         rows.each_row,
         motion.points,
-        motion.frames,
         motion.quaternions,
         motion.angular_velocities,
-        sums.energies,
-        sums.momenta,
-        loads.multipliers,
-        loads.reactions,
         coordinates.coordinates,
         collocation.collocate,
         collocation.along,

@@ -28,24 +28,6 @@ def points(
                     into[3 * i + k] = x[k]
 
 
-def frames(
-    m: int, first: int, total: int, n: int, width: int, places: Ints, d_at: int, axes: Vec, Z: Vec, out: Vec
-) -> None:
-    """out (n, total, 3, 3): rows from `first` on get R A of n bodies, with matrices A of nine numbers in `axes`; R = I
-    where the place is -1. The columns of R are d."""
-    for b in range(n):
-        a = axes[9 * b :]
-        into = out[9 * (total * b + first) :]
-        for i in range(m):
-            for j in range(3):
-                for k in range(3):
-                    if places[b] >= 0:
-                        d = Z[i * width + 24 * places[b] + d_at :]
-                        into[9 * i + 3 * j + k] = d[j] * a[k] + d[3 + j] * a[3 + k] + d[6 + j] * a[6 + k]
-                    else:
-                        into[9 * i + 3 * j + k] = a[3 * j + k]
-
-
 def dot(a: Vec, b: Vec) -> float:
     """a . b of vectors in space."""
     return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
