@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rbdae._arrays import cross
 from rbdae.graph.functions import Array, Memory
-from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import twist_gradients
 from rbdae.kernels.constraints.primitives import add_gradient, primitive_vectors
@@ -14,13 +13,12 @@ from rbdae.kernels.outputs import locate
 
 
 @entry("ityo")
-def joint_matrix(m: Memory, t: float, Z: Array, out: Array) -> None:
-    """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b, zero for the x of a body with a pivot, at
-    Z = (x, d, xdot, ddot) of the bodies in the order of memory. All joint equations count, dropped ones as well, in the
-    order of the joints."""
+def joint_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
+    """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b, zero for the x of a body with a pivot. All
+    joint equations count, dropped ones as well, in the order of the joints."""
     h = head(m)
     set_time(m, t)
-    gather_natural(m, Z)
+    locate(m, y)
     primitive_vectors(m, 0)
     twist_gradients(m)
     n = 6 * h.n_bodies

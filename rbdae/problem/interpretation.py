@@ -14,15 +14,14 @@ from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs, sums
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.forces.by_force import by_force
+from rbdae.kernels.forces.potentials import potentials
 from rbdae.kernels.forces.power import power
-from rbdae.kernels.joint_outputs import joint_loads
+from rbdae.kernels.joint_outputs import joint_loads, joint_matrix
 from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import bound, evaluate_each, function_of, machine_of
-from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
     WEAKENED,
@@ -34,8 +33,8 @@ from rbdae.multibody.row_selection import (
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.matrices import Matrices, MatrixView
-from rbdae.problem.measures import Measures
-from rbdae.problem.owners import CoordinateReader, Owners
+from rbdae.problem.measures import Measures, Recorded
+from rbdae.problem.owners import Owners
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, lazy_state, of_bodies, rotation
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.timed import as_rows
@@ -153,23 +152,22 @@ class Interpretation:
 
         return ByName("body", ((name, lazy_state(partial(of_body, b))) for b, name in enumerate(self.model.names)))
 
+    def _of_model(self, name: str, make: Callable[[], Any]) -> Any:
+        """What problems that follow each other have in common; one with other numbers shares only the memory."""
+        known: dict[str, Any] = self.workspace.memory.known
+        if known.get(name, (None,))[0] is not self.model:
+            known[name] = self.model, make()
+        return known[name][1]
+
     @cached_property
     def owners(self) -> Owners:
-        """Joints and forces with their quantities; problems that follow each other have the same."""
-        known: dict[str, Any] = self.workspace.memory.known
-        if known.get("owners", (None,))[0] is not self.model:  # one with other numbers shares the memory's facts
-            known["owners"] = self.model, Owners(self.model)
-        return cast(Owners, known["owners"][1])
+        """Joints and forces with their quantities."""
+        return cast(Owners, self._of_model("owners", lambda: Owners(self.model)))
 
     @cached_property
-    def coordinate_reader(self) -> CoordinateReader:
-        """The reader of their coordinates."""
-        return CoordinateReader(self.model, self.places, self.owners.coordinates)
-
-    @cached_property
-    def by_force(self) -> Kernel:
-        """The kernel for the natural forces of each force."""
-        return self._kernel(by_force)
+    def recorded(self) -> Recorded:
+        """Their quantities, recorded once for a model."""
+        return cast(Recorded, self._of_model("recorded", lambda: Recorded(self)))
 
     def friction(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """The margins of the frictions under reactions, then their normal forces, (..., 2 frictions)."""
@@ -233,7 +231,17 @@ class Interpretation:
 
     def joint_matrix(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """G of all joint rows with respect to (xdot, Omega) of all bodies, (..., rows, 6 n)."""
-        return joint_matrix(self.workspace, np.asarray(t, dtype=float), self.natural(t, y))
+        n, rows = self.model.n, self.workspace.layout.n_rows
+        G = self._each(self._kernel(joint_matrix), t, y, rows * 6 * n)
+        in_order = G.reshape(*G.shape[:-1], rows, n, 6)[..., self.places, :]
+        return np.asarray(in_order.reshape(*G.shape[:-1], rows, 6 * n))
+
+    def potentials(self, t: Vec, Z: Mat, s: Mat) -> Mat:
+        """Potentials of the bushings, then of the force elements, (m, bushings + elements), at natural coordinates (m,
+        n, 24) and internal states s (m, states) of the forces: windings select the branch of their angles."""
+        rows = np.ascontiguousarray(Z[:, list(self.workspace.layout.order)]).reshape(len(t), -1)
+        n = len(self.model.bushings) + len(self.model.forces.elements)
+        return self.evaluated(potentials, t, (rows, np.ascontiguousarray(s)), n)
 
     def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
@@ -446,5 +454,5 @@ class Interpretation:
         frames (m, joints, 3, 3), by multipliers of joint equations; views of `out` (m, joints, 21)."""
         m, n = len(t), len(self.model.joints)
         out = np.empty((m, n, 21)) if out is None else out
-        evaluate_each(self._kernel(joint_loads), t, (y, np.ascontiguousarray(la)), out.reshape(m, -1))
+        evaluate_each(self._kernel(joint_loads), t, (y, np.ascontiguousarray(la)), out.reshape(m, 21 * n))
         return out[..., :12].reshape(m, n, 2, 2, 3), out[..., 12:].reshape(m, n, 3, 3)
