@@ -10,6 +10,8 @@ spatial velocities, have v = (xdot, Omega) here.
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.dynamics import apply_mass, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations
@@ -61,10 +63,9 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
         _scale_norm_rows(m, out, 2 * n)
     velocity_basis(m)
     gradients(m)
-    at = 3 * n + h.n_v
-    _body_blocks(m, out, at)
-    o = bodies(m)[0]
-    _joint_blocks(m, out, at + h.n_bodies * (9 + o.nr * (o.nr + o.na + o.ni)))
+    blocks = [_body_blocks(m, b) for b in range(h.n_bodies)]
+    blocks += [_joint_blocks(m, i, side) for i in range(h.n_primitives) for side in range(2)]
+    out[3 * n + h.n_v :] = np.concatenate(blocks)
 
 
 def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
@@ -75,57 +76,41 @@ def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
         out[row + o.il] *= dot(a, a, 4) / (4.0 * o.radial)
 
 
-def _body_blocks(m: Memory, out: Array, at: int) -> None:
-    """out[at:] = of each body d (9), and of its rotation M (nr x nr), K (na x nr) and G_int (ni x nr)."""
+def _body_blocks(m: Memory, b: int) -> Array:
+    """Of one body R^T (3 x 3), and of its rotation M (nr x nr), K (na x nr) and G_int (ni x nr)."""
     h = head(m)
-    G = tangent_memory(m).block
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        for k in range(9):
-            out[at + k] = s.d[k]
-        of_rates = at + 9 + o.nr * o.nr
-        for j in range(o.nr):
-            for k in range(o.nr):
-                s.ad[k] = 1.0 if k == j else 0.0
-            apply_mass(m, b, s.ad, s.t)
-            for k in range(o.nr):
-                out[at + 9 + o.nr * k + j] = s.t[k]
-            if h.kind == ANGULAR:
-                for k in range(3):
-                    s.t[k] = 1.0 if k == j else 0.0
-                rate(h.chart, s.a, s.t, s.ad)
-            for k in range(o.na):
-                out[of_rates + o.nr * k + j] = s.ad[k]
-        at = of_rates + o.na * o.nr
-        if o.ni > 0:
-            internal_gradient(m, b)
-            for i in range(o.ni):
-                for j in range(o.nr):
-                    out[at + o.nr * i + j] = G[i, j]
-            at += o.ni * o.nr
+    o = bodies(m)[b]
+    s = states(m)[b]
+    M = np.zeros((o.nr, o.nr), dtype=object)
+    K = np.zeros((o.na, o.nr), dtype=object)
+    for j, unit in enumerate(np.eye(o.nr)):
+        s.ad[: o.nr] = unit
+        apply_mass(m, b, s.ad, s.t)
+        M[:, j] = s.t[: o.nr]
+        if h.kind == ANGULAR:
+            s.t[:3] = unit
+            rate(h.chart, s.a, s.t, s.ad)
+        K[:, j] = s.ad[: o.na]
+    if o.ni > 0:
+        internal_gradient(m, b)
+    G = tangent_memory(m).block[: o.ni, : o.nr]
+    return np.concatenate([s.d[:9], M.ravel(), K.ravel(), G.ravel()])
 
 
-def _joint_blocks(m: Memory, out: Array, at: int) -> None:
-    """out[at:] = of both sides of each primitive Gx (3 x 3) and Gw (3 x nr), and W^T of the rotation with the forms of
-    [SNS15]; rows and sides that there are not have zeros."""
+def _joint_blocks(m: Memory, i: int, side: int) -> Array:
+    """Of one side of a primitive Gx (3 x 3) and Gw (3 x nr), and W^T of the rotation with the forms of [SNS15]; zeros
+    where there are no rows, or no side."""
     h = head(m)
-    n = bodies(m)[0].nr
-    size = 9 + 3 * n * (1 + h.forms)
-    for i in range(h.n_primitives):
-        r = rows(m)[i]
-        for side in range(2):
-            for k in range(size):
-                out[at + k] = 0.0
-            b = primitives(m)[i].body[side]
-            if bodies(m)[b].fixed == 0:
-                if h.forms == 1:
-                    force_directions(m, i, side, n)
-                for k in range(primitives(m)[i].n):
-                    for j in range(3):
-                        out[at + 3 * k + j] = r.Gx[side, k, j]
-                    for j in range(n):
-                        out[at + 9 + n * k + j] = r.Gw[side, k, j]
-                        if h.forms == 1:
-                            out[at + 9 + n * (3 + k) + j] = tangent_memory(m).work[side, k, j]
-            at += size
+    nr = bodies(m)[0].nr
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    Gx = np.zeros((3, 3), dtype=object)
+    Gw = np.zeros((3, nr), dtype=object)
+    W = np.zeros((3 * h.forms, nr), dtype=object)
+    if bodies(m)[p.body[side]].fixed == 0:
+        Gx[: p.n] = r.Gx[side, : p.n, :3]
+        Gw[: p.n] = r.Gw[side, : p.n, :nr]
+        if h.forms == 1:
+            force_directions(m, i, side, nr)
+            W[: p.n] = tangent_memory(m).work[side, : p.n, :nr]
+    return np.concatenate([Gx.ravel(), Gw.ravel(), W.ravel()])

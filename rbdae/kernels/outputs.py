@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.internal_constraints import constraints_of_body
@@ -32,26 +34,15 @@ def natural(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
     set_time(m, t)
     locate(m, y)
-    S = states(m)
     for b in range(head(m).n_bodies):
-        s = S[b]
-        i = 24 * b
-        for k in range(3):
-            out[i + k] = s.x[k]
-            out[i + 12 + k] = s.xd[k]
-        for k in range(9):
-            out[i + 3 + k] = s.d[k]
-            out[i + 15 + k] = s.dd[k]
+        s = states(m)[b]
+        out[24 * b : 24 * b + 24] = np.concatenate([s.x[:3], s.d[:9], s.xd[:3], s.dd[:9]])
 
 
 @entry("ityo")
 def distances(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[b] = the angle from the rotation parameters of every body to the singular set of their chart."""
     gather_positions(m, y)
-    _distances(m, out)
-
-
-def _distances(m: Memory, out: Array) -> None:
     S = states(m)
     h = head(m)
     for b in range(h.n_bodies):

@@ -48,19 +48,11 @@ def power(m: Memory, t: float, y: Array, out: Array) -> None:
     S = states(m)
     clear_forces(m)
     state_forces(m)
-    total = 0.0 * h.time
-    for b in range(h.n_bodies):
-        s = S[b]
-        for k in range(3):
-            total += s.fx[k] * s.xd[k]
-        for k in range(9):
-            total += s.fd[k] * s.dd[k]
-    out[0] = total
+    out[0] = sum(S[b].fx[:3] @ S[b].xd[:3] + S[b].fd[:9] @ S[b].dd[:9] for b in range(h.n_bodies))
+    out[0] += sum(bushing_work(m, i, 1.0) for i in range(h.n_bushings))
     out[1] = 0.0
-    _add_bushing_powers(m, out)
     _add_element_powers(m, out)
-    for k in range(h.n_rows):
-        out[2 + k] = 0.0
+    out[2 : 2 + h.n_rows] = 0.0
     if h.n_drives > 0:
         primitive_vectors(m, 0)
         partial_rates(m, out, 2 - h.n_internal, 1.0)
@@ -76,13 +68,9 @@ def bushing_work(m: Memory, i: int, rate: float) -> Any:
     e = bushings(m)[i]
     s1 = states(m)[e.body[0]]
     s2 = states(m)[e.body[1]]
-    R = s1.gd
+    R = s1.gd[:3]
     combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, R)
-    out = 0.0 * R[0]
-    for k in range(3):
-        for l in range(3):
-            out -= rate * R[k] * e.damping[k, l] * R[l]
-    return out
+    return (R @ (e.damping @ R)) * -rate
 
 
 def element_work(m: Memory, i: int, rate: float) -> Any:
@@ -95,19 +83,11 @@ def element_work(m: Memory, i: int, rate: float) -> Any:
         call_user_function(e.law, head(m).time, c.Z, c.u)
     if e.force != 0:
         add_load(m, i)
-    out = 0.0 * c.s[0]
-    for k in range(n_displacements(e)):
-        f = 0.0 * c.s[0] if has_potential(e) else -e.sign * c.u[k]
-        for l in range(n_displacements(e)):
-            f += rate * e.damping[k, l] * c.s[l]
-        out -= f * c.s[k]
-    return out
-
-
-def _add_bushing_powers(m: Memory, out: Array) -> None:
-    """out[0] += the power of all dampers of bushings."""
-    for i in range(head(m).n_bushings):
-        out[0] += bushing_work(m, i, 1.0)
+    n = n_displacements(e)
+    f = (e.damping[:n, :n] @ c.s[:n]) * rate
+    if not has_potential(e):
+        f = f - c.u[:n] * e.sign
+    return -(f @ c.s[:n])
 
 
 def _add_element_powers(m: Memory, out: Array) -> None:
@@ -126,14 +106,9 @@ def _add_element_powers(m: Memory, out: Array) -> None:
         n = n_displacements(e)
         if e.winding == 1:
             c.s[0] += turns(c.s[0], force_states(m)[e.state])
-        for k in range(n):
-            c.x[k] = c.s[k]
-        for k in range(3):
-            c.s[k] = 0.0
-        for k in range(n):
-            for a in range(e.forms):
-                c.s[k] += c.J[k, a] * c.r[a]
-            c.x[n + k] = c.s[k]
+        c.x[:n] = c.s[:n]
+        c.s[:n] = c.J[:n, : e.forms] @ c.r[: e.forms]
+        c.x[n : 2 * n] = c.s[:n]
         out[0] += element_work(m, i, 1.0)
 
 
@@ -141,21 +116,14 @@ def _add_user_power(m: Memory, i: int, out: Array) -> None:
     e = elements(m)[i]
     c = element_memory(m)
     gather(m, i)
-    for k in range(24):
-        c.F[k] = 0.0
-        c.h[1, k] = c.Z[24 + k]
+    rates = c.Z[24:48].copy()
+    c.F[:24] = 0.0
     call_user_function(e.force, head(m).time, c.Z, c.F)
-    done = 0.0 * c.Z[0]
-    for k in range(24):
-        done += c.F[k] * c.h[1, k]
+    out[0] += c.F[:24] @ rates
     if e.potential != 0:
-        for k in range(24):
-            c.F[k] = 0.0
-            c.Z[24 + k] = 0.0
+        c.F[:24] = 0.0
+        c.Z[24:48] = 0.0
         call_user_function(e.force, head(m).time, c.Z, c.F)
-        kept = 0.0 * c.Z[0]
-        for k in range(24):
-            kept += c.F[k] * c.h[1, k]
-        done -= kept
+        kept = c.F[:24] @ rates
+        out[0] -= kept
         out[1] += kept
-    out[0] += done

@@ -24,13 +24,7 @@ from rbdae.machine.reading import collocation, rows
 from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, straight
 
-_PROGRAM = Program(
-    (
-        rows.each_row,
-        collocation.collocate,
-        collocation.along,
-    )
-)
+_PROGRAM = Program((rows.each_row, collocation.collocate, collocation.along))
 _LEVEL = 2
 _NUMBERS = 1 << 16
 """Of the arrays that a slice of the rows needs: they stay in the cache, and signals are seen between two."""
@@ -84,19 +78,6 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     return _functions()[function](*arguments)
 
 
-def call_rows(native: Callable[..., Any], functions: Sequence[MachineFunction], t: Vec, *arguments: Any) -> None:
-    """Call a native function whose first arguments are machine functions, and the number of rows, with times t (m,).
-
-    Raises what a Python function behind one of them has raised.
-    """
-    pairs = [number for each in functions for number in (each.address, each.context)]
-    done = call(native, *pairs, len(t), *arguments)
-    if done < len(t):
-        for each in functions:
-            each.check()
-        raise RuntimeError(f"machine code has failed at t = {t[done]!r}, and nobody knows why")
-
-
 def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
     """out (m, n) = function(t, *inputs) row by row.
 
@@ -106,7 +87,11 @@ def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out:
     second = more[0] if more else first
     for part in slices(len(t), first.shape[1] + second.shape[1] + out.shape[1]):
         y, yd, here, times = first[part], second[part], out[part], t[part]
-        call_rows(rows.each_row, [function], times, times, y, y.shape[1], yd, yd.shape[1], here, here.shape[1])
+        sizes = y, y.shape[1], yd, yd.shape[1], here, here.shape[1]
+        done = call(rows.each_row, function.address, function.context, len(times), times, *sizes)
+        if done < len(times):
+            function.check()
+            raise RuntimeError(f"machine code has failed at t = {times[done]!r}, and nobody knows why")
 
 
 def function_of_numbers(graph: Graph, outputs: Sequence[int]) -> MachineFunction:
