@@ -50,7 +50,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 @final
-class _OnArrays:
+class OnArrays:
     """Nodes of a graph as a function of one vector of arrays.
 
     Parameters
@@ -92,7 +92,7 @@ class _OnArrays:
 def stacked(graph: Graph, outputs: Sequence[int], first: Mapping[str, int]) -> Callable[[Mat], Mat]:
     """Nodes of a graph as a function of rows (m, n), (m, outputs); the inputs of each name begin at `first` in a row.
     Users' functions are not supported."""
-    function = _OnArrays(graph, outputs, first)
+    function = OnArrays(graph, outputs, first)
 
     def evaluated(rows: Mat) -> Mat:
         if len(rows) == 1:  # on numbers

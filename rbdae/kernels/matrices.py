@@ -61,7 +61,9 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
         _scale_norm_rows(m, out, 2 * n)
     velocity_basis(m)
     gradients(m)
-    _joint_blocks(m, out, _body_blocks(m, out, 3 * n + h.n_v))
+    blocks = [_body_blocks(m, b) for b in range(h.n_bodies)]
+    blocks += [_joint_blocks(m, i, side) for i in range(h.n_primitives) for side in range(2)]
+    out[3 * n + h.n_v :] = np.concatenate(blocks)
 
 
 def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
@@ -72,36 +74,25 @@ def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
         out[row + o.il] *= (a @ a) / (4.0 * o.radial)
 
 
-def _body_blocks(m: Memory, out: Array, at: int) -> int:
-    """out[at:] = of each body d (9), and of its rotation M (nr x nr), K (na x nr) and G_int (ni x nr). Returns the
-    place after them."""
-    h, chart = head(m), numbered(head(m).chart)
-    for b in range(h.n_bodies):
-        o, s = bodies(m)[b], states(m)[b]
-        M = np.zeros((o.nr, o.nr), dtype=out.dtype)
-        for j, unit in enumerate(np.eye(o.nr)):
-            apply_mass(m, b, unit, M[:, j])
-        K = chart.kinematics(s.a[: chart.n]) if h.kind == ANGULAR else np.eye(o.nr)
-        G = gradient(m, b) if o.ni > 0 else np.zeros(0)
-        blocks = np.concatenate([s.d, M.ravel(), K.ravel(), G.ravel()])
-        out[at : at + len(blocks)] = blocks
-        at += len(blocks)
-    return at
+def _body_blocks(m: Memory, b: int) -> Array:
+    """Of one body R^T (3 x 3), and of its rotation M (nr x nr), K (na x nr) and G_int (ni x nr)."""
+    chart, o, s = numbered(head(m).chart), bodies(m)[b], states(m)[b]
+    M = np.zeros((o.nr, o.nr), dtype=object)
+    for j, unit in enumerate(np.eye(o.nr)):
+        apply_mass(m, b, unit, M[:, j])
+    K = chart.kinematics(s.a[: chart.n]) if head(m).kind == ANGULAR else np.eye(o.nr)
+    G = gradient(m, b) if o.ni > 0 else np.zeros(0)
+    return np.concatenate([s.d, M.ravel(), K.ravel(), G.ravel()])
 
 
-def _joint_blocks(m: Memory, out: Array, at: int) -> None:
-    """out[at:] = of both sides of each primitive Gx (3 x 3) and Gw (3 x nr), and W^T of the rotation with the forms of
-    [SNS15]; rows and sides that there are not have zeros."""
+def _joint_blocks(m: Memory, i: int, side: int) -> Array:
+    """Of one side of a primitive Gx (3 x 3) and Gw (3 x nr), and W^T of the rotation with the forms of [SNS15]; zeros
+    where there are no rows, or no side."""
     h = head(m)
-    n = bodies(m)[0].nr
-    for i in range(h.n_primitives):
-        p, r = primitives(m)[i], rows(m)[i]
-        for side in range(2):
-            Gx, Gw, W = (np.zeros(shape, dtype=out.dtype) for shape in ((3, 3), (3, n), (3 * h.forms, n)))
-            if bodies(m)[p.body[side]].fixed == 0:
-                Gx[: p.n], Gw[: p.n] = r.Gx[side, : p.n], r.Gw[side, : p.n, :n]
-                if h.forms == 1:
-                    W[: p.n] = force_directions(m, i, side, n)
-            blocks = np.concatenate([Gx.ravel(), Gw.ravel(), W.ravel()])
-            out[at : at + len(blocks)] = blocks
-            at += len(blocks)
+    n, p, r = bodies(m)[0].nr, primitives(m)[i], rows(m)[i]
+    Gx, Gw, W = (np.zeros(shape, dtype=object) for shape in ((3, 3), (3, n), (3 * h.forms, n)))
+    if bodies(m)[p.body[side]].fixed == 0:
+        Gx[: p.n], Gw[: p.n] = r.Gx[side, : p.n], r.Gw[side, : p.n, :n]
+        if h.forms == 1:
+            W[: p.n] = force_directions(m, i, side, n)
+    return np.concatenate([Gx.ravel(), Gw.ravel(), W.ravel()])

@@ -89,6 +89,7 @@ def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
 _NUMBERS = (
     "n_bodies",
     "n_primitives",
+    "n_joints",
     "n_bushings",
     "n_drives",
     "n_elements",
@@ -148,6 +149,8 @@ states = MemoryArray(Content.NUMBERS, kb.STATE, lambda h: h.n_bodies + 1)
 """Natural coordinates z, zdot, zddot of each body, and forces."""
 primitives = MemoryArray(Content.NUMBERS, kb.PRIMITIVE, lambda h: h.n_primitives)
 """Constants of the primitive constraints."""
+joints = MemoryArray(Content.NUMBERS, kb.JOINT, lambda h: h.n_joints)
+"""The joints that they belong to."""
 bushings = MemoryArray(Content.NUMBERS, kb.BUSHING, lambda h: h.n_bushings)
 """Constants of the bushings."""
 drives = MemoryArray(Content.NUMBERS, kb.DRIVE, lambda h: h.n_drives)

@@ -153,6 +153,12 @@ ELEMENT = np.dtype(
 
 # a number of a law
 CONSTANT = np.dtype([("value", "f8")], align=True)
+# a joint: its primitives from `first` on before `last`, its bodies, its point on each, its frame in the first one
+JOINT = np.dtype(
+    [("first", "i8"), ("last", "i8"), ("body", "i8", (2,)), ("points", "f8", (2, 3)), ("frame", "f8", (3, 3))],
+    align=True,
+)
+
 # friction under the reaction of a joint: its element, the primitives from `first` on before `last` and the bodies of
 # the joint; whether moments count, with the point of the second body, the axis of the first one and `length`
 FRICTION = np.dtype(

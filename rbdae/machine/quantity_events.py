@@ -19,63 +19,48 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
-from rbdae.machine import language, reading
+from rbdae._arrays import Ints, Vec
+from rbdae.machine import language
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
 from rbdae.machine.language.words import Address, Function, evaluate
 from rbdae.machine.module import Module, NoMachineCode, compiled
-from rbdae.machine.reading.coordinates import HEAD, coordinates
 from rbdae.machine.sources import sources
 
-EVENTS, COORDINATES, WIDTH, OTHERS, UNKNOWNS, MOVING, PLACES = range(7)
-"""Whole numbers: events, coordinates, numbers of Z and what is read beside it, other quantities, unknowns, those that
-have rates; then an event's kind and the number of its coordinate, or of its other quantity; heads of the coordinates,
-places of their entries."""
+EVENTS, OTHERS, UNKNOWNS, MOVING, KINDS = range(5)
+"""Whole numbers: events, those of them that have no rates, unknowns, those that have rates; then the events' kinds."""
 VALUE, ANGLE, OTHER = range(3)
-"""Kinds of events: a coordinate, one that counts turns, another quantity."""
+"""Kinds of events: a number, one that counts turns, one without a rate."""
 
 SENSE = 0
-"""1, or -1 in a run back in time. Then each event has the numbers below, coordinates two, Z, others two; the entries
-follow."""
+"""1, or -1 in a run back in time. Then each event has the numbers below."""
 TARGET, T_BEFORE, S_BEFORE, W_BEFORE, T_LAST, S_LAST, W_LAST, BEGUN, NUMBERS = range(9)
 
 REACH = 2.0 / 3.0
 """Of a step, over which a slope is prolonged."""
 
 
-def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
-    """Values of the events at time t and Z, which is in v with the others, then their reaches."""
+def followed(s: Ints, v: Vec, w: Vec, t: float, out: Vec) -> int:
+    """Values of the events at time t, then their reaches; w has the numbers, then their rates."""
     n = s[EVENTS]
-    count = s[COORDINATES]
-    events = s[PLACES:]
-    heads = s[PLACES + 2 * n :]
-    at = s[PLACES + 2 * n + HEAD * count :]
-    values = v[1 + NUMBERS * n :]
-    Z = v[1 + NUMBERS * n + 2 * count :]
-    others = v[1 + NUMBERS * n + 2 * count + s[WIDTH] :]
-    c = v[1 + NUMBERS * n + 2 * count + s[WIDTH] + 2 * s[OTHERS] :]
-    coordinates(1, 0, 1, count, s[WIDTH], heads, at, c, Z, values)
     for k in range(n):
         u = v[1 + NUMBERS * k :]
-        kind = events[2 * k]
-        own = others if kind == OTHER else values
-        q = own[2 * events[2 * k + 1]]
-        w = own[2 * events[2 * k + 1] + 1]
+        q = w[k]
+        rate = w[n + k]
         if u[BEGUN] == 0.0:
             u[BEGUN] = 1.0
             u[T_LAST] = t
             u[S_LAST] = q
-            u[W_LAST] = w
+            u[W_LAST] = rate
             u[T_BEFORE] = t
             u[S_BEFORE] = q
-            u[W_BEFORE] = w
+            u[W_BEFORE] = rate
         later = v[SENSE] * (t - u[T_LAST])
-        if kind == ANGLE:
-            expected = u[S_BEFORE] + 0.5 * (u[W_BEFORE] + w) * (t - u[T_BEFORE])
+        if s[KINDS + k] == ANGLE:
+            expected = u[S_BEFORE] + 0.5 * (u[W_BEFORE] + rate) * (t - u[T_BEFORE])
             if later >= 0.0:
-                expected = u[S_LAST] + 0.5 * (u[W_LAST] + w) * (t - u[T_LAST])
+                expected = u[S_LAST] + 0.5 * (u[W_LAST] + rate) * (t - u[T_LAST])
             q += 2.0 * pi * np.floor((expected - q) / (2.0 * pi) + 0.5)
         if later > 0.0:
             u[T_BEFORE] = u[T_LAST]
@@ -83,7 +68,7 @@ def followed(s: Ints, v: Vec, t: float, out: Vec) -> int:
             u[W_BEFORE] = u[W_LAST]
             u[T_LAST] = t
             u[S_LAST] = q
-            u[W_LAST] = w
+            u[W_LAST] = rate
         out[k] = q - u[TARGET]
         last = u[S_LAST] - u[TARGET]
         first = u[S_BEFORE] - u[TARGET] + REACH * u[W_BEFORE] * (u[T_LAST] - u[T_BEFORE])
@@ -103,35 +88,33 @@ def measured(
 ) -> int:  # fmt: skip
     """The same at a state y; 1 if a function fails.
 
-    A function fills Z and what is beside it, the rates of y, and the others at the beginning of `w`; another one the
-    others a little later along the motion, behind them: so they have rates. Then there is place for y, at the end the
-    time that is little at the start.
+    A function fills the beginning of `w` with the numbers and their rates, and the rates of y; another one the numbers
+    a little later along the motion, behind them: so those without a rate have one. Then there is place for y, at the
+    end the time that is little at the start.
     """
     n = s[EVENTS]
     for k in range(n):
         out[k] = nan
     if evaluate(here, context, t, y, v, 0.0, w) != 0:
         return 1
-    count = s[OTHERS]
     n_y = s[UNKNOWNS]
-    others = v[1 + NUMBERS * n + 2 * s[COORDINATES] + s[WIDTH] :]
+    later = w[2 * n :]
     begun = v[1 + BEGUN]
     step = t - v[1 + T_LAST]
-    moves = count > 0 and (begun == 0.0 or v[SENSE] * step > 0.0)
+    moves = s[OTHERS] > 0 and (begun == 0.0 or v[SENSE] * step > 0.0)
+    little = 1e-6 * step if begun != 0.0 else w[4 * n + n_y]
     if moves:
-        little = 1e-6 * step if begun != 0.0 else w[2 * count + n_y]
-        moved = w[2 * count :]
+        moved = w[4 * n :]
         for i in range(n_y):
             moved[i] = y[i]
         for i in range(s[MOVING]):
             moved[i] += little * rates[i]
-        if evaluate(beside, beside_context, t + little, moved, v, 0.0, w) != 0:
+        if evaluate(beside, beside_context, t + little, moved, v, 0.0, later) != 0:
             return 1
-        for k in range(count):
-            others[2 * k + 1] = (w[count + k] - w[k]) / little
-    for k in range(count):
-        others[2 * k] = w[k]
-    return followed(s, v, t, out)
+    for k in range(n):
+        if s[KINDS + k] == OTHER:
+            w[n + k] = (later[k] - w[k]) / little if moves else v[1 + NUMBERS * k + W_LAST]
+    return followed(s, v, w, t, out)
 
 
 _PROGRAM = Program((followed, measured))
@@ -207,7 +190,7 @@ def in_turn(calls: Sequence[tuple[MachineFunction, Vec | None, Vec | None, Vec |
 @cache
 def _made_of(what: str) -> tuple[str, str, bytes]:
     """All that the machine code depends on."""
-    return what, sources(reading, language), Path(__file__).read_bytes()
+    return what, sources(language), Path(__file__).read_bytes()
 
 
 @cache
@@ -221,34 +204,19 @@ class Followed:
 
     Parameters
     ----------
-    events : (kind, coordinate or other quantity, target) of each
-    heads, at, c : `rbdae.machine.reading.coordinates`
-    width : numbers of Z and what is read beside it
+    kinds, targets : of the events
     sense : 1, or -1 in a run back in time
-
-    Attributes
-    ----------
-    x : (width,), memory for these
     """
 
-    def __init__(
-        self, events: list[tuple[int, int, float]], heads: Ints, at: Ints, c: Vec, width: int, sense: float
-    ) -> None:
-        n, count, others = len(events), len(heads), sum(kind == OTHER for kind, _, _ in events)
-        kinds = np.array([each[:2] for each in events], dtype=np.int64)
-        head = [n, count, width, others, 0, 0]
-        self._s = np.concatenate([head, kinds.ravel(), heads.ravel(), at.ravel()]).astype(np.int64)
-        self._v = np.concatenate([[sense], np.zeros(NUMBERS * n + 2 * (count + others) + width), c])
-        for k, (_, _, target) in enumerate(events):
-            self._v[1 + NUMBERS * k + TARGET] = target
-        first = 1 + NUMBERS * n + 2 * count
-        self.x, self._others = self._v[first : first + width], self._v[first + width :][: 2 * others]
-        self._out = np.empty(2 * n)
+    def __init__(self, kinds: Sequence[int], targets: Sequence[float], sense: float) -> None:
+        self._s = np.array([len(kinds), sum(kind == OTHER for kind in kinds), 0, 0, *kinds], dtype=np.int64)
+        self._v = np.concatenate([[sense], np.zeros(NUMBERS * len(kinds))])
+        self._v[1 + TARGET :: NUMBERS] = targets
+        self._out = np.empty(2 * len(kinds))
 
-    def at(self, t: float, Z: Mat, others: Vec) -> Vec:
-        """The values at time t, Z (24 bodies,), and others, whose rates are not known; then their reaches."""
-        self.x[: len(Z)], self._others[::2] = Z, others
-        _follow()(self._s, self._v, t, self._out)
+    def at(self, t: float, numbers: Vec) -> Vec:
+        """The values at time t from the numbers and their rates, (2 events,), 0 for unknown ones; then reaches."""
+        _follow()(self._s, self._v, numbers, t, self._out)
         return self._out
 
     def machine(
@@ -270,7 +238,7 @@ def _follow() -> Any:
         function = callables(Program((followed,)), made_of=_made_of("followed"))[0]
     except NoMachineCode:
         return _PROGRAM.plain()[0]
-    return lambda s, v, t, out: function(s.ctypes.data, v.ctypes.data, t, out.ctypes.data)
+    return lambda s, v, w, t, out: function(s.ctypes.data, v.ctypes.data, w.ctypes.data, t, out.ctypes.data)
 
 
 _BOTH = """

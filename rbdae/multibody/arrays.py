@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Ints, copied
+from rbdae.joints.frames import joint_frame
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import ARRAYS, Content, named, of_scalars
 from rbdae.multibody.graph import Elimination, eliminate
@@ -25,12 +26,13 @@ _LEAST = 24
 def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
     bodies = _bodies(model, settings, layout)
-    joints = joint_pattern(model, layout)
+    pattern = joint_pattern(model, layout)
     bushings, elements = _forces(model, layout)
     return {
         "bodies": bodies,
         "states": fresh_states(settings, bodies, scalar),
-        "primitives": joints.primitives,
+        "primitives": pattern.primitives,
+        "joints": _joints(model, layout, scalar),
         "bushings": bushings,
         "drives": model.drives.copy(),
         "elements": elements,
@@ -40,11 +42,11 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "algebraic": model.forces.algebraic,
         "entries": model.forces.entries,
         "element_constants": model.forces.constants,
-        "tree_velocities": _tree(model, settings, layout, joints.primitives),
+        "tree_velocities": _tree(model, settings, layout, pattern.primitives),
         "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
-        "pairs": joints.pairs,
-        "factor_start": joints.row_start,
-        "factor_column": joints.column,
+        "pairs": pattern.pairs,
+        "factor_start": pattern.row_start,
+        "factor_column": pattern.column,
         "pivot_floor": np.zeros(layout.n_rows),
     }
 
@@ -78,6 +80,18 @@ def _frictions(model: Model, layout: Layout) -> Any:
     """The joints whose reactions have friction."""
     out = copied(model.frictions)
     out["body"] = layout.rank[out["body"]]
+    return out
+
+
+def _joints(model: Model, layout: Layout, scalar: Any) -> Any:
+    """The joints, their bodies as they are in memory."""
+    out = np.zeros(len(model.joints), dtype=of_scalars(kb.JOINT, scalar))
+    if len(out):
+        out["first"] = [joint.primitives.start for joint in model.joints]
+        out["last"] = [joint.primitives.stop for joint in model.joints]
+        out["body"] = layout.rank[[joint.bodies for joint in model.joints]]
+        out["points"] = [joint.points for joint in model.joints]
+        out["frame"] = [joint_frame(joint) for joint in model.system.joints]
     return out
 
 

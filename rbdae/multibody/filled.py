@@ -132,6 +132,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
     counts = {
         "n_bodies": model.n,
         "n_primitives": len(model.primitives),
+        "n_joints": len(model.joints),
         "n_bushings": len(model.bushings),
         "n_drives": len(model.drives),
         "n_elements": len(model.forces.elements),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from typing import Any, TypeAlias, TypeGuard, final
@@ -14,15 +14,11 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, refuse_copies
-from rbdae.graph.symbols import NotStraight
-from rbdae.kernels.outputs import natural
 from rbdae.machine.function import PROTOTYPE, MachineFunction
 from rbdae.machine.module import NoMachineCode
 from rbdae.machine.quantity_events import ANGLE, OTHER, VALUE, Followed, in_turn
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.measures import Measures
-from rbdae.problem.outputs import Straight
-from rbdae.problem.owners import Owner
 from rbdae.quantities.quantity import Quantity
 
 Function: TypeAlias = Callable[[float, Vec], float]
@@ -184,21 +180,15 @@ class EventGroup:
     """
 
     def __init__(self, view: Interpretation, events: Sequence[Event], span: float) -> None:
-        self._view, self.n, reader = view, len(events), view.coordinate_reader
-        self._little = 1e-9 * span
-        self._others: list[tuple[Owner, Quantity]] = []
-        numbers: list[tuple[int, int, float]] = []
-        for event in events:
-            owner, found = view.owners.find(event.what)
+        self._view, self.n, self._little = view, len(events), 1e-9 * span
+        self._found = [view.owners.find(event.what) for event in events]
+        for event, (_, found) in zip(events, self._found, strict=True):
             if found.components:
                 raise ValueError(f"event {event.__name__!r}: {found.label} is a vector; give a function event(t, y)")
-            kind = _kind(found)
-            number = len(self._others) if kind == OTHER else owner.coordinates[found.coordinate]
-            self._others += [(owner, found)] if kind == OTHER else []
-            numbers.append((kind, number, event.value))
-        self._straight = _straight(view, self._others)
-        width = 24 * view.model.n if self._straight is None else sum(self._straight.sizes)
-        self._followed = Followed(numbers, reader.heads, reader.at, reader.c, width, 1.0 if span > 0.0 else -1.0)
+        # the rates of coordinates; those of others follow from values a little later
+        self._rates = [(o, replace(q, aspect="rate")) if q.aspect == "value" else None for o, q in self._found]
+        kinds = [OTHER if q.aspect != "value" else ANGLE if q.unit == "rad" else VALUE for _, q in self._found]
+        self._followed = Followed(kinds, [event.value for event in events], 1.0 if span > 0.0 else -1.0)
         self._known: tuple[float, Vec, Vec] | None = None
 
     def value(self, place: int) -> Function:
@@ -227,56 +217,34 @@ class EventGroup:
                 self.machine.check()
                 out[:] = np.nan
             return out
-        times, rows = np.array([t]), y[None]
-        measures = Measures(self._view, times, rows, True)
-        others = np.array([measures.value(*each) for each in self._others], dtype=float)
-        out[:] = self._followed.at(t, self._view.in_memory(times, rows)[0], others)
+        measures = Measures(self._view, np.array([t]), y[None], True)
+        numbers = [0.0 if each is None else measures.value(*each) for each in (*self._found, *self._rates)]
+        out[:] = self._followed.at(t, np.array(numbers, dtype=float))
         return out
 
     @cached_property
     def machine(self) -> MachineFunction | None:
-        """The same as a machine function of (t, y); None where Python is called."""
-        view, count, x = self._view, len(self._others), self._followed.x
-        n, rates = view.workspace.layout.n, np.empty(view._n_rates if count else 0)
-        w = np.empty(2 * count + n + 1)
+        """The same as a machine function of (t, y); None where Python is called, or least norms are to be found."""
+        view, recorded, n = self._view, self._view.recorded, self._view.workspace.layout.n
+        nodes = [recorded.node(each) for each in (*self._found, *self._rates)]
+        direct = [recorded.node(each) for each in self._found if each[1].aspect != "acceleration"]
+        if recorded.machine(nodes) is None or (view.ambiguous and recorded.by_loads(direct)):
+            return None
+        w = np.empty(4 * self.n + n + 1)
         w[-1] = self._little
+        here, later = np.empty(view._n_rates), np.empty(view._n_rates)
+        (x, moved), (now, after, _) = np.empty((2, recorded.ends[-1])), np.split(w, [2 * self.n, 4 * self.n])
+        others = None in self._rates
         try:
-            if self._straight is not None:
-                moved, later = np.empty_like(x), np.empty_like(rates)
-                here = self._straight.calls(view, x, w[:count], rates, rates_too=True)
-                beside = self._straight.calls(view, moved, w[count:], later, rates_too=False)
-            else:
-                here, beside = (
-                    None if count else [(view.function(natural, view.workspace.layout.n, len(x)), None, None, x)],
-                    [],
-                )
-            if here is None or beside is None:
-                return None
-            moving = view.workspace.layout.n_differential
-            return self._followed.machine(in_turn(here), in_turn(beside), w, rates, n, moving)
+            calls = in_turn(recorded.calls(view, nodes, x, now, here, rates_too=others))
+            beside = in_turn(recorded.calls(view, nodes, moved, after, later, rates_too=False) if others else [])
+            return self._followed.machine(calls, beside, w, here, n, view.workspace.layout.n_differential)
         except NoMachineCode:
             return None
 
     def reach(self, place: int) -> float:
         """The reach of an event in the step that ends where it was last asked."""
         return 0.0 if self._known is None else float(self._known[2][self.n + place])
-
-
-def _straight(view: Interpretation, found: list[tuple[Owner, Quantity]]) -> Straight | None:
-    """Their code, made once for a model; None where there is none, or nothing to read."""
-    key, known = tuple((owner.name, each.name) for owner, each in found), view.workspace.memory.known
-    if found and known.get(key, (None,))[0] is not view.model:
-        try:
-            known[key] = view.model, Straight(view, found)
-        except (NotStraight, NoMachineCode):  # outputs of blocks; a platform without machine code
-            known[key] = view.model, None
-    return known[key][1] if found else None
-
-
-def _kind(found: Quantity) -> int:
-    if found.aspect != "value":
-        return OTHER
-    return ANGLE if found.unit == "rad" else VALUE
 
 
 @final

@@ -12,18 +12,15 @@ import numpy as np
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, by_fields
 from rbdae.formulations import explicit, null_space
-from rbdae.kernels import outputs
+from rbdae.kernels import outputs, sums
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.forces.readings import by_force, power
-from rbdae.kernels.joint_outputs import joint_forces
+from rbdae.kernels.forces.readings import potentials, power
+from rbdae.kernels.joint_outputs import joint_loads, joint_matrix
 from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.reading import sums
-from rbdae.machine.reading.host import call, slices
+from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import bound, evaluate_each, function_of, machine_of
-from rbdae.multibody.joint_values import joint_matrix, potential_rows
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
     WEAKENED,
@@ -33,18 +30,15 @@ from rbdae.multibody.row_selection import (
     redundant_rows,
 )
 from rbdae.multibody.selection import KeptRows
-from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.matrices import Matrices, MatrixView
-from rbdae.problem.measures import Measures
-from rbdae.problem.owners import CoordinateReader, Owners
+from rbdae.problem.measures import Measures, Recorded
+from rbdae.problem.owners import Owners
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, lazy_state, of_bodies, rotation
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.timed import as_rows
 
 Kernel = Callable[..., None]
-
-_KINDS = {ANGULAR: sums.ANGULAR, DIRECTOR_RATE: sums.DIRECTORS, QUATERNION_RATE: sums.QUATERNIONS}
 
 _NEARLY_SINGULAR = 1e-3
 """Sine between a joint row and those before it, below which reactions are found by singular values."""
@@ -98,6 +92,12 @@ class Interpretation:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
         return as_rows(self.workspace.layout.n, t, y)
 
+    def evaluated(self, entry: Entry, t: Vec, inputs: Sequence[Mat], n: int) -> Mat:
+        """A kernel's n results at rows of its inputs, (m, n)."""
+        out = np.empty((len(t), n))
+        evaluate_each(self._kernel(entry), t, inputs, out)
+        return out
+
     def _each(self, kernel: Kernel, t: ArrayLike, y: ArrayLike, n: int) -> Mat:
         """kernel(t, y, out) on every row, out of length n."""
         times, values, single = self.rows(t, y)
@@ -112,9 +112,7 @@ class Interpretation:
 
     def in_memory(self, t: Vec, y: Mat) -> Mat:
         """Natural coordinates Z (m, 24 bodies) with the bodies as they are in memory."""
-        out = np.empty((len(t), 24 * self.model.n))
-        evaluate_each(self._kernel(outputs.natural), t, (y,), out)
-        return out
+        return self.evaluated(outputs.natural, t, (y,), 24 * self.model.n)
 
     # ------------------------------------------------------------ motion
 
@@ -153,23 +151,22 @@ class Interpretation:
 
         return ByName("body", ((name, lazy_state(partial(of_body, b))) for b, name in enumerate(self.model.names)))
 
+    def _of_model(self, name: str, make: Callable[[], Any]) -> Any:
+        """What problems that follow each other have in common; one with other numbers shares only the memory."""
+        known: dict[str, Any] = self.workspace.memory.known
+        if known.get(name, (None,))[0] is not self.model:
+            known[name] = self.model, make()
+        return known[name][1]
+
     @cached_property
     def owners(self) -> Owners:
-        """Joints and forces with their quantities; problems that follow each other have the same."""
-        known: dict[str, Any] = self.workspace.memory.known
-        if known.get("owners", (None,))[0] is not self.model:  # one with other numbers shares the memory's facts
-            known["owners"] = self.model, Owners(self.model)
-        return cast(Owners, known["owners"][1])
+        """Joints and forces with their quantities."""
+        return cast(Owners, self._of_model("owners", lambda: Owners(self.model)))
 
     @cached_property
-    def coordinate_reader(self) -> CoordinateReader:
-        """The reader of their coordinates."""
-        return CoordinateReader(self.model, self.places, self.owners.coordinates)
-
-    @cached_property
-    def by_force(self) -> Kernel:
-        """The kernel for the natural forces of each force."""
-        return self._kernel(by_force)
+    def recorded(self) -> Recorded:
+        """Their quantities, recorded once for a model."""
+        return cast(Recorded, self._of_model("recorded", lambda: Recorded(self)))
 
     def friction(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """The margins of the frictions under reactions, then their normal forces, (..., 2 frictions)."""
@@ -191,46 +188,24 @@ class Interpretation:
         return self.measures(t, y).all("forces")
 
     @cached_property
-    def _table(self) -> Vec:
-        return table(self.model, self.workspace.settings, self.workspace.layout.order)
-
-    @cached_property
     def _level(self) -> float:
         """The part of the weight's potential that pivots have: it is zero at the origin of space."""
         B = self.model.bodies[: self.model.n]
         pivots = B["nt"] == 0
         return float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * self.model.system.gravity))
 
-    @cached_property
-    def _potentials(self) -> tuple[int, Callable[..., None]]:
-        """How many potentials forces have, and the rows of them."""
-        model = self.model
-        return len(model.bushings) + len(model.forces.elements), potential_rows(self.workspace)
-
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with
         its own mass matrix, which differ where the state has drifted from the constraints."""
-        times, values, single = self.rows(t, y)
-        n, settings, (n_P, potentials) = self.model.n, self.workspace.settings, self._potentials
-        kind, scaled, out = _KINDS[settings.kind.number], not settings.momenta, np.empty((len(times), 2))
-        for part in slices(len(times), 24 * n + n_P):
-            here, states = times[part], values[part]
-            Z, P = self.in_memory(here, states), np.empty((len(here), n_P))
-            if n_P:
-                potentials(here, Z, np.ascontiguousarray(states[:, self.workspace.layout.s]), out=P)
-            arrays = self._level, Z, P, n_P, np.empty(12), out[part]
-            call(sums.energies, len(Z), n, kind, scaled, self._table, *arrays)
-        kinetic, potential = out[0] if single else out.T.copy()
+        out = self._each(self._kernel(sums.energies), t, y, 2)
+        kinetic, potential = out.T.copy()
+        potential -= self._level
         return Energy(kinetic, potential, kinetic + potential)
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear momentum, and angular momentum about the origin of space."""
-        times, values, single = self.rows(t, y)
-        out, kind = np.empty((len(times), 6)), _KINDS[self.workspace.settings.kind.number]
-        for part in slices(len(times), 24 * self.model.n):
-            Z = self.in_memory(times[part], values[part])
-            call(sums.momenta, len(Z), self.model.n, kind, self._table, Z, np.empty(24), out[part])
-        return Momentum(out[0, :3], out[0, 3:]) if single else Momentum(out[:, :3], out[:, 3:])
+        out = self._each(self._kernel(sums.momenta), t, y, 6)
+        return Momentum(out[..., :3], out[..., 3:])
 
     def power(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Power of all that has no potential, drives among it, and that of the user's forces that have one, without
@@ -255,7 +230,17 @@ class Interpretation:
 
     def joint_matrix(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """G of all joint rows with respect to (xdot, Omega) of all bodies, (..., rows, 6 n)."""
-        return joint_matrix(self.workspace, np.asarray(t, dtype=float), self.natural(t, y))
+        n, rows = self.model.n, self.workspace.layout.n_rows
+        G = self._each(self._kernel(joint_matrix), t, y, rows * 6 * n)
+        in_order = G.reshape(*G.shape[:-1], rows, n, 6)[..., self.places, :]
+        return np.asarray(in_order.reshape(*G.shape[:-1], rows, 6 * n))
+
+    def potentials(self, t: Vec, Z: Mat, s: Mat) -> Mat:
+        """Potentials of the bushings, then of the force elements, (m, bushings + elements), at natural coordinates (m,
+        n, 24) and internal states s (m, states) of the forces: windings select the branch of their angles."""
+        rows = np.ascontiguousarray(Z[:, list(self.workspace.layout.order)]).reshape(len(t), -1)
+        n = len(self.model.bushings) + len(self.model.forces.elements)
+        return self.evaluated(potentials, t, (rows, np.ascontiguousarray(s)), n)
 
     def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
@@ -393,14 +378,14 @@ class Interpretation:
         times, values, single = self.rows(t, y)
         la = np.empty((len(times), self.workspace.layout.n_constraints))
         for part in slices(len(times), self.loads.width):
-            la[part] = self.loads.multipliers(times[part], values[part])[1]
+            la[part] = self.loads.multipliers(times[part], values[part])[0]
         return la[0] if single else la
 
     def repaired(self, t: Vec, y: Mat, la: Mat, null: Mat, sure: Mat) -> Mat:
         """Multipliers of least norm where rows are nearly singular or ill-conditioned, into `la`, by singular values;
         see `Loads.multipliers`. Bases, of which vectors beyond those of a row are zero."""
         layout = self.workspace.layout
-        finite = np.isfinite(la).all(axis=1) & np.isfinite(null).all(axis=(1, 2)) & np.isfinite(sure[:, :2]).all(axis=1)
+        finite = np.isfinite(la).all(axis=1) & np.isfinite(null).all(axis=(1, 2)) & np.isfinite(sure).all(axis=1)
         regular = finite & (sure[:, 0] > _NEARLY_SINGULAR**2) & (sure[:, 1] <= self._most_needed)
         if regular.all():
             return null
@@ -461,26 +446,10 @@ class Interpretation:
         times, values, single = self.rows(t, y)
         return self.loads.reactions(times, values, single=single)
 
-    def primitive_loads(self, t: Vec, Z: Mat, la: Mat) -> Any:
-        """Forces of all primitives on their two bodies and torques about their reference points, (rows, primitives, 2,
-        6)."""
-        n = len(self.model.primitives)
-        out = np.empty((len(t), 12 * n))
-        if n:
-            evaluate_each(self._kernel(joint_forces), t, (Z, la), out)
-        return out.reshape(len(t), n, 2, 6)
-
-
-def table(model: Model, settings: Settings, order: Sequence[int]) -> Mat:
-    """The bodies in this order for `rbdae.machine.reading.sums`."""
-    out = np.zeros((model.n, sums.WIDTH))
-    tensor = "euler" if settings.kind.number == DIRECTOR_RATE else "inertia"
-    for row, b in zip(out, order[: model.n], strict=True):
-        body = model.bodies[b]
-        row[sums.MASS if body["nt"] == 3 else sums.PIVOT_MASS] = body["mass"]
-        row[sums.TENSOR : sums.RADIAL] = body[tensor].ravel()
-        row[sums.RADIAL] = body["radial"] * (1.0 if settings.momenta else settings.radial)
-        row[sums.WEIGHT : sums.WEIGHT_D] = body["weight"]
-        row[sums.WEIGHT_D : sums.CENTER] = body["weight_d"]
-        row[sums.CENTER : sums.PIVOT_MASS] = body["center"]
-    return out
+    def joint_loads(self, t: Vec, y: Mat, la: Mat, out: Mat | None = None) -> tuple[Any, Mat]:
+        """Forces of joints on their two bodies and torques about their points there, (m, joints, 2, 2, 3), and their
+        frames (m, joints, 3, 3), by multipliers of joint equations; views of `out` (m, joints, 21)."""
+        m, n = len(t), len(self.model.joints)
+        out = np.empty((m, n, 21)) if out is None else out
+        evaluate_each(self._kernel(joint_loads), t, (y, np.ascontiguousarray(la)), out.reshape(m, 21 * n))
+        return out[..., :12].reshape(m, n, 2, 2, 3), out[..., 12:].reshape(m, n, 3, 3)

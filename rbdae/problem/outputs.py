@@ -6,28 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
-from rbdae.graph.graph import Graph
-from rbdae.graph.symbols import Recorder
 from rbdae.inputs import values_of
-from rbdae.kernels.entry import Entry
 from rbdae.kernels.forces.readings import WIDTH, by_force
-from rbdae.kernels.joint_outputs import joint_forces
-from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.kernels.outputs import natural
-from rbdae.machine.data import Table
-from rbdae.machine.function import MachineFunction, Shapes
-from rbdae.machine.module import compiled
-from rbdae.machine.straight import DECLARATIONS, straight
+from rbdae.machine.function import Shapes
 from rbdae.multibody.code import made
 from rbdae.multibody.recording import (
     MOST_NODES,
@@ -43,11 +34,10 @@ from rbdae.multibody.traced import Tally, TracedKernel
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.driven import places_of, present
 from rbdae.problem.equations import Inputs
-from rbdae.problem.measures import Measures
+from rbdae.problem.formulas import Formulas
+from rbdae.problem.measures import Found
 from rbdae.problem.owners import Owner, Owners
 from rbdae.quantities.quantity import Quantity
-
-Found = tuple[Owner, Quantity]
 
 
 @final
@@ -137,76 +127,12 @@ class Tangents:
 
     def _quantities(self, ran: Run) -> list[Any]:
         """The quantities on symbols; rates in place of accelerations."""
-        model, view = self._workspace.model, self._interpretation
-        Z = [x for state in ran.m.states[: model.n] for x in (*state.x, *state.d, *state.xd, *state.dd)]
-        none = np.zeros(12 * len(model.primitives))
-        applied = np.array(ran.out if len(ran.out) != len(Z) else 12 * model.n * [0.0], dtype=object)
-        measures = Measures.of_symbols(view, np.array(Z, dtype=object), applied, none, none)
+        n = self._workspace.model.n
+        Z = [x for state in ran.m.states[:n] for x in (*state.x, *state.d, *state.xd, *state.dd)]
+        applied = ran.out if len(ran.out) != len(Z) else np.zeros(12 * n)
+        formulas = Formulas(self._interpretation, np.array(Z, dtype=object), applied)
         wanted = [replace(each, aspect="rate") if each.aspect == "acceleration" else each for _, each in self._found]
-        return [measures.value(owner, each) for (owner, _), each in zip(self._found, wanted, strict=True)]
-
-
-@final
-class Straight:
-    """Numbers of quantities as machine code of what kernels give at a state: natural coordinates, applied forces, loads
-    of primitives, normal forces of frictions.
-
-    Attributes
-    ----------
-    sizes : of these four
-    needed : which of them are read
-    function : of these, one after the other
-    """
-
-    def __init__(self, view: Any, found: Sequence[Found]) -> None:
-        model = view.model
-        n_forces = len(model.bushings) + len(model.forces.elements)
-        self.sizes = [
-            24 * model.n,
-            12 * model.n + WIDTH * n_forces,
-            12 * len(model.primitives),
-            2 * len(model.frictions),
-        ]
-        recorder = Recorder({"y": np.ones(sum(self.sizes))}, MOST_NODES)
-        ends = np.cumsum(self.sizes)
-        measures = Measures.of_symbols(view, *np.split(recorder.inputs("y"), ends[:-1]))
-        graph, outputs = recorder.graph, [recorder.number(measures.value(*each)) for each in found]
-        nodes = graph.needed(outputs)
-        self.needed = self._read_by(graph, nodes, ends)
-        beside = [node for (_, each), node in zip(found, outputs, strict=True) if each.aspect != "acceleration"]
-        self._by_multipliers = self._read_by(graph, graph.needed(beside), ends)[2]
-        text = straight("quantities", graph, nodes, outputs, recorder.guards, Table()).replace(
-            "define internal", "define"
-        )
-        module = compiled(f"{DECLARATIONS}\n{text}")
-        self.function = MachineFunction(module.address("quantities"), 0, module, [])
-
-    @staticmethod
-    def _read_by(graph: Graph, nodes: Sequence[int], ends: Ints) -> Bools:
-        """Whether each of the four is read by the nodes."""
-        read = [graph.nodes[k][2] for k in nodes if graph.nodes[k][0] == "input"]
-        return np.isin(np.arange(len(ends)), np.searchsorted(ends, read, side="right"))
-
-    def calls(self, view: Any, x: Vec, out: Vec, rates: Vec, *, rates_too: bool) -> list[Any] | None:
-        """The calls of `rbdae.machine.quantity_events.in_turn` to fill x and the quantities, and the rates of y if they
-        are wanted or needed; None where least norms are to be found."""
-        if self._by_multipliers and view.ambiguous:
-            return None
-        layout, kernels = view.workspace.layout, view.workspace.settings.kernels
-        ends = accumulate(self.sizes)
-        Z, applied, loads, margins = (x[end - size : end] for size, end in zip(self.sizes, ends, strict=True))
-        la, y = rates[layout.n_differential + layout.n_internal :], np.empty(layout.n)
-
-        def call(entry: Entry, out: Vec, *given: Vec) -> Any:
-            function = view.function(entry, *map(len, given or (y,)), len(out))
-            return (function, *(*given, None, None)[:2], out)
-
-        calls = [call(natural, Z)]
-        calls += [call(kernels.rates, rates)] if rates_too or self.needed[2] else []
-        calls += [call(by_force, applied)] if self.needed[1] else []
-        calls += [call(joint_forces, loads, Z, la)] if self.needed[2] else []
-        calls += [call(friction_margins, margins)] if self.needed[3] else []
-        return [*calls, (self.function, x, None, out)]
+        return [formulas.value(owner, each) for (owner, _), each in zip(self._found, wanted, strict=True)]
 
 
 def numbers_among(owners: Owners, quantities: Sequence[Quantity | str]) -> list[Found]:

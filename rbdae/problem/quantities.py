@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, cross
 from rbdae._frozen import brief_repr, by_fields
-from rbdae.machine.reading import motion
-from rbdae.machine.reading.host import call
+from rbdae.graph.functions import select
+from rbdae.machine.reading.host import OfNumbers
 from rbdae.multibody.model import Model
+from rbdae.rotations.algebra import angular_velocity
+from rbdae.rotations.vectors import largest_row
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -80,42 +82,65 @@ def _read_once(owner: Any, name: str, known: Iterable[str], refusal: str) -> Any
 def of_bodies(model: Model, Z: Mat, what: str, places: Sequence[int], out: Mat, k: int) -> None:
     """A field of `BodyState` of the bodies with these places in rows Z, into the rows of `out` (bodies, total, 3) from
     the k-th on; unit quaternions with (bodies, total, 4)."""
-    if what == "quaternion":
-        for row, place in zip(out, places, strict=True):
-            row[k : k + len(Z)] = quaternions(Z, place)
-        return
-    at, width = np.array(places, dtype=np.int64), Z.shape[1]
-    first, m, total, n = k, len(Z), out.shape[1], len(places)
-    if what == "angular_velocity":
-        call(motion.angular_velocities, m, first, total, n, width, at, Z, np.empty(12), out)
+    z, m = Z.reshape(len(Z), model.n, 24), len(Z)
+    if what in ("angular_velocity", "quaternion"):
+        of = angular_velocities if what == "angular_velocity" else _quaternions
+        out[:, k : k + m] = of(z)[:, places].swapaxes(0, 1)
         return
     x, d = (_XD, _DD) if what == "velocity" else (_X, _D)
-    arms = np.array([_arm(body, what) for body in model.bodies[:n]])
-    call(motion.points, m, first, total, n, width, at, x, d, arms, Z, out)
+    arms = _arms(model, what)
+    found = z[:, places, x : x + 3]
+    if arms.any():
+        D = z[:, places, d : d + 9]
+        found += arms[:, :1] * D[..., :3] + arms[:, 1:2] * D[..., 3:6] + arms[:, 2:] * D[..., 6:]
+    out[:, k : k + m] = found.swapaxes(0, 1)
 
 
-def quaternions(Z: Mat, place: int) -> Mat:
-    """Unit quaternions (m, 4), the scalar part last, of the body with this place; of a frame that has drifted from a
-    rotation times a number those of the nearest rotation, U V^T of its singular value decomposition. SciPy finds the
-    same one since 1.12, and another one before."""
-    at, out = 24 * place + _D, np.empty((len(Z), 4))
-    if call(motion.quaternions, len(Z), Z.shape[1], at, Z, out):
+_ANGULAR_VELOCITY = OfNumbers(24, lambda z: angular_velocity(z[_D:_XD].reshape(3, 3), z[_DD:].reshape(3, 3)))
+
+
+def angular_velocities(Z: Mat) -> Mat:
+    """Material angular velocities (..., 3) at natural coordinates (..., 24)."""
+    return _ANGULAR_VELOCITY(Z.reshape(-1, 24)).reshape(*Z.shape[:-1], 3)
+
+
+def _quaternion(d: Any) -> list[Any]:
+    """The unit quaternion of a rotation times a number, the scalar part last, and how far d is from one."""
+    D = d.reshape(3, 3)
+    size = np.sqrt((d @ d) / 3.0)
+    p = largest_row((D / size).T)
+    p = p / np.sqrt(p @ p)
+    off = (D @ D.T) / (size * size) - np.eye(3)
+    return [*p[1:], p[0], select(cross(D[1], D[2]) @ D[0] > 0.0, (off * off).sum(), 1.0)]
+
+
+_QUATERNION = OfNumbers(9, _quaternion)
+
+_OFF = 1e-24
+"""Square of the difference from a rotation times a number that is rounding."""
+
+
+def _quaternions(z: Mat) -> Mat:
+    """Unit quaternions (..., 4), the scalar part last; of a frame that has drifted from a rotation times a number those
+    of the nearest rotation, U V^T of its singular value decomposition. SciPy finds the same one since 1.12, and another
+    one before."""
+    d = np.ascontiguousarray(z[..., _D:_XD]).reshape(-1, 9)
+    found = _QUATERNION(d)
+    q, bad = np.ascontiguousarray(found[:, :4]), ~(found[:, 4] <= _OFF)
+    if bad.any():
         from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
-        rest = np.isnan(out[:, 0])
-        frames = np.swapaxes(Z[rest, at : at + 9].reshape(-1, 3, 3), 1, 2)
-        u, _, vt = np.linalg.svd(frames)
-        out[rest] = Rotation.from_matrix(u @ vt).as_quat()
-    return out
+        u, _, vt = np.linalg.svd(np.swapaxes(d[bad].reshape(-1, 3, 3), 1, 2))
+        q[bad] = Rotation.from_matrix(u @ vt).as_quat()
+    return q.reshape(*z.shape[:-1], 4)
 
 
-def _arm(body: Any, what: str) -> Vec:
-    """The vector from x to a point, in the frame of the body: x is the centre of mass of a free body, and the pivot of
-    one that has one."""
-    free = body["nt"] == 3
-    if what == "center_of_mass":
-        return np.zeros(3) if free else np.array(body["center"])
-    return -body["center"] if free else np.zeros(3)
+def _arms(model: Model, what: str) -> Mat:
+    """The vectors from x to a point of each body, in its frame: x is the centre of mass of a free body, and the pivot
+    of one that has one."""
+    B = model.bodies[: model.n]
+    free, centers = (B["nt"] == 3)[:, None], B["center"]
+    return np.where(free, 0.0, centers) if what == "center_of_mass" else np.where(free, -centers, 0.0)
 
 
 def rotation(q: Vec | Mat) -> Rotation:
@@ -157,18 +182,6 @@ class Constraints:
     velocity: Vec
 
     __repr__ = brief_repr
-
-
-def angular_velocities(Z: Mat) -> Mat:
-    """Material angular velocities (..., n, 3): the skew part of R^-1 Rdot; why the inverse, says
-    `rbdae.machine.reading.motion.turning`."""
-    d1, d2, d3 = (Z[..., 3 + 3 * i : 6 + 3 * i] for i in range(3))
-    dual = np.stack([np.cross(d2, d3), np.cross(d3, d1), np.cross(d1, d2)], axis=-2)
-    det = np.einsum("...k,...k->...", dual[..., 0, :], d1)
-    W = np.einsum("...ik,...jk->...ij", dual, Z[..., 15:24].reshape(*Z.shape[:-1], 3, 3)) / det[..., None, None]
-    return 0.5 * np.stack(
-        [W[..., 2, 1] - W[..., 1, 2], W[..., 0, 2] - W[..., 2, 0], W[..., 1, 0] - W[..., 0, 1]], axis=-1
-    )
 
 
 Units = Mapping[str, tuple[str, str]]

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae._frozen import ByName, brief, refuse_copies
-from rbdae.joints.frames import joint_frame
-from rbdae.kernels.joint_outputs import joint_forces
 from rbdae.kernels.joint_rows import least_norm
-from rbdae.kernels.outputs import constraints, natural
-from rbdae.machine.function import MachineFunction
-from rbdae.machine.reading import loads
-from rbdae.machine.reading.host import call_rows, slices
+from rbdae.machine.reading.host import slices
 
 
 def _all() -> Bools:
@@ -63,9 +58,16 @@ class Reaction:
         return f"Reaction(force={brief(self.force)}, torque={brief(self.torque)}, unique: {unique})"
 
 
+_MOVED = 1e-6
+"""Components that unit multipliers move by more are not unique; forces count times the model's length."""
+
+_PER_VIOLATION, _MOST_MOVED = 100.0, 1e-2
+"""The same where the constraints are violated: rows that follow from the others do so as far as these hold."""
+
+
 @final
 class Loads:
-    """Reads multipliers and reactions from rows (t, y), in machine code.
+    """Reads multipliers and reactions from rows (t, y).
 
     Parameters
     ----------
@@ -78,78 +80,57 @@ class Loads:
 
     def __init__(self, view: Any) -> None:
         self._view, self._model = view, view.model
-        workspace, layout, n = view.workspace, view.workspace.layout, view.model.n
-        self._n_null = len(workspace.selection.rows.dropped)
-        joints, primitives = self._model.joints, self._model.primitives
-        sizes = [
-            layout.n, n, len(primitives), len(joints), layout.n_differential, layout.n_internal, layout.n_rows,
-            view.n_constraints, int(view.ambiguous), self._n_null,
-        ]  # fmt: skip
-        self._s = np.array(sizes, dtype=np.int64)
+        layout, n_joints = view.workspace.layout, len(view.model.joints)
+        self._n_null = len(view.workspace.selection.rows.dropped)
         self._sizes = self._model.scales.sizes(self._model.scales.length)
-        n_rates, n_la = layout.n_differential + layout.n_constraints, layout.n_constraints
-        functions: list[tuple[Any, tuple[int, ...]]] = [
-            (natural, (layout.n, 24 * n)),
-            (workspace.settings.kernels.rates, (layout.n, n_rates)),
-        ]
-        n_out = n_la + self._n_null * layout.n_rows + 2
-        if view.ambiguous:
-            functions.append((least_norm, (layout.n, n_la + layout.n_rows, n_out)))
-            functions.append((constraints, (layout.n, 2 * view.n_constraints)))
-        self._functions = [view.function(entry, *lengths) for entry, lengths in functions]
-        self._functions += self._functions[: 4 - len(functions)]  # these are not called
-        self._w = np.empty(n_rates + layout.n_rows + max(n_out, 2 * view.n_constraints))
-        self.width = 24 * n + n_la + 36 * len(joints) + self._n_null * layout.n_rows
+        self.width = 2 * layout.n + layout.n_constraints + 21 * n_joints + self._n_null * layout.n_rows
 
     __reduce__ = refuse_copies
 
-    def multipliers(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Mat, Mat]:
-        """Z (m, 24 bodies) and multipliers (m, constraints), of least norm where equations may follow from others; then
-        for these bases (m, k, rows) of the multipliers of joints, times the sizes of their equations, that give no
-        force, and (m, 3): the smallest sine between rows, squared, the need of dropped ones, and violations."""
-        m, rows = len(t), self._view.workspace.layout.n_rows
-        Z, la = np.empty((m, 24 * self._model.n)), np.empty((m, self._view.workspace.layout.n_constraints))
-        null, sure = np.empty((m, self._n_null, rows)), np.empty((m, 3))
-        call_rows(loads.multipliers, self._functions, t, self._s, t, y, self._sizes, self._w, Z, la, null, sure)
-        if self._s[loads.AMBIGUOUS]:
-            null = self._view.repaired(t, y, la, null, sure)
-        return Z, la, null, sure
-
-    @cached_property
-    def _of_joints(self) -> tuple[list[MachineFunction], list[Any]]:
-        """The function for forces of primitives, and what it reads: two sides for each joint, points on them, places of
-        the first bodies, -1 for the ground, and the frames of the joints there."""
-        view, model, n_rows = self._view, self._model, self._view.workspace.layout.n_rows
-        function = view.function(joint_forces, 24 * model.n, n_rows, 12 * len(model.primitives))
-        places = [*view.places, -1]
-        of_sides = [
-            (joint.primitives.start, joint.primitives.stop, side, places[b])
-            for joint in model.joints
-            for side, b in enumerate(joint.bodies)
-        ]
-        sides = np.array(of_sides, dtype=np.int64), np.array([p for j in model.joints for p in j.points], dtype=float)
-        firsts = np.array([places[joint.bodies[0]] for joint in model.joints], dtype=np.int64)
-        frames = np.array([joint_frame(model.system.joints[k]) for k in range(len(model.joints))], dtype=float)
-        return [function], [self._s, *sides, firsts, frames, self._sizes]
+    def multipliers(self, t: Vec, y: Mat) -> tuple[Mat, Mat, Vec]:
+        """Multipliers (m, constraints), of least norm where equations may follow from others; then for these bases (m,
+        k, rows) of the multipliers of joints, times the sizes of their equations, that give no force, and the largest
+        violation of a constraint on positions over its size (m,)."""
+        view, m = self._view, len(t)
+        la, n_rows = view.multipliers_of_selection(t, y), view.workspace.layout.n_rows
+        if not view.ambiguous:
+            return la, np.empty((m, 0, n_rows)), np.zeros(m)
+        given = np.concatenate([la, np.broadcast_to(self._sizes, (m, n_rows))], axis=1)
+        n_la, n_null = la.shape[1], self._n_null * n_rows
+        out = view.evaluated(least_norm, t, (y, given), n_la + n_null + 2)
+        la, null = np.ascontiguousarray(out[:, :n_la]), out[:, n_la:-2].reshape(m, self._n_null, n_rows)
+        g = np.abs(view.constraints(t, y).position)
+        g[:, g.shape[1] - n_rows :] /= self._sizes
+        return la, view.repaired(t, y, la, null, out[:, -2:]), g.max(axis=1, initial=0.0)
 
     def reactions(self, t: Vec, y: Mat, *, single: bool) -> dict[str, dict[str, Reaction]]:
         """The reactions by the names of joint and body; of one state if the rows are a `single` one."""
-        model, m, n = self._model, len(t), len(self._model.joints)
+        view, m, n = self._view, len(t), len(self._model.joints)
         if not n:
             return ByName[dict[str, Reaction]]("joint")
-        turned, out = np.empty((n, m, 3, 3)), np.empty((2 * n, 2, m, 3))
-        own, in_space = np.ones((2, 2 * n, 2, 3))
-        functions, given = self._of_joints
+        out = np.empty((m, n, 21))
+        own, in_space = np.ones((2, n, 2, 2, 3))
         for part in slices(m, self.width):
-            times = t[part]
-            Z, la, null, sure = self.multipliers(times, y[part])
-            k = null.shape[1]
-            w = np.empty(12 + null.shape[2] + 12 * len(model.primitives) + 12 * n * k)
-            arrays = (times, Z, la, null, sure, w, out, turned, own, in_space)
-            call_rows(loads.reactions, functions, times, part.start, m, k, model.scales.length, *given, *arrays)
+            at = t[part], y[part]
+            la, null, violations = self.multipliers(*at)
+            _, frames = view.joint_loads(*at, la[:, view.workspace.layout.n_internal :], out[part])
+            if null.shape[1]:
+                pulls = [view.joint_loads(*at, null[:, k] / self._sizes)[0] for k in range(null.shape[1])]
+                limit = np.minimum(_MOVED + _PER_VIOLATION * violations, _MOST_MOVED)
+                self._fix(pulls, frames, limit[:, None, None, None, None], own, in_space)
             if not np.isfinite(la).all():
                 self._doubt(la, own, in_space)
-        return self._named(single, out, turned, own > 0.0, in_space > 0.0)
+        return self._named(out[0] if single else out, own > 0.0, in_space > 0.0)
+
+    def _fix(self, pulls: list[Mat], frames: Mat, limit: Mat, own: Mat, in_space: Mat) -> None:
+        """Components (joints, 2, 2, 3) become 0 where what multipliers without a force pull, (m, joints, 2, 2, 3) each,
+        moves one in the joint's frame or in space; forces count times the model's length."""
+        E = frames[:, :, None, None]
+        in_frame = [sum(pull[..., i, None] * E[..., i, :] for i in range(3)) for pull in pulls]
+        scale = np.array([self._model.scales.length, 1.0])[:, None]
+        for components, pulled in ((in_space, pulls), (own, in_frame)):
+            moved = ~(scale * np.sqrt(sum(pull * pull for pull in pulled)) <= limit)
+            components[moved.any(axis=0)] = 0.0
 
     def _doubt(self, la: Mat, own: Mat, in_space: Mat) -> None:
         """Joints with multipliers that are not finite have no unique reactions."""
@@ -158,20 +139,19 @@ class Loads:
         for k, joint in enumerate(self._model.joints):
             n = sum(int(self._model.primitives["n"][i]) for i in joint.primitives)
             if not known[row : row + n].all():
-                own[2 * k : 2 * k + 2] = in_space[2 * k : 2 * k + 2] = 0.0
+                own[k] = in_space[k] = 0.0
             row += n
 
-    def _named(self, single: bool, loads: Any, axes: Any, own: Any, in_space: Any) -> dict[str, dict[str, Reaction]]:
+    def _named(self, numbers: Mat, own: Bools, in_space: Bools) -> dict[str, dict[str, Reaction]]:
         model, out = self._model, ByName[dict[str, Reaction]]("joint")
-        unique = own.all(axis=(1, 2)).tolist()
-        if single:
-            loads, axes = loads[:, :, 0], axes[:, 0]
+        unique: Any = own.all(axis=(2, 3)).tolist()
+        rows = numbers.shape[:-2]
         for k, joint in enumerate(model.joints):
             entry: ByName[Reaction] = ByName("body of this joint")
+            frame = numbers[..., k, 12:].reshape(*rows, 3, 3)
             for side, b in enumerate(joint.bodies):
-                name, j = model.system.ground.name if b == model.n else model.names[b], 2 * k + side
-                entry[name] = Reaction(
-                    loads[j, 0], loads[j, 1], unique[j], own[j, 0], own[j, 1], in_space[j, 0], in_space[j, 1], axes[k]
-                )
+                name, load = model.system.ground.name if b == model.n else model.names[b], numbers[..., k, 6 * side :]
+                sure = own[k, side, 0], own[k, side, 1], in_space[k, side, 0], in_space[k, side, 1]
+                entry[name] = Reaction(load[..., :3], load[..., 3:6], unique[k][side], *sure, frame)
             out[joint.name] = entry
         return out

@@ -17,7 +17,6 @@ from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import ByName, brief
 from rbdae.adapter import Steps
 from rbdae.kernels.records import ANGLE
-from rbdae.multibody.joint_values import potentials
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import closeness as closeness_of
 from rbdae.problem.interpretation import Interpretation
@@ -158,7 +157,8 @@ def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
         return None
     Z, s = reader.natural(t, y), y[:, reader.layout.s]
     columns = len(reader.model.bushings) + np.flatnonzero(users)
-    here, after = (potentials(reader.workspace, times, Z, s)[:, columns] for times in (t, np.append(t[1:], t[0])))
+    view = reader.interpretation
+    here, after = (view.potentials(times, Z, s)[:, columns] for times in (t, np.append(t[1:], t[0])))
     out: Vec = here.sum(axis=-1)
     return None if np.array_equal(here, after) else out
 

@@ -67,7 +67,7 @@ def test_every_kind_of_force_is_recorded(kinds, rng):
     y = problems[1].y0 + 0.01 * rng.standard_normal(problems[1].n)
     problems[0].energy(problems[0].t0, y)
     found = traced_cases.differences(problems, (0.1, y, problems[1].yd0))
-    assert {"residual", "natural"} <= set(found) and max(found.values()) <= traced_cases.ROUNDINGS, found
+    assert {"residual", "energies"} <= set(found) and max(found.values()) <= traced_cases.ROUNDINGS, found
 
 
 LAYOUTS: dict[str, Callable[[int, int], Any]] = {

@@ -65,7 +65,6 @@ from rbdae.multibody import (
     derived,
     elements,
     jacobian_pattern,
-    joint_values,
     open_numbers,
     rates_jacobian,
     recorded_factors,
@@ -512,7 +511,7 @@ def settings_of(problem: rbdae.Problem) -> VelocitySettings:
 def potentials_of_forces(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
     """The sum of the potentials of all forces, (m,)."""
     Z = problem.natural(t, y)
-    out: Vec = joint_values.potentials(problem.workspace, t, Z, y[:, problem.layout.s]).sum(axis=1)
+    out: Vec = problem.interpretation.potentials(t, Z, y[:, problem.layout.s]).sum(axis=1)
     return out
 
 

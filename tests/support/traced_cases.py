@@ -130,7 +130,10 @@ def ask_for_everything(problem: rbdae.Problem) -> None:
     for name in ("residual", "jacobian", "jacobian_data", "rhs", "rhs_jacobian"):
         if problem.kind == "ode" or not name.startswith("rhs"):
             problem.callbacks.code(name)
-    for read in (found.energy, found.power, found.constraints, found.log_determinant, found.matrices, found.reactions):
+    for read in (
+        found.natural, found.energy, found.momentum, found.power, found.constraints, found.log_determinant,
+        found.matrices, found.reactions,
+    ):  # fmt: skip
         read(t, y)
     found.distance_to_singularity(t, y)
     with suppress(ValueError):
@@ -157,11 +160,10 @@ def _arguments(kernel: inside.TracedCall, problem: rbdae.Problem, at: State) -> 
     """What a kernel takes: (t, y, yd, c), or natural coordinates with multipliers or internal states of forces."""
     t, y, yd = at
     numbers, vectors = iter((t, 3.0)), iter((y, yd))
-    if kernel.name in ("joint_matrix", "joint_forces", "potentials"):
-        Z = problem.interpretation.natural(t, y).ravel()
-        vectors = iter(
-            (Z, y[problem.layout.s] if kernel.name == "potentials" else np.resize(yd, problem.layout.n_rows))
-        )
+    if kernel.name == "potentials":
+        vectors = iter((problem.interpretation.natural(t, y).ravel(), y[problem.layout.s]))
+    if kernel.name == "joint_loads":
+        vectors = iter((y, np.resize(yd, problem.layout.n_rows)))
     return tuple(next(numbers if sign == "t" else vectors) for sign in kernel.entry.signs[1:-1])
 
 

@@ -1,6 +1,4 @@
-"""Reading many states in machine code: a kernel for every row, and what follows from the natural coordinates of rows.
+"""Reading many states in machine code: a kernel, or another recorded function, for every row.
 
-Z has rows of (x, d, xdot, ddot) of every body, 24 numbers each, in the order of the bodies in memory. The functions of
-`rows`, `motion`, `sums` and `loads` are native functions (`rbdae.machine.language`); a row has the same bits alone and
-among others, because nothing goes from row to row.
+A row has the same bits alone and among others, because nothing goes from row to row.
 """

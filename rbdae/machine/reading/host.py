@@ -4,37 +4,27 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from inspect import get_annotations
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae.graph.graph import Graph
+from rbdae.graph.on_stacks import stacked
+from rbdae.graph.symbols import Recorder
 from rbdae.machine import language, reading
+from rbdae.machine.data import Table
 from rbdae.machine.function import MachineFunction, with_arrays
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
-from rbdae.machine.module import NoMachineCode
-from rbdae.machine.reading import collocation, coordinates, loads, motion, rows, sums
+from rbdae.machine.module import NoMachineCode, compiled
+from rbdae.machine.reading import collocation, rows
 from rbdae.machine.sources import sources
+from rbdae.machine.straight import DECLARATIONS, straight
 
-_PROGRAM = Program(
-    (
-        rows.each_row,
-        motion.points,
-        motion.frames,
-        motion.quaternions,
-        motion.angular_velocities,
-        sums.energies,
-        sums.momenta,
-        loads.multipliers,
-        loads.reactions,
-        coordinates.coordinates,
-        collocation.collocate,
-        collocation.along,
-    )
-)
+_PROGRAM = Program((rows.each_row, collocation.collocate, collocation.along))
 _LEVEL = 2
 _NUMBERS = 1 << 16
 """Of the arrays that a slice of the rows needs: they stay in the cache, and signals are seen between two."""
@@ -83,19 +73,6 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     return _functions()[function](*arguments)
 
 
-def call_rows(native: Callable[..., Any], functions: Sequence[MachineFunction], t: Vec, *arguments: Any) -> None:
-    """Call a native function whose first arguments are machine functions, and the number of rows, with times t (m,).
-
-    Raises what a Python function behind one of them has raised.
-    """
-    pairs = [number for each in functions for number in (each.address, each.context)]
-    done = call(native, *pairs, len(t), *arguments)
-    if done < len(t):
-        for each in functions:
-            each.check()
-        raise RuntimeError(f"machine code has failed at t = {t[done]!r}, and nobody knows why")
-
-
 def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
     """out (m, n) = function(t, *inputs) row by row.
 
@@ -105,4 +82,42 @@ def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out:
     second = more[0] if more else first
     for part in slices(len(t), first.shape[1] + second.shape[1] + out.shape[1]):
         y, yd, here, times = first[part], second[part], out[part], t[part]
-        call_rows(rows.each_row, [function], times, times, y, y.shape[1], yd, yd.shape[1], here, here.shape[1])
+        sizes = y, y.shape[1], yd, yd.shape[1], here, here.shape[1]
+        done = call(rows.each_row, function.address, function.context, len(times), times, *sizes)
+        if done < len(times):
+            function.check()
+            raise RuntimeError(f"machine code has failed at t = {times[done]!r}, and nobody knows why")
+
+
+def function_of_numbers(graph: Graph, outputs: Sequence[int]) -> MachineFunction:
+    """Nodes of a graph, of which y is the only input, as a machine function. Raises NoMachineCode."""
+    text = straight("numbers", graph, graph.needed(outputs), outputs, {}, Table())
+    module = compiled(f"{DECLARATIONS}\n{text.replace('define internal', 'define')}")
+    return MachineFunction(module.address("numbers"), 0, module, [])
+
+
+@final
+class OfNumbers:
+    """A function of n numbers, recorded when it is first called: rows (m, n) to rows of its values."""
+
+    def __init__(self, n: int, function: Callable[[Any], Any]) -> None:
+        self._n, self._function = n, function
+
+    @cached_property
+    def _recorded(self) -> tuple[int, MachineFunction | None, Callable[[Mat], Mat]]:
+        recorder = Recorder({"y": np.ones(self._n)}, 10_000)
+        outputs = [recorder.number(each) for each in self._function(recorder.inputs("y"))]
+        try:
+            function = function_of_numbers(recorder.graph, outputs)
+        except NoMachineCode:
+            function = None
+        return len(outputs), function, stacked(recorder.graph, outputs, {"y": 0})
+
+    def __call__(self, x: Mat) -> Mat:
+        """The values at rows of x, which is contiguous."""
+        n, function, plain = self._recorded
+        if function is None:
+            return plain(x)
+        out = np.empty((len(x), n))
+        evaluate_rows(function, np.zeros(len(x)), (x,), out)
+        return out
