@@ -36,8 +36,9 @@ def fields(sines: Coefficients, cotangents: Coefficients) -> dict[str, Any]:
     """The fields of a `Chart` that follow from (alpha, beta, delta) and (kappa, gamma)."""
 
     def rotation(a: Array) -> Array:
-        alpha, beta, _ = sines(square(a))
-        return np.eye(3) + skew(a) * alpha + skew(a) @ skew(a * beta)
+        t = square(a)
+        alpha, beta, _ = sines(t)
+        return np.eye(3) * (1.0 - beta * t) + skew(a) * alpha + np.multiply.outer(a * beta, a)
 
     def rate(a: Array, om: Array) -> Array:
         kappa, gamma = cotangents(square(a))

@@ -28,8 +28,9 @@ def _inverted(a: Vec) -> Vec:
 
 def _gram(x: Array, y: Array) -> Array:
     """(x_k . y_k, then x_i . y_j + x_j . y_i for ij = 12, 31, 23) over the rows of two frames, [NS] (19)."""
-    S = frame(x) @ frame(y).T
-    return np.array([*np.diag(S), *(S[i, j] + S[j, i] for i, j in ((0, 1), (2, 0), (1, 2)))])
+    X, Y = frame(x), frame(y)
+    beside = [sum(X[i] * Y[j] + X[j] * Y[i]) for i, j in ((0, 1), (2, 0), (1, 2))]
+    return np.array([*(X[k] @ Y[k] for k in range(3)), *beside])
 
 
 def _internal_constraints(a: Array) -> Array:
