@@ -53,7 +53,7 @@ from rbdae.kernels.memory import (
 )
 from rbdae.kernels.outputs import violations
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.rotations.chart import normalise, rate
+from rbdae.rotations.chart import numbered
 
 MORE_GIVEN = 2
 """Numbers behind u for a step: a; 1 where bodies go by u and not by d."""
@@ -61,11 +61,10 @@ MORE_GIVEN = 2
 
 def normalise_rotations(m: Memory) -> None:
     """The rotation parameters of all bodies onto the chart's internal constraints."""
-    h = head(m)
-    S = states(m)
-    if h.chart_internal > 0:
-        for b in range(h.n_bodies):
-            normalise(h.chart, S[b].a, S[b].s)
+    chart = numbered(head(m).chart)
+    if chart.normalise is not None:
+        for s in states(m)[: head(m).n_bodies]:
+            s.a[: chart.n] = chart.normalise(s.a[: chart.n])
 
 
 def turn_velocities(m: Memory, how: float) -> None:
@@ -97,9 +96,7 @@ def displace(m: Memory) -> None:
         turning = o.iv + o.nt
         s.x[: o.nt] += d[o.iv : turning]
         if h.kind == ANGULAR:
-            s.t[:3] = d[turning : turning + 3]
-            rate(h.chart, s.a, s.t, s.ad)
-            s.a[: o.na] += s.ad[: o.na]
+            s.a[: o.na] += numbered(h.chart).rate(s.a[: o.na], d[turning : turning + 3])
         else:
             s.a[: o.na] += d[turning : turning + o.na]
     normalise_rotations(m)

@@ -14,7 +14,7 @@ from rbdae.kernels.forces.readings import write_potentials
 from rbdae.kernels.memory import bodies, force_states, head, states
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.rotations.algebra import angular_velocity
+from rbdae.rotations.vectors import angular_velocity
 
 
 @entry("ityo")

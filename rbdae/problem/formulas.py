@@ -19,8 +19,7 @@ from rbdae.kernels.forces.readings import WIDTH
 from rbdae.problem.owners import Owner
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity
-from rbdae.rotations.algebra import angular_velocity
-from rbdae.rotations.vectors import largest_row
+from rbdae.rotations.vectors import angular_velocity, largest_row
 
 GROUND = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
 

@@ -18,8 +18,7 @@ from rbdae._frozen import brief_repr, by_fields
 from rbdae.graph.functions import select
 from rbdae.machine.reading.host import OfNumbers
 from rbdae.multibody.model import Model
-from rbdae.rotations.algebra import angular_velocity
-from rbdae.rotations.vectors import largest_row
+from rbdae.rotations.vectors import angular_velocity, largest_row
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

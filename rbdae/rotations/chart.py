@@ -159,16 +159,3 @@ def register(chart: Chart) -> None:
 def numbered(chart: int) -> Chart:
     """The chart of a number."""
     return _BY_NUMBER[chart]
-
-
-def rate(chart: int, a: Array, om: Array, ad: Array) -> None:
-    """ad[:na] = K(a) om, with the material angular velocity om."""
-    of = _BY_NUMBER[chart]
-    ad[: of.n] = of.rate(a[: of.n], om[:3])
-
-
-def normalise(chart: int, a: Array, work: Array) -> None:
-    """a onto the internal constraints."""
-    of = _BY_NUMBER[chart]
-    assert of.normalise is not None, "the kernels ask first whether a chart has it"
-    a[: of.n] = of.normalise(a[: of.n])

@@ -47,6 +47,18 @@ def reciprocal(D: Array) -> Array:
     return C / (d1 @ C[:, 0])
 
 
+def angular_velocity(D: Array, rates: Array) -> Array:
+    """Omega, the axial vector of W = R^-1 Rdot, of directors and their rates in rows, D = R^T.
+
+    With the inverse, not the transpose: then the angular velocity is the unknown Omega also where the frame has drifted
+    from an orthonormal one (R^T Rdot is off by the fourth power of a quaternion's norm). The rows of det R R^-1 are
+    d2 x d3, d3 x d1, d1 x d2.
+    """
+    dual = np.array([cross(D[1], D[2]), cross(D[2], D[0]), cross(D[0], D[1])])
+    W = dual @ rates.T
+    return np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) * (0.5 / (dual[0] @ D[0]))
+
+
 # ---------------------------------------------------------------- quaternions
 
 

@@ -8,14 +8,13 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 
 from __future__ import annotations
 
-from rbdae.graph.functions import Array, Memory
+from rbdae.graph.functions import Memory
 from rbdae.kernels.bodies import euler_parameter_forms, spatial
 from rbdae.kernels.bodies.velocities import (
     acceleration_of_momentum,
     basis,
     natural_acceleration,
     natural_velocity,
-    pulled_back,
     velocity_of_momentum,
 )
 from rbdae.kernels.memory import bodies, head, references, states
@@ -82,8 +81,3 @@ def velocity_basis(m: Memory) -> None:
         s.B[:, : o.nr] = basis(h.kind, s)
         if h.forms == 1:
             s.U[:, :4] = euler_parameter_forms.row_basis(h.pull_back, s.a[:4])
-
-
-def to_velocities(m: Memory, b: int, f: Array, out: Array) -> None:
-    """out[:nr] = B^T f of one body. Reads a and d."""
-    out[: bodies(m)[b].nr] = pulled_back(head(m).kind, states(m)[b], f)

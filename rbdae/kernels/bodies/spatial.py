@@ -10,38 +10,23 @@ quaternions and directors, too.
 
 from __future__ import annotations
 
-from rbdae.graph.functions import Array, Memory
+from rbdae.graph.functions import Memory
 from rbdae.kernels.memory import bodies, head, solution, states
 from rbdae.rotations.vectors import frame, reciprocal
-
-
-def to_material(d: Array, om: Array, out: Array) -> None:
-    """out[:3] = R^T om; d holds the columns of R."""
-    out[:3] = frame(d).T @ om[:3]
-
-
-def inverse_transposed(d: Array, C: Array) -> None:
-    """C = R^-T."""
-    C[:3, :3] = reciprocal(frame(d))
-
-
-def times_three(C: Array, x: Array, i: int, out: Array, j: int) -> None:
-    """out[j:j + 3] = C x[i:i + 3]; the same place is allowed."""
-    out[j : j + 3] = C[:3, :3] @ x[i : i + 3]
 
 
 def velocities(m: Memory) -> None:
     """w = R^T omega of all bodies."""
     for b in range(head(m).n_bodies):
         s = states(m)[b]
-        to_material(s.d, s.p, s.w)
+        s.w[:3] = frame(s.d).T @ s.p[:3]
 
 
 def accelerations(m: Memory) -> None:
     """wdot = R^T omegadot of all bodies."""
     for b in range(head(m).n_bodies):
         s = states(m)[b]
-        to_material(s.d, s.pd, s.wd)
+        s.wd[:3] = frame(s.d).T @ s.pd[:3]
 
 
 def spatial_velocity(m: Memory, b: int) -> None:

@@ -12,11 +12,11 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.bodies.internal_constraints import add_internal_forces
-from rbdae.kernels.bodies.natural import to_velocities
+from rbdae.kernels.bodies.velocities import pulled_back
 from rbdae.kernels.constraints.primitives import gradient_times
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import ANGULAR
-from rbdae.rotations.chart import rate
+from rbdae.rotations.chart import numbered
 
 
 def add_corrections(m: Memory, mu: Array, out: Array) -> None:
@@ -31,12 +31,9 @@ def add_corrections(m: Memory, mu: Array, out: Array) -> None:
     for b, (o, s) in enumerate(zip(bodies(m)[:-1], states(m)[:-1], strict=True)):
         i = o.iq + o.nt
         out[o.iq : i] += f[b, : o.nt]
-        turning = np.zeros(o.nr, dtype=out.dtype)
-        to_velocities(m, b, f[b, 3:], turning)
+        turning = pulled_back(h.kind, s, f[b, 3:])
         if h.kind == ANGULAR:
-            change = np.zeros(o.na, dtype=out.dtype)
-            rate(h.chart, s.a, turning, change)
-            out[i : i + o.na] += change
+            out[i : i + o.na] += numbered(h.chart).rate(s.a[: o.na], turning)
         else:
             out[i : i + o.na] += turning
             add_internal_forces(m, b, mu, out, i)

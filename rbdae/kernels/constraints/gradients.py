@@ -11,7 +11,7 @@ import numpy as np
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.rotations.algebra import director_tangents
+from rbdae.rotations.directors import DIRECTORS
 
 
 def moving_sides(m: Memory, p: Array) -> Iterator[tuple[int, int, Any]]:
@@ -19,11 +19,6 @@ def moving_sides(m: Memory, p: Array) -> Iterator[tuple[int, int, Any]]:
     for side, b in enumerate(p.body):
         if bodies(m)[b].fixed == 0:
             yield side, b, bodies(m)[b]
-
-
-def columns_of(kind: int, c: Array, side: int, D: Array, n: int, out: Array) -> None:
-    """out[:, :n] = sum_i c_i D[3 i:3 i + 3, :n] over the directors of one side."""
-    out[:, :n] = along(c, side, np.eye(9) if kind == DIRECTOR_RATE else D[:, :n])
 
 
 def along(c: Array, side: int, D: Array) -> Array:
@@ -59,9 +54,7 @@ def twist_gradients(m: Memory) -> None:
     Q and the directors; writes as `gradients` does."""
     for p, r in zip(primitives(m), rows(m), strict=True):
         for side, b, _ in moving_sides(m, p):
-            D = np.zeros((9, 3), dtype=r.P.dtype)
-            director_tangents(states(m)[b].d, D)
-            gradient(p, r, side, D)
+            gradient(p, r, side, DIRECTORS.kinematics(states(m)[b].d))
 
 
 def gradient(p: Array, r: Array, side: int, D: Array) -> None:

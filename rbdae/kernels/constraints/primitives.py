@@ -23,11 +23,6 @@ def natural(m: Memory, p: Array, order: int) -> Array:
     return np.concatenate([getattr(states(m)[b], name) for b in p.body for name in names]).reshape(8, 3)
 
 
-def combine(c: Array, x1: Array, d1: Array, x2: Array, d2: Array, out: Array) -> None:
-    """out = c Z."""
-    out[:3] = c @ np.concatenate([x1, d1, x2, d2]).reshape(8, 3)
-
-
 def primitive_vectors(m: Memory, order: int) -> None:
     """P and Q of all primitives, with their rates up to the order (0, 1, 2). Reads the natural coordinates up to
     this order."""
@@ -77,22 +72,6 @@ def gradient_times(p: Array, r: Array, la: Array) -> Array:
     return (np.outer(p.A, r.Q * f) + np.outer(p.B, r.P * f)).reshape(2, 12)
 
 
-def add_natural(c: Array, f: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
-    """Natural forces of both bodies += scale c_k f."""
-    _add(np.outer(c, f[:3] * scale), fx1, fd1, fx2, fd2)
-
-
-def add_gradient(p: Array, r: Array, la: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
-    """Natural forces of both bodies += scale G^T la of one primitive. Reads P and Q."""
-    _add(gradient_times(p, r, la[: p.n] * scale), fx1, fd1, fx2, fd2)
-
-
-def _add(F: Array, *forces: Array) -> None:
-    """(fx, fd) of both bodies += F, 24 numbers."""
-    for out, part in zip(forces, np.split(F.ravel(), (3, 12, 15)), strict=True):
-        out[:] = out + part
-
-
 def primitive_forces(m: Memory) -> None:
     """Add the constraint forces -G^T la of the joints to the natural forces. Reads the multipliers, P and Q; leaves
     the multipliers of each primitive in r.la, 0 in dropped rows."""
@@ -100,5 +79,6 @@ def primitive_forces(m: Memory) -> None:
     la = multipliers(m)
     for p, r in zip(primitives(m), rows(m), strict=True):
         r.la[: p.n] = la[p.row : p.row + p.n] * np.array(p.keep[: p.n])
-        one, two = (S[b] for b in p.body)
-        add_gradient(p, r, r.la, -1.0, one.fx, one.fd, two.fx, two.fd)
+        for b, f in zip(p.body, gradient_times(p, r, r.la[: p.n]), strict=True):
+            S[b].fx[:] = S[b].fx - f[:3]
+            S[b].fd[:] = S[b].fd - f[3:]

@@ -16,7 +16,6 @@ import numpy as np
 
 from rbdae.graph.functions import Memory
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix
-from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.constraints.gradients import moving_sides
 from rbdae.kernels.forces.reaction_friction import reaction_load
 from rbdae.kernels.linear.friction_columns import solve_friction
@@ -33,6 +32,7 @@ from rbdae.kernels.memory import (
     states,
 )
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
+from rbdae.rotations.vectors import frame, reciprocal
 
 
 class _Body(NamedTuple):
@@ -60,8 +60,7 @@ def solve_columns(m: Memory, W: Any) -> None:
     _add_friction(m, W)
     if h.spatial == SPATIAL_VELOCITIES:
         for part, state in zip(parts, states(m), strict=False):
-            inverse_transposed(state.d, state.C)
-            W[part.w] = state.C @ W[part.w]
+            W[part.w] = reciprocal(frame(state.d)) @ W[part.w]
 
 
 def _body(m: Memory, W: Any, b: int) -> _Body:

@@ -19,7 +19,7 @@ from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear.small import inverse
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
-from rbdae.rotations.quaternion_algebra import quaternion_tangents
+from rbdae.rotations.quaternion import QUATERNION
 
 _BELOW = ([1, 2, 2], [0, 0, 1])
 """The places below the diagonal, in the order of the constraints."""
@@ -40,8 +40,7 @@ def reduction(m: Memory, b: int) -> tuple[Array, Array]:
     if h.kind == ANGULAR:
         return np.eye(3), o.inertia_inverse
     if h.kind == QUATERNION_RATE:
-        N = np.zeros((4, 3), dtype=a.dtype)
-        quaternion_tangents(a, N)
+        N = QUATERNION.kinematics(a[:4])
         return N, o.inertia_inverse if h.momenta == 1 else o.inertia_inverse * (1.0 / (_norm(a) * _norm(a)))
     C = _reciprocal(m, a)
     N = np.array([_stacked(m, np.cross(e, np.eye(3)).T @ C) for e in np.eye(3)]).T

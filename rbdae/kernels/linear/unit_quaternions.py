@@ -16,8 +16,7 @@ import numpy as np
 
 from rbdae.graph.functions import Array, Memory
 from rbdae.kernels.memory import bodies, constraint_side, head, right_hand_side, solution, states
-from rbdae.rotations.algebra import spin_transposed
-from rbdae.rotations.quaternion_algebra import add_product, conjugate_product
+from rbdae.rotations.vectors import axial, conjugate, frame, product, pure
 
 
 def free_accelerations(m: Memory) -> None:
@@ -38,21 +37,19 @@ def _accelerate(m: Memory, *, moved: bool) -> None:
         vd[o.iv : i] = f[o.iv : i] / o.mass
         vd[i : i + 4] = s.a[:4] * side[o.il] if moved else 0.0
         b = _half_rate(o, s) if moved else _half_moment(o, s)
-        add_product(s.a, np.array([0.0, *b]), 1.0, vd[i : i + 4])
+        vd[i : i + 4] += product(s.a[:4], pure(b))
 
 
 def _half_moment(o: Array, s: Array) -> Array:
     """J^-1 n / 2 of one body."""
-    n = np.zeros(3, dtype=s.a.dtype)
-    spin_transposed(s.d, s.fd, n)
-    return (o.inertia_inverse * 0.5) @ n
+    return (o.inertia_inverse * 0.5) @ axial(frame(s.d).T @ frame(s.fd))
 
 
 def _half_rate(o: Array, s: Array) -> Array:
     """b of one body. J^-1 (W x J W) is linear in products of two of W, by numbers of the model: in principal axes three
     are not 0, half of the operations."""
     J, Ji = o.inertia, o.inertia_inverse
-    w0, x, y, z = _material(s.a, s.w)
+    w0, x, y, z = product(conjugate(s.a), s.w[:4])
     cross = np.array(
         [
             [J[2, 2] - J[1, 1], -J[0, 1], J[0, 2], 0.0, J[1, 2], -J[1, 2]],
@@ -66,13 +63,6 @@ def _half_rate(o: Array, s: Array) -> Array:
     return turned + (Ji @ W) * (2.0 * o.radial * w0) + _half_moment(o, s)
 
 
-def _material(p: Array, x: Array) -> Array:
-    """conj(p) o x."""
-    out = np.zeros(4, dtype=p.dtype)
-    conjugate_product(p, x, out)
-    return out
-
-
 def balance(m: Memory, out: Array, row: int) -> None:
     """The equations that these accelerations solve. out[row:]: the dynamics, for the rotation J (w' / 2 - b) and a 0;
     the unit norm divided by |p|^2 at its place among the constraints. Reads the natural forces, which contain those of
@@ -81,7 +71,7 @@ def balance(m: Memory, out: Array, row: int) -> None:
         i = row + o.iv + o.nt
         out[row + o.iv : i] = (s.xdd * o.mass - s.fx)[: o.nt]
         n = 1.0 / (s.a[:4] @ s.a[:4])
-        along, *across = _material(s.a, s.wd) * n
+        along, *across = product(conjugate(s.a), s.wd[:4]) * n
         out[row + head(m).n_v + o.il] = along + s.w[:4] @ s.w[:4]
         out[i : i + 3] = (o.inertia * 2.0) @ (np.array(across) - _half_rate(o, s))
         out[i + 3] = 0.0
