@@ -1,9 +1,9 @@
 """The memory of a model: everything that a kernel reads or writes beside `y`, as arrays by name.
 
 A kernel gets it as its first argument `m`, and opens the arrays that it needs by their names below, such as
-``bodies(m)``. Their numbers may be of any kind: floats and complex numbers (`rbdae.kernels.plain_memory`), symbols
-(`rbdae.kernels.symbolic`). The head has sizes and kinds. The table of arrays is the only list of them: the memory that
-is made for them and what code depends on follow.
+``bodies(m)``. Their numbers may be of any kind: floats, complex numbers, symbols (`rbdae.kernels.symbolic`). The head
+has sizes and kinds. The table of arrays is the only list of them: the memory that is made for them and what code
+depends on follow.
 """
 
 from __future__ import annotations

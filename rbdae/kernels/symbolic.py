@@ -12,8 +12,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.kernels.plain_memory import SINGLE
-
 
 @final
 class SymbolicMemory:
@@ -36,17 +34,15 @@ class SymbolicMemory:
 
     def __getattr__(self, name: str) -> Any:
         """An array that is asked for for the first time: some are large, and few kernels need them."""
-        out = opened(name, self._arrays[name])
+        out = opened(self._arrays[name])
         setattr(self, name, out)
         return out
 
 
-def opened(name: str, array: Any) -> Any:
-    """An array as kernels on symbols read it: objects with attributes for its records, those of one record alone by
-    their name; numbers as arrays of objects."""
+def opened(array: Any) -> Any:
+    """An array as kernels read it: objects with attributes for its records; numbers as arrays of objects."""
     if array.dtype.names:
-        records = [_record(row) for row in array]
-        return records[0] if name in SINGLE else records
+        return [_record(row) for row in array]
     return array.copy() if array.dtype.kind == "i" else array.astype(object)
 
 

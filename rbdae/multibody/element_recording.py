@@ -332,8 +332,8 @@ def memory_of_first(
     moving = [k for k, b in enumerate(first["bodies"].tolist()) if b != n]
     named = first["bodies"][moving].tolist()
     for name in ("bodies", "states"):
-        records[name] = [*(records[name][k] for k in moving), *opened(name, own[name][[n]])]
-    records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
+        records[name] = [*(records[name][k] for k in moving), *opened(own[name][[n]])]
+    records["rows"] = opened(workspace.arrays["rows"][: len(records["primitives"])])
     m: Any = symbolic_memory(workspace, recorder, records | dict(others))
     if "references" in vars(m):
         m.references = m.references[named]

@@ -123,7 +123,7 @@ class OpenNumbers:
         """The records for kernels on symbols, with the symbols of `values` in their places."""
         out, first = {}, 0
         for name, part in self.arrays.items():
-            records = opened(name, arrays[name])
+            records = opened(arrays[name])
             _fill(records, arrays[name].dtype, part.structure.places, loaded[first : first + len(part.values)])
             out[name], first = records, first + len(part.values)
         return out
@@ -261,7 +261,7 @@ def _fill(records: list[Any], dtype: Any, places: Ints, loaded: Sequence[Any]) -
 def records_with(name: str, array: Any, places: Ints, loaded: Sequence[Any]) -> list[Any]:
     """Records of an array for kernels on symbols, with the symbols `loaded` at these places (records, floats of a
     record), as `Structure` has them."""
-    records: list[Any] = opened(name, array)
+    records: list[Any] = opened(array)
     _fill(records, array.dtype, places, loaded)
     return records
 

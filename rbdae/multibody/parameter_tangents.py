@@ -175,7 +175,7 @@ def _numbers(workspace: Workspace, t: float, y: Vec, yd: Vec) -> dict[str, Any]:
 
 def _lifted(array: Any, stepped: Any, change: Any) -> Any:
     """Records for kernels on symbols whose numbers follow the change of the parameter, at its given value."""
-    records = opened("", array)
+    records = opened(array)
     for field in array.dtype.names:
         for record, slope in zip(records, np.imag(stepped[field]) / _STEP, strict=True):
             if slope.any():

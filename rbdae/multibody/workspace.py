@@ -7,19 +7,16 @@ and the kernels of either find their own.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
-from rbdae import _process
 from rbdae._arrays import Mat, Vec, copied
-from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import ARRAYS
-from rbdae.kernels.plain_memory import PlainMemory
+from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.kernels.user_functions import raising
 from rbdae.multibody.arrays import loop_records
 from rbdae.multibody.layout import Layout
@@ -31,28 +28,10 @@ from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import square_pattern
 
-_LOCK = threading.RLock()
-"""Of memories while kernels in plain Python work on them; they may call the user's functions, which call others."""
-_process.protect(lambda: _LOCK, 5)
-
-
-@final
-class _Plain:
-    """A kernel on a memory."""
-
-    def __init__(self, kernel: Entry, m: PlainMemory) -> None:
-        self._kernel, self._m = kernel, m
-
-    def __call__(self, *arguments: Any) -> None:
-        with _LOCK, np.errstate(all="ignore"):
-            self._kernel(self._m, *arguments)
-
-    __reduce__ = refuse_copies
-
 
 @final
 class Workspace:
-    """A `Memory` with one selection; kernels take its `plain_memory`."""
+    """A `Memory` with one selection."""
 
     def __init__(self, memory: Memory, selection: Selection) -> None:
         self.memory = memory
@@ -60,7 +39,7 @@ class Workspace:
         self._made: dict[str, Any] = {}
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
-        self._plain: PlainMemory | None = None
+        self._singular = 0
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
@@ -94,8 +73,6 @@ class Workspace:
         self._arrays[name] = array
         self.numbers = self.open_numbers = self.elements = self.structure = None
         self.contexts.clear()
-        if self._plain is not None:
-            self._plain.own(name, array)
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
@@ -136,20 +113,6 @@ class Workspace:
                 head[name] = size
             self._made.setdefault("head", head)
         return self._made["head"]
-
-    @property
-    def plain_memory(self) -> PlainMemory:
-        """The argument `m` of kernels: the arrays themselves."""
-        if self._plain is None:
-            self._plain = PlainMemory(self.head, self.arrays)
-        return self._plain
-
-    def _set(self, **numbers: int) -> None:
-        """Numbers of the head, for kernels of all kinds."""
-        for name, number in numbers.items():
-            self.head[name] = number
-            if self._plain is not None:
-                setattr(self._plain.head, name, number)
 
     # ------------------------------------------------------------ facts
 
@@ -223,7 +186,14 @@ class Workspace:
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
         recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
-        return self.raising(_Plain(kernel, self.plain_memory))
+
+        def call(*arguments: Any) -> None:
+            m = SymbolicMemory(self.head, self.arrays, {})
+            with np.errstate(all="ignore"):
+                kernel(m, *arguments)
+            self._singular = int(m.head.singular)
+
+        return self.raising(call)
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""
@@ -240,19 +210,15 @@ class Workspace:
         """Have the order of elimination of steps (`rbdae.kernels.conserving.steps`)."""
         if "newton_order" not in self._arrays:
             n, order = elimination_order(self.arrays, self.layout.n_internal)
-            self._set(n_body_unknowns=n, n_newton=len(order))
+            self.head["n_body_unknowns"], self.head["n_newton"] = n, len(order)
             self.own("newton_order", order)
 
-    # ------------------------------------------------------------ the last factorisation
-
     def singular_row(self) -> int | None:
-        """The joint row (in the order of the joints) at which the last factorisation broke down; None if it did not."""
-        place = int(self.head["singular"][0])
-        return None if place == 0 else self.row_of_pivot(place - 1)
-
-    def row_of_pivot(self, place: int) -> int:
-        """The joint row that is eliminated at this place."""
-        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + place])
+        """The joint row (in the order of the joints) at which the last factorisation on floats broke down; None if it
+        did not."""
+        if self._singular == 0:
+            return None
+        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + self._singular - 1])
 
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _INSIDERS = {
     "again", "by_time", "each", "interpretation", "model", "of", "resumed", "resumed_with_inputs",
-    "selection", "singular_row", "start", "switches", "translated", "with_selection", "workspace",
+    "selection", "start", "switches", "translated", "with_selection", "workspace",
 }  # fmt: skip
 
 R = TypeVar("R")
@@ -429,11 +429,6 @@ class Problem(Equations):
             raise TypeError("project: projection must be a rbdae.Projection, got False; leave it out for the usual one")
         bound(_check.time("project", t), out)
         return out
-
-    def singular_row(self) -> str | None:
-        """The name of the joint equation at which the last factorisation broke down; None if it did not."""
-        row = self.workspace.singular_row()
-        return None if row is None else self.model.row_name(row)
 
 
 def _reading(line: Observable) -> Callable[..., Any]:

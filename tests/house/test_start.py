@@ -64,9 +64,9 @@ PLAIN = """
 import numpy as np
 import inside
 import rbdae
-kernel, m = inside.plain_residual(rbdae.models.heavy_top(), "index-2")
+residual = inside.plain_residual(rbdae.models.heavy_top(), "index-2")
 out = np.zeros(14)
-kernel(m, 0.0, np.full(14, 0.5), np.ones(14), out)
+residual(0.0, np.full(14, 0.5), np.ones(14), out)
 assert np.isfinite(out).all() and np.abs(out).max() > 0.0
 """
 

@@ -349,12 +349,12 @@ def memory(problem: rbdae.Problem) -> dict[str, Vec]:
     return dict(problem.workspace.arrays)
 
 
-def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
-    """The kernel of the residual as plain Python, and its first argument; nothing is compiled on the way."""
+def plain_residual(system: rbdae.System, formulation: str) -> Any:
+    """The kernel of the residual on floats; nothing is compiled on the way."""
     options = formulating.check_choices(formulation, "quaternion", None, {}, "error", "space")
     of = Memory.of(compile_system(system, t0=0.0), options.settings("any"))
     workspace = Workspace(of, selection.Selection())
-    return options.formulation.kernels.residual, workspace.plain_memory
+    return workspace.plain(options.formulation.kernels.residual)
 
 
 # ---------------------------------------------------------------- compiling

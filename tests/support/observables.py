@@ -31,7 +31,6 @@ LAWS = {
     "test_constant_mass::test_classes": "Problem variable_index",
     "test_null_space_ggl::test_the_derivative_array_knows_other_forms": "Problem index",
     "test_redundancy::test_the_motion_is_that_of_the_twin": "Problem redundant",
-    "test_projection::test_singular_positions_are_named": "Problem singular_row",
     "test_reference_rotations::test_rows_are_read_by_their_own_reference_rotation": "Problem reference_rotations",
     "test_singular::test_the_volume_is_that_of_the_joints_matrix": "Problem log_determinant",
     "test_derivatives::test_jacobian_of_the_residual": "Problem code jacobian sparse_jacobian sparsity",
