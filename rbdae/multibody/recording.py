@@ -21,7 +21,6 @@ from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import SymbolicMemory
-from rbdae.multibody.arrays import fresh_states
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.workspace import Workspace
 
@@ -32,10 +31,6 @@ _SELECTED, _PATTERNS = named(Content.SELECTION), frozenset(named(Content.PATTERN
 _ALL_CONSTANT = frozenset(named(Content.NUMBERS, Content.STRUCTURE, Content.PATTERN))
 
 _OF_FORCES = ("bushings", "elements", "entries", "element_constants", "frictions")
-
-_CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
-"""What `rbdae.kernels.constraints.drives` writes into driven primitives."""
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -98,11 +93,8 @@ def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> 
 
 
 def constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:
-    """The records with numbers of the model, as they are before any call."""
-    out = {name: _lasting(workspace, name) for name in names}
-    if "states" in names:
-        out["states"] = fresh_states(workspace.settings, workspace.arrays["bodies"], workspace.memory.scalar)
-    return out
+    """The records with numbers of the model."""
+    return {name: workspace.arrays[name] for name in names}
 
 
 def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
@@ -124,23 +116,7 @@ def structure_of(workspace: Workspace) -> tuple[Any, ...]:
 
 def _constants(workspace: Workspace, names: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
     own = sorted(workspace.owned.keys() & names)
-    return tuple((name, _lasting(workspace, name).tobytes()) for name in own)
-
-
-def _lasting(workspace: Workspace, name: str) -> Any:
-    """An array without what kernels write into it: in place of the values of drives at the time of the last call it has
-    those of the model, or none."""
-    array = workspace.arrays[name]
-    if name not in ("primitives", "drives") or not len(workspace.arrays["drives"]):
-        return array
-    out = array.copy()
-    if name == "drives":
-        out["value"] = 0.0
-        return out
-    driven = workspace.arrays["drives"]["primitive"]
-    for part in _CLOCKED:
-        out[part][driven] = workspace.model.primitives[part][driven]
-    return out
+    return tuple((name, workspace.arrays[name].tobytes()) for name in own)
 
 
 def recorded(
