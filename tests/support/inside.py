@@ -316,9 +316,9 @@ def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | No
         other = Workspace(Memory.of(compile_system(system), of.settings), of.selection)
         out = np.zeros(problem.n_equations)
         if yd is None:
-            in_python(other, of.settings.kernels.rates)(problem.t0, y, out)
+            other.plain(of.settings.kernels.rates)(problem.t0, y, out)
         else:
-            in_python(other, of.settings.kernels.residual)(problem.t0, y, yd, out)
+            other.plain(of.settings.kernels.residual)(problem.t0, y, yd, out)
         return out
 
     body, _, field = name.partition(".inertia")
