@@ -43,7 +43,16 @@ def opened(array: Any) -> Any:
     """An array as kernels read it: objects with attributes for its records; numbers as arrays of objects."""
     if array.dtype.names:
         return [_record(row) for row in array]
-    return array.copy() if array.dtype.kind == "i" else array.astype(object)
+    return array.copy() if array.dtype.kind == "i" else objects(array)
+
+
+def objects(array: Any) -> Any:
+    """An array of Python's floats, of symbols, or of NumPy's complex numbers, which have an order."""
+    if array.dtype.kind != "c":
+        return array.astype(object)
+    out = np.empty(array.shape, dtype=object)
+    out.ravel()[:] = [*array.ravel()]
+    return out
 
 
 def _record(row: Any) -> SimpleNamespace:
@@ -56,5 +65,5 @@ def _field(value: Any) -> Any:
     if value.dtype.names:
         return [_record(row) for row in value]
     if value.dtype.kind != "i":
-        return value.astype(object)
+        return objects(value)
     return value.tolist() if value.ndim == 1 else value.copy()

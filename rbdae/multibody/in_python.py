@@ -16,14 +16,18 @@ from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Callback
 from rbdae.graph.in_python import InPython
 from rbdae.graph.symbols import NotStraight
+from rbdae.kernels.entry import Entry
 from rbdae.machine.function import Shapes
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.derived import recorded_kernel
-from rbdae.multibody.recording import MOST_NODES, selection_numbers
+from rbdae.multibody.recording import selection_numbers
 from rbdae.multibody.workspace import Workspace
 
 _MOST = 8
 """Recordings that are kept."""
+
+_LONGEST = 1_000_000
+"""Nodes of a recording beyond which a kernel runs on floats: its recording would take ten seconds."""
 
 
 @final
@@ -38,6 +42,7 @@ class Recorded:
     def __init__(self, workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> None:
         self._workspace, self._kernel, self._pattern = workspace, kernel, pattern
         self._known: dict[tuple[Any, ...], list[tuple[InPython, list[bool]]]] = {}
+        self._too_long: set[tuple[Any, ...]] = set()
 
     __reduce__ = refuse_copies
 
@@ -49,14 +54,23 @@ class Recorded:
         numbers = [x for x, sign in zip(given, signs, strict=True) if sign == "t"]
         t, c = (*numbers, 0.0)[:2]
         y, yd = (*vectors, vectors[0])[:2]
+        key = (out.shape, *map(len, vectors))
+        if key in self._too_long:
+            self._on_floats(*arguments)
+            return
         inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(self._workspace)}
-        known = self._known.setdefault((out.shape, *map(len, vectors)), [])
+        known = self._known.setdefault(key, [])
         for function, falls in known:
             values = function(inputs)
             if list(map(bool, values[: len(falls)])) == falls:
                 break
         else:
-            function, falls = self._made((t, np.real(y), np.real(yd), c), vectors, out)
+            try:
+                function, falls = self._made((t, np.real(y), np.real(yd), c), vectors, out)
+            except NotStraight:
+                self._too_long.add(key)
+                self._on_floats(*arguments)
+                return
             known.insert(0, (function, falls))
             del known[_MOST:]
             values = function(inputs)
@@ -71,16 +85,19 @@ class Recorded:
         """The recording at a state, with the truth of its guards there."""
         workspace, kernel = self._workspace, self._kernel
         shapes: Shapes = dict(zip(("y", "yd"), ((len(x),) for x in vectors), strict=False)) | {"out": out.shape}
-        try:
-            found = recorded_kernel(workspace, kernel, shapes, point, MOST_NODES, self._pattern)
-        except NotStraight as error:
-            raise RuntimeError(
-                f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of "
-                f"{workspace.model.n} bodies, has {error}; choose index-2, ggl or another DAE form: they have code for "
-                "models of any size"
-            ) from error
+        found = recorded_kernel(workspace, kernel, shapes, point, _LONGEST, self._pattern)
         functions = [function.plain for function in found.functions]
         return InPython(found.graph, [*found.guards, *found.outputs], functions), [*found.guards.values()]
+
+    def _on_floats(self, *arguments: Any) -> None:
+        """The kernel itself, where it is too long to be recorded."""
+        if not isinstance(self._kernel, Entry):
+            raise RuntimeError(
+                f"{self._kernel.name.rpartition(':')[2]!r} of {self._workspace.settings.formulation.name}, a model of "
+                f"{self._workspace.model.n} bodies, has more than {_LONGEST} operations; choose index-2 or another "
+                "DAE form: they have code for models of any size"
+            )
+        self._workspace.plain(self._kernel)(*arguments)
 
 
 def in_python(workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> Callable[..., None]:

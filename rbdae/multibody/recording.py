@@ -32,6 +32,7 @@ _ALL_CONSTANT = frozenset(named(Content.NUMBERS, Content.STRUCTURE, Content.PATT
 
 _OF_FORCES = ("bushings", "elements", "entries", "element_constants", "frictions")
 
+
 @final
 @dataclass(frozen=True, eq=False)
 class Recording:

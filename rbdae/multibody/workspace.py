@@ -16,7 +16,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec, copied
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import ARRAYS
-from rbdae.kernels.symbolic import SymbolicMemory
+from rbdae.kernels.symbolic import SymbolicMemory, objects
 from rbdae.kernels.user_functions import raising
 from rbdae.multibody.arrays import loop_records
 from rbdae.multibody.layout import Layout
@@ -188,9 +188,11 @@ class Workspace:
         recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
 
         def call(*arguments: Any) -> None:
-            m = SymbolicMemory(self.head, self.arrays, {})
+            *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
+            m, found = SymbolicMemory(self.head, self.arrays, {}), np.zeros(out.shape, dtype=object)
             with np.errstate(all="ignore"):
-                kernel(m, *arguments)
+                kernel(m, *given, found)
+            arguments[-1][...] = found
             self._singular = int(m.head.singular)
 
         return self.raising(call)

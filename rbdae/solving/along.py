@@ -273,7 +273,7 @@ def _unwound(t: Vec, s: Vec, w: Vec) -> Vec:
     change = np.diff(s)
     expected = 0.5 * (w[1:] + w[:-1]) * np.diff(t)
     turns = np.cumsum(np.round((expected - change) / _TURN))
-    return np.concatenate([s[:1], s[1:] + _TURN * turns])
+    return s + _TURN * np.concatenate([[0.0], turns])
 
 
 def _beside(t: Vec, s: Vec, w: Vec, t_known: Vec, known: Vec, rates: Vec) -> Vec:

@@ -192,9 +192,8 @@ def test_closed_forms_in_every_mechanism(system, formulation):
         joints = la[n:] if joints is None else joints
         np.testing.assert_allclose(la[n:], joints, rtol=0, atol=1e-11 * size)
         if FORMULATIONS[formulation].multipliers == "values":
-            # the start is found by plain code
-            level = 0.0 if problem.code == "plain" else 1.5e-13 * size
-            np.testing.assert_allclose(problem.run_multipliers(0.0, problem.y0), la, rtol=0, atol=level)
+            # the start is found by the kernel on floats
+            np.testing.assert_allclose(problem.run_multipliers(0.0, problem.y0), la, rtol=0, atol=1.5e-13 * size)
 
 
 @pytest.mark.parametrize("formulation", ["hamiltonian", "projected-1", "projected-0"])

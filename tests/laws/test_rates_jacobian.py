@@ -39,9 +39,7 @@ def as_derived(problem, t, y):
     """The same by differentiating what the right-hand side has recorded at the state."""
     n = problem.n
     out = np.empty((n, n))
-    inside.derived.evaluated(
-        problem.workspace, Derivative(problem.workspace.settings.kernels.rates), {"y": (n,), "out": (n, n)}, None
-    )(t, y, out)
+    inside.in_python(problem.workspace, Derivative(problem.workspace.settings.kernels.rates))(t, y, out)
     return out
 
 
