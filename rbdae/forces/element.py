@@ -206,6 +206,10 @@ class StateElement:
     constants: Mapping[str, Any] = field(default_factory=dict)
     potential: Callable[[float, Vec, Vec], None] | None = None
 
+    def __post_init__(self) -> None:
+        for name in self.names:
+            _check.name("internal state", name, ())
+
     def under(self, sources: Sources) -> StateElement:
         """The element with functions of the time in the places of some inputs."""
         if not any(each in sources for each in self.inputs):

@@ -20,7 +20,7 @@ from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph.graph import Graph
 from rbdae.laws.law import Law
-from rbdae.laws.recorded import Recorded
+from rbdae.laws.recorded import Derived, Recorded
 
 STEPS = 8
 _MOST = 50
@@ -133,6 +133,11 @@ class Eliminated:
 
     def __init__(self, unknowns: Unknowns) -> None:
         self._unknowns = unknowns
+
+    @property
+    def slopes(self) -> Derived:
+        """Its derivatives by all x."""
+        return Derived(self)
 
     @cached_property
     def law(self) -> Law:

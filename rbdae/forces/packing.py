@@ -10,7 +10,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.forces.element import (
     Element,
@@ -25,7 +24,7 @@ from rbdae.inputs import Input, Sources
 from rbdae.kernels import records as kb
 from rbdae.kernels.memory import of_scalars
 from rbdae.kernels.user_functions import UserFunction
-from rbdae.laws.recorded import Derived, Recorded, of_time
+from rbdae.laws.recorded import Recorded, of_time
 from rbdae.quantities.forms import referred
 
 # ---------------------------------------------------------------- what is packed
@@ -234,7 +233,7 @@ class _Packing:
         n_in += len(p)
         if not element.algebraic:
             given = element.jacobian if law.law is None else None
-            slopes = Derived(law) if given is None else recorded(owner, "jacobian", given, n_in, n_in * n_out)
+            slopes = law.slopes if given is None else recorded(owner, "jacobian", given, n_in, n_in * n_out)
             self._add_law(row, law, slopes, n_in, n_out)
         elif law.law is None:
             raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")
@@ -243,7 +242,7 @@ class _Packing:
             self._unknowns.append(Algebraic(of, int(row["state"]), len(left), bodies, mine, places))
             whole: Any = Eliminated(of) if explicit else law
             gone = len(element.names) - len(left)
-            self._add_law(row, whole, Derived(whole), n_in - gone, n_out - gone)
+            self._add_law(row, whole, whole.slopes, n_in - gone, n_out - gone)
         if element.potential is not None:
             potential = self._added(recorded(owner, "potential", element.potential, n, 1), n, 1)
             potential.slope = UserFunction(_Slope(law), n, n)
@@ -301,7 +300,7 @@ class _Packing:
         """Initial values by labels; refuses names that are taken."""
         row["state"], row["n_states"] = len(self._states), len(names)
         for k, name in enumerate(names):
-            label = f"{force}.{_check.name('internal state', name, ())}" if force else name
+            label = f"{force}.{name}" if force else name
             if label in self._states:
                 raise ValueError(f"force {force!r}: two of its internal states are called {name!r}; rename one")
             self._states[label] = float(values[k]), k >= n_differential
@@ -327,12 +326,14 @@ class _Packing:
         constants = np.zeros(len(self._constants), dtype=of_scalars(kb.CONSTANT, scalar))
         constants["value"] = [value for _, value in self._constants]
         starts, algebraic = zip(*self._states.values(), strict=True) if self._states else ((), ())
+        begin = np.array(starts, dtype=float)
+        begin.flags.writeable = False
         return Packed(
             elements=rows,
             entries=np.array(self._entries, dtype=of_scalars(kb.ENTRY, scalar)),
             functions=tuple(self._functions),
             state_labels=tuple(self._states),
-            state_start=_check.frozen(np.array(starts, dtype=float)),
+            state_start=begin,
             windings=tuple(self._windings),
             algebraic=np.array(algebraic, dtype=np.int64),
             unknowns=tuple(self._unknowns),

@@ -105,13 +105,6 @@ class Law:
         """The law of its derivatives by all x."""
         return self.by([("x", i) for i in range(self.n_in)])
 
-    def ordered(self, places: Sequence[tuple[int, int]], n: int) -> Law:
-        """The law with this one's results at other places (place, here) among n; the others are zero."""
-        outputs = [self.graph.const(0.0)] * n
-        for place, here in places:
-            outputs[place] = self.outputs[here]
-        return Law(self.graph, outputs, self.regular, self.n_in)
-
 
 def recorded_law(users: Users, fill: Maker, n_in: int, n_out: int) -> Law:
     """Run a law on symbols, twice: if the results differ, it has a state.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, final
 
@@ -113,6 +113,11 @@ class Recorded:
             except (NotRecorded, RecursionError) as error:
                 self.why = str(error)
 
+    @property
+    def slopes(self) -> Derived:
+        """Its derivatives by all x."""
+        return Derived(self)
+
     def __call__(self, t: float, x: Vec, out: Vec) -> Any:
         """Its values, by the function itself if it is called or raises an exception."""
         if self.law is not None and type(x) is np.ndarray and x.dtype == np.float64:
@@ -147,24 +152,18 @@ class Derived:
     Parameters
     ----------
     base : the law
-    places : (place, number of the entry by rows) for each entry; None for consecutive rows
+    known : the law and its derivatives, if they have been recorded
     """
 
-    def __init__(
-        self, base: Any, places: Sequence[tuple[int, int]] | None = None, known: tuple[Law, Law] | None = None
-    ) -> None:
-        self._base, self._places = base, places
+    def __init__(self, base: Any, known: tuple[Law, Law] | None = None) -> None:
+        self._base = base
         if known:
             self.__dict__["law"] = known[1]
-
-    def _of(self, law: Law) -> Law:
-        entries = law.by_x()
-        return entries if self._places is None else entries.ordered(self._places, len(entries.outputs))
 
     @cached_property
     def law(self) -> Law | None:
         """The law of the derivatives; None if the law is called."""
-        return None if self._base.law is None else self._of(self._base.law)
+        return None if self._base.law is None else self._base.law.by_x()
 
     @property
     def owner(self) -> str:
@@ -176,4 +175,4 @@ class Derived:
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         values, regular = (None, False) if self.law is None else self.law.at(t, x)
-        out[:] = values if regular else self._of(self._base.at(t, x)).at(t, x)[0]
+        out[:] = values if regular else self._base.at(t, x).by_x().at(t, x)[0]
