@@ -114,11 +114,11 @@ def formulate(
         The machine code behind the callbacks. ``"auto"`` is code of the structure of this model: of its bodies, joints
         and forces, the formulation, and which numbers are 0, 1, -1 or equal. It loads the other numbers, and takes
         tenths of a second to make, in large models seconds; other models of the structure find it
-        (`Problem.with_parameters`). ``"folded"`` has all numbers of the model as constants. ``"plain"`` is
-        without a compiler: what has been recorded is evaluated in Python, at 0.1 us an operation. A callback that is
-        too long for machine code is named in a warning, and evaluated so, too. RBDAE_CODE in the environment says what
-        ``"auto"`` is. Results agree to rounding. ``problem.code``, ``problem.callbacks.code(name)`` and the statistics
-        of a run say which it was.
+        (`Problem.with_parameters`). ``"folded"`` has all numbers of the model as constants. ``"plain"`` runs the
+        equations as they are written, in Python, which a debugger follows: milliseconds a call. A callback that is too
+        long for machine code is named in a warning, and what has been recorded of it is evaluated in Python. RBDAE_CODE
+        in the environment says what ``"auto"`` is. Results agree to rounding. ``problem.code``,
+        ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
     t0 : float
         Initial time, s.
     **options

@@ -96,7 +96,10 @@ def call_user_function(at: Any, t: Any, x: Any, out: Any) -> None:
     if hasattr(t, "recorder"):
         out[:] = t.recorder.call(function, t, x, out)
         return
-    function.plain(t, x, out)
+    numbers = np.array([t, *x, *out])  # of floats, for a function that is compiled
+    given, found = numbers[1 : 1 + len(x)], numbers[1 + len(x) :]
+    function.plain(numbers[0], given, found)
+    out[:] = found
 
 
 def raising(kernel: Callable[..., None]) -> Callable[..., None]:

@@ -21,8 +21,6 @@ Kernel = Callable[..., None]
 
 def bound(workspace: Workspace, kernel: Entry) -> Kernel:
     """A kernel that reads states, of any lengths of its arguments."""
-    if workspace.memory.code == "start":
-        return workspace.plain(kernel)
     return _ByShape(workspace, kernel) if workspace.memory.traced else in_python(workspace, kernel)
 
 

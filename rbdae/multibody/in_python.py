@@ -1,8 +1,8 @@
 """Kernels and their derivatives without machine code: recordings, evaluated in Python.
 
-That is what runs without LLVM, with ``code="plain"``, and at states where a guard of machine code does not hold. A
-recording holds where conditions fall as they did when it was made. So at each state there is one that counts, whatever
-was evaluated before.
+That is what runs where there is no machine code, and at states where a guard of it does not hold. A recording holds
+where conditions fall as they did when it was made. So at each state there is one that counts, whatever was evaluated
+before.
 """
 
 from __future__ import annotations
@@ -102,5 +102,7 @@ class Recorded:
 
 def in_python(workspace: Workspace, kernel: Callback, pattern: Pattern | None = None) -> Callable[..., None]:
     """A kernel, or a derivative, on a workspace without machine code; and then what the user's functions that other
-    code calls in it have raised."""
+    code calls in it have raised. With ``code="plain"`` kernels run on floats, as they stand."""
+    if isinstance(kernel, Entry) and not workspace.memory.traced:
+        return workspace.plain(kernel)
     return workspace.raising(Recorded(workspace, kernel, pattern))

@@ -15,9 +15,9 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.velocity_selection import Metric
 
-Code = Literal["auto", "folded", "plain", "start"]
+Code = Literal["auto", "folded", "plain"]
 """How kernels run: recorded and compiled for all models of a structure; the same with the numbers of one model as
-constants; recorded and evaluated in Python; on floats as they stand, for the one evaluation that a start takes."""
+constants; on floats as they stand, as the one evaluation of a start does."""
 
 _NOWHERE = np.empty(0)
 
@@ -74,7 +74,7 @@ class Memory:
         model: Model,
         settings: Settings,
         scalar: Any = np.float64,
-        code: Code = "start",
+        code: Code = "plain",
         regular: Vec = _NOWHERE,
         numbers: Vec = _NOWHERE,
     ) -> Self:
@@ -111,7 +111,7 @@ class Memory:
     @property
     def traced(self) -> bool:
         """Whether kernels become machine code."""
-        return self.code in ("auto", "folded")
+        return self.code != "plain"
 
     @property
     def name(self) -> Literal["machine", "folded"]:

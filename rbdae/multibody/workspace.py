@@ -218,9 +218,11 @@ class Workspace:
     def singular_row(self) -> int | None:
         """The joint row (in the order of the joints) at which the last factorisation on floats broke down; None if it
         did not."""
-        if self._singular == 0:
-            return None
-        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + self._singular - 1])
+        return None if self._singular == 0 else self.row_of_pivot(self._singular - 1)
+
+    def row_of_pivot(self, place: int) -> int:
+        """The joint row that is eliminated at this place."""
+        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + place])
 
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:

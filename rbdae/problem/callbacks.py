@@ -21,7 +21,7 @@ from rbdae.machine.implicit_step import MEMORY
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.in_python import in_python
+from rbdae.multibody.in_python import Recorded, in_python
 from rbdae.multibody.operations import Operations, counted
 from rbdae.multibody.rates_jacobian import RatesCode, rates_code
 from rbdae.multibody.recorded_factors import FactorCode, factors_of
@@ -326,7 +326,7 @@ def _made(
     workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
 ) -> tuple[MachineFunction, TracedKernel | None]:
     """A kernel as a machine function, of this model alone if there is code of it, and that code."""
-    plain = in_python(workspace, kernel)
+    plain = workspace.raising(Recorded(workspace, kernel))  # steps are written with derivatives of symbols
     own = None
     if workspace.memory.traced:
         own = traced(workspace, kernel, shapes, otherwise=lambda: plain, tally=tally)
@@ -347,7 +347,7 @@ def _step(
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
-    found = traced(workspace, kernel, shapes, otherwise=lambda: in_python(workspace, scheme.newton))
+    found = traced(workspace, kernel, shapes, otherwise=lambda: workspace.raising(Recorded(workspace, scheme.newton)))
     return None if found is None else found.bare()
 
 
