@@ -16,6 +16,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from rbdae.kernels.symbolic import objects
+
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -99,7 +101,7 @@ def call_user_function(at: Any, t: Any, x: Any, out: Any) -> None:
     numbers = np.array([t, *x, *out])  # of floats, for a function that is compiled
     given, found = numbers[1 : 1 + len(x)], numbers[1 + len(x) :]
     function.plain(numbers[0], given, found)
-    out[:] = found
+    out[:] = objects(found)
 
 
 def raising(kernel: Callable[..., None]) -> Callable[..., None]:

@@ -100,4 +100,5 @@ def test_code_of_the_model_that_cannot_be_had_is_said(too_long):
     solution = rbdae.solve(problem, (0.0, 1e-3), solver="rbdae:dop853")
     assert solution.stats.code == "plain"
     wanted = rbdae.formulate(cases.linked_bodies(), "index-0", code="plain")
-    np.testing.assert_array_equal(problem.rhs(0.0, problem.y0), wanted.rhs(0.0, wanted.y0))
+    # what is recorded is evaluated in another order than the kernel on floats
+    np.testing.assert_allclose(problem.rhs(0.0, problem.y0), wanted.rhs(0.0, wanted.y0), rtol=3e-14)
