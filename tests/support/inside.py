@@ -77,7 +77,7 @@ from rbdae.multibody import (
 from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.in_python import in_python
+from rbdae.multibody.in_python import Recorded as in_python
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
