@@ -7,13 +7,16 @@ and the kernels of either find their own.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from rbdae import _process
 from rbdae._arrays import Mat, Vec, copied
+from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import ARRAYS
 from rbdae.kernels.symbolic import SymbolicMemory, objects
@@ -28,6 +31,24 @@ from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import square_pattern
 
+_LOCK = threading.RLock()
+"""Of memories of floats while kernels work on them; they may call the user's functions, which call others."""
+_process.protect(lambda: _LOCK, 5)
+
+
+@final
+class _OnFloats:
+    """A kernel on the floats of a workspace."""
+
+    def __init__(self, workspace: Workspace, kernel: Entry) -> None:
+        self._workspace, self._kernel = workspace, kernel
+
+    def __call__(self, *arguments: Any) -> None:
+        with _LOCK, np.errstate(all="ignore"):
+            self._workspace.run_on_floats(self._kernel, *arguments)
+
+    __reduce__ = refuse_copies
+
 
 @final
 class Workspace:
@@ -40,6 +61,7 @@ class Workspace:
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
         self._singular = 0
+        self._floats: SymbolicMemory | None = None
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
@@ -71,7 +93,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = self.structure = None
+        self.numbers = self.open_numbers = self.elements = self.structure = self._floats = None
         self.contexts.clear()
 
     def write_inputs(self, values: Vec) -> None:
@@ -187,15 +209,20 @@ class Workspace:
         """The kernel on floats, and then what the user's functions have raised in it: for single evaluations, which a
         recording would take longer for. Like machine code, it says nothing of numbers that are not finite."""
 
-        def call(*arguments: Any) -> None:
-            *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
-            m, found = SymbolicMemory(self.head, self.arrays, {}), np.zeros(out.shape, dtype=object)
-            with np.errstate(all="ignore"):
-                kernel(m, *given, found)
-            arguments[-1][...] = found
-            self._singular = int(m.head.singular)
+        return self.raising(_OnFloats(self, kernel))
 
-        return self.raising(call)
+    def run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
+        """Run a kernel in the one memory of floats that this workspace has."""
+        if self._floats is None:
+            self._floats = SymbolicMemory(self.head, self.arrays, {})
+        m: Any = self._floats
+        if "inputs" in self._arrays:  # written in place, see `write_inputs`
+            m.inputs = objects(self._arrays["inputs"])
+        *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
+        found = np.zeros(out.shape, dtype=object)
+        kernel(m, *given, found)
+        arguments[-1][...] = found
+        self._singular = int(m.head.singular)
 
     def with_selection(self, selection: Selection) -> Workspace:
         """The same memory with another selection."""
@@ -213,6 +240,7 @@ class Workspace:
         if "newton_order" not in self._arrays:
             n, order = elimination_order(self.arrays, self.layout.n_internal)
             self.head["n_body_unknowns"], self.head["n_newton"] = n, len(order)
+            self._floats = None
             self.own("newton_order", order)
 
     def singular_row(self) -> int | None:

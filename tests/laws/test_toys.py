@@ -102,9 +102,8 @@ def test_states_have_labels_and_initial_values():
     ],
 )
 def test_names_of_states_are_checked(names, start, words):
-    element = StateElement(max, max, names, np.array(start))
     with pytest.raises(ValueError, match=words):
-        pack([("one", element, (0, 1))], [np.zeros(3)] * 2, np.zeros((2, 12)))
+        pack([("one", StateElement(max, max, names, np.array(start)), (0, 1))], [np.zeros(3)] * 2, np.zeros((2, 12)))
 
 
 @pytest.mark.parametrize("start, words", [((0.0, 1.0), r"shape \(1,\)"), ((np.nan,), "finite")])
