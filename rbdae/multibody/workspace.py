@@ -7,14 +7,12 @@ and the kernels of either find their own.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
-from rbdae import _process
 from rbdae._arrays import Mat, Vec, copied
 from rbdae._frozen import refuse_copies
 from rbdae.kernels.entry import Entry
@@ -31,10 +29,6 @@ from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import square_pattern
 
-_LOCK = threading.RLock()
-"""Of memories of floats while kernels work on them; they may call the user's functions, which call others."""
-_process.protect(lambda: _LOCK, 5)
-
 
 @final
 class _OnFloats:
@@ -44,8 +38,7 @@ class _OnFloats:
         self._workspace, self._kernel = workspace, kernel
 
     def __call__(self, *arguments: Any) -> None:
-        with _LOCK, np.errstate(all="ignore"):
-            self._workspace.run_on_floats(self._kernel, *arguments)
+        self._workspace.run_on_floats(self._kernel, *arguments)
 
     __reduce__ = refuse_copies
 
@@ -61,7 +54,6 @@ class Workspace:
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
         self._singular = 0
-        self._floats: SymbolicMemory | None = None
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
@@ -93,7 +85,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = array
-        self.numbers = self.open_numbers = self.elements = self.structure = self._floats = None
+        self.numbers = self.open_numbers = self.elements = self.structure = None
         self.contexts.clear()
 
     def write_inputs(self, values: Vec) -> None:
@@ -212,15 +204,12 @@ class Workspace:
         return self.raising(_OnFloats(self, kernel))
 
     def run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
-        """Run a kernel in the one memory of floats that this workspace has."""
-        if self._floats is None:
-            self._floats = SymbolicMemory(self.head, self.arrays, {})
-        m: Any = self._floats
-        if "inputs" in self._arrays:  # written in place, see `write_inputs`
-            m.inputs = objects(self._arrays["inputs"])
+        """Run a kernel on floats, in a memory of its own: a thousand objects that are gone with the call."""
+        m = SymbolicMemory(self.head, self.arrays, {})
         *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
         found = np.zeros(out.shape, dtype=object)
-        kernel(m, *given, found)
+        with np.errstate(all="ignore"):
+            kernel(m, *given, found)
         arguments[-1][...] = found
         self._singular = int(m.head.singular)
 
@@ -240,7 +229,6 @@ class Workspace:
         if "newton_order" not in self._arrays:
             n, order = elimination_order(self.arrays, self.layout.n_internal)
             self.head["n_body_unknowns"], self.head["n_newton"] = n, len(order)
-            self._floats = None
             self.own("newton_order", order)
 
     def singular_row(self) -> int | None:
