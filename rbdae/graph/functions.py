@@ -37,8 +37,3 @@ def is_zero(x: Any) -> Any:
     """Whether a factor is zero, so that its products need not be computed. A symbol is open: it counts as another
     number."""
     return not hasattr(x, "recorder") and x == 0.0
-
-
-def is_nan(x: Any) -> Any:
-    """Whether a number is none. Of symbols that is asked where their numbers are known."""
-    return not hasattr(x, "recorder") and np.isnan(x)

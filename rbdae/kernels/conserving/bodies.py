@@ -34,6 +34,7 @@ import numpy as np
 from rbdae.graph.functions import Array, Memory, select, sqrt
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.rotations.coefficients import ALPHA
+from rbdae.rotations.vectors import axial, cross, product, skew
 
 _SHORT = 0.99
 """Of the half increment at half a turn: what a step may take."""
@@ -49,26 +50,6 @@ _SINE = ALPHA[:12]
 
 _SLOPE = tuple(k * c for k, c in enumerate(ALPHA[:13]))[1:]
 """Its derivative."""
-
-
-def cross(a: Array, b: Array) -> Array:
-    """a x b."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
-def skew(a: Array) -> Array:
-    """a^ with a^ x = a x x."""
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-
-
-def vect(N: Array) -> Array:
-    """The sum of e_k x N e_k, (N_32 - N_23, ..)."""
-    return np.array([N[2, 1] - N[1, 2], N[0, 2] - N[2, 0], N[1, 0] - N[0, 1]])
-
-
-def product(p: Array, q: Array) -> Array:
-    """p o q of quaternions, [BS09] (1)."""
-    return np.array([p[0] * q[0] - p[1:] @ q[1:], *(q[1:] * p[0] + p[1:] * q[0] + cross(p[1:], q[1:]))])
 
 
 def combination(a: Any, c: Any, d: Any, b: Array) -> Array:
@@ -179,7 +160,7 @@ class Rodrigues:
     def moment(self, weight: Array, torque: Array) -> Array:
         """L^T F in the frame of the start. That of the weight, which is constant, in b: a fifth of the operations."""
         b, N, (l0, l1, l2) = self.b, self.R0.T @ weight, self.arms()
-        own = vect(N) * l0 + (N.T @ b - b * np.trace(N)) * l1 + cross(b, N @ b) * l2
+        own = axial(N) * l0 + (N.T @ b - b * np.trace(N)) * l1 + cross(b, N @ b) * l2
         return own + self.R0.T @ torque
 
     def torque(self, forces: Array) -> Array:

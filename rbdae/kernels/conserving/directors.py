@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 
 from rbdae.graph.functions import Array
-from rbdae.kernels.conserving.bodies import Rodrigues, quotient, skew, vect
+from rbdae.kernels.conserving.bodies import Rodrigues, quotient
+from rbdae.rotations.vectors import axial, skew
 
 
 class Directors(Rodrigues):
@@ -39,13 +40,13 @@ class Directors(Rodrigues):
     def spin(self, s: Any) -> tuple[Array, Array]:
         """h J Om0 / 2, the half of sum_A e_A x R0^T h p0_A."""
         self.P = s.p.reshape(3, 3).T.copy()
-        c = vect(self.R0.T @ self.P) * (0.5 * self.h)
+        c = axial(self.R0.T @ self.P) * (0.5 * self.h)
         return c, self.o.inertia_inverse @ c
 
     def rotation(self, weight: Array, forces: Array, torque: Array) -> Array:
         """J b by E, as in p1: the last digit of J would be the same error in each step."""
         b, E, N = self.b, self.o.euler, self.R0.T @ (self.P * self.h + weight + forces)
-        return vect(skew(b) @ E * 2.0 - N) - N @ b + b * np.trace(N)
+        return axial(skew(b) @ E * 2.0 - N) - N @ b + b * np.trace(N)
 
     def torque(self, forces: Array) -> Array:
         """The balance takes forces on directors as they are."""

@@ -33,14 +33,15 @@ from typing import Any
 import numpy as np
 
 from rbdae.graph.functions import Array, sqrt
-from rbdae.kernels.conserving.bodies import Rodrigues, cross, quotient, skew, vect
+from rbdae.kernels.conserving.bodies import Rodrigues, quotient
 from rbdae.kernels.conserving.newton import correction, units
 from rbdae.kernels.memory import head
+from rbdae.rotations.vectors import axial, cross, skew
 
 
 def mean_moment(N: Array, e0: Any, e: Array) -> Array:
     """s(e, N)."""
-    return (N + N.T) @ e - e * np.trace(N) + vect(N) * (e0 + 1.0)
+    return (N + N.T) @ e - e * np.trace(N) + axial(N) * (e0 + 1.0)
 
 
 class Variational(Rodrigues):
@@ -86,7 +87,7 @@ class Variational(Rodrigues):
     def momenta_of(self, rates: Array, forces: Array) -> Array:
         """M (v, Om) less natural forces (4, 3) at the end."""
         R1 = self.R0 + self.R0 @ self.C * 2.0
-        turning = self.o.inertia @ rates[-3:] - vect(R1.T @ forces[1:].T)
+        turning = self.o.inertia @ rates[-3:] - axial(R1.T @ forces[1:].T)
         return np.concatenate([rates[:-3] * self.o.mass - forces[0], turning]) if self.o.nt == 3 else turning
 
     def change(self, rates: Array) -> None:
