@@ -30,16 +30,16 @@ class Derivative:
     Parameters
     ----------
     of : a residual, or a right-hand side
-    by : ``"state"`` or ``"inputs"``
+    by : ``"state"``, ``"inputs"``, or ``"parameter"`` of a workspace with slopes along one
     """
 
     of: Entry
-    by: Literal["state", "inputs"] = "state"
+    by: Literal["state", "inputs", "parameter"] = "state"
 
     @property
     def name(self) -> str:
         """For messages."""
-        return f"{self.of.name}{'' if self.by == 'state' else '_input'}_jacobian"
+        return f"{self.of.name}{'' if self.by == 'state' else '_' + self.by}_jacobian"
 
     @property
     def signs(self) -> str:

@@ -150,7 +150,9 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
         return [*_one(moving, x, slope), *_one(moving, p, graph.mul(k, graph.function("log", x)))]
     if kind == "fmod":
         return [*_one(moving, node[1], one), *_one(moving, node[2], graph.div(graph.sub(k, node[1]), node[2]))]
-    return _one(moving, node[1], _slope(graph, k, kind, node[1]))
+    if kind not in _SLOPES:
+        raise ValueError(f"no derivative of {kind!r} is known")
+    return _one(moving, node[1], _SLOPES[kind](graph, k, node[1]))
 
 
 def _of_call(graph: Graph, node: Node, moves: Callable[[int], bool]) -> list[tuple[int, int]]:
@@ -172,34 +174,6 @@ def _one(moving: list[int], operand: int, factor: int) -> list[tuple[int, int]]:
     return [(operand, factor)] if operand in moving else []
 
 
-def _slope(graph: Graph, k: int, kind: str, x: int) -> int:
-    """The derivative of a function of one number."""
-    one = graph.const(1.0)
-    if kind == "neg":
-        return graph.const(-1.0)
-    if kind == "rcp":
-        return graph.neg(graph.mul(k, k))
-    if kind == "sqrt":
-        return graph.mul(graph.const(0.5), graph.node("rcp", k))
-    if kind == "sin":
-        return graph.function("cos", x)
-    if kind == "cos":
-        return graph.neg(graph.function("sin", x))
-    if kind == "tan":
-        return graph.add(one, graph.mul(k, k))
-    if kind == "arcsin":
-        return graph.div(one, graph.function("sqrt", graph.sub(one, graph.mul(x, x))))
-    if kind == "arctan":
-        return graph.div(one, graph.add(one, graph.mul(x, x)))
-    if kind == "log":
-        return graph.div(one, x)
-    if kind == "abs":
-        return graph.select(graph.condition("<", x, graph.const(0.0)), graph.const(-1.0), one)
-    if kind in _SLOPES:
-        return _SLOPES[kind](graph, k, x)
-    raise ValueError(f"no derivative of {kind!r} is known")
-
-
 def _root(graph: Graph, square: int) -> int:
     """1 / sqrt(square)."""
     return graph.node("rcp", graph.function("sqrt", square))
@@ -211,16 +185,31 @@ def _squared(graph: Graph, x: int, *, below: bool = False, above: bool = False) 
     return graph.sub(one, square) if below else graph.sub(square, one) if above else graph.add(one, square)
 
 
+def _sign(graph: Graph, x: int) -> int:
+    """-1 below zero, else 1."""
+    return graph.select(graph.condition("<", x, graph.const(0.0)), graph.const(-1.0), graph.const(1.0))
+
+
 _SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
+    "neg": lambda graph, k, x: graph.const(-1.0),
+    "rcp": lambda graph, k, x: graph.neg(graph.mul(k, k)),
+    "sqrt": lambda graph, k, x: graph.mul(graph.const(0.5), graph.node("rcp", k)),
+    "abs": lambda graph, k, x: _sign(graph, x),
+    "sin": lambda graph, k, x: graph.function("cos", x),
+    "cos": lambda graph, k, x: graph.neg(graph.function("sin", x)),
+    "tan": lambda graph, k, x: _squared(graph, k),
     "exp": lambda graph, k, x: k,
     "expm1": lambda graph, k, x: graph.add(k, graph.const(1.0)),
+    "log": lambda graph, k, x: graph.node("rcp", x),
     "log1p": lambda graph, k, x: graph.node("rcp", graph.add(x, graph.const(1.0))),
     "sinh": lambda graph, k, x: graph.function("cosh", x),
     "cosh": lambda graph, k, x: graph.function("sinh", x),
     "tanh": lambda graph, k, x: _squared(graph, k, below=True),
+    "arcsin": lambda graph, k, x: _root(graph, _squared(graph, x, below=True)),
     "arccos": lambda graph, k, x: graph.neg(_root(graph, _squared(graph, x, below=True))),
+    "arctan": lambda graph, k, x: graph.node("rcp", _squared(graph, x)),
     "arcsinh": lambda graph, k, x: _root(graph, _squared(graph, x)),
     "arccosh": lambda graph, k, x: _root(graph, _squared(graph, x, above=True)),
     "arctanh": lambda graph, k, x: graph.node("rcp", _squared(graph, x, below=True)),
 }
-"""Derivatives of functions in users' laws, from the nodes of the function and its argument."""
+"""Derivatives of functions of one number, from the nodes of the function and its argument."""

@@ -1,18 +1,40 @@
-"""Values of nodes, computed in Python: slow, for checks and for conditions at a point."""
+"""Values of nodes: what each kind computes, on numbers and on arrays, and a walk that is slow, for checks and for
+conditions at a point."""
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from rbdae.graph.graph import CONDITIONS, FUNCTIONS, OF_TWO, Graph, Node
+from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph, Node
 from rbdae.graph.loaded import value_of
 
-_SUMS: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+_ONE = np.float64(1.0)  # divides by zero
+
+
+def _choice(condition: Any, one: Any, other: Any) -> Any:
+    if isinstance(condition, np.ndarray):
+        return np.where(condition != 0.0, one, other)
+    return one if condition else other
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "rcp": lambda x: _ONE / x,
+    "<": lambda a, b: (a < b) * 1.0,  # NumPy's Booleans have another sum and no difference
+    "<=": lambda a, b: (a <= b) * 1.0,
+    "==": lambda a, b: (a == b) * 1.0,
+    "not": lambda c: 1.0 - c,
+    "select": _choice,
+    **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
+}
+"""By the kinds of nodes. Python's operators: on NumPy's scalars they take a tenth of the time of NumPy's functions."""
 
 
 def evaluate(
@@ -23,14 +45,9 @@ def evaluate(
 ) -> list[float]:
     """Values of some nodes. Users' functions are ``f(t, x, out)``."""
     values: dict[int, Any] = {}
-    nodes = graph.nodes
-    for k in graph.needed(outputs):
-        node = nodes[k]
-        of = _SUMS.get(node[0])
-        if of is not None and type(x := values[node[1]]) is not tuple:  # most of them, and no pairs
-            values[k] = of(x, values[node[2]])
-        else:
-            values[k] = computed(node, values, inputs, functions)
+    with np.errstate(all="ignore"):
+        for k in graph.needed(outputs):
+            values[k] = computed(graph.nodes[k], values, inputs, functions)
     return [values[k] for k in outputs]
 
 
@@ -57,34 +74,5 @@ def computed(
         return known[node[1]], known[node[2]]
     arguments = [known[k] for k in node[1:]]
     if isinstance(arguments[0], tuple):
-        return tuple(_of_numbers(kind, *numbers) for numbers in zip(*arguments, strict=True))
-    return _of_numbers(kind, *arguments)
-
-
-def _of_numbers(kind: str, x: float, *others: float) -> float:
-    if kind in FUNCTIONS:
-        try:
-            return FUNCTIONS[kind](x)
-        except (ValueError, OverflowError):
-            return math.nan
-    return _arithmetic(kind, x, *others)
-
-
-def _arithmetic(kind: str, x: float, *others: float) -> float:
-    if kind == "neg":
-        return -x
-    if kind == "rcp":
-        return 1.0 / x if x else math.copysign(math.inf, x)
-    if kind == "not":
-        return 1.0 - x
-    if kind in CONDITIONS:
-        return float(CONDITIONS[kind](x, others[0]))
-    if kind == "select":
-        return others[0] if x else others[1]
-    y = others[0]
-    if kind in OF_TWO:
-        try:
-            return OF_TWO[kind](x, y)
-        except (ValueError, OverflowError):
-            return math.nan
-    return x + y if kind == "add" else x - y if kind == "sub" else x * y
+        return tuple(OPERATIONS[kind](*numbers) for numbers in zip(*arguments, strict=True))
+    return OPERATIONS[kind](*arguments)

@@ -27,21 +27,26 @@ def made(graph: Graph, kind: str, of: list[int]) -> int:
     return graph.function(kind, *of) if len(of) == 1 else graph.of_two(kind, *of)
 
 
-def replaced(graph: Graph, outputs: Sequence[int], others: Mapping[int, int]) -> list[int]:
-    """The outputs with some nodes replaced by others."""
-    new_nodes: dict[int, int] = dict(others)
+def replaced(graph: Graph, outputs: Sequence[int], others: Mapping[int, int], into: Graph | None = None) -> list[int]:
+    """The outputs with some nodes replaced by others, in the same graph or in another one."""
+    new = graph if into is None else into
+    nodes: dict[int, int] = dict(others)
     for k in graph.needed(outputs, others):
-        if k in new_nodes:
+        if k in nodes:
             continue
         kind, *rest = graph.nodes[k]
         old_operands = operands(graph.nodes[k])
-        there = [new_nodes[j] for j in old_operands]
-        if there == list(old_operands):
-            new_nodes[k] = k
+        there = [nodes[j] for j in old_operands]
+        if new is graph and there == list(old_operands):
+            nodes[k] = k
+        elif kind == "const":
+            nodes[k] = new.const(rest[0])
+        elif kind == "input":
+            nodes[k] = new.node(kind, *rest)
         elif kind == "call":
-            new_nodes[k] = graph.node(kind, *rest[:3], *there)
+            nodes[k] = new.node(kind, *rest[:3], *there)
         elif kind == "result":
-            new_nodes[k] = graph.node(kind, *there, rest[1])
+            nodes[k] = new.node(kind, *there, rest[1])
         else:
-            new_nodes[k] = made(graph, kind, there)
-    return [new_nodes[k] for k in outputs]
+            nodes[k] = made(new, kind, there)
+    return [nodes[k] for k in outputs]

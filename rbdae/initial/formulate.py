@@ -222,7 +222,7 @@ def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem,
             else renumbered(problem, new, partial(_searched, choices, t0, hold), held=bool(hold))
         )
         if out is None:
-            return _formulated(new if isinstance(new, System) else new.system(), choices, t0, False, hold, code)
+            return _formulated(new if isinstance(new, System) else new.system, choices, t0, False, hold, code)
         _refuse_start(out.interpretation, out.start)
         return out
 

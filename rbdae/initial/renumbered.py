@@ -2,15 +2,15 @@
 
 They do not move bodies whose given values agree with each other, and have no say in velocities that are zero, or that
 the joints and the given ones determine; others are weighed again (`rbdae.initial.weighed`). Nothing is laid out or
-recorded: the memory has other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that
-is there.
+recorded: the memory has other numbers in it, and rates and multipliers come of the code that is there.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,12 +21,10 @@ from rbdae.initial.joints import Joints
 from rbdae.initial.start import ConsistentState
 from rbdae.initial.weighed import RANK, Plane, weighed
 from rbdae.multibody.bodies import BodyMotion
-from rbdae.multibody.filled import Filled
-from rbdae.multibody.model import Model
+from rbdae.multibody.model import Model, with_numbers
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers, selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM, strength
-from rbdae.multibody.scales import length_of, points_of
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.states import write
@@ -53,33 +51,32 @@ def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) ->
     if kinds is None or not old.memory.opened:
         return None
     constants, forces = "constants" in kinds, "forces" in kinds
+    system = new.system
     if constants:
-        filled = _with_constants(problem, new) if kinds == {"constants"} else None
-    elif forces and old.memory.filled.like.forces.functions:
+        model = _with_constants(problem, new, system) if kinds == {"constants"} else None
+    elif forces and old.model.forces.functions:
         return None
-    elif kinds == {"bodies"}:
-        filled = old.memory.filled.with_bodies(new.bodies, new.system)
     else:
-        filled = old.memory.filled.with_numbers(new.system(), forces_too=forces)
-        if _records(filled.store.model) != _records(old.model):
+        model = with_numbers(old.model, system, forces_too=forces)
+        if _records(model) != _records(old.model):
             return None
-    if filled is None:
+    if model is None:
         return None
     assembly, selection = problem.assembly, old.selection
     if constants:
         y0, regular = problem.y0, old.memory.regular
-    elif (again := _assembled(problem, filled, held)) is not None and _selects_alike(problem, filled):
-        assembly, selection = again, _as_strong(problem, filled, again)
-        y0 = regular = _written(problem, filled, assembly)
+    elif (again := _assembled(problem, model, held)) is not None and _selects_alike(problem, model):
+        assembly, selection = again, _as_strong(problem, model, again)
+        y0 = regular = _written(problem, model, assembly)
     else:
-        state, settings, selection = search(filled.store.model)
+        state, settings, selection = search(model)
         if not _stands(problem, state, settings):
             return None
         assembly = state.assembly
         # floors are far below all pivots at the start, also those of other masses
         selection = selection.with_rows(replace(selection.rows, pivot_floor=old.selection.rows.pivot_floor))
-        y0 = regular = write(filled.store.model, old.settings, old.layout, state.motion, selection, problem.t0)
-    workspace = Workspace(old.memory.renumbered(filled, regular), selection)
+        y0 = regular = write(model, old.settings, old.layout, state.motion, selection, problem.t0)
+    workspace = Workspace(old.memory.renumbered(model, regular), selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces or constants)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, assembly)
     if selection.rows.pivot_floor is not None and not constants:
@@ -95,7 +92,7 @@ def renumbered(problem: Problem, new: Changed, search: Search, *, held: bool) ->
 def _selecting(workspace: Workspace, selection: Selection) -> Workspace:
     """A workspace whose memory has the numbers of a selection."""
     numbers, memory = selection_numbers(workspace.with_selection(selection)), workspace.memory
-    out = Workspace(replace(memory.renumbered(memory.filled, memory.regular), numbers=numbers), selection)
+    out = Workspace(replace(memory.renumbered(memory.model, memory.regular), numbers=numbers), selection)
     out.open_numbers = workspace.open_numbers
     return out
 
@@ -113,27 +110,22 @@ def _stands(problem: Problem, state: ConsistentState, settings: Settings) -> boo
     )
 
 
-def _selects_alike(problem: Problem, filled: Filled) -> bool:
+def _selects_alike(problem: Problem, model: Model) -> bool:
     """Whether rows and velocities are selected as they were: for that masses count in the model's length alone."""
     if not problem.selection.rows.dropped and problem.selection.velocities is None:
         return True
-    return _length(filled) == problem.model.scales.length
+    return model.scales.length == problem.model.scales.length
 
 
-def _length(filled: Filled) -> float:
-    """The model's length with other masses."""
-    return length_of(filled.bodies, filled.like.n, *points_of(filled.like.joints))
-
-
-def _with_constants(problem: Problem, new: Changed) -> Filled | None:
-    """The numbers of the model with others of the laws of its blocks, which move no body. None if a law has not been
+def _with_constants(problem: Problem, new: Changed, system: System) -> Model | None:
+    """The model with others of the numbers of the laws of its blocks, which move no body. None if a law has not been
     recorded with them as symbols, or if one is 0, which may be structure: a law may not depend on an angle then."""
-    filled, system = problem.workspace.memory.filled, new.system()
     values = {name: float(value) for name, value in _constants(system).items() if name in new.names}
-    forces = filled.like.forces
+    forces = problem.model.forces
     before = dict(zip(forces.constant_labels, forces.constants["value"].tolist(), strict=True))
-    known = all(before.get(name, 0.0) and value for name, value in values.items())
-    return filled.with_constants(system, values) if known else None
+    if not all(before.get(name, 0.0) and value for name, value in values.items()):
+        return None
+    return replace(problem.model, system=copy.copy(system), forces=forces.with_constants(values))
 
 
 def _constants(system: System) -> dict[str, float]:
@@ -142,7 +134,7 @@ def _constants(system: System) -> dict[str, float]:
     return {f"{block.name}.{name}": value for block in blocks for name, value in block.constants.items()}
 
 
-def _assembled(problem: Problem, filled: Filled, held: bool) -> Assembly | None:
+def _assembled(problem: Problem, model: Model, held: bool) -> Assembly | None:
     """The start with other masses where given positions agree; None if it takes a search."""
     memory, before = problem.workspace.memory, problem.assembly
     if before.steps or before.moved.any() or before.turned.any():
@@ -151,12 +143,12 @@ def _assembled(problem: Problem, filled: Filled, held: bool) -> Assembly | None:
         memory.known["stays"] = not before.changes and _stays(problem)
     if memory.known["stays"]:
         return before
-    if held or _length(filled) != memory.filled.like.scales.length:
+    if held or model.scales.length != memory.model.scales.length:
         return None
     if "plane" not in memory.known:
-        memory.known["plane"] = Plane.of(memory.filled.like, problem.t0, before)
+        memory.known["plane"] = Plane.of(memory.model, problem.t0, before)
     plane: Plane | None = memory.known["plane"]
-    return None if plane is None else weighed(plane, _bodies(problem, filled), before)
+    return None if plane is None else weighed(plane, model.bodies[: model.n], before)
 
 
 def _stays(problem: Problem) -> bool:
@@ -179,18 +171,13 @@ def _stays(problem: Problem) -> bool:
     return bool(np.linalg.matrix_rank(unknown, tol=RANK * float(np.linalg.norm(unknown, 2))) == unknown.shape[1])
 
 
-def _bodies(problem: Problem, filled: Filled) -> Any:
-    """The records of the bodies in the order of addition."""
-    return filled.bodies[problem.layout.rank[: filled.like.n]]
-
-
-def _as_strong(problem: Problem, filled: Filled, assembly: Assembly) -> Selection:
+def _as_strong(problem: Problem, model: Model, assembly: Assembly) -> Selection:
     """The selection, with the strength of its kept rows by the radius of gyration of other masses."""
     selection, rows = problem.selection, problem.selection.rows
     if assembly is problem.assembly or not rows.dropped:
         return selection
     plane: Plane = problem.workspace.memory.known["plane"]
-    strong = strength(filled.like, plane.G, rows.dropped, _bodies(problem, filled))
+    strong = strength(model, plane.G, rows.dropped)
     return selection.with_rows(replace(rows, strength=strong))
 
 
@@ -221,7 +208,7 @@ def _kinds(system: System, names: Sequence[str]) -> set[str] | None:
     return found
 
 
-def _written(problem: Problem, filled: Filled, assembly: Assembly) -> Vec:
+def _written(problem: Problem, model: Model, assembly: Assembly) -> Vec:
     """y0: momenta depend on masses."""
     settings, layout = problem.workspace.settings, problem.layout
     if assembly is problem.assembly and not settings.momenta:
@@ -229,5 +216,4 @@ def _written(problem: Problem, filled: Filled, assembly: Assembly) -> Vec:
         out[layout.n_differential :] = 0.0
         return out
     motion = BodyMotion(assembly.position, assembly.orientation, assembly.velocity, assembly.angular_velocity)
-    model = filled.store.model if settings.momenta else filled.like
     return write(model, settings, layout, motion, problem.selection, problem.t0)

@@ -8,9 +8,10 @@ depends on follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
@@ -27,7 +28,6 @@ class Content(Enum):
     SELECTION = "numbers of the selection"
     PATTERN = "places that follow from the selection"
     SCRATCH = "what kernels leave there"
-    DEMAND = "the same, and tables for it, where there is no room before it is asked for"
 
 
 @final
@@ -37,7 +37,7 @@ class MemoryArray:
     Parameters
     ----------
     content : what is in it, for those who make memories
-    dtype : of its entries; doubles of scratch are of another kind in some memories (`room`)
+    dtype : of its entries
     shape : f(h), its length or lengths by the numbers of the head; None for one record
     """
 
@@ -50,25 +50,9 @@ class MemoryArray:
         """The array of a memory."""
         return getattr(m, self.name)
 
-    def room(self, head: Any, scalar: Any = np.float64) -> Any:
-        """Zeros for it by the numbers of a head, in a memory whose doubles are of this kind."""
-        lengths = 1 if self.shape is None else self.shape(_Sizes(head))
-        return np.zeros(lengths, dtype=of_scalars(self.dtype, scalar))
-
-    def nothing(self) -> Any:
-        """The array where there is no room for it."""
-        return np.zeros(1, dtype=self.dtype)
-
-
-@final
-class _Sizes:
-    """The numbers of a head by their names."""
-
-    def __init__(self, head: Any) -> None:
-        self._head = head
-
-    def __getattr__(self, name: str) -> int:
-        return int(self._head[name][0])
+    def room(self, head: Any) -> Any:
+        """Zeros for it, as many as the numbers of a head say."""
+        return np.zeros(1 if self.shape is None else self.shape(head), dtype=self.dtype)
 
 
 def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
@@ -220,7 +204,7 @@ friction_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_frict
 """L U of 1 - K."""
 factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: (2, h.n_factor))
 """L and D of the joint Schur complement."""
-newton_order = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_newton)
+newton_order = MemoryArray(Content.SCRATCH, np.int64, lambda h: h.n_newton)
 """Unknowns of a step in the order in which their equations are eliminated."""
 
 
@@ -264,8 +248,6 @@ ARRAYS = {name: value for name, value in globals().items() if isinstance(value, 
 VECTORS = tuple(name for name, array in ARRAYS.items() if array.shape is _vector_length)
 """The names of the scratch vectors."""
 
-HEAD = np.dtype([*((name, "i8") for name in _NUMBERS), ("time", "f8")], align=True)
-
 for _name, _array in ARRAYS.items():
     _array.name = _name
 
@@ -274,6 +256,11 @@ for _name, _array in ARRAYS.items():
 def named(*contents: Content) -> tuple[str, ...]:
     """The names of the arrays with such contents."""
     return tuple(name for name, array in ARRAYS.items() if array.content in contents)
+
+
+def head_of(sizes: Mapping[str, int]) -> SimpleNamespace:
+    """A head with these numbers; all others are 0."""
+    return SimpleNamespace(**{**dict.fromkeys(_NUMBERS, 0), "time": 0.0, **sizes})
 
 
 def head(m: Memory) -> Any:

@@ -1,4 +1,5 @@
-"""The memory of a problem as plain objects, for kernels that run on symbols (`rbdae.graph.symbols`).
+"""The memory of a problem as plain objects, for kernels that run on floats, on complex numbers or on symbols
+(`rbdae.graph.symbols`).
 
 Records in arrays are slow to reach from Python, and a record of floats cannot hold a symbol. Here a record is an object
 with attributes; vectors and matrices of numbers are arrays of objects.
@@ -6,35 +7,38 @@ with attributes; vectors and matrices of numbers are arrays of objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
 
+from rbdae.kernels.memory import ARRAYS
+
 
 @final
-class SymbolicMemory:
+class KernelMemory:
     """The objects that the accessors of `rbdae.kernels.memory` return, under their names; copies, with symbols where
-    `inputs` has arrays of them.
+    `inputs` has arrays of them, and zeros for what is not given.
 
     Parameters
     ----------
-    head : the head of a workspace
-    arrays : the arrays of a workspace by name
+    head : its head
+    arrays : arrays by name
     inputs : arrays of symbols that take the place of some of them
     recorder : their recorder, for kernels with derivatives (`rbdae.graph.derivatives`)
     """
 
     def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any], recorder: Any = None) -> None:
-        self.head, self.recorder = _record(head[0]), recorder
+        self.head, self.recorder = head, recorder
         self._arrays = arrays
         for name, array in inputs.items():
             setattr(self, name, array)
 
     def __getattr__(self, name: str) -> Any:
         """An array that is asked for for the first time: some are large, and few kernels need them."""
-        out = opened(self._arrays[name])
+        array = self._arrays.get(name)
+        out = opened(ARRAYS[name].room(self.head) if array is None else array)
         setattr(self, name, out)
         return out
 
@@ -42,7 +46,11 @@ class SymbolicMemory:
 def opened(array: Any) -> Any:
     """An array as kernels read it: objects with attributes for its records; numbers as arrays of objects."""
     if array.dtype.names:
-        return [_record(row) for row in array]
+        columns = [_column(array[name]) for name in array.dtype.names]
+        return [
+            SimpleNamespace(**dict(zip(array.dtype.names, record, strict=True)))
+            for record in zip(*columns, strict=True)
+        ]
     return array.copy() if array.dtype.kind == "i" else objects(array)
 
 
@@ -55,15 +63,11 @@ def objects(array: Any) -> Any:
     return out
 
 
-def _record(row: Any) -> SimpleNamespace:
-    return SimpleNamespace(**{name: _field(row[name]) for name in row.dtype.names})
-
-
-def _field(value: Any) -> Any:
-    if not isinstance(value, np.ndarray):
-        return value.item()
-    if value.dtype.names:
-        return [_record(row) for row in value]
-    if value.dtype.kind != "i":
-        return objects(value)
-    return value.tolist() if value.ndim == 1 else value.copy()
+def _column(values: Any) -> Sequence[Any]:
+    """A field of all records."""
+    if values.dtype.names:
+        return [opened(each) for each in values]
+    if values.ndim == 1 or (values.dtype.kind == "i" and values.ndim == 2):
+        numbers: list[Any] = values.tolist()
+        return numbers
+    return [*(values.copy() if values.dtype.kind == "i" else objects(values))]

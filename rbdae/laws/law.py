@@ -11,10 +11,10 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.graph import derivatives
-from rbdae.graph.graph import Graph, operands
+from rbdae.graph.graph import Graph
 from rbdae.graph.in_python import on_numbers
 from rbdae.graph.on_stacks import stacked
-from rbdae.graph.replacing import made
+from rbdae.graph.replacing import replaced
 from rbdae.laws.arrays import numbers
 from rbdae.laws.copies import Copies
 from rbdae.laws.numbers import NotRecorded, Number, Tape
@@ -77,16 +77,10 @@ class Law:
 
     def inlined(self, graph: Graph, t: int, x: Sequence[int]) -> tuple[list[int], int]:
         """Its results and its condition as nodes of another graph, for arguments at the nodes t and x."""
-        nodes: dict[int, int] = {}
-        for k in self.graph.needed([*self.outputs, self.regular]):
-            kind, *rest = self.graph.nodes[k]
-            if kind == "const":
-                nodes[k] = graph.const(rest[0])
-            elif kind == "input":
-                nodes[k] = t if rest[0] == "t" else x[rest[1]]
-            else:
-                nodes[k] = made(graph, kind, [nodes[j] for j in operands(self.graph.nodes[k])])
-        return [nodes[k] for k in self.outputs], nodes[self.regular]
+        nodes = enumerate(self.graph.nodes)
+        given = {k: t if node[1] == "t" else x[node[2]] for k, node in nodes if node[0] == "input"}
+        *results, regular = replaced(self.graph, [*self.outputs, self.regular], given, graph)
+        return results, regular
 
     def reads(self, places: range) -> bool:
         """Whether it depends on x at some places."""

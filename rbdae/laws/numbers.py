@@ -15,8 +15,8 @@ from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
 
+from rbdae.graph.evaluate import OPERATIONS
 from rbdae.graph.graph import FUNCTIONS, Graph
-from rbdae.graph.on_stacks import OPERATIONS
 
 MOST_NODES = 4000
 """Most operations of a recorded law."""

@@ -3,7 +3,7 @@ for the factorisation of G M^-1 G^T among them: rows, places in the factor, pair
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -12,7 +12,7 @@ import numpy as np
 from rbdae._arrays import Ints, copied
 from rbdae.joints.frames import joint_frame
 from rbdae.kernels import records as kb
-from rbdae.kernels.memory import ARRAYS, Content, named, of_scalars
+from rbdae.kernels.memory import of_scalars
 from rbdae.multibody.graph import Elimination, eliminate
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
@@ -23,25 +23,17 @@ _LEAST = 24
 """Numbers of a scratch vector, at least: parameters of a body, and its internal constraints with their rates."""
 
 
-def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
+def arrays_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
     """The arrays that a model fills, by the names of `rbdae.kernels.memory`; no pivot is too small."""
-    bodies = _bodies(model, settings, layout)
     pattern = joint_pattern(model, layout)
-    bushings, elements = _forces(model, layout)
     return {
-        "bodies": bodies,
-        "states": fresh_states(settings, bodies, scalar),
+        **_numbers_of(model, settings, layout),
         "primitives": pattern.primitives,
-        "joints": _joints(model, layout, scalar),
-        "bushings": bushings,
-        "drives": model.drives.copy(),
-        "elements": elements,
-        "frictions": _frictions(model, layout),
+        "joints": _joints(model, layout),
+        "drives": model.drives,
         "element_bodies": layout.rank[model.forces.bodies],
         "element_inputs": model.forces.element_inputs,
         "algebraic": model.forces.algebraic,
-        "entries": model.forces.entries,
-        "element_constants": model.forces.constants,
         "tree_velocities": _tree(model, settings, layout, pattern.primitives),
         "formulation_parameters": np.array([*settings.formulation.parameters.values()], dtype=float),
         "pairs": pattern.pairs,
@@ -51,41 +43,25 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     }
 
 
-def with_room(arrays: dict[str, Any], head: Any, scalar: Any) -> dict[str, Any]:
-    """All arrays: with the scratch of kernels, and nothing for what is not filled."""
-    made = {name: a.room(head, scalar) if a.content is Content.SCRATCH else a.nothing() for name, a in ARRAYS.items()}
-    return made | arrays
+def renumbered(arrays: Mapping[str, Any], model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
+    """The arrays of a model that differs in masses, inertias, gravity and numbers of forces alone."""
+    return {**arrays, **_numbers_of(model, settings, layout)}
 
 
-def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
-    """Arrays of their own for a model that differs in masses, inertias, gravity and numbers of forces alone."""
-    bushings, elements = _forces(model, layout)
+def _numbers_of(model: Model, settings: Settings, layout: Layout) -> dict[str, Any]:
+    """Bodies and forces, with the bodies in the order of y."""
     bodies = _bodies(model, settings, layout)
-    new = {"bodies": bodies, "bushings": bushings, "elements": elements, "entries": model.forces.entries}
-    new["element_constants"] = model.forces.constants
-    new["frictions"] = _frictions(model, layout)
-    out = {name: new[name] if name in new else copied(array) for name, array in arrays.items()}
-    return out | {name: ARRAYS[name].nothing() for name in named(Content.DEMAND)}
+    placed = {"bushings": model.bushings, "elements": model.forces.elements, "frictions": model.frictions}
+    placed = {name: copied(records) for name, records in placed.items()}
+    for records in placed.values():
+        records["body"] = layout.rank[records["body"]]
+    constants = {"entries": model.forces.entries, "element_constants": model.forces.constants}
+    return {"bodies": bodies, "states": fresh_states(settings, bodies), **placed, **constants}
 
 
-def _forces(model: Model, layout: Layout) -> tuple[Any, Any]:
-    """Springs between points and other elements, with the memory of one problem alone."""
-    bushings, elements = copied(model.bushings), copied(model.forces.elements)
-    bushings["body"] = layout.rank[bushings["body"]]
-    elements["body"] = layout.rank[elements["body"]]
-    return bushings, elements
-
-
-def _frictions(model: Model, layout: Layout) -> Any:
-    """The joints whose reactions have friction."""
-    out = copied(model.frictions)
-    out["body"] = layout.rank[out["body"]]
-    return out
-
-
-def _joints(model: Model, layout: Layout, scalar: Any) -> Any:
+def _joints(model: Model, layout: Layout) -> Any:
     """The joints, their bodies as they are in memory."""
-    out = np.zeros(len(model.joints), dtype=of_scalars(kb.JOINT, scalar))
+    out = np.zeros(len(model.joints), dtype=_as_in(model.bodies, kb.JOINT))
     if len(out):
         out["first"] = [joint.primitives.start for joint in model.joints]
         out["last"] = [joint.primitives.stop for joint in model.joints]
@@ -95,7 +71,58 @@ def _joints(model: Model, layout: Layout, scalar: Any) -> Any:
     return out
 
 
-def row_length(layout: Layout, model: Model) -> int:
+def head_of(model: Model, settings: Settings, layout: Layout, arrays: Mapping[str, Any]) -> dict[str, int]:
+    """Sizes and kinds of a model."""
+    head = {
+        "n_bodies": model.n,
+        "n_primitives": len(model.primitives),
+        "n_joints": len(model.joints),
+        "n_bushings": len(model.bushings),
+        "n_drives": len(model.drives),
+        "n_elements": len(model.forces.elements),
+        "n_frictions": len(model.frictions),
+        "n_entries": len(model.forces.entries),
+        "n_element_bodies": len(arrays["element_bodies"]),
+        "n_element_inputs": len(arrays["element_inputs"]),
+        "n_element_constants": len(arrays["element_constants"]),
+        "n_inputs": len(model.forces.inputs),
+        "n_rows": layout.n_rows,
+        "n_pairs": len(arrays["pairs"]),
+        "n_tree": len(arrays["tree_velocities"]),
+        "n_factor": len(arrays["factor_column"]) - layout.n_rows,
+        "n_q": layout.q.stop,
+        "n_v": layout.n_velocities,
+        "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
+        "n_internal": layout.n_internal,
+        "n_la": layout.n_constraints,
+        "n_states": layout.n_states,
+        "states_at": layout.s.start,
+        "multipliers_at": layout.la.start,
+        "corrections_at": layout.mu.start,
+        "n_vector": _row_length(layout, model),
+        "chart": settings.chart.number,
+        "chart_internal": len(settings.chart.internal),
+        "kind": settings.kind.number,
+        "momenta": settings.momenta,
+        "chained": settings.momenta or settings.spatial == kb.SPATIAL_VELOCITIES,
+        "spatial": settings.spatial,
+        "forms": settings.forms,
+        "gyroscopic": settings.gyroscopic,
+        "pull_back": settings.pull_back,
+        "unit_norm": settings.unit_norm,
+        "projected": settings.formulation.projected and settings.formulation.kind == "dae",
+        "columns": settings.columns,
+        "structure": settings.reduction,
+        "sparse": settings.sparse,
+        "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
+        "integral": settings.formulation.unknown_multipliers == "integrals",
+        "stabilised": settings.formulation.stabilised,
+        "n_parameters": len(settings.formulation.parameters),
+    }
+    return {name: int(number) for name, number in head.items()}
+
+
+def _row_length(layout: Layout, model: Model) -> int:
     """The length of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
     unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states
     return int(max(unknowns, 2 * (6 * model.n + layout.n_rows), _LEAST)) + 1
@@ -104,7 +131,7 @@ def row_length(layout: Layout, model: Model) -> int:
 def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
     n = model.n
     bodies = model.bodies[[*layout.order, n]]
-    bodies["radial"] *= radial_factor(settings)
+    bodies["radial"] *= 1.0 if settings.momenta else settings.radial
     bodies["na"] = settings.chart.n
     bodies["nr"] = settings.kind.size
     bodies["ni"] = settings.kind.internal
@@ -116,11 +143,6 @@ def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
         moving["inu"] = layout.inu
         _hang(model, settings, layout, moving)
     return bodies
-
-
-def radial_factor(settings: Settings) -> float:
-    """What the radial inertia is multiplied by."""
-    return 1.0 if settings.momenta else settings.radial
 
 
 def _hang(model: Model, settings: Settings, layout: Layout, moving: Any) -> None:
@@ -137,9 +159,14 @@ def _hang(model: Model, settings: Settings, layout: Layout, moving: Any) -> None
             moving["parent_arm"][k] = joint.points[1 - side]
 
 
-def fresh_states(settings: Settings, bodies: Any, scalar: Any) -> Any:
+def _as_in(records: Any, dtype: Any) -> Any:
+    """The dtype of records whose numbers are complex if those of others are."""
+    return of_scalars(dtype, records["mass"].dtype.type)
+
+
+def fresh_states(settings: Settings, bodies: Any) -> Any:
     """The memory of each body as it is before any evaluation."""
-    states = np.zeros(len(bodies), dtype=of_scalars(kb.STATE, scalar))
+    states = np.zeros(len(bodies), dtype=_as_in(bodies, kb.STATE))
     states["x"] = bodies["origin"]
     states["d"] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     if settings.kind.number == kb.DIRECTOR_RATE:

@@ -15,9 +15,6 @@ from rbdae.kernels.records import BODY
 from rbdae.rotations.vectors import rotation_matrices
 from rbdae.system import System
 
-_INERTIAL = ("mass", "inertia", "inertia_inverse", "euler", "euler_inverse", "weight", "weight_d")
-"""The fields that follow from them."""
-
 
 def body_rows(system: System, dtype: Any) -> Any:
     """One row a body, the ground last."""
@@ -52,31 +49,10 @@ def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
     rows["center"] = [body.center_of_mass for body in bodies]
     rows["nt"] = [3 if body.pivot is None else 0 for body in bodies]
     for row, body in zip(rows, bodies, strict=True):
-        if body.pivot is not None:
-            row["origin"] = body.pivot
-        row["weight"], row["weight_d"] = weights(body, gravity)
-
-
-def weights(body: Body, gravity: Vec) -> tuple[Vec, Vec]:
-    """The weight of a body on its reference point (3,) and on its directors (9,)."""
-    weight: Vec = body.mass * gravity
-    if body.pivot is None:
-        return weight, np.zeros(9)
-    return np.zeros(3), np.outer(body.center_of_mass, weight).reshape(9)
-
-
-def set_mass(records: Any, place: int, body: Body, gravity: Vec) -> None:
-    """Another mass for the record of a body."""
-    weight = weights(body, gravity)
-    records["mass"][place], records["weight"][place], records["weight_d"][place] = body.mass, *weight
-
-
-def set_inertia(records: Any, place: int, row: Any, radial: float) -> None:
-    """Another mass and inertia, with what follows, for the record of a body; its radial inertia is that of its
-    row times `radial`."""
-    for name in _INERTIAL:
-        records[name][place] = row[name]
-    records["radial"][place] = row["radial"] * radial
+        if body.pivot is None:
+            row["weight"] = body.mass * gravity
+        else:
+            row["origin"], row["weight_d"] = body.pivot, np.outer(body.center_of_mass, body.mass * gravity).ravel()
 
 
 # ---------------------------------------------------------------- motion
@@ -145,4 +121,5 @@ class BodyMotion:
             x=self.x + np.einsum("bij,bj->bi", self.R, arms),
             xd=self.xd + np.einsum("bij,bj->bi", self.R_rate, arms),
         )
+        vars(out).update(R=self.R, R_rate=self.R_rate)
         return out

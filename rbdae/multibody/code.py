@@ -5,9 +5,9 @@ It is recorded, written as text and compiled; or found on disk by its structure,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 from rbdae.formulations.base import Callback, ImplicitStep
 from rbdae.graph.derivatives import NoDerivative
@@ -65,9 +65,6 @@ class Code:
 
     def context(self, workspace: Workspace) -> Context:
         """The numbers of a selection and of its model, with what they are used by."""
-        spare: Context | None = workspace.contexts.pop(self, None)
-        if spare is not None:
-            return spare
         context = Context.of(selection_numbers(workspace), self.functions, self.data_of(workspace))
         context.alive += [self.module, workspace]
         return context
@@ -93,6 +90,12 @@ class Wanted:
     pattern: Pattern | None
     sparse: bool
 
+    @property
+    def signs(self) -> str:
+        """The kinds of the arguments that Python gives (`rbdae.kernels.entry.Entry`)."""
+        signs = self.kernel.signs[1:]
+        return signs.replace("M", "o") if self.sparse else signs
+
 
 @final
 class _NotHad(Exception):
@@ -103,30 +106,51 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
     """The code of a kernel, from the cache on disk without recording it if its structure is known there."""
     if not supported():
         return None
-    signs = wanted.kernel.signs[1:].replace("M", "o") if wanted.sparse else wanted.kernel.signs[1:]
-    known = on_disk(workspace, wanted.kernel.name)
-    with collector_off():
-        try:
+    name, signs, shapes = wanted.kernel.name, wanted.signs, wanted.shapes
+    pattern = None if wanted.pattern is None else wanted.pattern.to_bytes()
+    try:
+        with collector_off():
+            known = on_disk(workspace, name)
             if known is None:
-                return replace(_of_text(*_texts(workspace, wanted, signs), signs, wanted.shapes), variant=variant)
-            pattern = (
-                None if wanted.pattern is None else (wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes())
-            )
-            key = (known, signs, sorted(wanted.shapes.items()), pattern, variant)
-            made = _of_structure(key, lambda: _text_of_structure(workspace, wanted, signs, key), signs, wanted.shapes)
+                functions, text = _text(workspace, wanted)
+                return replace(compiled(signs, shapes, lambda: text, functions=functions), variant=variant)
+            key = (known, signs, sorted(shapes.items()), pattern, variant)
+            made = compiled(signs, shapes, lambda: _text_of_structure(workspace, wanted, key), key)
             return replace(made, variant=variant)
-        except _NotHad as error:
-            _not_had(workspace, wanted.kernel, str(error))
-        except NoMachineCode as error:
-            say_once(str(error))
-        except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
-            # user's joint or chart, may do with its numbers what cannot be recorded
-            name = wanted.kernel.name
-            say_once(f"{name} cannot be recorded ({type(error).__name__}: {error})")
+    except _NotHad as error:
+        _not_had(workspace, wanted.kernel, str(error))
+    except NoMachineCode as error:
+        say_once(str(error))
+    except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
+        # user's joint or chart, may do with its numbers what cannot be recorded
+        say_once(f"{name} cannot be recorded ({type(error).__name__}: {error})")
     return None
 
 
-def _text_of_structure(workspace: Workspace, wanted: Wanted, signs: str, key: object) -> CodeText:
+def code_of_elements(
+    workspace: Workspace, name: str, record: Callable[[], Elements | None], signs: str, shapes: Shapes
+) -> Code | None:
+    """The code of elements that call no functions, by the name of what they compute; None if there are none, or LLVM
+    cannot make any."""
+
+    def text() -> CodeText:
+        found = record()
+        if found is None:
+            raise _NotHad("no elements")
+        return text_of_elements(found, signs, shapes, None)
+
+    known = on_disk(workspace, name)
+    try:
+        with collector_off():
+            return compiled(signs, shapes, text, known and (known, signs, sorted(shapes.items())))
+    except _NotHad:
+        return None
+    except NoMachineCode as error:
+        say_once(str(error))
+        return None
+
+
+def _text_of_structure(workspace: Workspace, wanted: Wanted, key: object) -> CodeText:
     """The text of a kernel that calls no functions. A refusal is noted on disk: other processes record nothing to find
     it out again."""
     about = "refused", key, most_nodes(workspace), LARGEST
@@ -134,17 +158,17 @@ def _text_of_structure(workspace: Workspace, wanted: Wanted, signs: str, key: ob
     if refused is not None:
         raise _NotHad(refused.decode())
     try:
-        return _texts(workspace, wanted, signs)[1]
+        return _text(workspace, wanted)[1]
     except _NotHad as error:
         note(about, str(error).encode())
         raise
 
 
-def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int, ...], CodeText]:
+def _text(workspace: Workspace, wanted: Wanted) -> tuple[Sequence[Any], CodeText]:
     """The functions of the user that code of a kernel calls, and its text."""
     if isinstance(wanted.kernel, ImplicitStep):
         return _of_step(workspace, wanted.kernel, wanted.shapes)
-    made = _of_elements(workspace, wanted, signs)
+    made = _of_elements(workspace, wanted)
     if made is not None:
         return (), made
     at, most = recording_point(workspace, wanted.shapes), most_nodes(workspace)
@@ -152,13 +176,13 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int,
         recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most, wanted.pattern)
     except NotStraight as error:
         raise _NotHad(str(error)) from error
-    made = code_text(recording, signs, wanted.shapes, wanted.pattern)
+    made = code_text(recording, wanted.signs, wanted.shapes, wanted.pattern)
     if made.length > LARGEST:
         raise _NotHad(f"{made.length} operations are left where repetitions are loops")
-    return _addresses(recording), made
+    return recording.functions, made
 
 
-def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | None:
+def _of_elements(workspace: Workspace, wanted: Wanted) -> CodeText | None:
     """The text of a kernel by elements; None where that is not quicker, or not possible."""
     of_rates = rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"])
     if not of_rates and not apply_to(workspace, wanted.kernel, wanted.pattern):
@@ -170,10 +194,10 @@ def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText |
             found = elements_of(workspace, wanted.pattern)
     except (NotStraight, NoDerivative):
         return None
-    return None if found is None else text_of_elements(found, signs, wanted.shapes, wanted.pattern)
+    return None if found is None else text_of_elements(found, wanted.signs, wanted.shapes, wanted.pattern)
 
 
-def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[tuple[int, ...], CodeText]:
+def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[Sequence[Any], CodeText]:
     """The functions that code of a step calls, and its text."""
     n = (shapes["yd"][0] - MEMORY) // 2
     at = recording_point(workspace, {**shapes, "yd": (n + 1,)})
@@ -184,11 +208,7 @@ def _of_step(workspace: Workspace, step: ImplicitStep, shapes: Shapes) -> tuple[
     both = finished(workspace, ran, [ran.recorder.number(value) for value in out])
     later = {guard: fall for guard, fall in both.guards.items() if guard not in guards}
     text = text_of_step(replace(newton, guards=guards), replace(both, guards=later), n)
-    return _addresses(both), text
-
-
-def _addresses(recording: Recording) -> tuple[int, ...]:
-    return tuple(function.address for function in recording.functions)
+    return both.functions, text
 
 
 def _not_had(workspace: Workspace, kernel: Callback | ImplicitStep, why: str) -> None:
@@ -207,69 +227,22 @@ def most_nodes(workspace: Workspace) -> int:
     return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
 
 
-def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
-    """The code of a recording; None if LLVM cannot make any."""
-    try:
-        return of_text(recording, code_text(recording, signs, shapes, None), signs, shapes)
-    except NoMachineCode as error:
-        say_once(str(error))
-        return None
-
-
-def by_key(key: object, record: Callable[[], Recording], signs: str, shapes: Shapes) -> Code:
-    """The code of a recording that calls no functions, by a key of all that it depends on, or, without one, by its
-    text."""
-
-    def text() -> CodeText:
-        return code_text(record(), signs, shapes, None)
-
-    return _of_text((), text(), signs, shapes) if key is None else _of_structure((key, signs), text, signs, shapes)
-
-
-def code_of_elements(
-    workspace: Workspace, name: str, record: Callable[[], Elements | None], signs: str, shapes: Shapes
-) -> Code | None:
-    """The code of elements that call no functions, by the name of what they compute; None if there are none, or LLVM
-    cannot make any."""
-
-    def text() -> CodeText:
-        found = record()
-        if found is None:
-            raise _NotHad("no elements")
-        return text_of_elements(found, signs, shapes, None)
-
-    known = on_disk(workspace, name)
-    try:
-        with collector_off():
-            if known is None:
-                return _of_text((), text(), signs, shapes)
-            return _of_structure((known, signs, sorted(shapes.items())), text, signs, shapes)
-    except _NotHad:
-        return None
-    except NoMachineCode as error:
-        say_once(str(error))
-        return None
-
-
-def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code:
-    """The code of a recording and its text."""
-    return _of_text(_addresses(recording), made, signs, shapes)
-
-
-def of_elements(found: Elements, signs: str, shapes: Shapes) -> Code:
-    """The code of elements."""
-    return _of_text((), text_of_elements(found, signs, shapes, None), signs, shapes)
-
-
-def _of_text(functions: tuple[int, ...], made: CodeText, signs: str, shapes: Shapes) -> Code:
-    module, beside = from_cache((made.made_of, made.guarded, _level(made)), lambda: _written(made))
-    return _of_file(module, beside, signs, shapes, functions)
-
-
-def _of_structure(key: object, text: Callable[[], CodeText], signs: str, shapes: Shapes) -> Code:
-    """Code that calls no functions, by a key of all that its text depends on."""
+def compiled(
+    signs: str, shapes: Shapes, text: Callable[[], CodeText], key: object = None, functions: Sequence[Any] = ()
+) -> Code:
+    """Code by a key of all that its text depends on, or, without one, by the text. Raises NoMachineCode."""
+    if key is None:
+        made = text()
+        key, text = (made.made_of, made.guarded, _level(made)), lambda: made
     module, beside = from_cache(key, lambda: _written(text()))
-    return _of_file(module, beside, signs, shapes, ())
+    length, guarded = int.from_bytes(beside[:8], "little"), beside[8] == 1
+    addresses = tuple(function.address for function in functions)
+    return Code(module, signs, shapes, addresses, Data.from_bytes(beside[9:]), length, guarded)
+
+
+def of_recording(recording: Recording, signs: str, shapes: Shapes) -> Code:
+    """The code of a recording. Raises NoMachineCode."""
+    return compiled(signs, shapes, lambda: code_text(recording, signs, shapes, None), functions=recording.functions)
 
 
 def _level(made: CodeText) -> int:
@@ -280,11 +253,3 @@ def _written(made: CodeText) -> Written:
     text, data = made.write()
     beside = made.length.to_bytes(8, "little") + bytes([made.guarded]) + data.to_bytes()
     return Written(text, _level(made), made.length < LEAST_NODES, beside)
-
-
-def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, functions: tuple[int, ...]) -> Code:
-    length, guarded = int.from_bytes(beside[:8], "little"), beside[8] == 1
-    return Code(module, signs, shapes, functions, Data.from_bytes(beside[9:]), length, guarded)
-
-
-__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "by_key", "code_of", "made", "most_nodes", "of_elements", "of_text"]

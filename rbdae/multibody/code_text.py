@@ -40,7 +40,7 @@ _MOST_STRIDED = 1500
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """The places of the entries of a Jacobian's data, column by column."""
+    """The places of the entries of a Jacobian's data: their rows and columns."""
 
     rows: Ints
     columns: Ints
@@ -49,6 +49,19 @@ class Pattern:
     def places(self) -> list[tuple[int, int]]:
         """Row and column of each."""
         return list(zip(self.rows.tolist(), self.columns.tolist(), strict=True))
+
+    def pointers(self, n: int) -> Ints:
+        """Where each of n columns begins, for entries column by column: a CSC matrix."""
+        return np.searchsorted(self.columns, np.arange(n + 1))
+
+    @classmethod
+    def from_bytes(cls, contents: bytes) -> Pattern:
+        """The pattern that `to_bytes` has written."""
+        return cls(*np.frombuffer(contents, dtype=np.int64).reshape(2, -1))
+
+    def to_bytes(self) -> bytes:
+        """The contents, for a file."""
+        return self.rows.tobytes() + self.columns.tobytes()
 
 
 @final

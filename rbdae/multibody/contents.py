@@ -6,7 +6,6 @@ For code that loads the numbers of the model they are its structure. Then code i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,7 @@ from rbdae.kernels.memory import Content, named
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.open_numbers import ADDRESSES
 from rbdae.multibody.recording import own_constants, selected
-from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
-
-_MODEL = ("bodies", "primitives", "bushings", "drives", "frictions")
 
 _SETTINGS = ("structure", "n_independent", "sparse", "redundant")
 
@@ -32,7 +28,7 @@ def contents(memory: Memory) -> tuple[Any, ...]:
     """Formulation and chart themselves, and a digest of all that code depends on beside kernels."""
     found: tuple[Any, ...] | None = memory.known.get("contents")
     if found is None:
-        digest = (_structure if memory.opened else _numbers)(memory)
+        digest = _digest(memory)
         found = memory.known["contents"] = memory.settings.formulation, memory.settings.chart, memory.code, digest
     return found
 
@@ -41,9 +37,7 @@ def on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
     """The same for other processes, with all of a selection that code depends on; None if a kernel, a chart or a
     function is not of this library or can be called at an address alone, and for code with the numbers of one model."""
     memory = workspace.memory
-    if not (memory.opened and all_recorded(memory)):
-        return None
-    return _of_library(workspace, kernel, contents(memory)[-1])
+    return _of_library(workspace, kernel) if memory.opened and all_recorded(memory) else None
 
 
 def pattern_on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
@@ -51,10 +45,10 @@ def pattern_on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | N
     memory = workspace.memory
     if memory.opened:
         return on_disk(workspace, kernel)
-    return None if memory.filled.like.functions else _of_library(workspace, kernel, _numbers(memory))
+    return None if memory.model.functions else _of_library(workspace, kernel)
 
 
-def _of_library(workspace: Workspace, kernel: str, digest: bytes) -> tuple[object, ...] | None:
+def _of_library(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
     memory = workspace.memory
     chart = memory.settings.chart
     own = all(name.startswith(f"{__package__.partition('.')[0]}.") for name in (kernel, chart.parameters.__module__))
@@ -62,63 +56,40 @@ def _of_library(workspace: Workspace, kernel: str, digest: bytes) -> tuple[objec
         return None
     chosen = [(name, array.shape) for name, array in selected(workspace).items()]
     of_selection = (own_constants(workspace), workspace.selection.rows.dropped, chosen)
-    return memory.settings.formulation.name, chart.name, digest, kernel, _sources(), of_selection
+    return memory.settings.formulation.name, chart.name, contents(memory)[-1], kernel, _sources(), of_selection
 
 
 def all_recorded(memory: Memory) -> bool:
     """Whether code of the model calls no function of the user."""
     if "all recorded" not in memory.known:
-        laws = [function.law for function in memory.filled.like.functions]
+        laws = [function.law for function in memory.model.functions]
         memory.known["all recorded"] = all(law is not None and law.always_regular for law in laws)
     return bool(memory.known["all recorded"])
 
 
-def _structure(memory: Memory) -> bytes:
-    """Sizes and kinds, which bodies, joints and forces act on which, and the user's functions; without numbers that are
-    loaded, which `rbdae.multibody.recording.own_constants` tells apart."""
+def _digest(memory: Memory) -> bytes:
+    """Sizes and kinds, which bodies, joints and forces act on which, and the user's functions; where code does not load
+    the numbers of the model (`rbdae.multibody.recording.own_constants` tells these apart), they as well, and the state
+    and the selection at which conditions are answered."""
+    arrays = {name: memory.arrays[name] for name in named(Content.STRUCTURE)}
+    if not memory.opened:
+        arrays |= {name: _without_addresses(memory.arrays[name]) for name in named(Content.NUMBERS)}
+        arrays |= {"regular": memory.regular, "selected": memory.numbers}
     digest = hashlib.sha256()
-    digest.update(memory.head.tobytes())
-    _update(digest, {name: memory.arrays[name] for name in named(Content.STRUCTURE)})
-    chosen = _chosen(memory.settings)
-    places = [np.asarray(x).tolist() for x in (memory.layout.order, memory.layout.iq, memory.layout.iv)]
-    digest.update(repr((chosen, places, _laws(memory))).encode())
-    return digest.digest()
-
-
-def _numbers(memory: Memory) -> bytes:
-    """All numbers: of the model, with the user's functions, of the settings, and of the state and selection at which
-    conditions are answered."""
-    model, settings = memory.model, memory.settings
-    digest = hashlib.sha256()
-    arrays = [getattr(model, name) for name in _MODEL]
-    of_forces = ("elements", "entries", "constants", "bodies", "element_inputs", "algebraic")
-    arrays += [*(getattr(model.forces, name) for name in of_forces), memory.regular, memory.numbers]
-    numbered = dict(enumerate([*arrays, *(velocity.S for velocity in settings.tree)]))
-    _update(digest, {str(k): _without_addresses(array) for k, array in numbered.items()})
-    chosen = _chosen(settings)
-    placed = (memory.layout.order, model.tree, [velocity.primitives for velocity in settings.tree])
-    points = [(joint.bodies, [point.tolist() for point in joint.points]) for joint in model.joints]
-    digest.update(repr((chosen, placed, points, _laws(memory))).encode())
-    return digest.digest()
-
-
-def _chosen(settings: Settings) -> list[object]:
-    return [str(settings.formulation), settings.kind.number, *(getattr(settings, name) for name in _SETTINGS)]
-
-
-def _update(digest: Any, arrays: Mapping[str, Any]) -> None:
     for name, array in arrays.items():
         digest.update(f"{name} {array.shape} {_described(array.dtype)}".encode())
         digest.update(array.tobytes())
+    settings, layout = memory.settings, memory.layout
+    chosen = [str(settings.formulation), settings.kind.number, *(getattr(settings, name) for name in _SETTINGS)]
+    places = [np.asarray(x).tolist() for x in (layout.order, layout.iq, layout.iv)]
+    laws = [_identity(function, memory.traced) for function in memory.model.functions]
+    digest.update(repr((sorted(memory.sizes.items()), chosen, places, laws)).encode())
+    return digest.digest()
 
 
 @cache
 def _described(dtype: Any) -> str:
     return f"{dtype.descr}"
-
-
-def _laws(memory: Memory) -> list[object]:
-    return [_identity(function, memory.traced) for function in memory.filled.like.functions]
 
 
 def _without_addresses(array: Any) -> Any:

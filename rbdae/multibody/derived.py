@@ -77,19 +77,23 @@ def derivative_rows(
     point: tuple[float, Vec, Vec, float],
     most_nodes: int,
 ) -> tuple[Run, Rows]:
-    """The run of the kernel on symbols, and by rows the nodes of dF/dy + c dF/dyd, or of dF/du, that are not zero
-    whatever the state; `shapes` has that of F as `out`."""
+    """The run of the kernel on symbols, and by rows the nodes of dF/dy + c dF/dyd, of dF/du or of dF/dp, that are not
+    zero whatever the state; `shapes` has that of F as `out`."""
     n = workspace.layout.n
     ran = run(workspace, kernel.of, shapes, point, most_nodes)
     recorder, g = ran.recorder, ran.recorder.graph
     outputs = [recorder.number(value) for value in ran.out]
     one, c = g.const(1.0), g.node("input", "c", 0)
-    inputs = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
-    by = inputs_of(g, "y", n) if kernel.by == "state" else inputs
+    if kernel.by == "inputs":
+        by = [symbol.node for symbol in recorder.inputs("selection")[places_of_selected(workspace, "inputs")]]
+    else:
+        by = inputs_of(g, "y", n) if kernel.by == "state" else inputs_of(g, "parameter", 1)
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(by)}
     kernels = workspace.settings.kernels
     solved = dict(kernels.solved).get(kernel.of) if isinstance(kernels, Explicit) else None
-    if solved is not None:
+    if kernel.by == "parameter":
+        pass  # of a single direction a sweep through the factorisation is as short, and closer
+    elif solved is not None:
         seeds |= _of_solution(workspace, solved, ran, seeds, len(by))
     elif ran.m.head.n_frictions and workspace.settings.reduced:
         seeds |= _of_normals(workspace, ran, seeds, len(by))

@@ -200,8 +200,8 @@ def _signature(arrays: Any, numbers: OpenNumbers, member: _Member, laws: Mapping
     told: list[object] = [pair, (bodies == len(arrays["bodies"]) - 1).tobytes()]
     numbered: dict[str, Any] = {"bodies": bodies, "states": bodies, **records}
     for name, of in numbered.items():
-        structure, own = numbers.arrays[name].structure, arrays[name][of]
-        told += [name, len(of), structure.constants[of].tobytes(), np.sign(structure.places[of]).tobytes()]
+        part, own = numbers.arrays[name], arrays[name][of]
+        told += [name, len(of), part.constants[of].tobytes(), np.sign(part.places[of]).tobytes()]
         told += [_told(field, own[field], laws) for field in _structural(own.dtype)]
         if "body" in own.dtype.names:
             told.append((own["body"] == bodies[0]).tobytes())

@@ -292,7 +292,7 @@ class Numbers:
         for name, part in numbers.arrays.items():
             first[name], count = count, count + len(part.values)
         for name, records in group.numbered.items():
-            places = numbers.arrays[name].structure.places[records]  # (elements, records, floats)
+            places = numbers.arrays[name].places[records]  # (elements, records, floats)
             mine = np.zeros(places.shape[1:], dtype=np.int64)
             for record, column in np.argwhere(places[0] != 0).tolist():
                 at = np.abs(places[:, record, column]) - 1 + first[name]
@@ -333,7 +333,6 @@ def memory_of_first(
     named = first["bodies"][moving].tolist()
     for name in ("bodies", "states"):
         records[name] = [*(records[name][k] for k in moving), *opened(own[name][[n]])]
-    records["rows"] = opened(workspace.arrays["rows"][: len(records["primitives"])])
     m: Any = symbolic_memory(workspace, recorder, records | dict(others))
     if "references" in vars(m):
         m.references = m.references[named]

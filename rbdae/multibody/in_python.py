@@ -59,6 +59,7 @@ class Recorded:
             self._on_floats(*arguments)
             return
         inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(self._workspace)}
+        inputs["parameter"] = [0.0]
         known = self._known.setdefault(key, [])
         for function, falls in known:
             values = function(inputs)

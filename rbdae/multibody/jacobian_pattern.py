@@ -14,7 +14,7 @@ from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import Shapes
-from rbdae.multibody.block_pattern import BlockPattern
+from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.derived import derivative_rows
 from rbdae.multibody.elements import pattern_of_elements
 from rbdae.multibody.recording import MOST_NODES, recording_point
@@ -24,9 +24,8 @@ MOST_BODIES = 1000
 """Bodies up to which a model is recorded as a whole; beyond, it takes seconds in every process."""
 
 
-def jacobian_pattern(workspace: Workspace, n_equations: int) -> BlockPattern:
-    """The compressed columns of dF/dy + c dF/dyd."""
-    n = workspace.layout.n
+def jacobian_pattern(workspace: Workspace, n_equations: int) -> Pattern:
+    """The entries of dF/dy + c dF/dyd, column by column."""
     try:
         found = pattern_of_elements(workspace)
         if found is None and workspace.model.n <= MOST_BODIES:
@@ -38,12 +37,9 @@ def jacobian_pattern(workspace: Workspace, n_equations: int) -> BlockPattern:
         name = workspace.settings.kernels.jacobian.name
         say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); its pattern is by bodies, or full")
         found = None
-    return _compressed(*(found or _coarse(workspace, n_equations)), n_equations, n)
-
-
-def _compressed(rows: Ints, columns: Ints, n_rows: int, n: int) -> BlockPattern:
-    keys = np.unique(columns * n_rows + rows)
-    return BlockPattern(np.searchsorted(keys, np.arange(n + 1) * n_rows), keys % n_rows)
+    rows, columns = found or _coarse(workspace, n_equations)
+    columns, rows = np.divmod(np.unique(columns * n_equations + rows), n_equations)
+    return Pattern(rows, columns)
 
 
 def _recorded(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:

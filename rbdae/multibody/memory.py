@@ -1,19 +1,21 @@
-"""The memory of a model in one formulation: constants and scratch of its kernels, laid out once."""
+"""`Memory`: a model in arrays, as kernels read them in one formulation."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, Self, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.multibody.filled import Filled
+from rbdae.multibody.arrays import arrays_of, head_of, renumbered
 from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
-from rbdae.multibody.velocity_selection import Metric
+from rbdae.multibody.velocity_selection import Metric, metric
 
 Code = Literal["auto", "folded", "plain"]
 """How kernels run: recorded and compiled for all models of a structure; the same with the numbers of one model as
@@ -44,23 +46,27 @@ class Preparation:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Memory:
     """Everything of a model in memory that no selection decides.
 
-    With a `scalar` other than float64 it is for plain kernels alone, for example complex for complex-step derivatives.
-    The scratch matrices of dense Jacobians are made when the first of them is asked for. `head` is the one that each
-    workspace copies. `recorded` has the machine code of recorded kernels
-    (`rbdae.multibody.traced`), which is recorded at the state `regular` with the selection's numbers `numbers`,
-    whatever the selection of the problem is that asks first: so it is the same in copies, and after switches. `known`
-    has facts that are found once, such as its digest (`rbdae.multibody.contents`), also for those of other numbers.
-    `preparation` counts the time in which code was made: it is no part of a run's.
+    Parameters
+    ----------
+    arrays : those that the model fills, by the names of `rbdae.kernels.memory`
+    sizes : numbers of the head (`rbdae.kernels.memory.head`)
+    code : how kernels run
+    regular, numbers : a state of the problem and the numbers of its selection, at which code is recorded, whatever the
+        selection of the problem is that asks first: so it is the same in copies, and after switches
+    recorded : the machine code of recorded kernels (`rbdae.multibody.traced`)
+    known : facts that are found once, such as its digest (`rbdae.multibody.contents`), also for those of other numbers
+    preparation : counts the time in which code was made, which is no part of a run's
     """
 
-    filled: Filled
+    model: Model
     settings: Settings
     layout: Layout
-    scalar: Any
+    arrays: Mapping[str, Any]
+    sizes: Mapping[str, int]
     code: Code
     regular: Vec
     numbers: Vec
@@ -73,40 +79,25 @@ class Memory:
         cls,
         model: Model,
         settings: Settings,
-        scalar: Any = np.float64,
         code: Code = "plain",
         regular: Vec = _NOWHERE,
         numbers: Vec = _NOWHERE,
     ) -> Self:
-        """The memory of a model; `regular` is a state of the problem and `numbers` are those of its selection, for
-        recordings."""
+        """The memory of a model, whose numbers may be complex for kernels that run in Python."""
         layout = lay_out(model, settings)
-        filled = Filled.of(model, settings, layout, scalar)
-        return cls(filled, settings, layout, scalar, code, regular, numbers, {}, {})
+        arrays = arrays_of(model, settings, layout)
+        return cls(
+            model, settings, layout, arrays, head_of(model, settings, layout, arrays), code, regular, numbers, {}, {}
+        )
 
-    @property
-    def model(self) -> Model:
-        """The model in it."""
-        return self.filled.store.model
-
-    @property
-    def arrays(self) -> dict[str, Any]:
-        """All arrays by the names of `rbdae.kernels.memory`."""
-        return self.filled.store.arrays
-
-    @property
-    def head(self) -> Any:
-        """Sizes and kinds."""
-        return self.filled.store.head
-
-    @property
+    @cached_property
     def metric(self) -> Metric:
         """How velocities are compared."""
-        return self.filled.store.metric
+        return metric(self.model)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are memories of their own."""
-        return Memory.of, (self.model, self.settings, self.scalar, self.code, self.regular, self.numbers)
+        return Memory.of, (self.model, self.settings, self.code, self.regular, self.numbers)
 
     @property
     def traced(self) -> bool:
@@ -129,7 +120,8 @@ class Memory:
             self, code=code, regular=regular, numbers=numbers, recorded={}, known={}, preparation=Preparation()
         )
 
-    def renumbered(self, filled: Filled, regular: Vec) -> Self:
+    def renumbered(self, model: Model, regular: Vec) -> Self:
         """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
         code is that of the structure."""
-        return replace(self, filled=filled, regular=regular, recorded={}, preparation=Preparation())
+        arrays = renumbered(self.arrays, model, self.settings, self.layout)
+        return replace(self, model=model, arrays=arrays, regular=regular, recorded={}, preparation=Preparation())

@@ -136,19 +136,8 @@ def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Mat, dtype: 
     return row
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Joints:
-    """The data that the joints of a system are packed into."""
-
-    primitives: Any
-    drives: Any
-    user_functions: tuple[UserFunction, ...]
-    rheonomic: dict[int, Rheonomic]
-    joints: tuple[PackedJoint, ...]
-
-
-def _pack_joints(system: System, scalar: Any) -> _Joints:
-    """Bodies by their numbers, points from their reference points."""
+def _pack_joints(system: System, scalar: Any = np.float64) -> dict[str, Any]:
+    """The fields of a model that its joints fill: bodies by their numbers, points from their reference points."""
     number, shift = _references(system)
     dtype = of_scalars(PRIMITIVE, scalar)
     found: list[tuple[Primitive, tuple[int, int]]] = []
@@ -172,7 +161,13 @@ def _pack_joints(system: System, scalar: Any) -> _Joints:
     rows = _primitive_rows(found, shift, dtype)
     for k, law in rheonomic.items():
         rows[k]["moving"] = law.kind == ANGLE
-    return _Joints(rows, np.array(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
+    return {
+        "primitives": rows,
+        "drives": np.array(drives, DRIVE),
+        "user_functions": tuple(functions),
+        "rheonomic": rheonomic,
+        "joints": tuple(joints),
+    }
 
 
 def _friction_row(
@@ -193,15 +188,6 @@ def _friction_row(
     return row
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Forces:
-    """The data that the forces of a system are packed into."""
-
-    bushings: Any
-    forces: Packed
-    frictions: Any
-
-
 def _pack_forces(
     system: System,
     joints: Sequence[PackedJoint],
@@ -209,9 +195,9 @@ def _pack_forces(
     explicit: bool,
     scalar: Any = np.float64,
     t0: float | None = None,
-) -> _Forces:
-    """Springs between points, which are bushings to the kernels, and all other elements. With a time `t0` laws are
-    called there and checked."""
+) -> dict[str, Any]:
+    """The fields of a model that its forces fill: springs between points, which are bushings to the kernels, and all
+    other elements. With a time `t0` laws are called there and checked."""
     (number, shift), ground = _references(system), len(system.bodies)
     packed = {id(joint): each for joint, each in zip(system.joints, joints, strict=True)}
     bushing, friction = of_scalars(BUSHING, scalar), of_scalars(FRICTION, scalar)
@@ -230,7 +216,11 @@ def _pack_forces(
     if t0 is not None:
         check_laws(elements, start.natural, [body.name for body in system.bodies], t0, system.source)
     forces = pack(elements, shift, start.places, scalar, system.inputs, system.sources, explicit)
-    return _Forces(np.array(springs, dtype=bushing), forces, np.array(frictions, dtype=friction))
+    return {
+        "bushings": np.array(springs, dtype=bushing),
+        "forces": forces,
+        "frictions": np.array(frictions, dtype=friction),
+    }
 
 
 def _references(system: System) -> tuple[dict[int, int], Mat]:
@@ -247,32 +237,18 @@ def compile_system(system: System, explicit: bool = False, t0: float | None = No
         raise ValueError("the system has no body: add one with system.add_body(...)")
     shift = _references(system)[1]
     start = BodyMotion.stated(bodies).at(shift[:-1])
-    rows = body_rows(system, BODY)
-    joints = _pack_joints(system, np.float64)
-    pairs = [joint.bodies for joint in joints.joints]
+    rows, joints = body_rows(system, BODY), _pack_joints(system)
+    pairs = [joint.bodies for joint in joints["joints"]]
     tree = spanning_tree(len(bodies), [body.pivot is not None for body in bodies], pairs)
-    forces = _pack_forces(system, joints.joints, start, explicit, t0=t0)
-    joint_data = joints.primitives, joints.rheonomic, joints.joints
-    scales = measured(rows, *joint_data, forces.bushings, system.gravity, start)
+    forces = _pack_forces(system, joints["joints"], start, explicit, t0=t0)
+    of_joints = joints["primitives"], joints["rheonomic"], joints["joints"]
+    scales = measured(rows, *of_joints, forces["bushings"], system.gravity, start)
     if t0 is not None:
-        for law in joints.rheonomic.values():
+        for law in joints["rheonomic"].values():
             law.motion.check(t0, 1.0 / scales.rate, 1.0 if law.kind == ANGLE else scales.length)
+    names = tuple(body.name for body in bodies)
     return Model(
-        system=copy.copy(system),
-        names=tuple(body.name for body in bodies),
-        bodies=rows,
-        primitives=joints.primitives,
-        bushings=forces.bushings,
-        drives=joints.drives,
-        user_functions=joints.user_functions,
-        rheonomic=joints.rheonomic,
-        forces=forces.forces,
-        frictions=forces.frictions,
-        joints=joints.joints,
-        tree=tree,
-        scales=scales,
-        start=start,
-        explicit=explicit,
+        copy.copy(system), names, rows, **joints, **forces, tree=tree, scales=scales, start=start, explicit=explicit
     )
 
 
@@ -286,8 +262,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
         if heavier or body is not before:
             rows[k] = body_row(body, system.gravity)
     if forces_too:
-        forces = _pack_forces(system, model.joints, model.start, model.explicit)
-        model = replace(model, bushings=forces.bushings, forces=forces.forces, frictions=forces.frictions)
+        model = replace(model, **_pack_forces(system, model.joints, model.start, model.explicit))
     joints = model.primitives, model.rheonomic, model.joints
     scales = measured(rows, *joints, model.bushings, system.gravity, model.start, alike=model.scales)
     return replace(model, system=copy.copy(system), bodies=rows, scales=scales)
@@ -296,13 +271,6 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
 def varied(model: Model, system: System) -> Model:
     """The model of a system in which one number has an imaginary part: so have its records; all else is the same."""
     joints = _pack_joints(system, complex)
-    forces = _pack_forces(system, joints.joints, model.start, model.explicit, complex)
-    return replace(
-        model,
-        bodies=body_rows(system, of_scalars(BODY, complex)),
-        primitives=joints.primitives,
-        bushings=forces.bushings,
-        forces=forces.forces,
-        frictions=forces.frictions,
-        joints=joints.joints,
-    )
+    joints = {name: joints[name] for name in ("primitives", "joints")}
+    forces = _pack_forces(system, joints["joints"], model.start, model.explicit, complex)
+    return replace(model, bodies=body_rows(system, of_scalars(BODY, complex)), **joints, **forces)

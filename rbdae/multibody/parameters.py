@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast, final
+from typing import Any, NamedTuple, TypeAlias, cast, final
 
 import numpy as np
 
@@ -110,32 +110,18 @@ class Parameter:
         return with_fields(system, {id(self.part): {self.field: self.change(getattr(self.part, self.field), x)}})
 
 
-@final
-class Changed:
-    """Other numbers of a system: `names` are theirs, `fields` the new ones of each part, by its identity, and `bodies`
-    those that have any, by number."""
+class Changed(NamedTuple):
+    """A system with other numbers, and their names."""
 
-    def __init__(self, system: System, names: Mapping[str, Any], fields: dict[int, dict[str, Any]]) -> None:
-        self.names = tuple(names)
-        self.fields = fields
-        self.bodies = {k: twin(b, **fields[id(b)]) for k, b in enumerate(system.bodies) if id(b) in fields}
-        self._system = system
-
-    def system(self) -> System:
-        """The system with them."""
-        bodies = self._system.bodies
-        return with_fields(self._system, self.fields, {id(bodies[k]): body for k, body in self.bodies.items()})
+    names: tuple[str, ...]
+    system: System
 
 
 def parameters(system: System) -> dict[str, Parameter]:
     """All of a system, by name."""
     out = _of_gravity(system)
-    for body in system.bodies:
-        out |= _of_body(body)
-    for joint in system.joints:
-        out |= _of_joint(joint)
-    for force in system.forces:
-        out |= _of_force(force)
+    for part in (*system.bodies, *system.joints, *system.forces):
+        out |= _of_part(part)
     return out
 
 
@@ -148,17 +134,12 @@ def _named(system: System, name: str) -> Parameter:
     ValueError
         for a name that there is not
     """
-    if name.startswith("gravity."):
-        known = _of_gravity(system)
-        if name in known:
+    if name.startswith("gravity.") and name in (known := _of_gravity(system)):
+        return known[name]
+    parts: list[Part] = [*system.forces, *system.joints, *system.bodies]
+    for part in parts:
+        if name.startswith(f"{part.name}.") and name in (known := _of_part(part)):
             return known[name]
-    for parts, numbers in ((system.forces, _of_force), (system.joints, _of_joint), (system.bodies, _of_body)):
-        for part in parts:
-            if name.startswith(f"{part.name}."):
-                field = name.removeprefix(f"{part.name}.").partition(".")[0]
-                known = numbers(part, (field,))
-                if name in known:
-                    return known[name]
     raise _check.unknown("parameter", name, parameters(system))
 
 
@@ -170,30 +151,18 @@ def _of_gravity(system: System) -> dict[str, Parameter]:
     }
 
 
-def _of_body(body: Part, fields: Sequence[str] = _OF_BODIES) -> dict[str, Parameter]:
+def _of_part(part: Part) -> dict[str, Parameter]:
+    """The numbers of a body, a joint or a force."""
+    if isinstance(part, Body):
+        fields = [*_OF_BODIES]
+    elif isinstance(part, AbstractJoint):
+        fields = [field for field in _OF_JOINTS if hasattr(part, field)]
+    else:
+        fields = [field for field in fields_of(part) if field not in _NOT_OF_FORCES]
     out: dict[str, Parameter] = {}
     for field in fields:
-        if field in _OF_BODIES:
-            out |= _of_field(body, field, getattr(body, field))
-    return out
-
-
-def _of_joint(joint: Part, fields: Sequence[str] = _OF_JOINTS) -> dict[str, Parameter]:
-    out: dict[str, Parameter] = {}
-    for field in fields:
-        if field in _OF_JOINTS and hasattr(joint, field):
-            out |= _of_field(joint, field, getattr(joint, field))
-    return out
-
-
-def _of_force(force: Part, fields: Sequence[str] | None = None) -> dict[str, Parameter]:
-    out: dict[str, Parameter] = {}
-    for field in fields_of(force):
-        if field not in _NOT_OF_FORCES and (fields is None or field in fields):
-            out |= _of_field(force, field, getattr(force, field))
-    if isinstance(force, Block):
-        out |= _of_block(force, fields)
-    return out
+        out |= _of_field(part, field, getattr(part, field))
+    return out | _of_block(part) if isinstance(part, Block) else out
 
 
 def _of_field(part: Part, field: str, value: Any) -> dict[str, Parameter]:
@@ -222,15 +191,14 @@ def _of_law(part: Part, field: str, law: TimeFunction) -> dict[str, Parameter]:
     return out
 
 
-def _of_block(block: Block, fields: Sequence[str] | None) -> dict[str, Parameter]:
+def _of_block(block: Block) -> dict[str, Parameter]:
     """The constants of a block: its parameters, and inputs whose source is a number."""
-    out = {}
-    for field, names in (("values", block.values), ("sources", block.sources)):
-        for name in names:
-            value = block.constants.get(name)
-            if value is not None and (fields is None or name in fields):
-                out[f"{block.name}.{name}"] = Parameter(float(value), block, field, partial(_in_mapping, name))
-    return out
+    return {
+        f"{block.name}.{name}": Parameter(float(block.constants[name]), block, field, partial(_in_mapping, name))
+        for field, names in (("values", block.values), ("sources", block.sources))
+        for name in names
+        if block.constants.get(name) is not None
+    }
 
 
 def _in_mapping(name: str, old: Mapping[str, Any], x: Any) -> Mapping[str, Any]:
@@ -298,10 +266,11 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
         new = fields.setdefault(id(parameter.part), {})
         old = new.get(parameter.field, getattr(parameter.part, parameter.field))
         new[parameter.field] = parameter.change(old, number)
-    out = Changed(system, values, fields)
-    for k, body in out.bodies.items():
-        if body.pivot is None and body.inertia is system.bodies[k].inertia:
+    bodies = {id(b): twin(b, **fields[id(b)]) for b in system.bodies if id(b) in fields}
+    for old in system.bodies:
+        body = bodies.get(id(old), old)
+        if body is old or (body.pivot is None and body.inertia is old.inertia):
             continue  # no mass has a say in what it may be
         owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
         check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
-    return out
+    return Changed(tuple(values), with_fields(system, fields, bodies))

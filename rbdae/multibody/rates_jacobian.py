@@ -34,8 +34,8 @@ from rbdae.machine.function import MachineFunction, trampoline
 from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.python_calls import as_expected
 from rbdae.machine.rates_jacobian import Block, OtherSystem, RatesJacobian, System, Tables, tables_of
-from rbdae.multibody.code import Code, most_nodes, of_elements, of_text
-from rbdae.multibody.code_text import code_text
+from rbdae.multibody.code import Code, compiled, most_nodes, of_recording
+from rbdae.multibody.code_text import text_of_elements
 from rbdae.multibody.elements import elements_apart
 from rbdae.multibody.elimination_elements import elimination_rounds
 from rbdae.multibody.in_python import in_python
@@ -142,7 +142,7 @@ def _twin(workspace: Workspace, form: Formulation) -> Workspace:
         settings = replace(workspace.settings, formulation=form)
         if workspace.settings.reduced:
             settings = replace(settings, kind=ANGULAR)
-        made = Memory.of(memory.model, settings, memory.scalar, memory.code, numbers=memory.numbers)
+        made = Memory.of(memory.model, settings, memory.code, numbers=memory.numbers)
         regular = np.zeros(made.layout.n)
         if len(memory.regular) == workspace.layout.n and not workspace.settings.reduced:
             regular[: workspace.layout.n] = memory.regular
@@ -189,7 +189,8 @@ def _by_elements(twin: Workspace, first: int = 0) -> tuple[Code, Entries] | None
     if found is None:
         return None
     elements, rows, columns = found
-    code = of_elements(elements, "tyyo", _shapes(twin, twin.layout.n - first + len(rows)))
+    shapes = _shapes(twin, twin.layout.n - first + len(rows))
+    code = compiled("tyyo", shapes, lambda: text_of_elements(elements, "tyyo", shapes, None))
     return code, list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
@@ -210,7 +211,7 @@ def _recorded(workspace: Workspace, ran: Run, n: int, values: list[Any]) -> tupl
     entries = [(i, j) for i, row in enumerate(found) for j in sorted(row)]
     recording = finished(workspace, ran, [*rows, *(found[i][j] for i, j in entries)])
     shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(rows) + len(entries),)}
-    return of_text(recording, code_text(recording, "tyyo", shapes, None), "tyyo", shapes), entries
+    return of_recording(recording, "tyyo", shapes), entries
 
 
 def _system(twin: Workspace, n: int, entries: Entries) -> System:
@@ -276,7 +277,7 @@ def _joints(twin: Workspace, first: int) -> list[list[int]]:
 def _rows(twin: Workspace, first: int) -> list[list[int]]:
     """The multipliers of joints one by one, in the order in which `rbdae.kernels.linear.schur` looks at pivots."""
     start = first + twin.layout.n_internal
-    return [[start + int(row)] for row in twin.arrays["factor_column"][int(twin.head["n_factor"][0]) :]]
+    return [[start + int(row)] for row in twin.arrays["factor_column"][twin.memory.sizes["n_factor"] :]]
 
 
 def _components(own: list[int], near: dict[int, set[int]]) -> list[list[int]]:

@@ -27,11 +27,11 @@ from rbdae.graph.pivots import Plan, SingularPattern, plan, with_pivots
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.entries_on_disk import bytes_from_cache, note, noted, say_once
 from rbdae.machine.factors import BoundFactors, Tables, tables
-from rbdae.machine.function import PROTOTYPE, Context, MachineFunction
+from rbdae.machine.function import PROTOTYPE, Context, MachineFunction, Shapes
 from rbdae.machine.module import NoMachineCode, collector_off
 from rbdae.machine.straight import LONGEST
-from rbdae.multibody.code import Code, by_key
-from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.code import Code, compiled
+from rbdae.multibody.code_text import CodeText, Pattern, code_text
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.recording import (
@@ -41,7 +41,7 @@ from rbdae.multibody.recording import (
     recording_point,
     structure_of,
 )
-from rbdae.multibody.traced import own_point, recent, shared
+from rbdae.multibody.traced import own_point, shared
 from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8
@@ -100,7 +100,7 @@ def factors_of(workspace: Workspace, wanted: Wanted) -> FactorCode | Tables | No
     if key not in known:
         point, family = _point(workspace), workspace.memory.known
         if key not in family or family[key][0] != point:  # the pivots of the last one of this structure
-            family[key] = point, recent(workspace, (*key, point), lambda: _order(workspace, wanted))
+            family[key] = point, shared(workspace, (*key, point), lambda: _order(workspace, wanted))
         order = family[key][1]
         known[key] = None if order is None else _by_pivots(workspace, wanted, order, key)
     found: FactorCode | Tables | None = known[key]
@@ -113,7 +113,7 @@ def _by_pivots(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[Any
     if isinstance(out, Tables) or all(code.data_of(workspace).sound for code in (out.factors, out.solve)):
         return out
     mine = (*key, own_point(workspace))  # sums by which others divide vanish in this model
-    return recent(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
+    return shared(workspace, mine, lambda: _made(workspace, wanted, order, alone=True))
 
 
 def _rounded(workspace: Workspace) -> tuple[Vec, Vec, Vec]:
@@ -177,8 +177,8 @@ def _samples(workspace: Workspace, wanted: Wanted, *, exact: bool) -> list[list[
 def _on_disk(workspace: Workspace, wanted: Wanted, *more: object) -> tuple[object, ...] | None:
     """The key of what is kept on disk; None for what other processes cannot have."""
     known = on_disk(workspace, wanted.kernel.name)
-    pattern = wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes()
-    return None if known is None else ("factors", known, pattern, wanted.code.variant, *more)
+    entries = wanted.pattern.to_bytes()
+    return None if known is None else ("factors", known, entries, wanted.code.variant, *more)
 
 
 def _made(workspace: Workspace, wanted: Wanted, order: Plan, *, alone: bool = False) -> FactorCode | Tables:
@@ -198,18 +198,21 @@ def _with_code(workspace: Workspace, wanted: Wanted, order: Plan, key: tuple[obj
         found = recordings()
         return (0 if found is None else found[2]).to_bytes(8, "little")
 
-    def recording(k: Literal[0, 1]) -> Recording:
-        found = recordings()
-        assert found is not None  # its size says so
-        return found[k]
+    def of(k: Literal[0, 1], signs: str, shapes: Shapes) -> Code:
+        def text() -> CodeText:
+            found = recordings()
+            assert found is not None  # its size says so
+            return code_text(found[k], signs, shapes, None)
+
+        return compiled(signs, shapes, text, key and (key, signs))
 
     with collector_off():
         size = int.from_bytes(stored() if key is None else bytes_from_cache(key, stored), "little")
         if not size:
             return None
         try:
-            factors = by_key(key, lambda: recording(0), "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
-            solve = by_key(key, lambda: recording(1), "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
+            factors = of(0, "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
+            solve = of(1, "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
         except NoMachineCode as error:
             say_once(str(error))
             return None

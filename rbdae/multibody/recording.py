@@ -20,7 +20,7 @@ from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.entry import Entry
 from rbdae.kernels.memory import Content, named
-from rbdae.kernels.symbolic import SymbolicMemory
+from rbdae.kernels.symbolic import KernelMemory, opened
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.workspace import Workspace
 
@@ -87,7 +87,7 @@ def opened_numbers(workspace: Workspace) -> OpenNumbers:
 
 def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> OpenNumbers:
     """Those of a workspace with other masses, inertias and gravity, and numbers of forces if `forces_too`."""
-    new = {"bodies": other.memory.filled.bodies}
+    new = {"bodies": other.arrays["bodies"]}
     if forces_too:
         new |= constants(other, _OF_FORCES)
     return opened_numbers(first).changed(new)
@@ -95,7 +95,8 @@ def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> 
 
 def constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:
     """The records with numbers of the model."""
-    return {name: workspace.arrays[name] for name in names}
+    arrays = workspace.arrays
+    return {name: arrays[name] for name in names}
 
 
 def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
@@ -165,10 +166,22 @@ def started(
 ) -> tuple[Recorder, Any, LoadedNumbers | None]:
     """A recorder, the memory on its symbols, and the constants that are loaded."""
     t, y, yd, c = point
-    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
+    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace), "parameter": [0.0]}
+    recorder = Recorder(inputs, most_nodes)
     loaded = LoadedNumbers(opened_numbers(workspace).values) if workspace.memory.opened else None
-    m = symbolic_memory(workspace, recorder, _records(workspace, recorder, loaded) if loaded is not None else {})
-    return recorder, m, loaded
+    records = _records(workspace, recorder, loaded) if loaded is not None else {}
+    for name, slopes in workspace.slopes.items():
+        records[name] = _along(opened(workspace.arrays[name]), slopes, recorder.inputs("parameter")[0])
+    return recorder, symbolic_memory(workspace, recorder, records), loaded
+
+
+def _along(records: list[Any], slopes: Mapping[str, Any], parameter: Any) -> list[Any]:
+    """Records for kernels on symbols that follow a parameter."""
+    for name, slope in slopes.items():
+        for record, change in zip(records, slope, strict=True):
+            if change.any():
+                setattr(record, name, getattr(record, name) + change.astype(object) * parameter)
+    return records
 
 
 def called(workspace: Workspace, recorder: Recorder, m: Any, kernel: Entry, shape: tuple[int, ...]) -> Any:
@@ -250,7 +263,7 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     for name, array in selected(workspace).items():
         chosen[name] = numbers[first : first + array.size].reshape(array.shape)
         first += array.size
-    m = SymbolicMemory(workspace.head, workspace.arrays, chosen, recorder)
+    m = KernelMemory(workspace.head, workspace.arrays, chosen, recorder)
     if "references" in chosen:
         m.head.referenced = 1
     return m

@@ -213,7 +213,7 @@ class Assembling:
     def _balanced(self, body: Recorded, nodes: list[int]) -> Kind:
         """The internal multipliers of bodies of a kind."""
         bodies, B = body.group.bodies[:, 0], self._workspace.arrays["bodies"]
-        first = int(self._workspace.head["multipliers_at"][0])
+        first = self._workspace.layout.la.start
         results = [Result(node, Place("out", "la", first + B["il"][bodies] + i)) for i, node in enumerate(nodes)]
         places = {("load", i): place for i, place in enumerate(self._loads(bodies))}
         places |= {("joint", i): place for i, place in enumerate(self._joint_forces(bodies, int(B["nr"][bodies[0]])))}
@@ -258,7 +258,7 @@ class Assembling:
         moved = copied(of.graph, nodes, new, stored)
         results = [Result(node, place, True) for node, place in zip(moved, to, strict=True)]
         if self._multipliers:
-            rows = int(self._workspace.head["multipliers_at"][0]) + joint.multipliers
+            rows = self._workspace.layout.la.start + joint.multipliers
             results += [Result(new.node("input", "la", i), Place("out", "la", rows[:, i])) for i in range(joint.rows)]
         return self._kind(new, results, of, places)
 

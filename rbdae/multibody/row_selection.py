@@ -6,8 +6,6 @@ no choice depends on the unit of length.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
@@ -80,11 +78,11 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
     return tuple(sorted(dropped))
 
 
-def strength(model: Model, G: Mat, dropped: tuple[int, ...], bodies: Any = None) -> float:
+def strength(model: Model, G: Mat, dropped: tuple[int, ...]) -> float:
     """(1 + |c|^2)^(-1/2) of the dropped row g = c G that needs the kept ones most, rows scaled to one: the smallest
     singular value of the kept rows falls with it. As `rbdae.kernels.joint_rows.need` has it, with respect to velocities
-    over the bodies' radius of gyration, that of the model unless other `bodies` are given."""
-    bodies = model.bodies[: model.n] if bodies is None else bodies
+    over the bodies' radius of gyration."""
+    bodies = model.bodies[: model.n]
     reach = bodies["inertia"].trace(axis1=1, axis2=2).sum() / bodies["mass"].sum()
     A = G * np.where(model.scales.turning, 1.0, np.sqrt(reach))
     A = A / np.linalg.norm(A, axis=1, keepdims=True)

@@ -10,7 +10,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property, partial
 from math import prod
 from typing import Any, TypeVar, final
 
@@ -24,11 +24,11 @@ from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code import Code, Wanted, code_of
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.contents import all_recorded, contents
+from rbdae.multibody.in_python import in_python
 from rbdae.multibody.recording import (
     first_numbers,
     opened_numbers,
     recording_point,
-    selection_numbers,
     structure_of,
 )
 from rbdae.multibody.workspace import Workspace
@@ -48,18 +48,14 @@ class Tally:
 
 @final
 class Elsewhere:
-    """The kernel in plain Python, made when a guard does not hold for the first time."""
+    """The kernel in Python, made when a guard does not hold for the first time."""
 
     def __init__(self, make: Callable[[], Kernel], tally: Tally) -> None:
-        self._tally = tally
-        self._make = make
-        self._kernel: Kernel | None = None
+        self._make, self._tally = cache(make), tally
 
     def __call__(self, *arguments: Any) -> None:
         self._tally.count += 1
-        if self._kernel is None:
-            self._kernel = self._make()
-        self._kernel(*arguments)
+        self._make()(*arguments)
 
 
 @final
@@ -106,21 +102,23 @@ def traced(
     kernel: Callback | ImplicitStep,
     shapes: Shapes,
     *,
-    otherwise: Callable[[], Kernel],
     pattern: Pattern | None = None,
     sparse: bool = False,
     tally: Tally | None = None,
+    otherwise: Callable[[], Kernel] | None = None,
 ) -> TracedKernel | None:
     """The machine code of a kernel for this workspace; None if it has none.
 
     Parameters
     ----------
     shapes : of y, yd and out
-    otherwise : makes the kernel in plain Python, for states where a guard does not hold
     pattern : of a Jacobian that the kernel can fill as data
     sparse : whether `out` is that data
-    tally : where these states are counted
+    tally : where states are counted at which a guard does not hold
+    otherwise : makes the kernel for these; `in_python` if nothing is given
     """
+    if not workspace.memory.traced:
+        return None
     key = (kernel, tuple(shapes.items()), sparse, structure_of(workspace))
     known = workspace.memory.recorded
     if key not in known:
@@ -129,6 +127,9 @@ def traced(
     code = known[key]
     if code is None:
         return None
+    if otherwise is None:
+        newton = kernel.newton if isinstance(kernel, ImplicitStep) else kernel
+        otherwise = partial(in_python, workspace, newton, pattern)
     return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, otherwise, tally or Tally())
 
 
@@ -144,7 +145,7 @@ def _found(workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: W
         if code is None or _holds(workspace, code, shapes):
             return code
     mine = own_point(workspace)
-    return recent(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
+    return shared(workspace, (*key, mine), lambda: code_of(workspace, wanted, (mine,)))
 
 
 def own_point(workspace: Workspace) -> bytes:
@@ -158,15 +159,11 @@ def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     data = code.data_of(workspace)
     if not data.sound or not code.guarded:
         return data.sound
-    first, mine = first_numbers(workspace), selection_numbers(workspace)
-    own = first is mine or np.array_equal(first, mine)
-    context = code.context(workspace) if own else Context.of(first, code.functions, data)
+    context = Context.of(first_numbers(workspace), code.functions, data)
     t, y, yd, c = recording_point(workspace, shapes)
     out = np.empty(prod(shapes["out"]))
     run = PROTOTYPE(code.module.address("machine"))
     holds: bool = run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data) != 1
-    if own and holds:
-        workspace.contexts[code] = context  # for the kernel that is made next
     return holds
 
 
@@ -181,14 +178,8 @@ Made = TypeVar("Made")
 
 
 def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """The result of `make`, such as the code of a kernel, found once for a memory and those with other numbers, by a
-    key that says nothing of numbers; or `recent`."""
-    known: dict[Any, Made] = workspace.memory.known
-    return known[key] if key in known else known.setdefault(key, recent(workspace, key, make))
-
-
-def recent(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """The result of `make`; that of another problem with the same contents and key, if there was one recently."""
+    """The result of `make`, such as the code of a kernel; that of another problem with the same contents and key, if
+    there was one recently."""
     whole = (contents(workspace.memory), key)
     found: Made
     with _LOCK:
@@ -205,4 +196,4 @@ def recent(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
     return found
 
 
-__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "recent", "shared", "traced"]
+__all__ = ["Elsewhere", "Pattern", "Tally", "TracedKernel", "own_point", "shared", "traced"]

@@ -8,16 +8,16 @@ and the kernels of either find their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied
 from rbdae._frozen import refuse_copies
+from rbdae.kernels import records as kb
 from rbdae.kernels.entry import Entry
-from rbdae.kernels.memory import ARRAYS
-from rbdae.kernels.symbolic import SymbolicMemory, objects
+from rbdae.kernels.memory import head_of
+from rbdae.kernels.symbolic import KernelMemory, objects
 from rbdae.kernels.user_functions import raising
 from rbdae.multibody.arrays import loop_records
 from rbdae.multibody.layout import Layout
@@ -50,17 +50,19 @@ class Workspace:
     def __init__(self, memory: Memory, selection: Selection) -> None:
         self.memory = memory
         self.selection = selection
-        self._made: dict[str, Any] = {}
+        self.arrays = dict(memory.arrays)  # all of them by name
         self._arrays: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
         self._singular = 0
+        self.slopes: Mapping[str, Mapping[str, Any]] = {}  # of records by fields, along a parameter
         self.open_numbers: OpenNumbers | None = None
         self.of_same_records: Workspace | None = None  # has the same numbers of the model
-        self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.element_recording`
         self.structure: tuple[Any, ...] | None = None  # once asked for: `rbdae.multibody.recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         self.inputs_at: list[Vec] = []  # all places where code of this workspace reads the values of inputs
+        if selection.rows.dropped:
+            self.arrays["primitives"] = _with_kept_rows(memory, selection.rows.dropped)
         if selection.rows.pivot_floor is not None:
             self.own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
         if selection.references is not None:
@@ -84,9 +86,8 @@ class Workspace:
 
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
-        self._arrays[name] = array
+        self._arrays[name] = self.arrays[name] = array
         self.numbers = self.open_numbers = self.elements = self.structure = None
-        self.contexts.clear()
 
     def write_inputs(self, values: Vec) -> None:
         """Write values of the inputs where all code of this workspace reads them. The selection says nothing of them:
@@ -112,21 +113,11 @@ class Workspace:
         n = len(found.closing)
         self._sizes.update(n_tree=self.model.n, n_closing=n)
 
-    def _own_room(self, *names: str) -> None:
-        """Own arrays of the sizes in the head."""
-        for name in names:
-            self.own(name, ARRAYS[name].room(self.head, self.memory.scalar))
-
     @property
     def head(self) -> Any:
-        """Sizes and kinds, made when it is first read."""
-        if "head" not in self._made:
-            head = copied(self.memory.head)
-            head["referenced"] = self.selection.references is not None
-            for name, size in self._sizes.items():
-                head[name] = size
-            self._made.setdefault("head", head)
-        return self._made["head"]
+        """A head for its kernels (`rbdae.kernels.memory.head`)."""
+        referenced = int(self.selection.references is not None)
+        return head_of({**self.memory.sizes, **self._sizes, "referenced": referenced})
 
     # ------------------------------------------------------------ facts
 
@@ -146,19 +137,8 @@ class Workspace:
         return self.memory.layout
 
     @property
-    def arrays(self) -> dict[str, Any]:
-        """All arrays by name."""
-        return self.memory.arrays | self._marked | self._arrays
-
-    @cached_property
-    def _marked(self) -> dict[str, Any]:
-        """The primitives with dropped rows marked, once somebody reads arrays."""
-        dropped = self.selection.rows.dropped
-        return {"primitives": _with_kept_rows(self.memory, dropped)} if dropped else {}
-
-    @property
     def owned(self) -> Mapping[str, Any]:
-        """The arrays that are not shared, without primitives whose dropped rows are marked."""
+        """The arrays in place of shared ones, without primitives whose dropped rows are marked."""
         return self._arrays
 
     @property
@@ -181,7 +161,7 @@ class Workspace:
     @property
     def user_functions(self) -> tuple[Any, ...]:
         """The user's functions that kernels call."""
-        return self.memory.filled.like.functions
+        return self.memory.model.functions
 
     @property
     def calls_python(self) -> bool:
@@ -205,7 +185,7 @@ class Workspace:
 
     def run_on_floats(self, kernel: Entry, *arguments: Any) -> None:
         """Run a kernel on floats, in a memory of its own: a thousand objects that are gone with the call."""
-        m = SymbolicMemory(self.head, self.arrays, {})
+        m = KernelMemory(self.head, self.arrays, {})
         *given, out = (objects(x) if isinstance(x, np.ndarray) else x for x in arguments)
         found = np.zeros(out.shape, dtype=object)
         with np.errstate(all="ignore"):
@@ -228,7 +208,7 @@ class Workspace:
         """Have the order of elimination of steps (`rbdae.kernels.conserving.steps`)."""
         if "newton_order" not in self._arrays:
             n, order = elimination_order(self.arrays, self.layout.n_internal)
-            self.head["n_body_unknowns"], self.head["n_newton"] = n, len(order)
+            self._sizes.update(n_body_unknowns=n, n_newton=len(order))
             self.own("newton_order", order)
 
     def singular_row(self) -> int | None:
@@ -238,7 +218,7 @@ class Workspace:
 
     def row_of_pivot(self, place: int) -> int:
         """The joint row that is eliminated at this place."""
-        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + place])
+        return int(self.memory.arrays["factor_column"][self.memory.sizes["n_factor"] + place])
 
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
@@ -249,3 +229,17 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
         k = int(np.searchsorted(first, row, side="right")) - 1
         primitives["keep"][k, row - int(first[k])] = 0
     return primitives
+
+
+def with_unit_masses(workspace: Workspace) -> Workspace:
+    """A workspace of the same memory and selection, but with unit mass, E = I, and J = I, or J of
+    4 Q diag(J0, J) Q^T = I for unit quaternions."""
+    number = workspace.settings.kind.number
+    J = {kb.QUATERNION_RATE: 0.25, kb.DIRECTOR_RATE: 2.0}.get(number, 1.0)  # J = tr(E) I - E
+    bodies = copied(workspace.memory.arrays["bodies"])
+    bodies["mass"], bodies["radial"] = 1.0, J
+    for name, value in (("inertia", J), ("inertia_inverse", 1.0 / J), ("euler", 1.0), ("euler_inverse", 1.0)):
+        bodies[name] = value * np.eye(3)
+    out = Workspace(workspace.memory, workspace.selection)
+    out.own("bodies", bodies)
+    return out

@@ -18,7 +18,6 @@ from rbdae.kernels.entry import Entry
 from rbdae.machine.factors import BoundFactors, Factors, Tables
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.implicit_step import MEMORY
-from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.in_python import Recorded, in_python
@@ -138,9 +137,9 @@ class Callbacks:
             return self._factors
         with self._workspace.memory.preparation:
             problem, n = self._problem, self._workspace.layout.n
-            pattern: BlockPattern = problem._block_pattern
+            pattern = self._entries()
             self._factors = Factors(
-                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"),
+                n, pattern.rows, pattern.pointers(n), self.machine("jacobian_data"),
                 lambda *given: self.jacobian_data(*given), (problem.t0, problem.y0, problem.yd0),
                 self._known_factors(),
             )  # fmt: skip
@@ -156,8 +155,8 @@ class Callbacks:
         return found.bound(self._workspace) if isinstance(found, FactorCode) else found
 
     def _entries(self) -> Pattern:
-        found: BlockPattern = self._problem._block_pattern
-        return Pattern(found.indices, found.columns)
+        found: Pattern = self._problem._block_pattern
+        return found
 
     def steps(self, scheme: str) -> StepFunctions:
         """The functions of an integration scheme of `rbdae.conserving`, for loops in machine code."""
@@ -237,7 +236,6 @@ class Callbacks:
                 self._workspace,
                 kernel,
                 self._shapes(name),
-                otherwise=lambda: self._plain(name),
                 pattern=pattern,
                 sparse=name == "jacobian_data",
                 tally=self._tally,
@@ -256,7 +254,7 @@ class Callbacks:
         if name in ("rhs", "rhs_jacobian"):
             return {"y": (n,), "out": (n,) if name == "rhs" else (n, n)}
         out = {"residual": (rows,), "jacobian": (rows, n)}.get(name)
-        return {"y": (n,), "yd": (n,), "out": (len(self._problem._block_pattern.indices),) if out is None else out}
+        return {"y": (n,), "yd": (n,), "out": (len(self._entries().rows),) if out is None else out}
 
     def _explicit(self) -> Explicit:
         if not isinstance(self._kernels, Explicit):
@@ -310,7 +308,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
         raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
     workspace.make_newton()
     layout = workspace.layout
-    n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
+    n = workspace.head.n_body_unknowns + layout.n_rows
     made = [
         _made(workspace, kernel, {"y": (layout.n,), "yd": (n + 1,), "out": (size,)}, tally)
         for kernel, size in ((found.newton, n + 1), (found.advance, layout.n), (predict, n + 1))
@@ -327,9 +325,7 @@ def _made(
 ) -> tuple[MachineFunction, TracedKernel | None]:
     """A kernel as a machine function, of this model alone if there is code of it, and that code."""
     plain = workspace.raising(Recorded(workspace, kernel))  # steps are written with derivatives of symbols
-    own = None
-    if workspace.memory.traced:
-        own = traced(workspace, kernel, shapes, otherwise=lambda: plain, tally=tally)
+    own = traced(workspace, kernel, shapes, tally=tally)
     return trampoline(plain, kernel.signs[1:], shapes) if own is None else own.function(), own
 
 
@@ -347,7 +343,7 @@ def _step(
         return None
     kernel, size = ImplicitStep(scheme.newton, scheme.advance), workspace.layout.n
     shapes: Shapes = {"y": (size,), "yd": (2 * n + MEMORY,), "out": (size,)}
-    found = traced(workspace, kernel, shapes, otherwise=lambda: workspace.raising(Recorded(workspace, scheme.newton)))
+    found = traced(workspace, kernel, shapes)
     return None if found is None else found.bare()
 
 

@@ -26,7 +26,7 @@ Source: TypeAlias = Callable[[float], Any]
 
 def inputs_of(workspace: Workspace) -> tuple[Input, ...]:
     """The inputs that are numbers, in the order of addition."""
-    found: tuple[Input, ...] = workspace.memory.filled.like.forces.inputs
+    found: tuple[Input, ...] = workspace.memory.model.forces.inputs
     return found
 
 
@@ -78,9 +78,8 @@ def derivative_by_inputs(workspace: Workspace, n_rows: int, *, explicit: bool) -
         kernel, shapes = Derivative(kernels.rates, "inputs"), {"y": (n,), "out": (n_rows, n_inputs)}
     else:
         kernel, shapes = Derivative(kernels.residual, "inputs"), {"y": (n,), "yd": (n,), "out": (n_rows, n_inputs)}
-    slow = in_python(workspace, kernel)
-    found = traced(workspace, kernel, shapes, otherwise=lambda: slow) if workspace.memory.traced else None
-    return slow if found is None else found.call
+    found = traced(workspace, kernel, shapes)
+    return in_python(workspace, kernel) if found is None else found.call
 
 
 # ------------------------------------------------------------ drives that read inputs
@@ -91,7 +90,7 @@ _SAME = 1e-9
 
 def motions_of(workspace: Workspace) -> list[tuple[Motion, list[int], float]]:
     """The laws of drives that read inputs which are numbers, the numbers of these, and the size of the coordinate."""
-    model: Any = workspace.memory.filled.like
+    model: Any = workspace.memory.model
     place = {each: k for k, each in enumerate(model.forces.inputs)}
     return [
         (law.motion, [place[each] for each in law.motion.inputs], 1.0 if law.kind == ANGLE else model.scales.length)
@@ -102,7 +101,7 @@ def motions_of(workspace: Workspace) -> list[tuple[Motion, list[int], float]]:
 
 def follows_inputs(workspace: Workspace) -> bool:
     """Whether a drive has a law of inputs, whether they are numbers now or functions of the time."""
-    model: Any = workspace.memory.filled.like
+    model: Any = workspace.memory.model
     return any(law.motion.of_inputs for law in model.rheonomic.values())
 
 
@@ -119,7 +118,7 @@ def refuse_run(workspace: Workspace, t0: float, t_end: float) -> None:
     if not follows_inputs(workspace):
         return
     refuse_held(workspace, present(workspace))
-    system = workspace.memory.filled.system
+    system = workspace.memory.model.system
     for joint in system.joints if system.sources else ():
         law = joint.rheonomic()
         if law is None or law.motion.whole:

@@ -16,7 +16,7 @@ from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
 from rbdae.inputs import values_of
 from rbdae.machine.entries_on_disk import bytes_from_cache
-from rbdae.multibody.block_pattern import BlockPattern
+from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.contents import pattern_on_disk
 from rbdae.multibody.jacobian_pattern import jacobian_pattern
 from rbdae.multibody.layout import Layout
@@ -101,7 +101,7 @@ class Equations(ABC):
     def algebraic(self) -> Bools:
         """(n,) True for algebraic unknowns of forces: z of their equations 0 = g. Multipliers are none."""
         out = np.zeros(self.n, dtype=bool)
-        out[self.layout.s] = self.workspace.memory.filled.like.forces.algebraic
+        out[self.layout.s] = self.workspace.memory.model.forces.algebraic
         return out
 
     @cached_property
@@ -258,32 +258,32 @@ class Equations(ABC):
         from scipy.sparse import csc_matrix
 
         pattern = self._block_pattern
-        ones = np.ones(len(pattern.indices))
+        ones = np.ones(len(pattern.rows))
         shape = self.n_equations, self.n
-        return csc_matrix((ones, pattern.indices, pattern.pointers), shape=shape, copy=True)  # others have it, too
+        return csc_matrix((ones, pattern.rows, pattern.pointers(self.n)), shape=shape, copy=True)  # others have it, too
 
     @cached_property
-    def _block_pattern(self) -> BlockPattern:
+    def _block_pattern(self) -> Pattern:
         """The same as compressed columns; other selections have it, too, unless they drop other rows."""
         workspace, known = self.workspace, self.workspace.memory.recorded  # other numbers may have other zeros
         key = ("pattern", workspace.selection.rows.dropped, tuple(selected(workspace)))
         if key not in known:
             known[key] = self._found_pattern((*key, own_constants(workspace)))
-        found: BlockPattern = known[key]
+        found: Pattern = known[key]
         return found
 
-    def _found_pattern(self, key: tuple[Any, ...]) -> BlockPattern:
+    def _found_pattern(self, key: tuple[Any, ...]) -> Pattern:
         workspace, n_equations = self.workspace, self.n_equations
 
-        def find() -> BlockPattern:
+        def find() -> Pattern:
             return jacobian_pattern(workspace, n_equations)
 
-        def kept() -> BlockPattern:
+        def kept() -> Pattern:
             """From the cache on disk, if the structure of the Jacobian is known there."""
             known = pattern_on_disk(workspace, workspace.settings.kernels.jacobian.name)
             if known is None:
                 return find()
-            return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
+            return Pattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
 
         if workspace.code_calls_python:
             return find()

@@ -20,7 +20,7 @@ from rbdae.kernels.joint_rows import independence, log_determinant, pivots
 from rbdae.kernels.linear.accelerations import friction_margins
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
-from rbdae.multibody.bound import bound, evaluate_each, function_of, machine_of
+from rbdae.multibody.bound import BoundKernel, bound
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
     WEAKENED,
@@ -37,8 +37,6 @@ from rbdae.problem.owners import Owners
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Measured, Momentum, lazy_state, of_bodies, rotation
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.timed import as_rows
-
-Kernel = Callable[..., None]
 
 _NEARLY_SINGULAR = 1e-3
 """Sine between a joint row and those before it, below which reactions are found by singular values."""
@@ -66,10 +64,10 @@ class Interpretation:
     # ------------------------------------------------------------ kernels, row by row
 
     @cached_property
-    def _bound(self) -> dict[Entry, Kernel]:
+    def _bound(self) -> dict[Entry, BoundKernel]:
         return {}
 
-    def _kernel(self, entry: Entry) -> Kernel:
+    def _kernel(self, entry: Entry) -> BoundKernel:
         """The kernel on this workspace, bound once."""
         if entry not in self._bound:
             self._bound[entry] = bound(self.workspace, entry)
@@ -77,7 +75,7 @@ class Interpretation:
 
     def function(self, entry: Entry, *lengths: int) -> MachineFunction:
         """The kernel as a C function, whatever is behind it, for y, yd and out of these lengths."""
-        return function_of(self.workspace, entry, self._kernel(entry), *lengths)
+        return self._kernel(entry).function(*lengths)
 
     @cached_property
     def loads(self) -> Loads:
@@ -85,7 +83,7 @@ class Interpretation:
         return Loads(self)
 
     @cached_property
-    def _rates(self) -> Kernel:
+    def _rates(self) -> BoundKernel:
         return self._kernel(self.workspace.settings.kernels.rates)
 
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
@@ -95,14 +93,14 @@ class Interpretation:
     def evaluated(self, entry: Entry, t: Vec, inputs: Sequence[Mat], n: int) -> Mat:
         """A kernel's n results at rows of its inputs, (m, n)."""
         out = np.empty((len(t), n))
-        evaluate_each(self._kernel(entry), t, inputs, out)
+        self._kernel(entry).each(t, inputs, out)
         return out
 
-    def _each(self, kernel: Kernel, t: ArrayLike, y: ArrayLike, n: int) -> Mat:
+    def _each(self, kernel: BoundKernel, t: ArrayLike, y: ArrayLike, n: int) -> Mat:
         """kernel(t, y, out) on every row, out of length n."""
         times, values, single = self.rows(t, y)
         out = np.empty((len(times), n))
-        evaluate_each(kernel, times, (values,), out)
+        kernel.each(times, (values,), out)
         return out[0] if single else out
 
     @cached_property
@@ -210,15 +208,11 @@ class Interpretation:
     def power(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Power of all that has no potential, drives among it, and that of the user's forces that have one, without
         rates, W; (..., 2)."""
-        first = self.workspace.layout.n_internal
-        driven, work = bool(len(self.model.drives)), self._kernel(power)
-
-        def kernel(time: float, row: Vec, out: Vec) -> None:
-            work(time, row, out)
-            if driven:  # the joints' forces -G^T la have the power -la . G w = la . g_t
-                out[0] += self.rates_of_selection(time, row)[1][first:] @ out[2:]
-
-        return self._each(kernel, t, y, 2 + self.workspace.layout.n_rows)[..., :2]
+        out = self._each(self._kernel(power), t, y, 2 + self.workspace.layout.n_rows)
+        if len(self.model.drives):  # the joints' forces -G^T la have the power -la . G w = la . g_t
+            la = self.multipliers_of_selection(t, y)[..., self.workspace.layout.n_internal :]
+            out[..., 0] += np.sum(la * out[..., 2:], axis=-1)
+        return out[..., :2]
 
     # ------------------------------------------------------------ constraints
 
@@ -256,7 +250,7 @@ class Interpretation:
     def compiled_independence(self) -> MachineFunction | None:
         """The same as a machine function of (t, y); None where Python is called anyway."""
         layout = self.workspace.layout
-        return machine_of(self._kernel(independence), [np.empty(layout.n), np.empty(layout.n_rows + 1)])
+        return self._kernel(independence).machine(layout.n, layout.n_rows + 1)
 
     def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
@@ -331,7 +325,7 @@ class Interpretation:
         n = self.workspace.layout.n_differential
         return out[:n], out[n:]
 
-    def multipliers_of_selection(self, t: Vec, y: Mat) -> Mat:
+    def multipliers_of_selection(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """The multipliers of the same at many states (m, n)."""
         return self._each(self._rates, t, y, self._n_rates)[..., self.workspace.layout.n_differential :]
 
@@ -339,7 +333,7 @@ class Interpretation:
     def compiled_rates(self) -> tuple[MachineFunction, int] | None:
         """The same as a machine function of (t, y), and how many numbers it gives; None where Python is called
         anyway."""
-        found = machine_of(self._rates, [np.empty(self.workspace.layout.n), np.empty(self._n_rates)])
+        found = self._rates.machine(self.workspace.layout.n, self._n_rates)
         return None if found is None else (found, self._n_rates)
 
     def _rates_of_good_rows(self, t: float, y: Vec, out: Vec) -> None:
@@ -451,5 +445,5 @@ class Interpretation:
         frames (m, joints, 3, 3), by multipliers of joint equations; views of `out` (m, joints, 21)."""
         m, n = len(t), len(self.model.joints)
         out = np.empty((m, n, 21)) if out is None else out
-        evaluate_each(self._kernel(joint_loads), t, (y, np.ascontiguousarray(la)), out.reshape(m, 21 * n))
+        self._kernel(joint_loads).each(t, (y, np.ascontiguousarray(la)), out.reshape(m, 21 * n))
         return out[..., :12].reshape(m, n, 2, 2, 3), out[..., 12:].reshape(m, n, 3, 3)

@@ -127,7 +127,7 @@ class Problem(Equations):
     @property
     def system(self) -> System:
         """The system that was formulated."""
-        return self.workspace.memory.filled.system
+        return self.workspace.memory.model.system
 
     @property
     def formulation(self) -> str:

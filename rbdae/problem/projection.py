@@ -26,8 +26,7 @@ from rbdae.machine.module import Module, NoMachineCode, compiled
 from rbdae.machine.sources import sources
 from rbdae.multibody.closing_elements import code_of_closing
 from rbdae.multibody.traced import Tally, TracedKernel, traced
-from rbdae.multibody.unit_masses import with_unit_masses
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.workspace import Workspace, with_unit_masses
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
 

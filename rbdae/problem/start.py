@@ -155,7 +155,7 @@ def solve_unknowns(view: Interpretation, t: Vec, y: Mat, *, near: bool = True) -
         with the names of the unknowns and the time, where there is no solution
     """
     workspace, s = view.workspace, view.workspace.layout.s
-    forces = workspace.memory.filled.like.forces
+    forces = workspace.memory.model.forces
     if forces.algebraic.any():
         ground = np.concatenate([np.zeros(3), np.eye(3).ravel(), np.zeros(12)])
         Z = np.concatenate([view.natural(t, y), np.broadcast_to(ground, (len(t), 1, 24))], axis=1)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._arrays import cross as cross
 from rbdae.graph.functions import Array, select
 
 
@@ -23,11 +24,6 @@ def frame(d: Array) -> Array:
 def stacked(D: Array) -> Array:
     """The columns of D one after the other, (9,)."""
     return D.T.ravel()
-
-
-def cross(a: Array, b: Array) -> Array:
-    """a x b."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def skew(w: Array) -> Array:
@@ -45,6 +41,11 @@ def reciprocal(D: Array) -> Array:
     d1, d2, d3 = D.T
     C = np.array([cross(d2, d3), cross(d3, d1), cross(d1, d2)]).T
     return C / (d1 @ C[:, 0])
+
+
+def inverse(A: Array) -> Array:
+    """A^-1, (3, 3)."""
+    return reciprocal(A.T)
 
 
 def angular_velocity(D: Array, rates: Array) -> Array:

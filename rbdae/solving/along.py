@@ -355,7 +355,7 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
 
 def passages(solution: Any, projected: bool) -> str:
     """A word for the message of a `rbdae.Solution` where the joints of a loop passed a singular position."""
-    if solution.problem is not None and not solution.problem.workspace.memory.filled.like.tree.closing:
+    if solution.problem is not None and not solution.problem.workspace.memory.model.tree.closing:
         return ""  # asking for them would take longer
     times = solution.singular_times
     if not len(times):

@@ -95,7 +95,7 @@ def driven(
 
 def sampled_of(problem: Problem) -> list[Sampled]:
     """The sampled controllers of a problem."""
-    if not problem.workspace.memory.filled.like.forces.inputs:
+    if not problem.workspace.memory.model.forces.inputs:
         return []
     return [force for force in problem.system.forces if isinstance(force, Sampled)]
 

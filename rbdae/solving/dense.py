@@ -180,7 +180,7 @@ class DenseOutput:
             out = problems[j].translated(float(self._t[k]), out, problems[j - 1])
         if owner == number:
             return out
-        if problems[number].workspace.memory.filled.like.forces.algebraic.any():  # they jump where inputs do
+        if problems[number].workspace.memory.model.forces.algebraic.any():  # they jump where inputs do
             out = problems[number].resumed_with_inputs(float(self._t[k]), out, {}).y0
         before = self._y[k - 1 if self._segments.direction > 0.0 else k + 1]
         return with_nearest_parameters(problems[number].workspace.settings, problems[number].layout, out, before)

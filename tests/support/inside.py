@@ -40,8 +40,6 @@ from rbdae.kernels import records
 from rbdae.kernels.entry import entry
 from rbdae.kernels.joint_rows import log_determinant
 from rbdae.kernels.linear.accelerations import friction_margins
-from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
-from rbdae.kernels.memory import Content
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.laws.recorded import Derived, Recorded
 from rbdae.machine import cache_folder, module, straight
@@ -65,7 +63,6 @@ from rbdae.multibody import (
     derived,
     elements,
     jacobian_pattern,
-    open_numbers,
     rates_jacobian,
     recorded_factors,
     recording,
@@ -74,7 +71,6 @@ from rbdae.multibody import (
     traced,
     velocity_selection,
 )
-from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody.bodies import BodyMotion
 from rbdae.multibody.in_python import Recorded as in_python
@@ -85,9 +81,8 @@ from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.states import write
-from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.workspace import Workspace, with_unit_masses
 from rbdae.problem import equations, matrices, problem, switches
 from rbdae.problem.projection import functions_of
 from rbdae.problem.switches import VelocitySwitch
@@ -192,23 +187,14 @@ def machine_text(problem: rbdae.Problem, name: str) -> str:
     callbacks, workspace = problem.callbacks, problem.workspace
     kernel, sparse = callbacks._kernel(name), name == "jacobian_data"
     pattern = callbacks._entries() if name.startswith("jacobian") else None
-    signs = kernel.signs[1:].replace("M", "o") if sparse else kernel.signs[1:]
     wanted = code_of_kernels.Wanted(kernel, callbacks._shapes(name), pattern, sparse)
-    return code_of_kernels._texts(workspace, wanted, signs)[1].write()[0]
+    return code_of_kernels._text(workspace, wanted)[1].write()[0]
 
 
 def machine_code(made: Recording, kernel: TracedCall) -> Any:
     """Machine code of a recording."""
     signs, shapes = kernel.entry.signs[1:].replace("M", "o"), {**kernel.shapes, "out": (len(made.outputs),)}
-    found = code_of_kernels.of_text(made, code_of_kernels.code_text(made, signs, shapes, None), signs, shapes)
-    assert found is not None
-    return found
-
-
-def numbers_alone(records: Any) -> OpenNumbers:
-    """The numbers of bodies, in a process that has met no structure."""
-    open_numbers._recent.clear()
-    return OpenNumbers.of({"bodies": records})
+    return code_of_kernels.of_recording(made, signs, shapes)
 
 
 def filled(code: Any, problem: rbdae.Problem) -> Any:
@@ -335,18 +321,13 @@ def parameter_step(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) ->
     """dF/dp, or without yd df/dp, by a complex step of the packing and of the plain kernels."""
     of = problem.workspace
     system = named_numbers.parameters(problem.system)[name].varied(problem.system, 1e-30)
-    other = Workspace(Memory.of(varied(of.model, system), of.settings, complex), of.selection)
+    other = Workspace(Memory.of(varied(of.model, system), of.settings), of.selection)
     out = np.zeros(problem.n_equations, dtype=complex)
     if yd is None:
         other.plain(of.settings.kernels.rates)(problem.t0, y + 0j, out)
     else:
         other.plain(of.settings.kernels.residual)(problem.t0, y + 0j, yd + 0j, out)
     return out.imag / 1e-30
-
-
-def memory(problem: rbdae.Problem) -> dict[str, Vec]:
-    """The arrays that the kernels work in, by name."""
-    return dict(problem.workspace.arrays)
 
 
 def plain_residual(system: rbdae.System, formulation: str) -> Any:

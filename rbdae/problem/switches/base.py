@@ -11,8 +11,6 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.kernels.entry import Entry
-from rbdae.machine.function import Shapes
-from rbdae.multibody.in_python import in_python
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
@@ -104,8 +102,7 @@ def measured(
 ) -> Quiet | None:
     """Bounds of the n numbers that a kernel ``f(t, y, out)`` computes; None without code of this model, or with laws in
     Python."""
-    if not workspace.memory.traced or workspace.code_calls_python:
+    if workspace.code_calls_python:
         return None
-    shapes: Shapes = {"y": (workspace.layout.n,), "out": (n,)}
-    found = traced(workspace, kernel, shapes, otherwise=lambda: in_python(workspace, kernel))
+    found = traced(workspace, kernel, {"y": (workspace.layout.n,), "out": (n,)})
     return None if found is None else Quiet(found.bare(), n, low, high)

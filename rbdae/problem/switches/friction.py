@@ -20,7 +20,7 @@ _REMEDY = "give a smaller mu, another geometry, or a compliant contact (rbdae.fo
 def has_friction(view: Interpretation) -> bool:
     """Whether a joint has friction under its own reaction. Other numbers of a problem are not asked for it: their model
     is made when it is read."""
-    return len(view.workspace.memory.filled.like.frictions) > 0
+    return len(view.workspace.memory.model.frictions) > 0
 
 
 def margins(view: Interpretation, t: float, y: Vec) -> Vec:
