@@ -22,11 +22,11 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
-from rbdae.forces.base import AbstractPairForce, near
+from rbdae.forces.base import AbstractPairForce
 from rbdae.forces.element import AnyElement, along, together
 from rbdae.forces.friction import VELOCITY, friction_over
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.motion_law import MotionLaw, near
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular

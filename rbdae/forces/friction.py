@@ -15,18 +15,9 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.forces.base import near
-from rbdae.forces.element import (
-    AnyElement,
-    TimeFunction,
-    UnderReaction,
-    along,
-    rotational_damping,
-    time_function,
-    together,
-)
+from rbdae.forces.element import AnyElement, UnderReaction, along, rotational_damping, together
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.motion_law import MotionLaw, TimeFunction, near, time_function
 from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling
 from rbdae.quantities.coordinate import Coordinate
