@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -132,6 +132,23 @@ class MotionLaw:
 
 _KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
 """Laws without functions of users and their derivatives, by their makers and the numbers of x."""
+
+
+def of_numbers(law: Callable[..., Sequence[Any]]) -> Maker:
+    """The maker of a law of the library: law(s, sdot, *p, *u) gives n numbers for arrays s and sdot (n,), constants,
+    and inputs or the values of the user's functions of time."""
+
+    @wraps(law)
+    def maker(users: Users) -> Filling:
+        def fill(t: float, x: Vec, out: Vec) -> None:
+            n = len(out)
+            values = law(x[:n], x[n : 2 * n], *x[2 * n :], *(user(t) for user in users))
+            for k in range(n):
+                out[k] = values[k]
+
+        return fill
+
+    return maker
 
 
 Load: TypeAlias = TimeFunction | MotionLaw
