@@ -12,7 +12,6 @@ import importlib.util
 import inspect
 import multiprocessing
 import os
-import re
 import sys
 import traceback
 import warnings
@@ -60,7 +59,7 @@ _OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("--tolerances", "compare", "rtol = atol (default: 1e-4 1e-6 1e-8)", {**_NUMBERS, "default": [1e-4, 1e-6, 1e-8]}),
     ("--step", "run", "step size, s; for fixed-step methods", {"type": float}),
     ("--steps", "compare", "step sizes of fixed-step methods, s", _NUMBERS),
-    ("--t-end", "run compare", "end time, s, before 0 for a run back in time (default: the model's)", {"type": float}),
+    ("--t-end", "run compare", "end time, s (default: the model's); --t-end=-0.05 runs back in time", {"type": float}),
     ("--reference", "run", "'start' centres rotation parameters at each body's start", {"default": "space"}),
     ("--redundant", "run compare", "'minimum-norm' leaves out dependent joint equations", {"default": "error"}),
     ("--hold", "run compare", "bodies that keep their place at the assembly; NAME:x, ...", _NAMES),
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = list(sys.argv[1:] if arguments is None else arguments)
     others = further_commands()
     command = others.get(typed[0]) if typed else None
-    given = argparse.Namespace() if command else parser(others).parse_args(_joined(typed))
+    given = argparse.Namespace() if command else parser(others).parse_args(typed)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names of files in any encoding
@@ -143,17 +142,6 @@ def parser(others: Mapping[str, EntryPoint]) -> argparse.ArgumentParser:
 
 
 # ---------------------------------------------------------------- arguments
-
-
-def _joined(typed: Sequence[str]) -> list[str]:
-    """Join options with negative values, as ``--t-end=-1e-3``: argparse takes ones with an exponent for options."""
-    words: list[str] = []
-    for word in typed:
-        if re.fullmatch(r"-\.?\d[\d.]*(e[-+]?\d+)?", word, re.I) and words and re.fullmatch("--[^=]+", words[-1]):
-            words[-1] += f"={word}"
-        else:
-            words.append(word)
-    return words
 
 
 def _of(given: argparse.Namespace, function: Callable[..., Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
     a law s(t)          one function, recorded or called; `rbdae.laws` differentiates it
     (s, s', s'')        three functions, or a spline with its own derivatives
-    f(t, x, out)        compiled by numba, fills out with s, then s', then s'' (x is empty)
     one input           s = u, constant while u is a number
     (u, u', u'')        three inputs, taken as they are: the user keeps them consistent
     a law (t, u)        plain Python, run on symbols; its time derivatives at constant inputs are exact
@@ -12,7 +11,6 @@ An input that is a function of time becomes part of the law, and its derivatives
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias, final, runtime_checkable
@@ -26,7 +24,7 @@ from rbdae.kernels.records import MOST_INPUTS
 from rbdae.kernels.user_functions import UserFunction
 from rbdae.laws.law import Filling, Maker
 from rbdae.laws.law import Law as RecordedLaw
-from rbdae.laws.recorded import Recorded, as_it_is, of_time
+from rbdae.laws.recorded import Recorded, of_time
 
 
 @runtime_checkable
@@ -44,11 +42,9 @@ Law: TypeAlias = Sequence[Any] | Spline | Callable[..., Any] | Input
 """A law of a drive, see above."""
 
 _LAWS = ("s", "s'", "s''")
-_ROOM = 64
 _WAYS = (
     "give one function of time that does not convert it to float; or (s, s', s''), three functions of time; or a "
-    "spline with a derivative method, such as scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that "
-    "fills out with s, s', s''"
+    "spline with a derivative method, such as scipy.interpolate.CubicSpline"
 )
 
 
@@ -106,22 +102,10 @@ class Motion:
 
     def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
         """Refuse a law that is not finite, or whose derivatives contradict it, near t0; see `check_rates`."""
-        if self._fill is as_it_is:
-            self._refuse_writes_beyond(t0)
         if self.whole and self.inputs:
             for values in self(t0)[1:]:
                 self.refuse_held(values)
         check_rates(self.owner, self, t0, time, size)
-
-    def _refuse_writes_beyond(self, t: float) -> None:
-        """A compiled law that writes more than it has would write into other memory."""
-        room = np.full(3 * self.n + _ROOM, np.nan)
-        self._function(t, np.empty(0), room[: 3 * self.n])
-        if not np.isnan(room[3 * self.n :]).all():
-            raise ValueError(
-                f"{self.owner}: the law fills more than {3 * self.n} numbers at t = {t:g}; out has s, s', s'' with "
-                f"{self.n} each"
-            )
 
     def refuse_held(self, rates: Vec) -> None:
         """Refuse nonzero derivatives of a constant input. Raises ValueError."""
@@ -240,17 +224,8 @@ def motion_of(owner: str, law: Any, n: int, inputs: Mapping[str, Input] | None) 
                 f"{owner}: it takes {n} input{'s' * (n > 1)}, or {3 * n} for s, s', s'', got {len(read)}; give as many"
             )
         return Motion(owner, n, (), _as_they_are, read, whole=len(read) != n)
-    if _by_numba(law):
-        _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
-        return Motion(owner, n, (law,), as_it_is)
     users = _of_time(owner, law)
     return Motion(owner, n, users, partial(of_time, n, partial(_values, owner, n)), whole=len(users) == 3)
-
-
-def _by_numba(law: Any) -> bool:
-    """Whether numba has compiled a law, or will; while numba is not imported there is none."""
-    kind = getattr(sys.modules.get("numba.core.dispatcher"), "Dispatcher", None)
-    return kind is not None and isinstance(law, kind)
 
 
 def _of_time(owner: str, law: Any) -> tuple[Callable[[float], Any], ...]:

@@ -11,6 +11,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.actuators.block import Block
 from rbdae.body import Body
+from rbdae.forces.joint_forces import coordinate_of
 from rbdae.joints.base import AbstractJoint
 from rbdae.quantities.coordinate import Coordinate, distance
 from rbdae.quantities.quantity import Quantity, of_coordinates
@@ -99,15 +100,7 @@ class Actuator(Block):
                 f"{owner}: it acts along a joint, Points(a, b, at_a, at_b) or a coordinate such as pin.angle, got "
                 f"{_check.show(along)}"
             )
-        names = [each.name for each in along.coordinates()]
-        if not names:
-            raise ValueError(f"{owner}: {type(along).__name__} joints leave no coordinate free; take another joint")
-        if not chosen and len(names) > 1:
-            kind = type(along).__name__
-            raise ValueError(
-                f"{owner}: {kind} joints have the coordinates {', '.join(names)}; pass one, e.g. joint.{names[0]}"
-            )
-        self._set(along=along, coordinate_name=chosen or names[0])
+        self._set(along=along, coordinate_name=coordinate_of(owner, along, chosen or None).name)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -23,8 +23,9 @@ from rbdae.actuators.actuator import Actuator
 from rbdae.actuators.block import Block, is_number, readable
 from rbdae.actuators.sampled import Sampled
 from rbdae.body import Body
-from rbdae.forces.base import AbstractForce, near
+from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, Composed, StateElement
+from rbdae.forces.motion_law import near
 from rbdae.inputs import Input
 from rbdae.laws.law import Filling, NotRecorded, Users, recorded_law
 from rbdae.laws.recorded import Recorded

@@ -17,7 +17,6 @@ from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.kernels.constraints.drives import ANGLE, OFFSET
 from rbdae.motion import Law, Motion, motion_of
 from rbdae.quantities.coordinate import Coordinate, angle, displacement
-from rbdae.quantities.quantity import Named
 
 
 @attrs.frozen(eq=False, init=False, kw_only=True)
@@ -54,13 +53,13 @@ class PrescribedAngle(AbstractJointDrive):
     """Prescribed angle of a joint: the rotation from its normal_a to its normal_b about its axis is angle(t), rad.
 
     (R_a (n cos s + (u x n) sin s)) . (R_b (u_b x n_b)) = 0 with the axes u, u_b and the normals n, n_b: one equation,
-    regular at every angle.
+    regular at every angle. Quantities: angle, rate, acceleration, torque on b, power.
 
     Parameters
     ----------
     joint : a joint with an axis
         Revolute or cylindrical; add it to the system, too.
-    angle : (s, s', s''), spline or numba function
+    angle : function (t), (s, s', s'') or spline
         See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     name : str, by default "angle-1" and so on
     inputs : mapping, optional
@@ -68,12 +67,6 @@ class PrescribedAngle(AbstractJointDrive):
     """
 
     __slots__ = ()
-
-    angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
-    torque = Named("Torque of the drive about the axis on b, N m.")
-    rate = Named("Rate of the angle, rad/s.")
-    acceleration = Named("Its second derivative, rad/s^2.")
-    power = Named("Power of the torque, W.")
 
     def __init__(
         self,
@@ -103,11 +96,13 @@ class PrescribedAngle(AbstractJointDrive):
 class PrescribedDisplacement(AbstractJointDrive):
     """Prescribed displacement along the axis of a joint: (R_a u) . (P_b - P_a) = displacement(t), m.
 
+    Quantities: displacement, rate, acceleration, force on b, power.
+
     Parameters
     ----------
     joint : a joint with an axis
         Prismatic or cylindrical; add it to the system, too.
-    displacement : (s, s', s''), spline or numba function
+    displacement : function (t), (s, s', s'') or spline
         See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     name : str, by default "displacement-1" and so on
     inputs : mapping, optional
@@ -115,12 +110,6 @@ class PrescribedDisplacement(AbstractJointDrive):
     """
 
     __slots__ = ()
-
-    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
-    force = Named("Force of the drive along the axis on b, N.")
-    rate = Named("Rate of the displacement, m/s.")
-    acceleration = Named("Its second derivative, m/s^2.")
-    power = Named("Power of the force, W.")
 
     def __init__(
         self,

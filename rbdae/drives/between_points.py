@@ -15,7 +15,7 @@ from rbdae.joints.primitives import Coincidence, Distance
 from rbdae.kernels.constraints.drives import LENGTH, OFFSET
 from rbdae.motion import Law, Motion, motion_of
 from rbdae.quantities.coordinate import Coordinate, distance
-from rbdae.quantities.quantity import Named, Quantity
+from rbdae.quantities.quantity import Quantity
 
 
 def _of_one(law: Law, drive: Any = None, field: Any = None) -> Motion:
@@ -40,11 +40,13 @@ class AbstractPointDrive(AbstractJoint):
 class DrivenRod(AbstractPointDrive):
     """Prescribed distance between two points: |P_b - P_a| = length(t) > 0, m.
 
+    Quantities: length, rate, acceleration, force (tension), power.
+
     Parameters
     ----------
     a, b : Body
         Two different bodies of one system; one may be its ground.
-    length : (s, s', s''), spline or numba function
+    length : function (t), (s, s', s'') or spline
         See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
@@ -52,12 +54,6 @@ class DrivenRod(AbstractPointDrive):
     inputs : mapping, optional
         Names and inputs of the system that a law (t, u) reads as u.name; its time derivatives are exact.
     """
-
-    length = Named("Distance of the points, m.")
-    force = Named("Tension, positive when it pulls the points together, N.")
-    rate = Named("Rate of the distance, m/s.")
-    acceleration = Named("Its second derivative, m/s^2.")
-    power = Named("Power of the force, W.")
 
     motion: Motion = attrs.field(converter=_of_one, alias="length")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)
@@ -83,13 +79,13 @@ class DrivenRod(AbstractPointDrive):
 class PointMotion(AbstractPointDrive):
     """Prescribed vector between two points, in space: (x_a + R_a at_a) - (x_b + R_b at_b) = vector(t), m.
 
-    With the ground as `b` it moves a point of `a` along a curve.
+    With the ground as `b` it moves a point of `a` along a curve. Quantities: force on a, in space, and power.
 
     Parameters
     ----------
     a, b : Body
         Two different bodies of one system; one may be its ground.
-    vector : (s, s', s''), spline or numba function, (3,)
+    vector : function (t), (s, s', s'') or spline, (3,)
         See `rbdae.motion.Law`; also one input of the system, three for s, s', s'', or a law (t, u) of `inputs`.
     at_a, at_b : (3,) array_like
         The points in the bodies' frames.
@@ -99,9 +95,6 @@ class PointMotion(AbstractPointDrive):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
-
-    force = Named("Force of the drive on a, in space, N.")
-    power = Named("Power of the force, W.")
 
     motion: Motion = attrs.field(converter=_of_three, alias="vector")
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point)

@@ -8,23 +8,18 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import attrs
-import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
 from rbdae._frozen import twin
 from rbdae.body import Body, caption, describe
 from rbdae.forces.element import (
     AnyElement,
     Element,
-    Load,
     StateElement,
-    TimeFunction,
-    load,
     values_of_forms,
     winding_name,
 )
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.motion_law import Load, TimeFunction, load, placed
 from rbdae.forces.symbol import Symbol
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, named, of_coordinates
@@ -115,25 +110,12 @@ class AbstractForce(ABC):
         return out
 
 
-def placed(bodies: tuple[Body, ...]) -> Vec:
-    """Z (24,) of one body and the ground, or of two, at the origins of their frames, where the user placed them."""
-    parts = [np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies]
-    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-    return np.concatenate([*parts, ground])[:24]
-
-
-def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> Vec:
-    """Its value where the bodies were placed, (1,)."""
-    with np.errstate(invalid="ignore"):  # a length of zero has no rate
-        return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
-
-
-def law_along(value: Load | TimeFunction, force: Any = None, field: Any = None) -> TimeFunction | MotionLaw:
+def law_along(value: Any, force: Any = None, field: Any = None) -> Load:
     """A field with a load along the coordinate of a force, which may read the `inputs` of the force."""
     if isinstance(value, TimeFunction):
         return value
     (of,) = force.acts_along()
-    return load(force._owner, field.name, value, near(of, force.bodies), (of.name, "rate"), force.inputs)
+    return load(force._owner, field.name, value, of, force.bodies, force.inputs)
 
 
 def _body(body: Body, force: Any = None, field: Any = None) -> Body:

@@ -4,6 +4,7 @@ compared with its force."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,12 +14,6 @@ from rbdae import _check
 from rbdae._arrays import POINT, Mat, Vec, cross
 from rbdae.forces.element import AnyElement, Element, StateElement
 from rbdae.inputs import Input
-
-_MARK = -7.2057594037927936e16
-"""What no law gives by chance."""
-
-_ROOM = 1024
-"""Numbers behind `out` in which a function that numba has compiled may be seen to write too far."""
 
 _SMALL = 1e-5
 """Displacements, in distances of the bodies, and rotations. They leave 1e-11 of V as rounding."""
@@ -31,18 +26,6 @@ _WAYS = (
     (np.array((-0.5, 0.6, 0.4)), np.array((0.6, 0.4, -0.2))),
 )
 """Displacements and turns of two bodies, in no special direction."""
-
-
-class _Real(np.ndarray[Any, Any]):
-    """An array that refuses what NumPy would cut: imaginary parts."""
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if np.iscomplexobj(value):
-            raise TypeError(
-                f"a function of a force writes complex numbers, {_check.show(value)}, into out[{_check.show(key)}]; "
-                "give real ones"
-            )
-        super().__setitem__(key, value)
 
 
 def check_laws(
@@ -96,27 +79,26 @@ def check_laws(
 
 def _check_filling(owner: str, what: str, function: Any, t: float, x: Vec, n: int) -> None:
     """Call a function f(t, x, out) that fills n numbers, if there is one."""
-    if function is None:
+    if not callable(function):
         return
-    room, given = np.full(n + _ROOM, _MARK), x.copy()
-    out = room[:n]
+    given, out = x.copy(), np.full(n, np.nan)
     _check.takes(owner, what, function, "t", "x", "out")
-    returned = function(t, given, out if hasattr(function, "py_func") else out.view(_Real))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            returned = function(t, given, out)
+    except np.exceptions.ComplexWarning:
+        raise TypeError(f"{owner}: {what} writes complex numbers into out at t = {t:g}; give real ones") from None
     if returned is not None:
         raise TypeError(
             f"{owner}: {what} must fill out and return nothing, got {_check.show(returned)}; write out[:] = ..."
         )
-    if np.any(room[n:] != _MARK):
-        raise ValueError(f"{owner}: {what} fills more than the {n} numbers that out has; correct its indices")
-    unset = np.flatnonzero(out == _MARK)
-    if len(unset):
-        raise ValueError(
-            f"{owner}: {what} does not fill out: out[{unset[0]}] is unset at t = {t:g}, as are {len(unset) - 1} others "
-            f"of {n}; begin with out[:] = 0.0"
-        )
     bad = np.flatnonzero(~np.isfinite(out))
     if len(bad):
-        raise ValueError(f"{owner}: {what} gives out[{bad[0]}] = {out[bad[0]]} at t = {t:g}; it must be finite there")
+        raise ValueError(
+            f"{owner}: {what} gives out[{bad[0]}] = {out[bad[0]]} at t = {t:g}; fill all {n} with finite numbers, "
+            "e.g. begin with out[:] = 0.0"
+        )
     if not np.array_equal(given, x):
         raise ValueError(f"{owner}: {what} changes x; it has to leave it alone: work on x.copy()")
 

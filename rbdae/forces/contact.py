@@ -13,8 +13,6 @@ e = 1 - 2 a v / 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, final
 
 import attrs
@@ -22,15 +20,14 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, cross
-from rbdae.forces.base import AbstractPairForce, near
+from rbdae.forces.base import AbstractPairForce
 from rbdae.forces.element import AnyElement, along, together
 from rbdae.forces.friction import VELOCITY, friction_over
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.motion_law import MotionLaw, near, of_numbers
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.frames import perpendicular
-from rbdae.laws.law import Filling
 from rbdae.laws.numbers import choice
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.forms import direction, point
@@ -196,35 +193,24 @@ def _displacement(axis: Vec, at_a: Vec, at_b: Vec) -> Coordinate:
     return Coordinate("displacement", "m", "identity", ((direction(axis, 1), P),))
 
 
-def _plane(users: Sequence[Callable[..., Any]]) -> Filling:
-    """The law of displacements (x, y, z) from a plane with the normal z."""
-
-    def law(t: float, x: Vec, out: Vec) -> None:
-        v, mu, v0 = [x[3], x[4]], x[9], x[10]
-        N = _pressing(-x[2], -x[5], x[6], x[7], x[8])
-        f = -mu * N * friction_over(v, v0)
-        out[0] = f * v[0]
-        out[1] = f * v[1]
-        out[2] = N
-
-    return law
+@of_numbers
+def _plane(s: Any, v: Any, k: Any, n: Any, a: Any, mu: Any, v0: Any) -> tuple[Any, ...]:
+    """The force at displacements (x, y, z) from a plane with the normal z."""
+    N = _pressing(-s[2], -v[2], k, n, a)
+    f = -mu * N * friction_over([v[0], v[1]], v0)
+    return f * v[0], f * v[1], N
 
 
-def _sphere(users: Sequence[Callable[..., Any]]) -> Filling:
-    """The law of displacements from the centre of a sphere."""
-
-    def law(t: float, x: Vec, out: Vec) -> None:
-        mu, v0, radius = x[9], x[10], x[11]
-        r = np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
-        n = [x[k] / r for k in range(3)]
-        rate = n[0] * x[3] + n[1] * x[4] + n[2] * x[5]
-        v = [x[3 + k] - rate * n[k] for k in range(3)]
-        N = _pressing(radius - r, -rate, x[6], x[7], x[8])
-        f = -mu * N * friction_over(v, v0)
-        for k in range(3):
-            out[k] = N * n[k] + f * v[k]
-
-    return law
+@of_numbers
+def _sphere(s: Any, v: Any, k: Any, n: Any, a: Any, mu: Any, v0: Any, radius: Any) -> list[Any]:
+    """The force at displacements from the centre of a sphere."""
+    r = np.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
+    normal = [each / r for each in s]
+    rate = normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2]
+    along = [v[i] - rate * normal[i] for i in range(3)]
+    N = _pressing(radius - r, -rate, k, n, a)
+    f = -mu * N * friction_over(along, v0)
+    return [N * normal[i] + f * along[i] for i in range(3)]
 
 
 # ---------------------------------------------------------------- end stops
@@ -305,24 +291,20 @@ class Limit(AbstractJointForce):
         (of,) = self.acts_along()
         ends = [end for end in (self.low, self.high) if end is not None]
         p = np.array([self.stiffness, self.exponent, self.damping, *ends])
-        maker = _MAKERS[self.low is not None, self.high is not None]
+        maker = _above if self.low is None else _below if self.high is None else _between
         return (along(of, u=MotionLaw("the force of its stops", (), maker, near(of, self.joint.bodies), p)),)
 
 
-def _stops(below: bool, above: bool, users: Sequence[Callable[..., Any]]) -> Filling:
-    """The law of stops below and above."""
-
-    def law(t: float, x: Vec, out: Vec) -> None:
-        s, rate, *numbers = x[0], x[1], x[2], x[3], x[4]
-        total: Any = 0.0
-        if below:
-            total = _pressing(x[5] - s, -rate, *numbers)
-        if above:
-            total = total - _pressing(s - x[5 + below], rate, *numbers)
-        out[0] = total
-
-    return law
+@of_numbers
+def _below(s: Any, v: Any, k: Any, n: Any, a: Any, low: Any) -> tuple[Any]:
+    return (_pressing(low - s[0], -v[0], k, n, a),)
 
 
-_MAKERS = {sides: partial(_stops, *sides) for sides in ((True, False), (False, True), (True, True))}
-"""By whether there are stops below and above."""
+@of_numbers
+def _above(s: Any, v: Any, k: Any, n: Any, a: Any, high: Any) -> tuple[Any]:
+    return (-_pressing(s[0] - high, v[0], k, n, a),)
+
+
+@of_numbers
+def _between(s: Any, v: Any, k: Any, n: Any, a: Any, low: Any, high: Any) -> tuple[Any]:
+    return (_pressing(low - s[0], -v[0], k, n, a) - _pressing(s[0] - high, v[0], k, n, a),)

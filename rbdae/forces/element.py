@@ -17,56 +17,13 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
-from rbdae.forces.motion_law import MotionLaw, inputs_of_law, law_of
+from rbdae.forces.motion_law import NONE, MotionLaw, TimeFunction, time_function
 from rbdae.inputs import Input, Sources, under_sources
 from rbdae.joints.base import AbstractJoint
 from rbdae.laws.law import Filling, Maker, Users
 from rbdae.laws.recorded import as_it_is
 from rbdae.quantities.coordinate import Coordinate, Shape
 from rbdae.quantities.forms import combined, direction, point
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class TimeFunction:
-    """u(t), a number or vector (n,): `constant`, or `function`(t) if there is one, or the values of `inputs`. `what` it
-    is called in messages."""
-
-    constant: Vec
-    function: Callable[[float], Any] | None = None
-    what: str = "the law"
-    inputs: tuple[Input, ...] = ()
-
-    @property
-    def functions(self) -> tuple[object, ...]:
-        """The user's function, if there is one."""
-        return () if self.function is None else (self.function,)
-
-    def under(self, sources: Sources) -> TimeFunction:
-        """As a law of time, if one of its inputs is a function of it; the others keep their first value."""
-        if not any(each in sources for each in self.inputs):
-            return self
-        functions = [sources.get(each) for each in self.inputs]
-        values = [each.value for each in self.inputs]
-
-        def of_time(t: float) -> Any:
-            return np.array([value if f is None else f(t) for f, value in zip(functions, values, strict=True)])
-
-        return replace(self, function=functions[0] if len(functions) == 1 else of_time, inputs=())
-
-    def checked(self, owner: str, t: float, value: object) -> Vec:
-        """A value at t: (n,) finite real numbers."""
-        n = len(self.constant)
-        remedy = "the function has to return " + ("one number" if n == 1 else f"{n} numbers")
-        what, shape = f"{self.what} at t = {t:g}", () if n == 1 else (n,)
-        return _check.array(owner, what, value, shape, remedy=remedy).reshape(n)
-
-    def at(self, owner: str, t: float) -> Vec:
-        """u(t), checked; inputs count as zero."""
-        return self.constant if self.function is None else self.checked(owner, t, self.function(t))
-
-
-NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
 
 @final
@@ -175,9 +132,9 @@ class StateElement:
     ----------
     function : callable
         Fills (F, sdot), 12 n + k numbers; F . Zdot is the power of the natural forces.
-    jacobian : callable
-        Fills d(F, sdot)/d(Z, Zdot, s, u) by rows: out.reshape(12 n + k, 24 n + k + m). It may be None: a recorded
-        function has its own.
+    jacobian : callable, float or None
+        Of a function that is called and makes floats of its arguments; all others have their own derivatives. Fills
+        d(F, sdot)/d(Z, Zdot, s, u) by rows, out.reshape(12 n + k, 24 n + k + m), or the step of central differences.
     names : tuple of str
         Of the states, k different ones; labels put the force's name before them: "damper-1.s".
     start : (k,) array
@@ -196,7 +153,7 @@ class StateElement:
     """
 
     function: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None] | None = None
+    jacobian: Callable[[float, Vec, Vec], None] | float | None = None
     names: tuple[str, ...] = ()
     start: Vec = field(default_factory=lambda: np.zeros(0))
     algebraic: int = 0
@@ -254,45 +211,10 @@ AnyElement: TypeAlias = PointSpring | Element | StateElement
 
 Frame: TypeAlias = Literal["space", "body"]
 
-Load: TypeAlias = float | Input | Callable[..., Any]
-"""What users give as a load along one displacement: a number, an input, a function of the time, or a law of the
-motion."""
-
 
 def winding_name(number: int) -> str:
     """The name of an internal state that counts full turns in one force: "phi", then "phi2" and so on."""
     return "phi" if number == 0 else f"phi{number + 1}"
-
-
-def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunction:
-    """A constant, an input, or a function of time; of vectors a sequence of inputs, too."""
-    given = value if isinstance(value, (tuple, list)) else (value,)
-    if given and all(isinstance(each, Input) for each in given):
-        if len(given) != n:
-            raise ValueError(f"{owner}: {what} has {n} component{'s' * (n > 1)}, got {len(given)} inputs; give {n}")
-        return TimeFunction(_check.frozen(np.zeros(n)), None, what, tuple(given))
-    if callable(value):
-        _check.takes(owner, what, value, "t")
-        return TimeFunction(_check.frozen(np.zeros(n)), value, what)
-    remedy = f"pass {'1.0' if n == 1 else '(1.0, 2.0, 3.0)'}, or a function of the time"
-    return TimeFunction(
-        _check.frozen(_check.array(owner, what, value, () if n == 1 else (n,), remedy=remedy).reshape(n))
-    )
-
-
-def load(
-    owner: str,
-    what: str,
-    value: object,
-    near: Vec,
-    names: tuple[str, str] = ("angle", "rate"),
-    inputs: Mapping[str, Input] | None = None,
-) -> TimeFunction | MotionLaw:
-    """A constant, an input, a function of time, or one of the time, a displacement, which is `near` at the start, its
-    rate, and inputs."""
-    read = inputs_of_law(owner, what, value, inputs)
-    law = law_of(owner, what, value, near, names, read) if callable(value) else None
-    return time_function(owner, what, value) if law is None else law
 
 
 def vector_law(value: ArrayLike | Callable[[float], Any], force: Any = None, field: Any = None) -> TimeFunction:

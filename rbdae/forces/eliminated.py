@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae.graph.graph import Graph
+from rbdae.graph.functions import select
+from rbdae.graph.symbols import Recorder
 from rbdae.laws.law import Law
 from rbdae.laws.recorded import Derived, Recorded
 
@@ -27,6 +28,7 @@ _MOST = 50
 _SMALL = 1e-8
 _NONE = np.zeros(0)
 _LARGEST_CONDITION = 1e12
+_MOST_NODES = 10**7
 
 
 @final
@@ -142,33 +144,38 @@ class Eliminated:
     @cached_property
     def law(self) -> Law:
         """The law."""
-        unknowns = self._unknowns
-        law, laws = unknowns.base.law, unknowns.laws
+        unknowns, n = self._unknowns, self._unknowns.n
+        law, laws, n_in = unknowns.base.law, unknowns.laws, unknowns.base.n_in - n
         assert law is not None
-        graph = Graph()
-        t = graph.node("input", "t", 0)
-        x = [graph.node("input", "x", i) for i in range(unknowns.base.n_in - unknowns.n)]
-        z = first = [graph.const(float(value)) for value in unknowns.start]
-        step = list[int]()
+        recorder = Recorder({"t": [0.0], "x": np.zeros(n_in)}, _MOST_NODES)
+        graph, (t,), x = recorder.graph, recorder.inputs("t"), recorder.inputs("x")
         regular = graph.const(1.0)
-        for _ in range(1 if unknowns.affine else STEPS):
-            arguments = [*x[: unknowns.at], *z, *x[unknowns.at :]]
-            (g, defined), (J, _) = laws[0].inlined(graph, t, arguments), laws[1].inlined(graph, t, arguments)
+
+        def at(of: Law, z: Any) -> Any:
+            """Its results with these unknowns; it has to be defined there."""
+            nonlocal regular
+            arguments = map(recorder.number, (*x[: unknowns.at], *z, *x[unknowns.at :]))
+            nodes, defined = of.inlined(graph, t.node, [*arguments])
             regular = graph.select(regular, defined, graph.const(0.0))
-            step = _solution(graph, [J[unknowns.n * i : unknowns.n * (i + 1)] for i in range(unknowns.n)], g)
-            z = [graph.sub(a, b) for a, b in zip(z, step, strict=True)]
+            return np.array([recorder.result(node) for node in nodes], dtype=object)
+
+        z = first = unknowns.start.astype(object)
+        step = z
+        for _ in range(1 if unknowns.affine else STEPS):
+            step = _solution(at(laws[1], z).reshape(n, n), at(laws[0], z))
+            z = z - step
         if not unknowns.affine:
-            for a, b, c in zip(step, z, first, strict=True):
-                regular = graph.select(regular, _small(graph, a, b, graph.sub(b, c)), graph.const(0.0))
-        outputs, defined = law.inlined(graph, t, [*x[: unknowns.at], *z, *x[unknowns.at :]])
-        regular = graph.select(regular, defined, graph.const(0.0))
-        return Law(graph, outputs[: unknowns.base.n_out - unknowns.n], regular, unknowns.base.n_in - unknowns.n)
+            for a, b, c in zip(step, z, z - first, strict=True):
+                small = select(abs(a) <= abs(b) * _SMALL, 1.0, select(abs(a) <= abs(c) * _SMALL, 1.0, 0.0))
+                regular = graph.select(regular, recorder.number(small), graph.const(0.0))
+        results = at(law, z)[: unknowns.base.n_out - n]
+        return Law(graph, [recorder.number(value) for value in results], regular, n_in)
 
     @property
     def owner(self) -> str:
         return self._unknowns.owner
 
-    def at(self, t: float, x: Vec) -> Law:
+    def slopes_at(self, t: float, x: Vec) -> Vec:
         """Refuse derivatives at a point where it raises an exception."""
         raise _check.NoSolution(
             f"{self.owner}: its law raises an exception, or has no solution, at t = {t:g}; correct it"
@@ -194,34 +201,21 @@ def _singular(M: Mat) -> Bools:
     return np.asarray(out | ~(np.linalg.cond(M) <= _LARGEST_CONDITION))
 
 
-def _small(graph: Graph, step: int, z: int, change: int) -> int:
-    """Whether the last step is small relative to z or to its change since the start."""
-    limit = graph.const(_SMALL)
-    size = graph.function("abs", step)
-    bounds = [graph.mul(limit, graph.function("abs", k)) for k in (z, change)]
-    return graph.select(
-        graph.condition("<=", size, bounds[0]), graph.const(1.0), graph.condition("<=", size, bounds[1])
-    )
-
-
-def _solution(graph: Graph, J: list[list[int]], g: list[int]) -> list[int]:
-    """J^-1 g by elimination with the largest pivot of each column."""
+def _solution(J: Any, g: Any) -> Any:
+    """J^-1 g on symbols, by elimination with the largest pivot of each column."""
     n = len(g)
-    rows = [[*row, value] for row, value in zip(J, g, strict=True)]
+    A = np.column_stack([J, g])
     for k in range(n):
         for i in range(k + 1, n):
-            larger = graph.condition("<", graph.function("abs", rows[k][k]), graph.function("abs", rows[i][k]))
-            pairs = [
-                (graph.select(larger, b, a), graph.select(larger, a, b)) for a, b in zip(rows[k], rows[i], strict=True)
-            ]
-            rows[k], rows[i] = [a for a, _ in pairs], [b for _, b in pairs]
+            larger = abs(A[k, k]) < abs(A[i, k])
+            pairs = [(select(larger, b, a), select(larger, a, b)) for a, b in zip(A[k], A[i], strict=True)]
+            A[k], A[i] = zip(*pairs, strict=True)
         for i in range(k + 1, n):
-            factor = graph.div(rows[i][k], rows[k][k])
-            rows[i] = [graph.sub(b, graph.mul(factor, a)) for a, b in zip(rows[k], rows[i], strict=True)]
-    out = [0] * n
+            A[i] = A[i] - A[k] * (A[i, k] / A[k, k])
+    out = g.copy()
     for k in reversed(range(n)):
-        value = rows[k][n]
+        out[k] = A[k, n]
         for j in range(k + 1, n):
-            value = graph.sub(value, graph.mul(rows[k][j], out[j]))
-        out[k] = graph.div(value, rows[k][k])
+            out[k] = out[k] - A[k, j] * out[j]
+        out[k] = out[k] / A[k, k]
     return out

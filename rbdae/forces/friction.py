@@ -6,7 +6,6 @@ Dry friction is regularised: mu N tanh(|v| / v0) against the velocity v replaces
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, final
 
@@ -14,21 +13,10 @@ import attrs
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
-from rbdae.forces.base import near
-from rbdae.forces.element import (
-    AnyElement,
-    TimeFunction,
-    UnderReaction,
-    along,
-    rotational_damping,
-    time_function,
-    together,
-)
+from rbdae.forces.element import AnyElement, UnderReaction, along, rotational_damping, together
 from rbdae.forces.joint_forces import AbstractJointForce, coordinate_of, describe_force, describe_joint, with_axis
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.motion_law import MotionLaw, TimeFunction, near, of_numbers, time_function
 from rbdae.joints.base import AbstractJoint
-from rbdae.laws.law import Filling
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.quantity import Quantity, of_rotation
 
@@ -127,11 +115,6 @@ class Friction(AbstractJointForce):
 
 
 # ---------------------------------------------------------------- dry friction
-
-
-def friction_along(v: Any, v0: Any) -> Any:
-    """tanh(v / v0) of a velocity along a line."""
-    return np.tanh(v / v0)
 
 
 def friction_over(v: list[Any], v0: Any) -> Any:
@@ -266,25 +249,14 @@ class Coulomb(AbstractJointForce):
         return (replace(along(*of, u=law) if len(of) == 1 else together(of, law), reaction=reaction),)
 
 
-def _along(users: Sequence[Callable[..., Any]]) -> Filling:
-    """The law on one coordinate. N, without a function, is the number after the constants or the input."""
-
-    def law(t: float, x: Vec, out: Vec) -> None:
-        mu, v0, radius = x[2], x[3], x[4]
-        normal = users[0](t) if users else x[5]
-        out[0] = -mu * normal * radius * friction_along(radius * x[1], v0)
-
-    return law
+@of_numbers
+def _along(s: Any, v: Any, mu: Any, v0: Any, radius: Any, N: Any) -> tuple[Any]:
+    """The law on one coordinate."""
+    return (-mu * N * radius * np.tanh(radius * v[0] / v0),)
 
 
-def _in_a_plane(users: Sequence[Callable[..., Any]]) -> Filling:
+@of_numbers
+def _in_a_plane(s: Any, v: Any, mu: Any, v0: Any, radius: Any, N: Any) -> tuple[Any, Any]:
     """The law on two displacements."""
-
-    def law(t: float, x: Vec, out: Vec) -> None:
-        v, mu, v0 = [x[2], x[3]], x[4], x[5]
-        normal = users[0](t) if users else x[7]
-        f = -mu * normal * friction_over(v, v0)
-        out[0] = f * v[0]
-        out[1] = f * v[1]
-
-    return law
+    f = -mu * N * friction_over([v[0], v[1]], v0)
+    return f * v[0], f * v[1]

@@ -9,9 +9,9 @@ import attrs
 
 from rbdae import _check
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce, law_along, near
-from rbdae.forces.element import NONE, AnyElement, Load, TimeFunction, along, load
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.base import AbstractForce, law_along
+from rbdae.forces.element import AnyElement, along
+from rbdae.forces.motion_law import NONE, Load, load
 from rbdae.forces.symbol import Symbol
 from rbdae.inputs import Input
 from rbdae.joints import JOINTS
@@ -56,10 +56,7 @@ def coordinate_of(owner: str, joint: AbstractJoint, name: str | None) -> Coordin
             f"{owner}: {describe_joint(joint)} has no coordinate to act on; revolute and prismatic ones do"
         )
     if name is None and len(known) > 1:
-        first = next(iter(known))
-        raise ValueError(
-            f"{owner}: {describe_joint(joint)} has the coordinates {', '.join(known)}; give e.g. coordinate={first!r}"
-        )
+        raise ValueError(f"{owner}: {describe_joint(joint)} has the coordinates {', '.join(known)}; name one of them")
     if name is not None and not (isinstance(name, str) and name in known):
         raise ValueError(f"{owner}: {_check.unknown('coordinate', name, known)}")
     return known[name or next(iter(known))]
@@ -89,7 +86,7 @@ def about_or_along(owner: str, joint: AbstractJoint, turns: bool) -> Coordinate:
     return axial.angle_about_axis() if turns else axial.displacement_along_axis()
 
 
-def _load(value: Load | None, motor: Any = None, field: Any = None) -> TimeFunction | MotionLaw | None:
+def _load(value: Any, motor: Any = None, field: Any = None) -> Load | None:
     """A torque or force, if it is given, along a coordinate of its kind."""
     if value is None:
         return None
@@ -98,7 +95,7 @@ def _load(value: Load | None, motor: Any = None, field: Any = None) -> TimeFunct
     if of.unit != ("rad" if turns else "m"):
         other = "force" if turns else "torque"
         raise ValueError(f"{owner}: along {motor.coordinate!r}, in {of.unit}, there is a {other}; give {other}=")
-    return load(owner, field.name, value, near(of, motor.bodies), (of.name, "rate"), motor.inputs)
+    return load(owner, field.name, value, of, motor.bodies, motor.inputs)
 
 
 @final
@@ -134,8 +131,8 @@ class Motor(AbstractJointForce):
 
     inputs: Mapping[str, Input] | None = attrs.field(default=None, kw_only=True)
     coordinate: str | None = attrs.field(default=None, kw_only=True)
-    torque: TimeFunction | MotionLaw | None = attrs.field(default=None, converter=_load, kw_only=True)
-    force: TimeFunction | MotionLaw | None = attrs.field(default=None, converter=_load, kw_only=True)
+    torque: Load | None = attrs.field(default=None, converter=_load, kw_only=True)
+    force: Load | None = attrs.field(default=None, converter=_load, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         if (self.torque is None) == (self.force is None):
@@ -228,7 +225,7 @@ class TorsionalSpringDamper(AbstractAxisSpring):
     motion: ClassVar[FreeMotion] = "rotation"
 
     angle: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
-    torque: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
+    torque: Load = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     @property
     def default_name(self) -> str:
@@ -276,7 +273,7 @@ class TranslationalSpringDamper(AbstractAxisSpring):
     motion: ClassVar[FreeMotion] = "translation"
 
     displacement: float = attrs.field(default=0.0, converter=_check.quantity, kw_only=True)
-    force: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
+    force: Load = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     @property
     def default_name(self) -> str:

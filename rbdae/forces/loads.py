@@ -9,8 +9,9 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.forces.base import AbstractBodyForce
-from rbdae.forces.element import AnyElement, TimeFunction, frame_of, point_force, vector_law
+from rbdae.forces.element import AnyElement, frame_of, point_force, vector_law
 from rbdae.forces.element import torque as torque_element
+from rbdae.forces.motion_law import TimeFunction
 from rbdae.forces.symbol import Symbol
 
 

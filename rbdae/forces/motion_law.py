@@ -1,24 +1,69 @@
-"""Loads that are laws of the motion: f(t, s, sdot, u) along the displacements s of an element, with inputs u; recorded
-or called back."""
+"""Loads: numbers, inputs, functions of time, and laws of the motion f(t, s, sdot, u) along the displacements s of an
+element, with inputs u; recorded or called back."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, final
+from functools import partial, wraps
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae.body import Body
 from rbdae.inputs import Input, Sources, named_numbers, read_inputs, under_sources
 from rbdae.kernels.records import MOST_INPUTS
-from rbdae.laws.law import Filling, Law, Maker
-from rbdae.laws.recorded import CalledBack, Derived, Recorded, as_it_is
+from rbdae.laws.law import Filling, Law, Maker, Users
+from rbdae.laws.recorded import CalledBack, Derived, Recorded
+from rbdae.quantities.coordinate import Coordinate
 
-_REMEDY = "give rbdae.forces.CalledBack(law, derivatives=...) or CalledBack(law, difference_step=1e-6)"
+_REMEDY = "give rbdae.forces.CalledBack(law, difference_step=1e-6)"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeFunction:
+    """u(t), a number or vector (n,): `constant`, or `function`(t) if there is one, or the values of `inputs`. `what` it
+    is called in messages."""
+
+    constant: Vec
+    function: Callable[[float], Any] | None = None
+    what: str = "the law"
+    inputs: tuple[Input, ...] = ()
+
+    @property
+    def functions(self) -> tuple[object, ...]:
+        """The user's function, if there is one."""
+        return () if self.function is None else (self.function,)
+
+    def under(self, sources: Sources) -> TimeFunction:
+        """As a law of time, if one of its inputs is a function of it; the others keep their first value."""
+        if not any(each in sources for each in self.inputs):
+            return self
+        functions = [sources.get(each) for each in self.inputs]
+        values = [each.value for each in self.inputs]
+
+        def of_time(t: float) -> Any:
+            return np.array([value if f is None else f(t) for f, value in zip(functions, values, strict=True)])
+
+        return replace(self, function=functions[0] if len(functions) == 1 else of_time, inputs=())
+
+    def checked(self, owner: str, t: float, value: object) -> Vec:
+        """A value at t: (n,) finite real numbers."""
+        n = len(self.constant)
+        remedy = "the function has to return " + ("one number" if n == 1 else f"{n} numbers")
+        what, shape = f"{self.what} at t = {t:g}", () if n == 1 else (n,)
+        return _check.array(owner, what, value, shape, remedy=remedy).reshape(n)
+
+    def at(self, owner: str, t: float) -> Vec:
+        """u(t), checked; inputs count as zero."""
+        return self.constant if self.function is None else self.checked(owner, t, self.function(t))
+
+
+NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
 
 @final
@@ -33,8 +78,6 @@ class MotionLaw:
     fill : makes f(t, x, out) of them, x = (s, sdot, p, u)
     near : (n,) displacements near the start
     parameters : (k,) p; code of a model loads them, so that laws with other constants need no other code
-    slopes : f(t, x, out) of its derivatives by x, row after row, of a law that is called back; None for those of the
-        recording
     inputs : (m,) u
     """
 
@@ -43,7 +86,6 @@ class MotionLaw:
     fill: Maker
     near: Vec
     parameters: Vec = field(default_factory=lambda: np.zeros(0))
-    slopes: Filling | None = None
     inputs: tuple[Input, ...] = ()
 
     @property
@@ -66,19 +108,9 @@ class MotionLaw:
         """The law with functions of the time in the places of some inputs."""
         if not any(each in sources for each in self.inputs):
             return self
-        n, first, slopes = self.n_arguments, self.n_arguments - len(self.inputs), self.slopes
+        first = self.n_arguments - len(self.inputs)
         users, fill, inputs = under_sources(self.users, self.fill, self.inputs, sources, first)
-        if slopes is not None:
-            functions, make, _ = under_sources((slopes,), as_it_is, self.inputs, sources, first)
-            whole, gone = make(functions), [first + k for k, each in enumerate(self.inputs) if each in sources]
-
-            def left(t: float, x: Vec, out: Vec) -> None:
-                of_all = np.empty(n)
-                whole(t, x, of_all)
-                out[:] = np.delete(of_all, gone)
-
-            slopes = left
-        return replace(self, users=users, fill=fill, slopes=slopes, inputs=inputs)
+        return replace(self, users=users, fill=fill, inputs=inputs)
 
     def check(self, owner: str, t: float, inputs: Sequence[float] = ()) -> None:
         """Call it near the start, under these inputs. Raises TypeError or ValueError unless it gives finite numbers."""
@@ -87,7 +119,7 @@ class MotionLaw:
         self.fill(self.users)(t, x, out)
         _check.array(owner, f"{self.what} at t = {t:g}", out, (self.n,), remedy="correct the function")
 
-    def recorded(self, owner: str) -> tuple[Recorded, Derived | Filling]:
+    def recorded(self, owner: str) -> tuple[Recorded, Derived]:
         """The law and its derivatives; those without functions of users are recorded once for all forces."""
         key = self.fill, self.n_arguments
         known = None if self.users else _KNOWN.get(key)
@@ -95,108 +127,94 @@ class MotionLaw:
         derived = Derived(recorded, known=known)
         if not self.users and recorded.law is not None and derived.law is not None:
             _KNOWN[key] = recorded.law, derived.law
-        return recorded, self.slopes or derived
+        return recorded, derived
 
 
 _KNOWN: dict[tuple[Maker, int], tuple[Law, Law]] = {}
 """Laws without functions of users and their derivatives, by their makers and the numbers of x."""
 
 
-def of_one_displacement(
-    name: str, others: Callable[[Vec], tuple[Any, ...]], users: Sequence[Callable[..., Any]]
-) -> Filling:
-    """A user's law(t, s, sdot), or law(t, s, sdot, u), as f(t, x, out); its name is for messages."""
-    (law,) = users
+def of_numbers(law: Callable[..., Sequence[Any]]) -> Maker:
+    """The maker of a law of the library: law(s, sdot, *p, *u) gives n numbers for arrays s and sdot (n,), constants,
+    and inputs or the values of the user's functions of time."""
 
-    def fill(t: float, x: Vec, out: Vec) -> None:
-        x = x.tolist() if type(x) is np.ndarray else x
-        value = law(t, x[0], x[1], *others(x[2:]))
-        if isinstance(value, np.ndarray) and value.size == 1:
-            value = value.reshape(1)[0]
-        if isinstance(value, (bool, str, complex, np.bool_, np.ndarray, tuple, list)) or value is None:
-            raise TypeError(f"{name} must give one number, got {_check.show(value)}; correct the function")
-        out[0] = value
+    @wraps(law)
+    def maker(users: Users) -> Filling:
+        def fill(t: float, x: Vec, out: Vec) -> None:
+            n = len(out)
+            values = law(x[:n], x[n : 2 * n], *x[2 * n :], *(user(t) for user in users))
+            for k in range(n):
+                out[k] = values[k]
 
-    return fill
+        return fill
 
-
-def _nothing(_: Vec) -> tuple[Any, ...]:
-    """No further argument."""
-    return ()
+    return maker
 
 
-def _by_name(names: tuple[str, ...], values: Vec) -> tuple[Any, ...]:
-    """Inputs as one argument."""
-    return (named_numbers(names)(*values),)
+Load: TypeAlias = TimeFunction | MotionLaw
+"""A load along one displacement; users give a number, an input, a function of the time, or a law of the motion."""
 
 
-def law_of(
-    owner: str,
-    what: str,
-    value: Callable[..., Any],
-    near: Vec,
-    names: tuple[str, str],
-    inputs: Mapping[str, Input] | None = None,
-) -> MotionLaw | None:
-    """The law of a function (t, s, sdot), or with inputs (t, s, sdot, u); None of a function of the time. Raises
-    TypeError if it is none of them.
+def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunction:
+    """A constant, an input, or a function of time; of vectors a sequence of inputs, too."""
+    given = value if isinstance(value, (tuple, list)) else (value,)
+    if given and all(isinstance(each, Input) for each in given):
+        if len(given) != n:
+            raise ValueError(f"{owner}: {what} has {n} component{'s' * (n > 1)}, got {len(given)} inputs; give {n}")
+        return TimeFunction(_check.frozen(np.zeros(n)), None, what, tuple(given))
+    if callable(value):
+        _check.takes(owner, what, value, "t")
+        return TimeFunction(_check.frozen(np.zeros(n)), value, what)
+    remedy = f"pass {'1.0' if n == 1 else '(1.0, 2.0, 3.0)'}, or a function of the time"
+    return TimeFunction(
+        _check.frozen(_check.array(owner, what, value, () if n == 1 else (n,), remedy=remedy).reshape(n))
+    )
 
-    Parameters
-    ----------
-    names : of s and sdot in messages
+
+def placed(bodies: tuple[Body, ...]) -> Vec:
+    """Z (24,) of one body and the ground, or of two, at the origins of their frames, where the user placed them."""
+    parts = [np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies]
+    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+    return np.concatenate([*parts, ground])[:24]
+
+
+def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> Vec:
+    """Its value where the bodies were placed, (1,)."""
+    with np.errstate(invalid="ignore"):  # a length of zero has no rate
+        return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0].real)
+
+
+def load(owner: str, what: str, value: object, of: Coordinate, bodies: tuple[Body, ...], inputs: Any) -> Load:
+    """A number, an input, a function of time, or a law (t, s, rate) of a coordinate of bodies, which with `inputs` is
+    one of (t, s, rate, u).
+
+    Raises
+    ------
+    TypeError, ValueError
+        for anything else
     """
-    function = value.function if isinstance(value, CalledBack) else value
-    function = getattr(function, "py_func", function)  # of numba's functions
-    wanted = f"(t) or (t, {', '.join(names)})" if inputs is None else f"(t, {', '.join(names)}, u) of its inputs"
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # functions written in C have none
-        signature = None
-    if inputs is None and (signature is None or _binds(signature, 1)):
-        return None
-    if signature is not None and not _binds(signature, 3 if inputs is None else 4):
-        raise TypeError(f"{owner}: {what} must be a number or a function {wanted}, got {_check.show(value)}")
-    read = tuple((inputs or {}).values())
-    others = _nothing if inputs is None else partial(_by_name, tuple(inputs))
-    slopes = _slopes_of(value, len(read), others) if isinstance(value, CalledBack) else None
-    fill = partial(of_one_displacement, f"{owner}: {what}", others)
-    return MotionLaw(what, (value,), fill, near, slopes=slopes, inputs=read)
-
-
-def _slopes_of(law: CalledBack, n_inputs: int, others: Callable[[Vec], tuple[Any, ...]]) -> Filling | None:
-    """f(t, x, out) for the given derivatives of a law by x = (s, sdot, u); `others` makes the arguments after s and
-    sdot from u. Raises TypeError for derivatives with other arguments."""
-    function, derivatives, h = law.function, law.derivatives, law.difference_step
-
-    def differences(t: float, x: Vec, out: Vec) -> None:
-        assert h is not None
-        for k, step in enumerate(h * np.eye(len(x))):
-            after, before = x + step, x - step
-            rise = function(t, *after[:2], *others(after[2:])) - function(t, *before[:2], *others(before[2:]))
-            out[k] = rise / (2.0 * h)
-
-    def exact(t: float, x: Vec, out: Vec) -> None:
-        assert derivatives is not None
-        values, remedy = derivatives(t, x[0], x[1], *others(x[2:])), f"return {len(x)} numbers"
-        out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", values, (len(x),), remedy=remedy)
-
-    if derivatives is None:
-        return None if h is None else differences
-    _check.takes("CalledBack", "derivatives", derivatives, "t", "s", "rate", *(("u",) if n_inputs else ()))
-    return exact
-
-
-def inputs_of_law(owner: str, what: str, value: object, inputs: object) -> dict[str, Input] | None:
-    """The inputs that a law of the motion reads, by their names in it; None if there are none. Raises TypeError and
-    ValueError for what is no mapping from names to inputs."""
-    if inputs is None:
-        return None
-    if isinstance(value, Input) or not callable(value):
+    if inputs is not None and (isinstance(value, Input) or not callable(value)):
         raise TypeError(
             f"{owner}: inputs= belong to a law, and {what} is {_check.show(value)}; leave them out, or give a function "
             "whose last argument is u"
         )
-    return read_inputs(owner, inputs, MOST_INPUTS, "; rbdae.Actuator reads any number of inputs, and quantities")
+    if not callable(value):
+        return time_function(owner, what, value)
+    instead = "; rbdae.Actuator reads any number of inputs, and quantities"
+    read = None if inputs is None else read_inputs(owner, inputs, MOST_INPUTS, instead)
+    function = value.function if isinstance(value, CalledBack) else value
+    try:
+        signature = inspect.signature(getattr(function, "py_func", function))  # of numba's functions
+    except (TypeError, ValueError):  # functions written in C have none
+        signature = None
+    if read is None and (signature is None or _binds(signature, 1)):
+        return time_function(owner, what, value)
+    if signature is not None and not _binds(signature, 3 if read is None else 4):
+        names = f"t, {of.name}, rate"
+        wanted = f"(t) or ({names})" if read is None else f"({names}, u) of its inputs"
+        raise TypeError(f"{owner}: {what} must be a number or a function {wanted}, got {_check.show(value)}")
+    fill = partial(of_one_displacement, f"{owner}: {what}", None if read is None else tuple(read))
+    return MotionLaw(what, (value,), fill, near(of, bodies), inputs=tuple((read or {}).values()))
 
 
 def _binds(signature: inspect.Signature, n: int) -> bool:
@@ -205,3 +223,19 @@ def _binds(signature: inspect.Signature, n: int) -> bool:
     except TypeError:
         return False
     return True
+
+
+def of_one_displacement(name: str, inputs: tuple[str, ...] | None, users: Users) -> Filling:
+    """A user's law(t, s, sdot), or law(t, s, sdot, u) with `inputs`, as f(t, x, out); its name is for messages."""
+    (law,) = users
+
+    def fill(t: float, x: Vec, out: Vec) -> None:
+        x = x.tolist() if type(x) is np.ndarray else x
+        value = law(t, x[0], x[1]) if inputs is None else law(t, x[0], x[1], named_numbers(inputs)(*x[2:]))
+        if isinstance(value, np.ndarray) and value.size == 1:
+            value = value.reshape(1)[0]
+        if isinstance(value, (bool, str, complex, np.bool_, np.ndarray, tuple, list)) or value is None:
+            raise TypeError(f"{name} must give one number, got {_check.show(value)}; correct the function")
+        out[0] = value
+
+    return fill

@@ -171,10 +171,10 @@ def pack(
     return packing.packed(rows, scalar)
 
 
-def recorded(owner: str, what: str, function: Any, n_in: int, n_out: int) -> Recorded:
+def recorded(owner: str, what: str, function: Any, n_in: int, n_out: int, step: float | None = None) -> Recorded:
     """A user's function f(t, x, out), recorded if it can be."""
     law = composed(function)
-    return Recorded(f"{owner}: {what}", law.users, law.fill, n_in, n_out, _REMEDY)
+    return Recorded(f"{owner}: {what}", law.users, law.fill, n_in, n_out, _REMEDY, step=step)
 
 
 @final
@@ -221,7 +221,9 @@ class _Packing:
         left = element.names[:m] if explicit else element.names
         self._add_states(row, "" if element.labelled else name, left, begin, m)
         n_in, n_out = 2 * n + len(begin) + len(mine), n + len(begin)
-        law = recorded(owner, "law", element.function, n_in + len(p), n_out)
+        given = element.jacobian if callable(element.jacobian) else None
+        step = None if callable(element.jacobian) else element.jacobian
+        law = recorded(owner, "law", element.function, n_in + len(p), n_out, step)
         if len(p) and law.law is None:
             if np.iscomplexobj(p) and p.imag.any():
                 raise ValueError(f"{owner}: no derivative by the constants of its law: {law.why}")
@@ -232,8 +234,8 @@ class _Packing:
         self._constants += [*element.constants.items()][: len(p)]
         n_in += len(p)
         if not element.algebraic:
-            given = element.jacobian if law.law is None else None
-            slopes = law.slopes if given is None else recorded(owner, "jacobian", given, n_in, n_in * n_out)
+            own = given is None or law.law is not None
+            slopes = law.slopes if own else recorded(owner, "jacobian", given, n_in, n_in * n_out)
             self._add_law(row, law, slopes, n_in, n_out)
         elif law.law is None:
             raise ValueError(f"{owner}: its law cannot be recorded: {law.why}; algebraic unknowns need that")

@@ -10,8 +10,8 @@ import attrs
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.forces.base import AbstractPairForce, law_along
-from rbdae.forces.element import NONE, AnyElement, TimeFunction, along
-from rbdae.forces.motion_law import MotionLaw
+from rbdae.forces.element import AnyElement, along
+from rbdae.forces.motion_law import NONE, Load
 from rbdae.forces.symbol import Symbol
 from rbdae.inputs import Input
 from rbdae.quantities.coordinate import Coordinate, distance
@@ -54,7 +54,7 @@ class SpringDamper(AbstractPairForce):
     length: float = attrs.field(default=0.0, converter=_check.amount, kw_only=True)
     at_a: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
     at_b: Vec = attrs.field(default=_check.ORIGIN, converter=_check.point, kw_only=True)
-    force: TimeFunction | MotionLaw = attrs.field(default=NONE, converter=law_along, kw_only=True)
+    force: Load = attrs.field(default=NONE, converter=law_along, kw_only=True)
 
     def acts_along(self) -> tuple[Coordinate]:
         """The distance of the points; ``quantity("force")`` is the tension."""

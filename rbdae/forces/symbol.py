@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, final
 
 from rbdae._arrays import Vec
 from rbdae.body import Body
-from rbdae.forces.element import TimeFunction
+from rbdae.forces.motion_law import TimeFunction
 
 Look: TypeAlias = Literal["spring", "coil", "arrow", "turn", "force", "torque", "stops", "surface"]
 

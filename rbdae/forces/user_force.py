@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeAlias, final
 
 import attrs
@@ -15,7 +14,6 @@ from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, Composed, StateElement
 from rbdae.laws.law import Filling, Users
-from rbdae.laws.recorded import CalledBack
 
 Function: TypeAlias = Callable[[float, Vec, Vec], None]
 
@@ -30,19 +28,6 @@ def _by_rows(users: Users) -> Filling:
         return returned
 
     return jacobian
-
-
-def _differences(force: Function, step: float, t: float, x: Vec, out: Vec) -> None:
-    """The Jacobian of a force by central differences."""
-    slopes = np.empty((48, 24))
-    for j in range(48):
-        z, above, below = x.copy(), np.zeros(24), np.zeros(24)
-        z[j] = x[j] + step
-        force(t, z, above)
-        z[j] = x[j] - step
-        force(t, z, below)
-        slopes[j] = (above - below) / (2.0 * step)
-    out[:] = slopes.reshape(2, 24, 24).swapaxes(1, 2).ravel()
 
 
 @final
@@ -112,11 +97,10 @@ class UserForce(AbstractForce):
         for what, function in (("force", force), ("jacobian", jacobian), ("potential", potential)):
             if what == "force" or function is not None:
                 _check.takes(owner, what, function, "t", "x", "out")
-        if jacobian is None and difference_step is not None:
-            step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
-            jacobian = CalledBack(partial(_differences, force, step))
-        elif jacobian is not None and difference_step is not None:
-            raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
+        if difference_step is not None:
+            difference_step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
+            if jacobian is not None:
+                raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
         self.__attrs_init__(first, second, force, jacobian, difference_step, potential, name=name)
 
     @property
@@ -132,4 +116,4 @@ class UserForce(AbstractForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         jacobian = None if self.jacobian is None else Composed([self.jacobian], _by_rows)
-        return (StateElement(self.force, jacobian, potential=self.potential),)
+        return (StateElement(self.force, jacobian or self.difference_step, potential=self.potential),)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae._frozen import twin
+from rbdae._frozen import field_names, twin
 from rbdae.body import Body, caption, describe
 from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
@@ -104,13 +104,23 @@ class AbstractJoint(ABC):
 
     @property
     def quantities(self) -> dict[str, Quantity]:
-        """Its quantities by name: ``angle``, ``rate``, ``acceleration``, ``torque``, ``power``, ..."""
+        """Its quantities by name, which are attributes too: ``angle``, ``rate``, ``acceleration``, ``torque`` (on `b`,
+        of motors, springs and drives), ``power``, ..."""
         prescribed = self.prescribed()
         return of_coordinates(self, self.coordinates() if prescribed is None else (*self.coordinates(), prescribed))
 
     def quantity(self, name: str) -> Quantity:
-        """One of its quantities; many are also attributes. Raises ValueError for an unknown name."""
+        """One of its quantities. Raises ValueError for an unknown name."""
         return named(self, name)
+
+    def __getattr__(self, name: str) -> Quantity:
+        """A quantity as an attribute, such as ``pin.angle``."""
+        if name.startswith("_") or name in field_names(type(self)) or name not in (found := self.quantities):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return found[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.quantities]
 
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
         """Pairs of unit vectors in the frames of `a` and `b` that point the same way, although the equations also hold

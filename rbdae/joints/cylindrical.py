@@ -9,12 +9,13 @@ from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.quantity import Named
 
 
 @final
 class Cylindrical(AbstractAxialJoint):
     """A common axis, about which and along which the bodies move; four equations.
+
+    Quantities: angle, displacement, their rates, accelerations and powers (angle_rate, ...), torque, force.
 
     Parameters
     ----------
@@ -35,16 +36,6 @@ class Cylindrical(AbstractAxialJoint):
     __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "translation"})
-    angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
-    angle_rate = Named("Its rate, rad/s.")
-    angle_acceleration = Named("Its second derivative, rad/s^2.")
-    torque = Named("Torque of motors, springs and drives about the axis on b, N m.")
-    angle_power = Named("Power of the torque, W.")
-    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
-    displacement_rate = Named("Its rate, m/s.")
-    displacement_acceleration = Named("Its second derivative, m/s^2.")
-    force = Named("Force of motors, springs and drives along the axis on b, N.")
-    displacement_power = Named("Power of the force, W.")
 
     def coordinates(self) -> tuple[Coordinate, Coordinate]:
         return self.angle_about_axis(), self.displacement_along_axis()

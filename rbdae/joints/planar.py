@@ -9,12 +9,14 @@ from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.quantity import Named
 
 
 @final
 class Planar(AbstractAxialJoint):
     """Two planes slide on each other in two directions and turn about their normal; three equations.
+
+    Quantities: angle, torque; the displacements x along normal_a and y along axis_a x normal_a, x_force, y_force;
+    rates, accelerations and powers (angle_rate, x_power, ...).
 
     Parameters
     ----------
@@ -36,21 +38,6 @@ class Planar(AbstractAxialJoint):
     __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "plane"})
-    angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
-    angle_rate = Named("Its rate, rad/s.")
-    angle_acceleration = Named("Its second derivative, rad/s^2.")
-    torque = Named("Torque of motors, springs and drives about the axis on b, N m.")
-    angle_power = Named("Power of the torque, W.")
-    x = Named("Displacement from at_a to at_b along normal_a, m.")
-    y = Named("Displacement from at_a to at_b along axis_a x normal_a, m.")
-    x_rate = Named("Its rate, m/s.")
-    x_acceleration = Named("Its second derivative, m/s^2.")
-    x_force = Named("The force along it on b, N.")
-    x_power = Named("Power of the force, W.")
-    y_rate = Named("Its rate, m/s.")
-    y_acceleration = Named("Its second derivative, m/s^2.")
-    y_force = Named("The force along it on b, N.")
-    y_power = Named("Power of the force, W.")
 
     def coordinates(self) -> tuple[Coordinate, Coordinate, Coordinate]:
         """The angle, and the displacements x along normal_a and y along axis_a x normal_a."""

@@ -12,7 +12,6 @@ from rbdae.joints import frames
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot2
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.quantity import Named
 
 
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
@@ -29,6 +28,8 @@ class AbstractPointJoint(AbstractAxialJoint):
 class PointOnLine(AbstractPointJoint):
     """The point at_b of `b` stays on the line of `a` through at_a along axis_a; two equations.
 
+    Quantities: displacement, rate, acceleration, force, power.
+
     Parameters
     ----------
     a, b : Body
@@ -43,12 +44,6 @@ class PointOnLine(AbstractPointJoint):
     """
 
     __slots__ = ()
-
-    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
-    rate = Named("Its rate, m/s.")
-    acceleration = Named("Its second derivative, m/s^2.")
-    force = Named("Force of drives along the axis on b, N.")
-    power = Named("Power of the force, W.")
 
     def coordinates(self) -> tuple[Coordinate]:
         return (self.displacement_along_axis(),)
@@ -67,6 +62,8 @@ class PointOnLine(AbstractPointJoint):
 class PointOnPlane(AbstractPointJoint):
     """The point at_b of `b` stays in the plane of `a` through at_a with the normal axis_a; one equation.
 
+    Quantities: the displacements x along normal_a and y along axis_a x normal_a, x_rate, x_acceleration, ...
+
     Parameters
     ----------
     a, b : Body
@@ -81,13 +78,6 @@ class PointOnPlane(AbstractPointJoint):
     """
 
     __slots__ = ()
-
-    x = Named("Displacement from at_a to at_b along normal_a, m.")
-    y = Named("Displacement from at_a to at_b along axis_a x normal_a, m.")
-    x_rate = Named("Its rate, m/s.")
-    x_acceleration = Named("Its second derivative, m/s^2.")
-    y_rate = Named("Its rate, m/s.")
-    y_acceleration = Named("Its second derivative, m/s^2.")
 
     def coordinates(self) -> tuple[Coordinate, Coordinate]:
         """The displacements x along normal_a and y along axis_a x normal_a."""

@@ -9,12 +9,13 @@ from rbdae.joints.axial import AbstractAlignedJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.quantity import Named
 
 
 @final
 class Prismatic(AbstractAlignedJoint):
     """Slider: the bodies move along a common axis without relative rotation; five equations.
+
+    Quantities: displacement, rate, acceleration, force, power.
 
     Parameters
     ----------
@@ -33,11 +34,6 @@ class Prismatic(AbstractAlignedJoint):
     __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"translation"})
-    displacement = Named("Displacement from at_a to at_b along axis_a, m.")
-    rate = Named("Its rate, m/s.")
-    acceleration = Named("Its second derivative, m/s^2.")
-    force = Named("Force of motors, springs and drives along the axis on b, N.")
-    power = Named("Power of the force, W.")
 
     def coordinates(self) -> tuple[Coordinate]:
         return (self.displacement_along_axis(),)

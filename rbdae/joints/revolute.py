@@ -9,12 +9,13 @@ from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
 from rbdae.quantities.coordinate import Coordinate
-from rbdae.quantities.quantity import Named
 
 
 @final
 class Revolute(AbstractAxialJoint):
     """Hinge: a common point and a common axis through it; five equations.
+
+    Quantities: angle, rate, acceleration, torque, power.
 
     Parameters
     ----------
@@ -36,11 +37,6 @@ class Revolute(AbstractAxialJoint):
     __slots__ = ()
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
-    angle = Named("Angle from normal_a to normal_b about axis_a, rad; 0 at the start unless they are given.")
-    rate = Named("Its rate, rad/s.")
-    acceleration = Named("Its second derivative, rad/s^2.")
-    torque = Named("Torque of motors, springs and drives about the axis on b, N m.")
-    power = Named("Power of the torque, W.")
 
     def coordinates(self) -> tuple[Coordinate]:
         return (self.angle_about_axis(),)

@@ -11,7 +11,7 @@ from rbdae import _check
 from rbdae.joints.base import AbstractJoint
 from rbdae.joints.primitives import Distance
 from rbdae.quantities.coordinate import Coordinate, distance
-from rbdae.quantities.quantity import Named, Quantity, of_coordinates
+from rbdae.quantities.quantity import Quantity, of_coordinates
 
 
 def _length(value: float | None, rod: Any = None, field: Any = None) -> float:
@@ -31,7 +31,7 @@ def _length(value: float | None, rod: Any = None, field: Any = None) -> float:
 @final
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Rod(AbstractJoint):
-    """A massless rod with a ball joint at each end; one equation.
+    """A massless rod with a ball joint at each end; one equation. Its quantity is the tension, force.
 
     Parameters
     ----------
@@ -43,8 +43,6 @@ class Rod(AbstractJoint):
         m; by default the distance between the ends at the start.
     name : str, by default "rod-1" and so on
     """
-
-    force = Named("Tension, positive when it pulls the ends together, N.")
 
     length: float = attrs.field(default=None, converter=_length)
 

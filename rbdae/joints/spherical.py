@@ -9,13 +9,16 @@ import attrs
 from rbdae._arrays import Mat
 from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion
 from rbdae.joints.primitives import Coincidence
-from rbdae.quantities.quantity import Named, Quantity, of_rotation
+from rbdae.quantities.quantity import Quantity, of_rotation
 
 
 @final
 @attrs.frozen(eq=False)
 class Spherical(AbstractJoint):
     """Ball joint ([NS], equation (67)): x_a + R_a at_a = x_b + R_b at_b, three equations.
+
+    Quantities: angle of the rotation of b relative to a, in [0, pi], its axis (zero at angle 0), angular_velocity and
+    torque of friction on b (in the frame of a), power.
 
     Parameters
     ----------
@@ -27,11 +30,6 @@ class Spherical(AbstractJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
-    angle = Named("Angle of the rotation of b relative to a, in [0, pi], rad.")
-    axis = Named("The axis of this rotation, a unit vector in either body's frame; zero at angle 0.")
-    angular_velocity = Named("Angular velocity of b relative to a, in the frame of a, rad/s.")
-    torque = Named("The torque of friction on b, in the frame of a, N m.")
-    power = Named("Power of the torque, W.")
 
     @property
     def quantities(self) -> dict[str, Quantity]:

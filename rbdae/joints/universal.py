@@ -14,7 +14,6 @@ from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
 from rbdae.quantities.coordinate import Coordinate, angle, turned
-from rbdae.quantities.quantity import Named
 
 _X_AXIS = _check.frozen(np.array((1.0, 0.0, 0.0)))
 
@@ -23,6 +22,9 @@ _X_AXIS = _check.frozen(np.array((1.0, 0.0, 0.0)))
 @attrs.frozen(eq=False, field_transformer=_check.of_parts)
 class Universal(AbstractAxialJoint):
     """Cardan joint: a common point, and one axis of each body at right angles; four equations.
+
+    Quantities: angle_a, the turn of the cross about axis_a, and angle_b, of `b` about axis_b, both 0 at the start
+    unless normals are given; angle_a_rate, angle_a_acceleration, angle_a_torque, angle_a_power, ...
 
     Parameters
     ----------
@@ -39,16 +41,6 @@ class Universal(AbstractAxialJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
-    angle_a = Named("Turn of the cross about axis_a, rad; 0 at the start unless normals are given.")
-    angle_b = Named("Turn of b about axis_b, rad; 0 at the start unless normals are given.")
-    angle_a_rate = Named("Its rate, rad/s.")
-    angle_a_acceleration = Named("Its second derivative, rad/s^2.")
-    angle_a_torque = Named("The torque about it on b, N m.")
-    angle_a_power = Named("Power of the torque, W.")
-    angle_b_rate = Named("Its rate, rad/s.")
-    angle_b_acceleration = Named("Its second derivative, rad/s^2.")
-    angle_b_torque = Named("The torque about it on b, N m.")
-    angle_b_power = Named("Power of the torque, W.")
 
     axis_b: Vec = attrs.field(default=_X_AXIS, converter=frames.axis_b)
     normal_a: Vec = attrs.field(default=None, converter=frames.normal_of_cross, kw_only=True)

@@ -42,33 +42,20 @@ class CalledBack:
     Parameters
     ----------
     function : the law
-    derivatives : callable, optional
-        For a law (t, s, sdot) of the motion, such as (t, angle, rate): a function of the same arguments that returns
-        the derivatives by s and sdot; for a law (t, s, sdot, u) followed by the derivatives by the inputs, in order.
-        Without it, derivatives are exact unless the law converts its arguments to floats.
     difference_step : float, optional
-        Instead of `derivatives`: central differences with this step in s, sdot and each input, with two calls for each
-        and an error of the order of the step squared.
+        For a law that converts its arguments to floats: derivatives by central differences with this step in all
+        arguments but the time, with two calls for each and an error of the order of the step squared. Derivatives of
+        all other laws are exact without it.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        derivatives: Callable[..., Any] | None = None,
-        difference_step: float | None = None,
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], *, difference_step: float | None = None) -> None:
         if not callable(function):
             raise TypeError(
                 f"CalledBack: function must be a function, got {_check.show(function)}; give the law itself"
             )
-        if derivatives is not None and not callable(derivatives):
-            raise TypeError(f"CalledBack: derivatives must be a function, got {_check.show(derivatives)}; give one")
-        if derivatives is not None and difference_step is not None:
-            raise ValueError("CalledBack: it has derivatives and a difference_step; leave one out")
         if difference_step is not None:
             difference_step = _check.positive("CalledBack", "difference_step", difference_step, "give e.g. 1e-6")
-        self.function, self.derivatives, self.difference_step = function, derivatives, difference_step
+        self.function, self.difference_step = function, difference_step
         self.__name__ = getattr(function, "__name__", repr(function))
 
     def __call__(self, *arguments: Any) -> Any:
@@ -85,6 +72,8 @@ class Recorded:
     users, fill, n_in, n_out : see `recorded_law`
     remedy : the remedy in messages if a called law has no derivatives
     known : the law, if recorded before
+    step : of central differences, by which a called law is differentiated; by default as a `CalledBack` among the users
+        says
 
     Attributes
     ----------
@@ -101,13 +90,16 @@ class Recorded:
         n_out: int,
         remedy: str = "write it as arithmetic",
         known: tuple[Law, ...] | None = None,
+        step: float | None = None,
     ) -> None:
         self.owner, self.n_in, self.n_out = owner, n_in, n_out
+        called = [user for user in users if isinstance(user, CalledBack)]
         self.users = [user.function if isinstance(user, CalledBack) else user for user in users]
+        self._step = next((user.difference_step for user in called if user.difference_step), step)
         self._fill, self._remedy, self._call = fill, remedy, fill(self.users)
         self.law: Law | None = known[0] if known else None
         self.why = "" if known else "it is to be called back"
-        if known is None and not any(isinstance(user, CalledBack) for user in users):
+        if known is None and not called:
             try:
                 self.law, self.why = recorded_law(users, fill, n_in, n_out), ""
             except (NotRecorded, RecursionError) as error:
@@ -126,6 +118,18 @@ class Recorded:
                 out[:] = values
                 return None
         return self._call(t, x, out)
+
+    def slopes_at(self, t: float, x: Vec) -> Vec:
+        """Its derivatives by all x at a point, argument after argument, (n_in n_out,). Raises as `at`."""
+        if self._step is None:
+            return self.at(t, x).by_x().at(t, x)[0]
+        out = np.empty((self.n_in, self.n_out))
+        for change, row in zip(self._step * np.eye(self.n_in), out, strict=True):
+            after, before = np.zeros((2, self.n_out))
+            self._call(t, x + change, after)
+            self._call(t, x - change, before)
+            row[:] = (after - before) / (2.0 * self._step)
+        return out.T.ravel()
 
     def at(self, t: float, x: Vec, *, by_time: bool = False) -> Law:
         """The law near a point (`traced_law`). Raises ValueError if it cannot be differentiated there."""
@@ -175,4 +179,4 @@ class Derived:
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         values, regular = (None, False) if self.law is None else self.law.at(t, x)
-        out[:] = values if regular else self._base.at(t, x).by_x().at(t, x)[0]
+        out[:] = values if regular else self._base.slopes_at(t, x)

@@ -27,20 +27,17 @@ def chain(
     gravity : float
         m/s^2, against the third axis.
     """
-    owner = "model chain"
-    links = _check.count(owner, "n", n)
-    l = _check.positive(owner, "length", length, "give the length of a link")
-    m = _check.positive(owner, "mass", mass, "give the mass of a link")
-    hinged = _check.flag(owner, "planar", planar)
+    links, hinged = _check.count("model chain", "n", n), _check.flag("model chain", "planar", planar)
+    l = _check.positive("model chain", "length", length, "give the length of a link")
     radius = 0.05 * l
-    across = m * (3.0 * radius**2 + l**2) / 12.0
-    system = System(gravity=(0.0, 0.0, -_check.number(owner, "gravity", gravity)))
+    across = mass * (3.0 * radius**2 + l**2) / 12.0
+    system = System(gravity=(0.0, 0.0, -gravity))
     before, end = system.ground, (0.0, 0.0, 0.0)
     for k in range(links):
         link = system.add_body(
             f"link{k + 1}",
-            mass=m,
-            inertia=(0.5 * m * radius**2, across, across),
+            mass=mass,
+            inertia=(0.5 * mass * radius**2, across, across),
             center_of_mass=(0.5 * l, 0.0, 0.0),
             position=(k * l, 0.0, 0.0),
         )

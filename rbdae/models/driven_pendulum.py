@@ -43,11 +43,8 @@ def driven_pendulum(
     angle : float
         rad, at the start
     """
-    owner = "model driven_pendulum"
-    a, w = _check.number(owner, "amplitude", amplitude), _check.number(owner, "frequency", frequency)
-    l = _check.positive(owner, "length", length, "give the length of the rod")
-    m = _check.positive(owner, "mass", mass, "give the mass of the rod")
-    half = 0.5 * _check.number(owner, "angle", angle)
+    a, w, m, half = amplitude, frequency, mass, 0.5 * angle
+    l = _check.positive("model driven_pendulum", "length", length, "give the length of the rod")
     system = System(gravity=(0.0, 0.0, -9.81))
     carriage = system.add_body("carriage", mass=1.0, inertia=(0.1, 0.1, 0.1))
     pendulum = system.add_body(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rbdae import _check, forces
-from rbdae.body import steiner
+from rbdae import forces
 from rbdae.joints.prismatic import Prismatic
 from rbdae.joints.revolute import Revolute
 from rbdae.system import System
@@ -30,12 +29,10 @@ def flyball_governor(
     gravity : float
         m/s^2, against the third axis.
     """
-    owner = "model flyball_governor"
-    rate = _check.number(owner, "spin", spin)
-    system = System(gravity=(0.0, 0.0, -_check.number(owner, "gravity", gravity)))
+    system = System(gravity=(0.0, 0.0, -gravity))
     thin, rod, cube, ball = 0.01, 0.3, 3.0, 5.0
     across, own = rod * (1.0 + thin**2) / 12, rod * thin**2 / 6
-    turning = (0.0, 0.0, rate)
+    turning = (0.0, 0.0, spin)
     shaft = system.add_body(
         "shaft", mass=rod, inertia=(across, across, own), center_of_mass=(0, 0, 0.5), angular_velocity=turning
     )
@@ -45,8 +42,7 @@ def flyball_governor(
     system.add_joint(Revolute(system.ground, shaft, name="bearing"))
     system.add_joint(Prismatic(shaft, slider, name="sleeve"))
     center = (0.5 * rod + ball) / (rod + ball)
-    lump = across + steiner(rod, _check.vector(owner, "arm", (0.5 - center, 0, 0)))[1, 1]
-    lump += steiner(ball, _check.vector(owner, "arm", (1.0 - center, 0, 0)))[1, 1]
+    lump = across + rod * (0.5 - center) ** 2 + ball * (1.0 - center) ** 2
     alpha = math.radians(30.0)
     for name, side in (("right", 1.0), ("left", -1.0)):
         # first axis from the hinge to the ball; the left rod is the right one turned about the shaft
@@ -58,8 +54,8 @@ def flyball_governor(
             center_of_mass=(center, 0, 0),
             position=(0.05 * side, 0, 1.0),
             orientation=((side * c, 0, side * s), (0, side, 0), (-s, 0, c)),
-            velocity=(0, 0.05 * side * rate, 0),
-            angular_velocity=(-s * rate, 0, c * rate),
+            velocity=(0, 0.05 * side * spin, 0),
+            angular_velocity=(-s * spin, 0, c * spin),
         )
         axis = (0, side, 0)
         system.add_joint(

@@ -30,17 +30,15 @@ def pendulum(*, gravity: float = 9.81, length: float = 1.0, mass: float = 1.0, s
         The bob starts at (-length, 0) if negative, at (length, 0) if positive. The body frame's origin is the hinge,
         its first axis points to the bob.
     """
-    owner = "model pendulum"
-    l = _check.positive(owner, "length", length, "give the length of the rod")
-    m = _check.positive(owner, "mass", mass, "give the mass of the bob")
-    system = System(gravity=(0.0, -_check.number(owner, "gravity", gravity), 0.0))
+    l = _check.positive("model pendulum", "length", length, "give the length of the rod")
+    system = System(gravity=(0.0, -gravity, 0.0))
     # m c = m_p l and J + m c^2 = m_p l^2 with c = l/2: mass 2 m_p, J = m_p l^2 / 2
     bob = system.add_body(
         "bob",
-        mass=2.0 * m,
-        inertia=3 * (0.5 * m * l * l,),
+        mass=2.0 * mass,
+        inertia=3 * (0.5 * mass * l * l,),
         center_of_mass=(0.5 * l, 0.0, 0.0),
-        orientation=(1.0, 0.0, 0.0, 0.0) if _check.number(owner, "side", side) > 0.0 else (0.0, 0.0, 0.0, 1.0),
+        orientation=(1.0, 0.0, 0.0, 0.0) if side > 0.0 else (0.0, 0.0, 0.0, 1.0),
     )
     system.add_joint(Revolute(system.ground, bob, name="hinge"))
     return system

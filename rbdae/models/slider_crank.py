@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rbdae import _check, forces
+from rbdae import forces
 from rbdae._arrays import cross
 from rbdae.joints.points import PointOnPlane
 from rbdae.joints.prismatic import Prismatic
@@ -69,9 +69,7 @@ def spatial_slider_crank(*, spin: float = 6.0, gravity: float = 9.81) -> System:
     gravity : float
         m/s^2, against the third axis.
     """
-    owner = "model spatial_slider_crank"
-    rate = _check.number(owner, "spin", spin)
-    system = System(gravity=(0.0, 0.0, -_check.number(owner, "gravity", gravity)))
+    system = System(gravity=(0.0, 0.0, -gravity))
     A = np.array((0.0, 0.1, 0.12))
     B = A + np.array((0.0, 0.0, 0.08))
     C = np.array((math.sqrt(0.3**2 - B @ B), 0.0, 0.0))
@@ -80,14 +78,14 @@ def spatial_slider_crank(*, spin: float = 6.0, gravity: float = 9.81) -> System:
     across = cross(along, x)
     across /= np.linalg.norm(across)
     # velocities of the rod's end and of the slider at a constant distance; the rod does not turn about `third`
-    v_b = np.array((0.0, -0.08 * rate, 0.0))
+    v_b = np.array((0.0, -0.08 * spin, 0.0))
     v_c = (along @ v_b) / along[0] * x
     pivoting = cross(along, (v_c - v_b) / 0.3)
     third = cross(x, across)
     omega = pivoting - (pivoting @ third) / (along @ third) * along
     frame = np.stack([along, across, cross(along, across)], axis=1)
     crank = system.add_body(
-        "crank", mass=0.12, inertia=(1e-4, 1e-5, 1e-4), position=A, angular_velocity=(rate, 0.0, 0.0)
+        "crank", mass=0.12, inertia=(1e-4, 1e-5, 1e-4), position=A, angular_velocity=(spin, 0.0, 0.0)
     )
     rod = system.add_body(
         "rod",

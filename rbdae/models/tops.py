@@ -27,7 +27,7 @@ def free_body(angular_velocity: ArrayLike = (10.0, 20.0, 20.0)) -> System:
         mass=1.0,
         inertia=(6.0, 8.0, 3.0),
         pivot=(0.0, 0.0, 0.0),
-        angular_velocity=_check.vector("model free_body", "angular_velocity", angular_velocity),
+        angular_velocity=angular_velocity,
     )
     return system
 
@@ -45,8 +45,6 @@ def tennis_racket(disturbance: float = 1e-3, *, spin: float = 50.0) -> System:
     spin : float
         First component, rad/s.
     """
-    owner = "model tennis_racket"
-    small = _check.number(owner, "disturbance", disturbance)
     # Euler angles 3-1-3 away from their singularity, as in the paper.
     theta1, theta2, theta3 = math.pi / 3, math.pi / 4, math.pi / 2
     c, s = math.cos(theta2 / 2), math.sin(theta2 / 2)
@@ -58,7 +56,7 @@ def tennis_racket(disturbance: float = 1e-3, *, spin: float = 50.0) -> System:
         inertia=(41.6, 11.6, 50.0),
         pivot=(0.0, 0.0, 0.0),
         orientation=(c * math.cos(plus), s * math.cos(minus), s * math.sin(minus), c * math.sin(plus)),
-        angular_velocity=(_check.number(owner, "spin", spin), small, small),
+        angular_velocity=(spin, disturbance, disturbance),
     )
     return system
 
@@ -88,14 +86,13 @@ def heavy_top(
     angular_velocity : (3,) array_like
         At the start, in the body frame, rad/s; the paper also takes (0, 0, 500).
     """
-    owner = "model heavy_top"
-    half = 0.5 * _check.number(owner, "tilt", tilt)
-    system = System(gravity=(0.0, 0.0, -_check.number(owner, "gravity", gravity)))
+    half = 0.5 * tilt
+    system = System(gravity=(0.0, 0.0, -gravity))
     system.add_body(
         "top",
         mass=mass,
         inertia=inertia,
-        center_of_mass=(0.0, 0.0, _check.number(owner, "length", length)),
+        center_of_mass=(0.0, 0.0, length),
         pivot=(0.0, 0.0, 0.0),
         orientation=(math.cos(half), math.sin(half), 0.0, 0.0),
         angular_velocity=angular_velocity,
@@ -127,10 +124,9 @@ def gyro_top(*, tilt: float = math.pi / 3, precession: float = 10.0) -> System:
     ValueError
         if `precession` is zero, for which no spin is steady
     """
-    owner = "model gyro_top"
-    theta, turning = _check.number(owner, "tilt", tilt), _check.number(owner, "precession", precession)
+    theta, turning = tilt, precession
     if turning == 0.0:
-        raise ValueError(f"{owner}: precession must not be zero, got {precession!r}; the paper takes 10.0")
+        raise ValueError(f"model gyro_top: precession must not be zero, got {precession!r}; the paper takes 10.0")
     height, radius, density, gravity = 0.1, 0.05, 2700.0, 9.81
     mass = density * math.pi * radius**2 * height / 3
     length = 0.75 * height

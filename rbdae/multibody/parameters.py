@@ -24,7 +24,7 @@ from rbdae._frozen import field_names, twin
 from rbdae.actuators.actuator import Points
 from rbdae.actuators.block import Block
 from rbdae.body import Body, check_inertia
-from rbdae.forces.element import TimeFunction
+from rbdae.forces.motion_law import TimeFunction
 from rbdae.joints.base import AbstractJoint
 from rbdae.system import System
 

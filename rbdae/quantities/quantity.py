@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final, overload
+from typing import Any, Literal, TypeAlias, final
 
 from rbdae import _check
 from rbdae.quantities.coordinate import Coordinate
@@ -105,22 +105,3 @@ def named(owner: Any, name: str) -> Quantity:
             raise ValueError(f"{kind} has no quantities, got the name {_check.show(name)}; see problem.reactions")
         raise _check.unknown(f"quantity of {kind}", name, quantities)
     return quantities[name]
-
-
-@final
-class Named:
-    """A class attribute that is the quantity of its name: ``angle = Named()``."""
-
-    def __init__(self, doc: str = "") -> None:
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Named: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Quantity: ...
-    def __get__(self, instance: Any, owner: type) -> Named | Quantity:
-        """The quantity; on the class, the attribute itself."""
-        return self if instance is None else instance.quantity(self.name)

@@ -51,7 +51,7 @@ MADE: dict[str, tuple[Callable[[], Any], str]] = {
     "torque": (lambda: actuators.PI(measured=PIN.torque, setpoint=1.0), "follows from the accelerations"),
     "two coordinates": (
         lambda: actuators.DCMotor(Cylindrical(*S.bodies), voltage=1.0),
-        r"Cylindrical joints have the coordinates angle, displacement; pass one, e.g. joint\.angle",
+        r"Cylindrical has the coordinates angle, displacement",
     ),
     "a body": (lambda: actuators.DCMotor(S.bodies[0], voltage=1.0), "acts along a joint, Points"),
     "no name": (lambda: rbdae.block(zero, states={"a b": 1.0}), "'a b' is no name of a number"),

@@ -9,7 +9,6 @@ import cases
 import numpy as np
 import pytest
 import scipy.interpolate
-from by_numba import HAS_NUMBA, njit
 from cases import Pairing, close
 from inside import Vec, twin
 from scipy.integrate import solve_ivp
@@ -234,13 +233,6 @@ def test_the_angle_is_found_from_any_side_of_the_axis(start):
 T = np.linspace(-0.5, 1.5, 60)
 
 
-@njit
-def _compiled_law(t, x, out):
-    out[0] = 0.2 * np.sin(2.0 * t)
-    out[1] = 0.4 * np.cos(2.0 * t)
-    out[2] = -0.8 * np.sin(2.0 * t)
-
-
 def _called_law(t):
     try:  # no arithmetic: it is called, and its derivatives are those of numbers
         return 0.2 * np.sin(2.0 * t)
@@ -252,7 +244,6 @@ PLAIN_LAW = (lambda t: 0.2 * np.sin(2 * t), lambda t: 0.4 * np.cos(2 * t), lambd
 LAWS = {
     "cubic spline": (lambda: scipy.interpolate.CubicSpline(T, 0.2 * np.sin(2 * T)), 1e-4),
     "B-spline": (lambda: scipy.interpolate.make_interp_spline(T, 0.2 * np.sin(2 * T), k=5), 1e-6),
-    **({"numba": (lambda: _compiled_law, 1e-9)} if HAS_NUMBA else {}),
     "list": (lambda: list(PLAIN_LAW), 1e-9),
     "called": (lambda: _called_law, 1e-9),
 }

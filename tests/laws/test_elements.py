@@ -187,7 +187,7 @@ def test_numbers_and_functions_that_differ_are_no_kinds_of_their_own(monkeypatch
 def test_functions_that_are_called_are_recorded_as_a_whole(monkeypatch, rng):
     """A motor's law is called."""
     system = rbdae.models.pendulum()
-    law = rbdae.forces.CalledBack(lambda t, angle, rate: -angle, derivatives=lambda t, angle, rate: (-1.0, 0.0))
+    law = rbdae.forces.CalledBack(lambda t, angle, rate: -angle)
     system.add_force(rbdae.forces.Motor(system.joints[0], torque=law))
     problem, kinds = by_elements(monkeypatch, system, INDEX_2)
     assert not kinds

@@ -274,18 +274,14 @@ def test_an_input_of_a_law_may_be_a_function_of_the_time():
     np.testing.assert_array_equal(again.rhs(0.3, y), q.rhs(0.3, y))
 
 
-def derivatives(t: float, angle: float, rate: float, u: Any) -> tuple[float, ...]:
-    return -(u.gain**2), -u.gain, 2 * u.gain * (u.target - angle) - rate, u.gain**2
-
-
 @pytest.mark.parametrize("timed", [False, True])
 def test_laws_with_inputs_may_be_called_back(timed):
-    """With derivatives by the inputs, too, or by differences; some of the inputs may be functions of the time."""
+    """With exact derivatives by the inputs, too, or by differences; some of the inputs may be functions of the time."""
     p = rbdae.formulate(lawful(), "index-1")
     y, yd = state(p)
     given = {"gain": rising} if timed else {}
     for law, level in (
-        (CalledBack(push, derivatives=derivatives), 1e-12),
+        (CalledBack(push), 1e-12),
         (CalledBack(push, difference_step=1e-5), 1e-8),
     ):
         q = rbdae.formulate(lawful(law), "index-1").with_inputs({**OF_LAWS, **given})
@@ -445,10 +441,6 @@ BAD: list[tuple[Any, str]] = [
     (lambda pin, u: Motor(pin, torque=push, inputs={"gain": 2.0}), r"inputs\['gain'\] must be an input of the system"),
     (lambda pin, u: Motor(pin, torque=u, inputs={"gain": u}), "inputs= belong to a law"),
     (lambda pin, u: Motor(pin, torque=lambda t, s, rate, u: u.gian, inputs={"gain": u}), "did you mean 'gain'"),
-    (
-        lambda pin, u: Motor(pin, torque=CalledBack(push, derivatives=lambda t, s, rate: 0.0), inputs={"gain": u}),
-        r"derivatives must be a function \(t, s, rate, u\)",
-    ),
     (lambda pin, u: Motor(pin, torque=rbdae.System().add_input("gain")), "input 'gain' does not belong to this system"),
     (lambda pin, u: Coulomb(pin, 0.1, normal=rbdae.System().add_input("n", -1.0), radius=1.0), "not be negative"),
     (lambda pin, u: PrescribedAngle(pin, [u, u]), "takes 1 input, or 3 for s, s', s'', got 2"),

@@ -291,7 +291,7 @@ def test_what_is_not_asked_of_them(monkeypatch):
     assert not by_elements(monkeypatch, rbdae.models.chain(3), Pairing("null-space", "quaternion", "spatial"))[1]
     driven, called = cases.driven(), rbdae.models.pendulum()
     assert not by_elements(monkeypatch, driven, Pairing("null-space", "quaternion", "angular"))[1]
-    law = rbdae.forces.CalledBack(lambda t, angle, rate: -angle, derivatives=lambda t, angle, rate: (-1.0, 0.0))
+    law = rbdae.forces.CalledBack(lambda t, angle, rate: -angle)
     called.add_force(rbdae.forces.Motor(called.joints[0], torque=law))
     rubbed = rbdae.models.pendulum()
     rubbed.add_force(rbdae.forces.Coulomb(rubbed.joints[0], mu=0.2, normal="reaction", radius=0.01, velocity=0.01))
